@@ -1,0 +1,3 @@
+"""synthbench."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,34 @@
+"""Errors are designed output: each class has an exit status, each text names thing and remedy."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class SynthbenchError(Exception):
+    """A check failed, data is bad, or the machine would not do it. Exit status 1."""
+
+    exit_status = 1
+
+
+class DatasetError(SynthbenchError):
+    """A dataset directory, a shard or a predictions file is not what it should be."""
+
+
+class UsageError(SynthbenchError, ValueError):
+    """Wrong usage: a name that does not exist, a place that cannot be used. Exit status 2."""
+
+    exit_status = 2
+
+
+class ParameterError(UsageError):
+    """A parameter, or a combination of parameters, that is impossible."""
+
+
+def unknown_name(kind: str, name: str, allowed: Iterable[str]) -> UsageError:
+    """The error for a name that does not exist: what was given, what is allowed, the nearest."""
+    names = list(allowed)
+    nearest = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.5)
+    hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
+    return UsageError(f"Unknown {kind} {name!r}; allowed: {', '.join(names)}.{hint}")

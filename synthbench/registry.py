@@ -1,0 +1,92 @@
+"""Which tasks there are: ours by name, others by `register` or by entry point."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.metadata
+from collections.abc import Mapping
+from typing import Any
+
+from synthbench.errors import UsageError, unknown_name
+from synthbench.tasks.base import Parameters, Task
+
+#: Name of each task, its module under `synthbench.tasks`, and its class.
+_OWN = {
+    "listops": ("listops", "ListOps"),
+    "arithmetic": ("arithmetic", "Arithmetic"),
+    "ctl": ("ctl", "CompositionalTableLookup"),
+    "parity": ("parity", "Parity"),
+    "composites": ("composites", "Composites"),
+    "grid-count": ("grid_count", "GridCount"),
+    "identity": ("identity", "Identity"),
+    "clusters": ("clusters", "Clusters"),
+}
+
+#: Third-party packages name their `Task` classes under this entry point group.
+ENTRY_POINTS = "synthbench.tasks"
+
+_registered: dict[str, type[Task]] = {}
+
+
+def register(task: type[Task]) -> type[Task]:
+    """Make a task of another package known under its `name`; usable as a class decorator.
+
+    Args:
+        task: a concrete subclass of `synthbench.Task`.
+
+    Returns:
+        The same class.
+
+    Raises:
+        UsageError: the name is taken by another task.
+    """
+    if task.name in _OWN or _registered.get(task.name, task) is not task:
+        raise UsageError(f"A task named {task.name!r} exists already; choose another name.")
+    _registered[task.name] = task
+    return task
+
+
+@functools.cache
+def _entry_points() -> Mapping[str, importlib.metadata.EntryPoint]:
+    found = importlib.metadata.entry_points(group=ENTRY_POINTS)
+    return {point.name: point for point in found if point.name not in _OWN}
+
+
+def task_names() -> list[str]:
+    """The names of all tasks: ours first, then registered ones, then those of entry points."""
+    return list(dict.fromkeys([*_OWN, *_registered, *_entry_points()]))
+
+
+def task_class(name: str) -> type[Task]:
+    """The class of the task of this name.
+
+    Raises:
+        UsageError: no task has this name; the nearest is offered.
+    """
+    if name in _OWN:
+        module, attribute = _OWN[name]
+        found: type[Task] = getattr(
+            importlib.import_module(f"synthbench.tasks.{module}"), attribute
+        )
+        return found
+    if name in _registered:
+        return _registered[name]
+    if name in _entry_points():
+        return register(_entry_points()[name].load())
+    raise unknown_name("task", name, task_names())
+
+
+def make_task(
+    name: str,
+    variant: str | None = None,
+    parameters: Mapping[str, Any] | Parameters | None = None,
+    seed: int = 0,
+) -> Task:
+    """A task with a variant (default: its first), parameters and a seed chosen.
+
+    Raises:
+        UsageError: unknown task or variant, or a seed that is no whole number from 0.
+        ParameterError: unknown or impossible parameters.
+    """
+    return task_class(name)(variant, parameters, seed)

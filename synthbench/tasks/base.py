@@ -1,0 +1,384 @@
+"""What a task says: parameters, splits, columns, and how rows are proposed, shown and solved.
+
+A task knows nothing of files, shards or workers. An instance is a small value (variant,
+parameters, seed) that pickles; whatever is costly is made where it is first needed.
+"""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+import operator
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from synthbench.errors import ParameterError, UsageError, unknown_name
+from synthbench.features import Feature
+from synthbench.seeding import Draws
+
+#: The largest part of a counted bucket that one evaluation split may take from train.
+EVALUATION_SHARE = 0.1
+
+
+class Block:
+    """Rows as a struct of arrays: every column's first axis counts the rows."""
+
+    def __init__(self, columns: Mapping[str, NDArray[Any]]) -> None:
+        self.columns = dict(columns)
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values())))
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        return self.columns[name]
+
+    def take(self, rows: NDArray[Any] | slice) -> Block:
+        """The rows at these indices (or where a mask is true), in this order."""
+        return Block({name: column[rows] for name, column in self.columns.items()})
+
+    @staticmethod
+    def concatenate(blocks: Sequence[Block]) -> Block:
+        """The rows of all blocks, in order; the blocks have the same columns."""
+        names = blocks[0].columns
+        return Block({name: np.concatenate([block[name] for block in blocks]) for name in names})
+
+
+@dataclasses.dataclass(frozen=True)
+class Split:
+    """A split before it is made.
+
+    Attributes:
+        name: `train`, `iid`, `validation`, `test`.
+        rows: rows of the paper's dataset.
+        buckets: what the split is balanced over.
+        evaluation: whether it is drawn before train and kept out of it.
+        share: the largest part of a bucket's distinct rows it may take where train wants them too.
+    """
+
+    name: str
+    rows: int
+    buckets: tuple[int, ...]
+    evaluation: bool = True
+    share: float = EVALUATION_SHARE
+
+
+@dataclasses.dataclass(frozen=True)
+class Breakdown:
+    """One table of an evaluation report: the rows grouped by the values of a column.
+
+    Attributes:
+        column: the column; also the name in `report.by`.
+        width: group integers in bands of this width (1..10, 11..20), 0 for each value alone.
+    """
+
+    column: str
+    width: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Parameters:
+    """Base of every task's parameters: frozen, and checked when made.
+
+    Fields declare their text for `synthbench info` with `parameter(default, help)`.
+    """
+
+    @classmethod
+    def make(cls, values: Mapping[str, Any]) -> Parameters:
+        """Parameters from names and values; text, as given by `--set`, is read by field type.
+
+        Raises:
+            ParameterError: unknown name, or a value that cannot be read or is not allowed.
+        """
+        fields = {field.name: field for field in dataclasses.fields(cls)}
+        chosen = {}
+        for name, given in values.items():
+            if name not in fields:
+                raise unknown_name("parameter", name, fields)
+            chosen[name] = _read(name, given, fields[name].default)
+        return cls(**chosen)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All parameters as JSON values."""
+        return {field.name: _plain(getattr(self, field.name)) for field in dataclasses.fields(self)}
+
+    def changed(self) -> dict[str, Any]:
+        """The parameters that differ from their defaults, as JSON values.
+
+        Only these name the random streams, so that a parameter added later changes no dataset.
+        """
+        return {
+            field.name: _plain(getattr(self, field.name))
+            for field in dataclasses.fields(self)
+            if getattr(self, field.name) != field.default
+        }
+
+
+def parameter(default: Any, help: str) -> Any:
+    """A field of `Parameters` with its text for people."""
+    return dataclasses.field(default=default, metadata={"help": help})
+
+
+def _plain(given: Any) -> Any:
+    return list(given) if isinstance(given, tuple) else given
+
+
+def _read(name: str, given: Any, default: Any) -> Any:
+    """A value of the default's type from `given`, which is text or such a value."""
+    try:
+        match _kind(default):
+            case "names":
+                items = given.split(",") if isinstance(given, str) else given
+                return tuple(str(item).strip() for item in items)
+            case "numbers":
+                items = given.split(",") if isinstance(given, str) else np.atleast_1d(given)
+                return tuple(number for item in items for number in _numbers(item))
+            case "bool":
+                return {"true": True, "false": False}[str(given).lower()]
+            case "int" if isinstance(given, str) or operator.index(given) is not None:
+                return int(given)
+            case "float":
+                return float(given)
+            case _:
+                return str(given)
+    except (ValueError, TypeError, KeyError):
+        allowed = _EXPECTED[_kind(default)]
+        raise ParameterError(f"Parameter {name}={given!r}: expected {allowed}.") from None
+
+
+_EXPECTED = {
+    "names": "names separated by commas",
+    "numbers": "whole numbers such as 1,2,5 or 1..5",
+    "bool": "true or false",
+    "int": "a whole number",
+    "float": "a number",
+    "str": "text",
+}
+
+
+def _kind(default: Any) -> str:
+    if isinstance(default, tuple):
+        return "names" if isinstance(default[0], str) else "numbers"
+    return type(default).__name__
+
+
+def _numbers(item: Any) -> Iterable[int]:
+    """`3` or `1..5` as numbers."""
+    if isinstance(item, str) and ".." in item:
+        low, high = item.split("..")
+        return range(int(low), int(high) + 1)
+    return (int(item) if isinstance(item, str) else operator.index(item),)
+
+
+class Task(abc.ABC):
+    """A task with a variant, parameters and a seed chosen."""
+
+    #: What everybody calls it, as in `synthbench generate NAME`.
+    name: ClassVar[str]
+    #: Its name in prose.
+    title: ClassVar[str]
+    #: One sentence: what a row asks.
+    summary: ClassVar[str]
+    #: Paper and sections.
+    source: ClassVar[str]
+    #: Each variant with a sentence on it; the first is the default.
+    variants: ClassVar[Mapping[str, str]] = {"default": "The task as the paper describes it."}
+    #: The class of its parameters.
+    parameters_type: ClassVar[type[Parameters]]
+    #: Names of Hugging Face task categories, for the card.
+    categories: ClassVar[tuple[str, ...]] = ("text-classification",)
+    #: What the buckets are values of, in words; the column of that name, if there is one.
+    bucket_name: ClassVar[str]
+    #: The columns a row is derived from; all others follow from these.
+    inputs: ClassVar[tuple[str, ...]] = ("text",)
+    #: Tables of the evaluation report, beside the split's.
+    breakdowns: ClassVar[tuple[Breakdown, ...]] = ()
+    #: Metrics of one answer; the first is what `score` returns.
+    metrics: ClassVar[tuple[str, ...]] = ("accuracy",)
+    #: Candidates of a block, and accepted rows that are shuffled together.
+    block_rows: ClassVar[int] = 16_384
+    round_rows: ClassVar[int] = 65_536
+    #: Rows of a shard and of a Parquet row group, unless asked for otherwise.
+    shard_rows: ClassVar[int] = 250_000
+    group_rows: ClassVar[int] = 65_536
+
+    def __init__(
+        self,
+        variant: str | None = None,
+        parameters: Mapping[str, Any] | Parameters | None = None,
+        seed: int = 0,
+    ) -> None:
+        names = list(self.variants)
+        self.variant = names[0] if variant is None else variant
+        if self.variant not in self.variants:
+            raise unknown_name(f"variant of {self.name}", self.variant, names)
+        if isinstance(parameters, Parameters):
+            parameters = parameters.to_dict()
+        self.parameters: Any = self.parameters_type.make(parameters or {})
+        if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+            raise UsageError(f"Seed {seed!r}: allowed are whole numbers from 0.")
+        self.seed = seed
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.variant, self.parameters.to_dict(), self.seed)
+
+    # What there is.
+
+    @property
+    @abc.abstractmethod
+    def columns(self) -> dict[str, Feature]:
+        """The columns beside `id`, in order, with their features."""
+
+    @property
+    @abc.abstractmethod
+    def splits(self) -> tuple[Split, ...]:
+        """The splits in the order in which readers see them."""
+
+    def split(self, name: str) -> Split:
+        """The split of this name.
+
+        Raises:
+            UsageError: there is none.
+        """
+        for split in self.splits:
+            if split.name == name:
+                return split
+        raise unknown_name(f"split of {self.name}", name, [split.name for split in self.splits])
+
+    @property
+    def stream(self) -> dict[str, object]:
+        """The coordinates that all random streams of this task share."""
+        return {
+            "task": self.name,
+            "variant": self.variant,
+            "parameters": self.parameters.changed(),
+            "seed": self.seed,
+        }
+
+    @property
+    def tables(self) -> dict[str, Any]:
+        """What else the rows depend on and the manifest and card must show; JSON values."""
+        return {}
+
+    # How rows are made.
+
+    @abc.abstractmethod
+    def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
+        """Draw `n` candidates and keep those that belong in the bucket.
+
+        Args:
+            draws: draws of this block; the only randomness used.
+            n: number of candidates, at least 1.
+            split: the split that is drawn.
+            bucket: one of its buckets. Candidates may be drawn given anything that every row of
+                the bucket has, as long as what is kept has the proposal's distribution.
+
+        Returns:
+            The rows of the bucket, at most `n`.
+        """
+
+    @abc.abstractmethod
+    def content(self, block: Block) -> NDArray[np.uint8]:
+        """What makes a row itself, as bytes: equal rows and only these have equal content.
+
+        Returns:
+            uint8 `(rows, width)`, padded with zero bytes on the right, not otherwise ending in
+            one. A row's `id` is its fingerprint.
+        """
+
+    @abc.abstractmethod
+    def render(self, block: Block) -> dict[str, pa.Array]:
+        """The block's columns in Arrow, without `id`, in the order of `columns`."""
+
+    def arrays(self, block: Block) -> dict[str, NDArray[Any]]:
+        """The block's columns in NumPy, as `stream` gives them: text as objects of `str`."""
+        return {
+            name: column.to_numpy(zero_copy_only=False)
+            for name, column in self.render(block).items()
+        }
+
+    def capacity(self, split: Split, bucket: int) -> int | None:
+        """How many distinct rows the bucket has, None where they cannot be counted."""
+        return None
+
+    def listing(self, split: Split, bucket: int) -> Block:
+        """Every row of a bucket that can be counted, in any fixed order."""
+        raise TypeError(f"{self.name} counts no bucket, so it lists none")  # pragma: no cover
+
+    # How rows are read again.
+
+    @abc.abstractmethod
+    def parse(self, columns: Mapping[str, pa.Array]) -> Block:
+        """Enough of a block for `content`, from the `inputs` columns of a shard.
+
+        Raises:
+            ValueError: a row that is none of this task's.
+        """
+
+    @abc.abstractmethod
+    def derive(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """All other columns from the row's `inputs`, by the plain reference solver."""
+
+    @abc.abstractmethod
+    def solve(self, question: Any) -> Any:
+        """The answer to one row's input: a direct reading of the paper."""
+
+    def buckets(self, columns: Mapping[str, pa.Array]) -> NDArray[np.int64]:
+        """The bucket of each row of a shard, int64."""
+        return columns[self.bucket_name].to_numpy(zero_copy_only=False).astype(np.int64)
+
+    def bucket_label(self, bucket: int) -> str:
+        """The bucket as the manifest names it."""
+        return str(bucket)
+
+    # How answers are judged.
+
+    @abc.abstractmethod
+    def read_answer(self, row: Mapping[str, Any], prediction: Any) -> Any:
+        """The prediction as a value of the label's kind, None where it cannot be read."""
+
+    def measure(self, row: Mapping[str, Any], answer: Any) -> dict[str, float]:
+        """The metrics of one answer that could be read; `answer` None is the worst answer."""
+        return {"accuracy": float(answer is not None and answer == row["label"])}
+
+    def score(self, row: Mapping[str, Any], prediction: Any) -> float:
+        """The first metric of one prediction; what cannot be read is wrong."""
+        return self.measure(row, self.read_answer(row, prediction))[self.metrics[0]]
+
+    # How a row is shown.
+
+    @abc.abstractmethod
+    def draw(self, row: Mapping[str, Any]) -> str:
+        """One row as a person reads it, several lines of text."""
+
+
+def read_class(prediction: Any, names: Sequence[str]) -> int | None:
+    """A class index from an index or a name: `3`, `"3"`, `" 3\\n"`, `3.0`, None if unreadable.
+
+    Args:
+        prediction: an integer, an integral float, or text.
+        names: the class names; text is looked up here first, then read as an index.
+    """
+    if isinstance(prediction, (bytes, np.bytes_)):
+        prediction = prediction.decode("utf-8", "replace")
+    if isinstance(prediction, str):
+        text = prediction.strip()
+        if text in names:
+            return list(names).index(text)
+        if not text.isascii() or not text.isdigit():
+            return None
+        prediction = int(text)
+    if isinstance(prediction, np.ndarray) and prediction.ndim == 0:
+        prediction = prediction.item()
+    if isinstance(prediction, (bool, np.bool_)):
+        return None
+    if isinstance(prediction, (float, np.floating)):
+        if not float(prediction).is_integer():
+            return None
+        prediction = int(prediction)
+    if isinstance(prediction, (int, np.integer)) and 0 <= prediction < len(names):
+        return int(prediction)
+    return None

@@ -1,0 +1,448 @@
+"""ListOps, balanced by how deep the computation really has to go.
+
+    [MED 4 8 5 [MAX 8 4 9 ] ]                 6    depth 2, dependency depth 2
+    [MIN 0 [SM 3 [MAX 1 2 ] ] ]               0    depth 3, dependency depth 1
+
+A list has an operator and two to five arguments, each a digit or a list. MIN and MAX are clear,
+SM is the sum modulo 10, MED the median: of an even number of arguments the floor of the mean of
+the two middle values.
+
+MIN and MAX are decided by one argument, MED by one or two, SM by all. The dependency depth of a
+tree is the depth that is left when all other arguments are cut; of arguments with the same value
+the ones that leave the tree shallowest are kept, so that the depth is really needed.
+
+Source: NDR (Csordás, Irie, Schmidhuber, ICLR 2022), sections 3.3 and C.2, after Nangia & Bowman
+(2018).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import itertools
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from synthbench.errors import ParameterError, unknown_name
+from synthbench.features import Feature, class_label, value
+from synthbench.seeding import Draws
+from synthbench.tasks.base import Block, Breakdown, Parameters, Split, Task, parameter, read_class
+from synthbench.tasks.drawing import Node, draw_tree
+from synthbench.tasks.trees import Forest, Grammar, grow
+
+OPERATORS = ("MIN", "MAX", "MED", "SM")
+DIGITS = tuple("0123456789")
+#: Tokens by code; code 0 is padding.
+TOKENS = ("", *DIGITS, "]", *(f"[{name}" for name in OPERATORS))
+CLOSE = TOKENS.index("]")
+
+
+@dataclasses.dataclass(frozen=True)
+class ListOpsParameters(Parameters):
+    """What can be set; the defaults are the paper's."""
+
+    p_op: float = parameter(0.3, "chance that an argument is an operator")
+    max_args: int = parameter(5, "most arguments of an operator; their number is uniform from 2")
+    max_length: int = parameter(50, "most tokens of a row")
+    operators: tuple[str, ...] = parameter(OPERATORS, "operators that are drawn")
+    ties: str = parameter(
+        "strict",
+        "of arguments with the same value keep those that make the tree shallowest (strict), "
+        "or the first in order, as published (first)",
+    )
+    train_depths: tuple[int, ...] = parameter((1, 2, 3, 4, 5), "buckets of train and iid")
+    validation_depths: tuple[int, ...] = parameter((6,), "buckets of validation")
+    test_depths: tuple[int, ...] = parameter((7, 8), "buckets of test")
+
+    def __post_init__(self) -> None:
+        check_trees(self, smallest=4, per_level=3)
+        if not 2 <= self.max_args <= 30:
+            raise ParameterError(f"Parameter max_args={self.max_args}: allowed are 2 to 30.")
+        for name in self.operators:
+            if name not in OPERATORS:
+                raise unknown_name("operator", name, OPERATORS)
+        if not self.operators or len(set(self.operators)) < len(self.operators):
+            raise ParameterError(f"Parameter operators={','.join(self.operators)}: name each once.")
+        if self.ties not in ("strict", "first"):
+            raise unknown_name("value of ties", self.ties, ("strict", "first"))
+
+
+def check_trees(parameters: Any, smallest: int, per_level: int) -> None:
+    """Refuse depths, chances and lengths that no tree could have.
+
+    Args:
+        parameters: has `p_op`, `max_length` and the depths of the three kinds of split.
+        smallest: tokens of the shortest row of depth 1.
+        per_level: tokens that each further level needs.
+
+    Raises:
+        ParameterError: with the parameter, its value and what is allowed.
+    """
+    if not 0.0 <= parameters.p_op <= 1.0:
+        raise ParameterError(f"Parameter p_op={parameters.p_op}: allowed are 0 to 1.")
+    if not 1 <= parameters.max_length <= 1000:
+        raise ParameterError(
+            f"Parameter max_length={parameters.max_length}: allowed are 1 to 1000."
+        )
+    for name in ("train_depths", "validation_depths", "test_depths"):
+        depths = getattr(parameters, name)
+        if not depths or min(depths) < 1 or max(depths) > 40 or len(set(depths)) < len(depths):
+            raise ParameterError(
+                f"Parameter {name}={','.join(map(str, depths))}: "
+                "allowed are different depths from 1 to 40."
+            )
+        deepest = max(depths)
+        if parameters.p_op == 0.0 and deepest > 1:
+            raise ParameterError(f"Parameter p_op=0.0 never nests, but {name} asks for {deepest}.")
+        shortest = smallest + per_level * (deepest - 1)
+        if parameters.max_length < shortest:
+            raise ParameterError(
+                f"Parameter max_length={parameters.max_length}: too short for {name} up to "
+                f"{deepest}; the shortest expression of depth {deepest} has {shortest} tokens."
+            )
+
+
+class ListOps(Task):
+    """Nested lists of digits under MIN, MAX, MED and SM."""
+
+    name = "listops"
+    title = "ListOps by dependency depth"
+    summary = "What does a nested list of MIN, MAX, MED and SM (sum modulo 10) evaluate to?"
+    source = "NDR (Csordás, Irie, Schmidhuber, ICLR 2022), sections 3.3 and C.2"
+    parameters_type = ListOpsParameters
+    bucket_name = "dependency_depth"
+    breakdowns = (Breakdown("dependency_depth"), Breakdown("depth"), Breakdown("length", width=10))
+
+    @property
+    def columns(self) -> dict[str, Feature]:
+        return {
+            "text": value("string"),
+            "label": class_label(DIGITS),
+            "depth": value("int8"),
+            "dependency_depth": value("int8"),
+            "length": value("int16"),
+        }
+
+    @property
+    def splits(self) -> tuple[Split, ...]:
+        chosen = self.parameters
+        return (
+            Split("train", 1_000_000, chosen.train_depths, evaluation=False),
+            Split("iid", 1_000, chosen.train_depths),
+            Split("validation", 1_000, chosen.validation_depths),
+            Split("test", 1_000, chosen.test_depths),
+        )
+
+    def grammar(self, split: Split) -> Grammar:
+        """The proposal's trees; none is deeper than the split's largest dependency depth."""
+        chosen = self.parameters
+        return Grammar(
+            p_op=chosen.p_op,
+            min_args=2,
+            max_args=chosen.max_args,
+            max_depth=max(split.buckets),
+            max_length=chosen.max_length,
+            operators=len(chosen.operators),
+        )
+
+    def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
+        # A row of dependency depth k has at least depth k.
+        forest = grow(draws, n, self.grammar(split), reach=bucket)
+        kinds = np.array([OPERATORS.index(name) for name in self.parameters.operators])
+        values, needed = evaluate(forest, kinds, strict=self.parameters.ties == "strict")
+        keep = needed == bucket
+        kept = forest.select(keep)
+        lengths = kept.lengths()
+        return Block(
+            {
+                "tokens": write_tokens(kept, kinds, lengths),
+                "label": values[keep].astype(np.int8),
+                "depth": kept.depths(),
+                "dependency_depth": needed[keep].astype(np.int8),
+                "length": lengths[0].astype(np.int16),
+            }
+        )
+
+    def content(self, block: Block) -> NDArray[np.uint8]:
+        return block["tokens"]
+
+    def render(self, block: Block) -> dict[str, pa.Array]:
+        return {
+            "text": join_tokens(block["tokens"], block["length"]),
+            "label": pa.array(block["label"].astype(np.int64)),
+            "depth": pa.array(block["depth"]),
+            "dependency_depth": pa.array(block["dependency_depth"]),
+            "length": pa.array(block["length"]),
+        }
+
+    def capacity(self, split: Split, bucket: int) -> int | None:
+        grammar = self.grammar(split)
+        # What MIN, MAX and MED leave undecided depends on values, not on shape: not counted.
+        if grammar.max_depth == 1 or self.parameters.operators == ("SM",):
+            return grammar.count(bucket)
+        return None
+
+    def listing(self, split: Split, bucket: int) -> Block:
+        rows = (
+            text
+            for depth, text in self._expressions(self.grammar(split), bucket)
+            if depth == bucket
+        )
+        texts = pa.array(rows, pa.string())
+        block = self.parse({"text": texts})
+        derived = [self.derive({"text": text}) for text in texts.to_pylist()]
+        return Block(
+            {
+                "tokens": block["tokens"],
+                "label": np.array([row["label"] for row in derived], np.int8),
+                "depth": np.array([row["depth"] for row in derived], np.int8),
+                "dependency_depth": np.array([row["dependency_depth"] for row in derived], np.int8),
+                "length": np.array([row["length"] for row in derived], np.int16),
+            }
+        )
+
+    def _expressions(self, grammar: Grammar, depth: int) -> Iterator[tuple[int, str]]:
+        """Every expression of depth 1 to `depth` within the length limit, with its depth."""
+        shallower = list(self._expressions(grammar, depth - 1)) if depth > 1 else []
+        arguments = [(0, digit) for digit in DIGITS] + shallower
+        for name in self.parameters.operators:
+            for arity in range(2, self.parameters.max_args + 1):
+                for chosen in itertools.product(arguments, repeat=arity):
+                    text = f"[{name} {' '.join(argument for _, argument in chosen)} ]"
+                    if text.count(" ") < grammar.max_length:
+                        yield 1 + max(inner for inner, _ in chosen), text
+
+    def parse(self, columns: Mapping[str, pa.Array]) -> Block:
+        words = pc.split_pattern(columns["text"], " ")
+        codes = pc.index_in(words.values, value_set=pa.array(TOKENS[1:]))
+        if codes.null_count:
+            unknown = words.values[pc.index(codes.is_null(), True).as_py()]
+            raise ValueError(f"{unknown.as_py()!r} is not a token of ListOps")
+        lengths = np.diff(words.offsets.to_numpy())
+        tokens = np.zeros((len(words), max(1, int(lengths.max(initial=1)))), np.uint8)
+        filled = np.arange(tokens.shape[1]) < lengths[:, None]
+        tokens[filled] = codes.to_numpy(zero_copy_only=False) + 1
+        return Block({"tokens": tokens})
+
+    def derive(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        root = read_tree(row["text"])
+        return {
+            "label": root.value,
+            "depth": root.depth,
+            "dependency_depth": dependency_depth(root, self.parameters.ties == "strict"),
+            "length": len(row["text"].split()),
+        }
+
+    def solve(self, question: str) -> int:
+        return read_tree(question).value
+
+    def read_answer(self, row: Mapping[str, Any], prediction: Any) -> int | None:
+        return read_class(prediction, DIGITS)
+
+    def draw(self, row: Mapping[str, Any]) -> str:
+        root = read_tree(row["text"])
+        strict = self.parameters.ties == "strict"
+        return f"{row['text']}\n{draw_tree(_drawn(root, strict))}"
+
+
+# The generator's arithmetic: whole levels at a time.
+
+_DEPTH_BITS = 6
+_DEPTH_MASK = (1 << _DEPTH_BITS) - 1
+_TIE_BITS = 6
+_VALUE_SHIFT = _DEPTH_BITS + _TIE_BITS
+_NO_ARGUMENT = np.int32(10 << _VALUE_SHIFT)
+
+
+def evaluate(
+    forest: Forest, kinds: NDArray[np.int64], strict: bool
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Value and dependency depth of every tree, folded from the leaves upwards.
+
+    Each node is one integer key, its value above its dependency depth. Sorting an operator's
+    arguments by key puts the shallowest of equal values first, so that the arguments that decide
+    are found by counting.
+
+    Args:
+        forest: the trees; an operator's symbol is an index into `kinds`.
+        kinds: index into `OPERATORS` of each symbol.
+        strict: how ties are broken, see `ListOpsParameters.ties`.
+
+    Returns:
+        Two int64 `(trees,)`: values 0..9 and dependency depths from 1.
+    """
+    below = np.zeros(0, np.int32)
+    for level in reversed(forest.levels):
+        keys = level.symbol.astype(np.int32) << _VALUE_SHIFT
+        if len(level.arity):
+            kind = kinds[level.symbol[level.operator]]
+            values, depths = _decide(*level.arguments(forest.grammar.max_args), below, kind, strict)
+            keys[level.operator] = (values << _VALUE_SHIFT) | (depths + 1)
+        below = keys
+    return (below >> _VALUE_SHIFT).astype(np.int64), (below & _DEPTH_MASK).astype(np.int64)
+
+
+def _decide(
+    index: NDArray[np.int64],
+    exists: NDArray[np.bool_],
+    below: NDArray[np.int32],
+    kind: NDArray[np.int64],
+    strict: bool,
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Values of operators, and the dependency depths of their deepest deciding arguments."""
+    arguments = below[index]
+    tie = arguments & _DEPTH_MASK if strict else np.arange(len(index), dtype=np.int32)[:, None]
+    arguments = np.where(exists, arguments | (tie << _DEPTH_BITS), _NO_ARGUMENT)
+    arity = exists.sum(axis=0)
+    arguments.sort(axis=0)
+    values = arguments >> _VALUE_SHIFT
+
+    # The ranks that decide: MIN the first, MAX the last, MED the middle one or two.
+    low = np.choose(kind, [0, arity - 1, (arity - 1) // 2, 0])
+    high = np.choose(kind, [0, arity - 1, arity // 2, arity - 1])
+    column = np.arange(len(kind))
+    low_value, high_value = values[low, column], values[high, column]
+    # Of equal values the first in sorted order decides; two middle ones are two arguments.
+    low_rank = (values < low_value).sum(axis=0)
+    high_rank = (values < high_value).sum(axis=0) + ((low != high) & (low_value == high_value))
+    depths = np.maximum(
+        arguments[low_rank, column] & _DEPTH_MASK, arguments[high_rank, column] & _DEPTH_MASK
+    )
+    result = (low_value + high_value) >> 1
+
+    total = kind == OPERATORS.index("SM")
+    summed = arguments[:, total]
+    existing = exists[:, total]
+    result[total] = np.where(existing, summed >> _VALUE_SHIFT, 0).sum(axis=0) % 10
+    depths[total] = np.where(existing, summed & _DEPTH_MASK, 0).max(axis=0, initial=0)
+    return result, depths
+
+
+def write_tokens(
+    forest: Forest, kinds: NDArray[np.int64], lengths: list[NDArray[np.int64]]
+) -> NDArray[np.uint8]:
+    """The trees as token codes, uint8 `(trees, max_length)`, padded with 0."""
+    width = forest.grammar.max_length
+    tokens = np.zeros(forest.trees * width, np.uint8)
+    codes = (CLOSE + 1 + kinds).astype(np.uint8)
+    for level, length, start in zip(forest.levels, lengths, forest.starts(lengths), strict=True):
+        place = level.tree.astype(np.int64) * width + start
+        tokens[place] = level.symbol + np.uint8(1)
+        inner = level.operator
+        tokens[place[inner]] = codes[level.symbol[inner]]
+        tokens[place[inner] + length[inner] - 1] = CLOSE
+    return tokens.reshape(forest.trees, width)
+
+
+def join_tokens(tokens: NDArray[np.uint8], length: NDArray[np.integer[Any]]) -> pa.Array:
+    """Token codes as text, one space between two tokens."""
+    offsets = np.concatenate([[0], np.cumsum(length, dtype=np.int32)]).astype(np.int32)
+    codes = pa.array(tokens[tokens > 0])
+    words = pc.take(pa.array(TOKENS), codes)
+    return pc.binary_join(pa.ListArray.from_arrays(pa.array(offsets), words), " ")
+
+
+# The reference solver: one row, word by word, as the paper says it.
+
+
+@dataclasses.dataclass
+class Expression:
+    """A digit (no arguments) or an operator with its arguments."""
+
+    symbol: str
+    arguments: list[Expression]
+    value: int = 0
+    depth: int = 0
+
+
+def read_tree(text: str) -> Expression:
+    """Parse one row and work out the value and depth of every node.
+
+    Raises:
+        ValueError: the text is no ListOps expression.
+    """
+    open_lists: list[Expression] = []
+    done: Expression | None = None
+    for word in text.split():
+        if done is not None:
+            raise ValueError(f"{word!r} after the end of the expression {text!r}")
+        if word.startswith("["):
+            if word[1:] not in OPERATORS:
+                raise ValueError(f"unknown operator {word!r} in {text!r}")
+            open_lists.append(Expression(word[1:], []))
+            continue
+        if word == "]":
+            if not open_lists or not open_lists[-1].arguments:
+                raise ValueError(f"nothing to close in {text!r}")
+            node = open_lists.pop()
+            node.value = _apply(node.symbol, [argument.value for argument in node.arguments])
+            node.depth = 1 + max(argument.depth for argument in node.arguments)
+        elif word in DIGITS:
+            node = Expression(word, [], value=int(word))
+        else:
+            raise ValueError(f"unknown token {word!r} in {text!r}")
+        if open_lists:
+            open_lists[-1].arguments.append(node)
+        else:
+            done = node
+    if done is None:
+        raise ValueError(f"the expression ends too early: {text!r}")
+    return done
+
+
+def _apply(operator: str, values: list[int]) -> int:
+    if operator == "MIN":
+        return min(values)
+    if operator == "MAX":
+        return max(values)
+    if operator == "SM":
+        return sum(values) % 10
+    ordered = sorted(values)
+    middle = len(ordered) // 2
+    if len(ordered) % 2:
+        return ordered[middle]
+    return (ordered[middle - 1] + ordered[middle]) // 2
+
+
+def deciding(node: Expression, strict: bool) -> list[Expression]:
+    """The arguments that decide an operator's value: MIN and MAX one, MED one or two, SM all."""
+    if node.symbol == "SM":
+        return node.arguments
+    ranked = list(node.arguments)
+    if strict:
+        ranked.sort(key=lambda argument: dependency_depth(argument, strict))
+    ranked.sort(key=lambda argument: argument.value)  # stable: ties stay in that order
+    values = [argument.value for argument in ranked]
+    if node.symbol == "MIN":
+        return [ranked[0]]
+    if node.symbol == "MAX":
+        return [ranked[values.index(values[-1])]]
+    middle = len(ranked) // 2
+    upper = values.index(values[middle])
+    if len(ranked) % 2:
+        return [ranked[upper]]
+    lower = values.index(values[middle - 1])
+    return [ranked[lower], ranked[upper if upper != lower else upper + 1]]
+
+
+def dependency_depth(node: Expression, strict: bool) -> int:
+    """Depth of the tree when every argument that does not decide is cut."""
+    if not node.arguments:
+        return 0
+    return 1 + max(dependency_depth(argument, strict) for argument in deciding(node, strict))
+
+
+def _drawn(node: Expression, strict: bool, needed: bool = True) -> Node:
+    """The expression for `draw_tree`: every node with its value, cut ones marked."""
+    kept = deciding(node, strict) if node.arguments else []
+    children = tuple(
+        _drawn(argument, strict, needed and any(argument is one for one in kept))
+        for argument in node.arguments
+    )
+    label = f"{node.symbol} = {node.value}" if node.arguments else node.symbol
+    return Node(label, children, cut=not needed)
