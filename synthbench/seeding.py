@@ -16,6 +16,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -168,15 +169,37 @@ def _mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return state ^ (state >> np.uint64(31))
 
 
-def cumulative_thresholds(weights: Sequence[float]) -> NDArray[np.uint64]:
-    """Thresholds for drawing an index with chances in proportion to `weights`.
+class Choice:
+    """A fixed set of values with chances, drawn from many times.
 
-    Returns:
-        uint64 `(len(weights) - 1,)`: a uniform half word `u` gives index `sum(u >= thresholds)`.
+    Args:
+        values: the values, any integer dtype `(values,)`.
+        weights: their chances, in any unit; each is rounded to a multiple of 2**-32.
+
+    A draw is one half word: its upper twelve bits mostly settle the value, by one look-up.
     """
-    total = sum(weights)
-    running, thresholds = 0.0, []
-    for weight in weights[:-1]:
-        running += weight
-        thresholds.append(threshold(min(1.0, running / total)))
-    return np.array(thresholds, dtype=np.uint64)
+
+    _GUIDE_BITS = 12
+
+    def __init__(self, values: NDArray[np.integer[Any]], weights: Sequence[float]) -> None:
+        total, running, thresholds = sum(weights), 0.0, []
+        for weight in weights[:-1]:
+            running += weight
+            thresholds.append(threshold(min(1.0, running / total)))
+        self._values = values
+        self._thresholds = np.array(thresholds, np.uint64)
+        edges = np.arange((1 << self._GUIDE_BITS) + 1, dtype=np.uint64) << np.uint64(20)
+        first = np.searchsorted(self._thresholds, edges[:-1], side="right")
+        last = np.searchsorted(self._thresholds, edges[1:] - np.uint64(1), side="right")
+        self._guide = values[first]
+        self._split = first != last
+
+    def draw(self, draws: Draws, count: int) -> NDArray[np.integer[Any]]:
+        """`count` independent values, `(count,)` of the values' dtype."""
+        halves = draws.halves(count)
+        slots = halves >> np.uint32(32 - self._GUIDE_BITS)
+        drawn = self._guide[slots]
+        unsure = np.flatnonzero(self._split[slots])
+        exact = halves[unsure].astype(np.uint64)
+        drawn[unsure] = self._values[np.searchsorted(self._thresholds, exact, side="right")]
+        return drawn

@@ -248,6 +248,10 @@ class Task(abc.ABC):
                 return split
         raise unknown_name(f"split of {self.name}", name, [split.name for split in self.splits])
 
+    def bucket_weights(self, split: Split) -> tuple[float, ...]:
+        """In what proportion the split's buckets are filled; equally, unless overridden."""
+        return (1.0,) * len(split.buckets)
+
     @property
     def stream(self) -> dict[str, object]:
         """The coordinates that all random streams of this task share."""

@@ -18,7 +18,6 @@ Source: NDR (Csordás, Irie, Schmidhuber, ICLR 2022), sections 3.3 and C.2, afte
 from __future__ import annotations
 
 import dataclasses
-import functools
 import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -33,9 +32,9 @@ from synthbench.features import Feature, class_label, value
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Breakdown, Parameters, Split, Task, parameter, read_class
 from synthbench.tasks.drawing import Node, draw_tree
-from synthbench.tasks.trees import Forest, Grammar, grow
+from synthbench.tasks.listops_law import OPERATORS, ListOpsLaw
+from synthbench.tasks.trees import DEPTH_BITS, Forest, Grammar, grow
 
-OPERATORS = ("MIN", "MAX", "MED", "SM")
 DIGITS = tuple("0123456789")
 #: Tokens by code; code 0 is padding.
 TOKENS = ("", *DIGITS, "]", *(f"[{name}" for name in OPERATORS))
@@ -151,19 +150,17 @@ class ListOps(Task):
         )
 
     def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
-        # A row of dependency depth k has at least depth k.
-        forest = grow(draws, n, self.grammar(split), reach=bucket)
-        kinds = np.array([OPERATORS.index(name) for name in self.parameters.operators])
-        values, needed = evaluate(forest, kinds, strict=self.parameters.ties == "strict")
-        keep = needed == bucket
-        kept = forest.select(keep)
-        lengths = kept.lengths()
+        law = ListOpsLaw(
+            self.grammar(split), self.parameters.operators, self.parameters.ties == "strict"
+        )
+        forest, keys = grow(draws, n, law, depth=bucket)
+        lengths = forest.lengths()
         return Block(
             {
-                "tokens": write_tokens(kept, kinds, lengths),
-                "label": values[keep].astype(np.int8),
-                "depth": kept.depths(),
-                "dependency_depth": needed[keep].astype(np.int8),
+                "tokens": write_tokens(forest, self.parameters.operators, lengths),
+                "label": (keys >> DEPTH_BITS).astype(np.int8),
+                "depth": forest.depths(),
+                "dependency_depth": np.full(forest.trees, bucket, np.int8),
                 "length": lengths[0].astype(np.int16),
             }
         )
@@ -250,86 +247,16 @@ class ListOps(Task):
         return f"{row['text']}\n{draw_tree(_drawn(root, strict))}"
 
 
-# The generator's arithmetic: whole levels at a time.
-
-_DEPTH_BITS = 6
-_DEPTH_MASK = (1 << _DEPTH_BITS) - 1
-_TIE_BITS = 6
-_VALUE_SHIFT = _DEPTH_BITS + _TIE_BITS
-_NO_ARGUMENT = np.int32(10 << _VALUE_SHIFT)
-
-
-def evaluate(
-    forest: Forest, kinds: NDArray[np.int64], strict: bool
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Value and dependency depth of every tree, folded from the leaves upwards.
-
-    Each node is one integer key, its value above its dependency depth. Sorting an operator's
-    arguments by key puts the shallowest of equal values first, so that the arguments that decide
-    are found by counting.
-
-    Args:
-        forest: the trees; an operator's symbol is an index into `kinds`.
-        kinds: index into `OPERATORS` of each symbol.
-        strict: how ties are broken, see `ListOpsParameters.ties`.
-
-    Returns:
-        Two int64 `(trees,)`: values 0..9 and dependency depths from 1.
-    """
-    below = np.zeros(0, np.int32)
-    for level in reversed(forest.levels):
-        keys = level.symbol.astype(np.int32) << _VALUE_SHIFT
-        if len(level.arity):
-            kind = kinds[level.symbol[level.operator]]
-            values, depths = _decide(*level.arguments(forest.grammar.max_args), below, kind, strict)
-            keys[level.operator] = (values << _VALUE_SHIFT) | (depths + 1)
-        below = keys
-    return (below >> _VALUE_SHIFT).astype(np.int64), (below & _DEPTH_MASK).astype(np.int64)
-
-
-def _decide(
-    index: NDArray[np.int64],
-    exists: NDArray[np.bool_],
-    below: NDArray[np.int32],
-    kind: NDArray[np.int64],
-    strict: bool,
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Values of operators, and the dependency depths of their deepest deciding arguments."""
-    arguments = below[index]
-    tie = arguments & _DEPTH_MASK if strict else np.arange(len(index), dtype=np.int32)[:, None]
-    arguments = np.where(exists, arguments | (tie << _DEPTH_BITS), _NO_ARGUMENT)
-    arity = exists.sum(axis=0)
-    arguments.sort(axis=0)
-    values = arguments >> _VALUE_SHIFT
-
-    # The ranks that decide: MIN the first, MAX the last, MED the middle one or two.
-    low = np.choose(kind, [0, arity - 1, (arity - 1) // 2, 0])
-    high = np.choose(kind, [0, arity - 1, arity // 2, arity - 1])
-    column = np.arange(len(kind))
-    low_value, high_value = values[low, column], values[high, column]
-    # Of equal values the first in sorted order decides; two middle ones are two arguments.
-    low_rank = (values < low_value).sum(axis=0)
-    high_rank = (values < high_value).sum(axis=0) + ((low != high) & (low_value == high_value))
-    depths = np.maximum(
-        arguments[low_rank, column] & _DEPTH_MASK, arguments[high_rank, column] & _DEPTH_MASK
-    )
-    result = (low_value + high_value) >> 1
-
-    total = kind == OPERATORS.index("SM")
-    summed = arguments[:, total]
-    existing = exists[:, total]
-    result[total] = np.where(existing, summed >> _VALUE_SHIFT, 0).sum(axis=0) % 10
-    depths[total] = np.where(existing, summed & _DEPTH_MASK, 0).max(axis=0, initial=0)
-    return result, depths
+# The generator's text: whole blocks at a time.
 
 
 def write_tokens(
-    forest: Forest, kinds: NDArray[np.int64], lengths: list[NDArray[np.int64]]
+    forest: Forest, operators: tuple[str, ...], lengths: list[NDArray[np.int64]]
 ) -> NDArray[np.uint8]:
     """The trees as token codes, uint8 `(trees, max_length)`, padded with 0."""
     width = forest.grammar.max_length
     tokens = np.zeros(forest.trees * width, np.uint8)
-    codes = (CLOSE + 1 + kinds).astype(np.uint8)
+    codes = np.array([TOKENS.index(f"[{name}") for name in operators], np.uint8)
     for level, length, start in zip(forest.levels, lengths, forest.starts(lengths), strict=True):
         place = level.tree.astype(np.int64) * width + start
         tokens[place] = level.symbol + np.uint8(1)

@@ -1,20 +1,26 @@
 """Random expression trees, a whole block at a time, in flat arrays.
 
-A tree is grown from the root level by level. All nodes of a level lie in one array, in the order
-of their trees, so the arguments of an operator are one contiguous run of the next level, and
-folding upwards is a gather. No Python loop runs over trees or nodes, only over levels.
-
 The proposal is that of NDR, section C.2: the root is an operator, each argument is an operator
-with a fixed probability, the number of arguments, operators and digits are uniform. Two shortcuts
-leave the distribution of what is kept exactly as it was:
+with a fixed probability, the number of arguments, operators and digits are uniform. What a bucket
+asks of a tree (its depth, or its dependency depth) is rare there, so trees are not drawn and
+thrown away but drawn given their bucket, exactly:
 
-- `grow` can draw from the proposal *given* that a tree has at least some depth. Top-down this
-  takes one small table: the chance that an operator with so many levels left reaches a depth.
+- Every node has a key, a small integer: its value and its depth (`Law`). The chances of all keys
+  of an operator with so many levels below follow from those of its arguments, one level lower.
+- From the root down, an operator whose key is settled needs arguments that give this key. Many
+  such operators are served from one pool: arguments are drawn freely, given only that one of
+  them is deep enough, the operators they make are looked at, and each goes to a node that needs
+  its key. What a node gets is therefore drawn from the proposal, given the key.
 - A tree is dropped as soon as the tokens that are already certain pass the length limit.
+
+All nodes of a level lie in one array, in the order of their trees, so the arguments of an
+operator are one contiguous run of the next level. No Python loop runs over trees or nodes, only
+over levels and depths.
 """
 
 from __future__ import annotations
 
+import abc
 import dataclasses
 import functools
 from typing import NamedTuple
@@ -22,7 +28,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from synthbench.seeding import Draws, cumulative_thresholds, threshold
+from synthbench.seeding import Choice, Draws
+
+#: A key is `value << DEPTH_BITS | depth`; the depth of a digit is 0.
+DEPTH_BITS = 6
+DEPTH_MASK = (1 << DEPTH_BITS) - 1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,6 +60,11 @@ class Grammar:
     operators: int
     separators: int = 0
     digits: int = 10
+
+    @property
+    def arities(self) -> range:
+        """The possible numbers of arguments."""
+        return range(self.min_args, self.max_args + 1)
 
     def tokens(self, arity: int) -> int:
         """Tokens of an operator over `arity` digits."""
@@ -105,18 +120,6 @@ class Level(NamedTuple):
     arity: NDArray[np.int64]
     symbol: NDArray[np.uint8]
 
-    def arguments(self, width: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Where the operators' arguments lie in the next level.
-
-        Returns:
-            Indices int64 `(width, operators)`, and whether there is such an argument, bool of the
-            same shape; an index beyond an operator's last argument points at its first.
-        """
-        first = np.cumsum(self.arity) - self.arity
-        rank = np.arange(width)[:, None]
-        exists = rank < self.arity
-        return np.where(exists, first + rank, first), exists
-
     def sums(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
         """Sums over each operator's arguments, from the next level's `values` int64."""
         first = np.cumsum(self.arity) - self.arity
@@ -130,22 +133,6 @@ class Forest:
     trees: int
     grammar: Grammar
     levels: tuple[Level, ...]
-
-    def select(self, keep: NDArray[np.bool_]) -> Forest:
-        """The trees for which `keep`, bool `(trees,)`, is true, numbered anew from 0."""
-        number = (np.cumsum(keep) - 1).astype(np.int32)
-        levels = []
-        for level in self.levels:
-            nodes = keep[level.tree]
-            levels.append(
-                Level(
-                    tree=number[level.tree[nodes]],
-                    operator=level.operator[nodes],
-                    arity=level.arity[nodes[level.operator]],
-                    symbol=level.symbol[nodes],
-                )
-            )
-        return Forest(int(keep.sum()), self.grammar, tuple(levels))
 
     def depths(self) -> NDArray[np.int8]:
         """Operators on the longest path of each tree, int8 `(trees,)`."""
@@ -177,167 +164,285 @@ class Forest:
         return starts
 
 
-def grow(draws: Draws, n: int, grammar: Grammar, reach: int = 1) -> Forest:
-    """Draw `n` trees given that their depth is at least `reach`; drop those that are too long.
+class Law(abc.ABC):
+    """How the key of an operator follows from the keys of its arguments.
+
+    Two forms of the same rule: chances of keys, and keys of many operators at once.
+
+    Attributes:
+        grammar: the proposal.
+        leaves: the keys of digits with their chances.
+    """
+
+    grammar: Grammar
+    leaves: dict[int, float]
+
+    @abc.abstractmethod
+    def chances(self, kind: int, arity: int, arguments: dict[int, float]) -> dict[int, float]:
+        """The chance of every key of an operator over `arity` independent arguments.
+
+        Args:
+            kind: the operator.
+            arity: number of arguments.
+            arguments: the chance of every key of one argument.
+
+        Returns:
+            The possible keys with their chances; computed with IEEE additions, multiplications
+            and divisions in a fixed order only, so that they are the same everywhere.
+        """
+
+    @abc.abstractmethod
+    def keys(
+        self, kinds: NDArray[np.uint8], arguments: NDArray[np.int16], exists: NDArray[np.bool_]
+    ) -> NDArray[np.int16]:
+        """The keys of many operators.
+
+        Args:
+            kinds: the operators, uint8 `(operators,)`.
+            arguments: keys of their arguments, int16 `(max_args, operators)`.
+            exists: which arguments there are, bool of the same shape.
+        """
+
+    def argument(self, height: int) -> dict[int, float]:
+        """The chance of every key of an argument with `height` levels left for operators."""
+        if height == 0:
+            return self.leaves
+        p_op = self.grammar.p_op
+        mixed = {key: (1.0 - p_op) * chance for key, chance in self.leaves.items()}
+        for key, chance in _operator_chances(self, height).items():
+            mixed[key] = p_op * chance
+        return mixed
+
+
+def grow(draws: Draws, n: int, law: Law, depth: int) -> tuple[Forest, NDArray[np.int16]]:
+    """Draw `n` trees given the depth in their key, and drop those that are too long.
 
     Args:
         draws: the only randomness used.
         n: number of trees drawn, at least 1.
-        grammar: the proposal.
-        reach: depth that every tree has at least, 1 to `grammar.max_depth`.
+        law: the proposal and its keys.
+        depth: the depth that every tree's key has, 1 to `law.grammar.max_depth`.
 
     Returns:
-        The trees with at most `grammar.max_length` tokens: a proposal of `n` rows given `reach`,
-        less those that are too long.
-
-    Source: NDR, section C.2, sampled exactly.
+        The trees with at most `grammar.max_length` tokens, and their keys, int16 `(trees,)`.
+        Symbols of digits are the values of their keys.
     """
+    grammar = law.grammar
+    shortest = np.array([1] + [grammar.shortest(d) for d in range(1, grammar.max_depth + 1)])
+    tokens = np.array([grammar.tokens(arity) for arity in range(grammar.max_args + 1)])
     tree = np.arange(n, dtype=np.int32)
-    operator = np.ones(n, np.bool_)
-    goal = np.full(n, reach if reach > 1 else 0, np.int8)
-    length = np.full(n, grammar.shortest(reach), np.int64)  # tokens that are certain
-    slack = grammar.tokens(grammar.min_args) - 1  # by how much an operator is longer than a digit
-    shapes: list[tuple[NDArray[np.int32], NDArray[np.bool_], NDArray[np.int32], NDArray[np.int64]]]
-    shapes = []
-    for height in range(grammar.max_depth, 0, -1):
-        chances = _chances(grammar, height)
+    length = np.full(n, shortest[depth])  # tokens that are certain
+    keys = np.full(n, depth, np.int16)
+    roots = keys
+    shapes: list[tuple[Level, NDArray[np.int32]]] = []
+    for height in range(grammar.max_depth, -1, -1):
+        operator = (keys & DEPTH_MASK) > 0
         owner = tree[operator]
-        arity, leader = _draw_arities(draws, grammar, chances, goal)
-        extra = (1 + grammar.separators) * (arity - grammar.min_args)
-        length += np.bincount(owner, extra, n).astype(np.int64)
-        shapes.append((tree, operator, owner, arity))
+        wanted = keys[operator]
+        symbol = (keys >> DEPTH_BITS).astype(np.uint8)
+        if not len(owner):
+            shapes.append((Level(tree, operator, np.zeros(0, np.int64), symbol), owner))
+            break
+        made = _settle(draws, law, height, wanted, any_value=not shapes)
+        if not shapes:
+            roots = made.keys
+        symbol[operator] = made.kinds
+        depths = made.arguments & DEPTH_MASK
+        extra = np.where(made.exists, shortest[depths] - 1, 0).sum(axis=0)
+        extra += tokens[made.arity] - shortest[wanted & DEPTH_MASK]
+        length = length + np.bincount(owner, extra, n).astype(np.int64)
+        shapes.append((Level(tree, operator, made.arity, symbol), owner))
         alive = length[owner] <= grammar.max_length
-        owner, arity, goal, leader = owner[alive], arity[alive], goal[alive], leader[alive]
-
-        tree = np.repeat(owner, arity)
-        aim = _aims(goal, arity, leader)
-        operator = draws.halves(len(tree)) < chances.operator[aim]
-        certain = aim > 0
-        length += np.bincount(tree, slack * (operator & ~certain), n).astype(np.int64)
-        goal = np.where(aim == 1, 0, aim)[operator].astype(np.int8)
-    shapes.append((tree, operator, tree[operator], np.zeros(0, np.int64)))
+        keys = made.arguments.T[alive][made.exists.T[alive]]
+        tree = np.repeat(owner[alive], made.arity[alive])
 
     keep = length <= grammar.max_length
     number = (np.cumsum(keep) - 1).astype(np.int32)
     levels = []
-    for tree, operator, owner, arity in shapes:
-        nodes = keep[tree]
-        operator = operator[nodes]
-        kinds = np.where(operator, np.uint64(grammar.operators), np.uint64(grammar.digits))
-        symbol = (draws.halves(len(operator)) * kinds) >> np.uint64(32)
+    for level, owner in shapes:
+        nodes = keep[level.tree]
         levels.append(
-            Level(number[tree[nodes]], operator, arity[keep[owner]], symbol.astype(np.uint8))
+            Level(
+                tree=number[level.tree[nodes]],
+                operator=level.operator[nodes],
+                arity=level.arity[keep[owner]],
+                symbol=level.symbol[nodes],
+            )
         )
-    return Forest(int(keep.sum()), grammar, tuple(levels))
+    return Forest(int(keep.sum()), grammar, tuple(levels)), roots[keep]
 
 
-class _Chances(NamedTuple):
-    """Tables for the operators that have a given number of levels left, themselves included.
+class _Operators(NamedTuple):
+    """Many operators with their arguments: see `Law.keys`; `arity` is int64 `(operators,)`."""
 
-    Indexed by an aim: 0 is an argument or operator drawn freely, `j > 0` an operator that reaches
-    depth `j`, `-j` an argument that is not an operator of depth `j` or more (so -1 is a digit).
+    keys: NDArray[np.int16]
+    kinds: NDArray[np.uint8]
+    arity: NDArray[np.int64]
+    arguments: NDArray[np.int16]
+    exists: NDArray[np.bool_]
+
+
+def _settle(
+    draws: Draws, law: Law, height: int, wanted: NDArray[np.int16], any_value: bool
+) -> _Operators:
+    """For each wanted key an operator drawn from the proposal, given that it has this key.
+
+    Args:
+        draws: the only randomness used.
+        law: the proposal and its keys.
+        height: levels left for operators, these included.
+        wanted: keys, int16 `(operators,)`.
+        any_value: whether only the depth in the key counts.
+    """
+    width = law.grammar.max_args
+    made = _Operators(
+        keys=wanted.copy(),
+        kinds=np.zeros(len(wanted), np.uint8),
+        arity=np.zeros(len(wanted), np.int64),
+        arguments=np.zeros((width, len(wanted)), np.int16),
+        exists=np.zeros((width, len(wanted)), np.bool_),
+    )
+    depths = wanted & DEPTH_MASK
+    for depth in range(1, height + 1):
+        missing = np.flatnonzero(depths == depth)
+        chances = _pool_chances(law, height, depth, any_value)
+        first = True
+        while len(missing):
+            counts = np.bincount(wanted[missing], minlength=len(chances))
+            pool = _draw_pool(draws, law, height, depth, _pool_size(counts, chances, first))
+            sought = pool.keys & DEPTH_MASK if any_value else pool.keys
+            nodes, drawn = _match(wanted[missing], sought, len(chances))
+            places = missing[nodes]
+            made.keys[places] = pool.keys[drawn]
+            made.kinds[places] = pool.kinds[drawn]
+            made.arity[places] = pool.arity[drawn]
+            made.arguments[:, places] = pool.arguments[:, drawn]
+            made.exists[:, places] = pool.exists[:, drawn]
+            missing = np.delete(missing, nodes)
+            first = False
+    return made
+
+
+def _pool_size(counts: NDArray[np.int64], chances: NDArray[np.float64], first: bool) -> int:
+    """How many operators to draw for the wanted keys: so many that few are missing afterwards."""
+    asked = np.flatnonzero(counts)
+    most = float((counts[asked] / chances[asked]).max())
+    if first:  # the rarest key must not drive the size of the first pool
+        most = min(most, 2.0 * float(counts.sum()) / float(chances.max() * len(asked)))
+    return int(1.1 * most) + 32
+
+
+def _match(
+    wanted: NDArray[np.int16], drawn: NDArray[np.int16], bound: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Pairs of indices into `wanted` and `drawn` with equal keys, in order, each used once."""
+    counts = np.bincount(wanted, minlength=bound), np.bincount(drawn, minlength=bound)
+    pairs = np.minimum(*counts)
+    chosen = []
+    for keys, count in zip((wanted, drawn), counts, strict=True):
+        order = np.argsort(keys, kind="stable")
+        start = np.cumsum(count) - count
+        rank = np.arange(len(keys)) - np.repeat(start, count)
+        chosen.append(order[rank < np.repeat(pairs, count)])
+    return chosen[0], chosen[1]
+
+
+class _PoolTables(NamedTuple):
+    """Tables for drawing operators of which at least one argument has a given depth.
 
     Attributes:
-        operator: thresholds for "this argument is an operator", uint64, by aim.
-        arity: thresholds for the number of arguments, uint64 `(aims, max_args - min_args)`.
-        leader: chance that one of the first `i + 1` arguments of an operator that reaches depth
-            `j` is an operator that reaches depth `j - 1`, float64 `(max_depth + 1, max_args)`.
+        arity: the number of arguments.
+        leader: the chance that one of the first `i + 1` arguments is deep, float64 `(max_args,)`.
+        free, deep, other: the key of an argument of any depth, of the given depth, and of any
+            other depth.
     """
 
-    operator: NDArray[np.uint64]
-    arity: NDArray[np.uint64]
+    arity: Choice
     leader: NDArray[np.float64]
+    free: Choice
+    deep: Choice
+    other: Choice
 
 
-@functools.lru_cache(maxsize=256)
-def _chances(grammar: Grammar, height: int) -> _Chances:
-    depths = range(1, grammar.max_depth + 1)
-    arities = range(grammar.min_args, grammar.max_args + 1)
-    p_op = grammar.p_op if height > 1 else 0.0
-    reach = _reach(grammar, height - 1)
-
-    # Negative aims use Python's (and NumPy's) indexing from the end.
-    operator = np.zeros(2 * grammar.max_depth + 1, np.uint64)
-    arity = np.zeros((2 * grammar.max_depth + 1, len(arities) - 1), np.uint64)
-    leader = np.zeros((grammar.max_depth + 1, grammar.max_args))
-    operator[0] = threshold(p_op)
-    arity[0] = cumulative_thresholds([1.0] * len(arities))
-    for depth in depths:
-        child = p_op * reach[depth]
-        operator[depth] = threshold(1.0)
-        operator[-depth] = threshold((p_op - child) / (1.0 - child)) if child < 1.0 else 0
-        if depth > 1:
-            child = p_op * reach[depth - 1]
-            none = [_power(1.0 - child, count) for count in range(grammar.max_args + 1)]
-            leader[depth] = [1.0 - none[rank + 1] for rank in range(grammar.max_args)]
-            if child > 0.0:
-                arity[depth] = cumulative_thresholds([1.0 - none[count] for count in arities])
-            if child < 1.0:
-                arity[-depth] = cumulative_thresholds([none[count] for count in arities])
-    return _Chances(operator, arity, leader)
+@functools.lru_cache(maxsize=1024)
+def _pool_tables(law: Law, height: int, depth: int) -> _PoolTables:
+    argument = law.argument(height - 1)
+    deep = {key: chance for key, chance in argument.items() if key & DEPTH_MASK == depth - 1}
+    other = {key: chance for key, chance in argument.items() if key & DEPTH_MASK != depth - 1}
+    grammar = law.grammar
+    none = _none(law, height, depth)
+    return _PoolTables(
+        arity=Choice(np.array(grammar.arities), [1.0 - none[arity] for arity in grammar.arities]),
+        leader=np.array([1.0 - chance for chance in none[1:]]),
+        free=_keys(argument),
+        deep=_keys(deep),
+        other=_keys(other or deep),  # with no other depth, nothing stands before the leader
+    )
 
 
-@functools.lru_cache(maxsize=256)
-def _reach(grammar: Grammar, height: int) -> tuple[float, ...]:
-    """The chance that an operator with `height` levels left has depth `j` or more, by `j`."""
-    if height == 0:
-        return (1.0,) + (0.0,) * grammar.max_depth
-    below = _reach(grammar, height - 1)
-    p_op = grammar.p_op if height > 1 else 0.0
-    arities = range(grammar.min_args, grammar.max_args + 1)
-    chances = [1.0, 1.0]
-    for depth in range(2, grammar.max_depth + 1):
-        miss = sum(_power(1.0 - p_op * below[depth - 1], arity) for arity in arities)
-        chances.append(1.0 - miss / len(arities))
-    return tuple(chances)
+def _none(law: Law, height: int, depth: int) -> list[float]:
+    """By number of arguments, the chance that none of them has depth `depth - 1`."""
+    miss = 1.0 - sum(
+        chance for key, chance in law.argument(height - 1).items() if key & DEPTH_MASK == depth - 1
+    )
+    none = [1.0]
+    for _ in range(law.grammar.max_args):
+        none.append(none[-1] * max(0.0, miss))
+    return none
 
 
-def _power(base: float, exponent: int) -> float:
-    """`base ** exponent` by multiplication: the same bits with every C library."""
-    result = 1.0
-    for _ in range(exponent):
-        result *= base
-    return result
+def _keys(chances: dict[int, float]) -> Choice:
+    keys = sorted(chances)
+    return Choice(np.array(keys, np.int16), [chances[key] for key in keys])
 
 
-def _draw_arities(
-    draws: Draws, grammar: Grammar, chances: _Chances, goal: NDArray[np.int8]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The operators' numbers of arguments and, where one must be deep, the first that is.
+def _draw_pool(draws: Draws, law: Law, height: int, depth: int, size: int) -> _Operators:
+    """Operators with `height` levels left, given that an argument has depth `depth - 1`.
 
-    Returns:
-        `arity` int64 and `leader` int64, both `(operators,)`; `leader` counts from 0 and is 0
-        where the goal asks for none.
+    That argument is found by the first of them, the leader: those before it have another depth,
+    those behind it any.
     """
-    uniform = draws.halves(len(goal)).astype(np.uint64)
-    arity = np.full(len(goal), grammar.min_args, np.int64)
-    for thresholds in chances.arity.T:
-        arity += uniform >= thresholds[goal]
-    leader = np.zeros(len(goal), np.int64)
-    deep = np.flatnonzero(goal > 0)
-    if len(deep):
-        until = chances.leader[goal[deep]]
-        drawn = draws.floats(len(deep)) * until[np.arange(len(deep)), arity[deep] - 1]
-        rank = (drawn[:, None] >= until).sum(axis=1)
-        leader[deep] = np.minimum(rank, arity[deep] - 1)
-    return arity, leader
+    grammar = law.grammar
+    tables = _pool_tables(law, height, depth)
+    arity = tables.arity.draw(draws, size)
+    uniform = draws.floats(size) * tables.leader[arity - 1]
+    leader = np.minimum(np.searchsorted(tables.leader, uniform, side="right"), arity - 1)
+    rank = np.arange(grammar.max_args)[:, None]
+    exists = rank < arity
+    arguments = np.zeros((grammar.max_args, size), np.int16)
+    before, behind = rank < leader, exists & (rank > leader)
+    arguments[before] = tables.other.draw(draws, int(before.sum()))
+    arguments[behind] = tables.free.draw(draws, int(behind.sum()))
+    arguments[leader, np.arange(size)] = tables.deep.draw(draws, size)
+    kinds = draws.integers(grammar.operators, size).astype(np.uint8)
+    keys = law.keys(kinds, arguments, exists)
+    return _Operators(keys, kinds, arity, arguments, exists)
 
 
-def _aims(
-    goal: NDArray[np.int8], arity: NDArray[np.int64], leader: NDArray[np.int64]
-) -> NDArray[np.int8]:
-    """What each argument must be, int8 `(arguments,)`: see `_Chances`.
+@functools.lru_cache(maxsize=1024)
+def _operator_chances(law: Law, height: int) -> dict[int, float]:
+    """The chance of every key of an operator with `height` levels left, itself included."""
+    argument = law.argument(height - 1)
+    grammar = law.grammar
+    share = 1.0 / (grammar.operators * len(grammar.arities))
+    chances: dict[int, float] = {}
+    for kind in range(grammar.operators):
+        for arity in grammar.arities:
+            for key, chance in law.chances(kind, arity, argument).items():
+                if chance > 0.0:
+                    chances[key] = chances.get(key, 0.0) + share * chance
+    return chances
 
-    The leader of an operator that must reach depth `j` reaches `j - 1`, those before it do not,
-    those behind it are free.
-    """
-    first = np.cumsum(arity) - arity
-    aims = np.repeat(np.minimum(goal + 1, 0).astype(np.int8), arity)
-    deep = np.flatnonzero(goal > 0)
-    if len(deep):
-        rank = np.arange(int(leader[deep].max()))
-        before = rank < leader[deep, None]
-        position = (first[deep, None] + rank)[before]
-        aims[position] = np.broadcast_to(1 - goal[deep, None], before.shape)[before]
-        aims[first[deep] + leader[deep]] = goal[deep] - 1
-    return aims
+
+@functools.lru_cache(maxsize=1024)
+def _pool_chances(law: Law, height: int, depth: int, any_value: bool) -> NDArray[np.float64]:
+    """The chance of every key of this depth in a pool; float64, by key (or by depth alone)."""
+    none = _none(law, height, depth)
+    grammar = law.grammar
+    given = 1.0 - sum(none[arity] for arity in grammar.arities) / len(grammar.arities)
+    chances = _operator_chances(law, height)
+    by_key = np.zeros(max(chances) + 1)
+    for key, chance in chances.items():
+        if key & DEPTH_MASK == depth:
+            by_key[depth if any_value else key] += chance / given
+    return by_key

@@ -1,0 +1,193 @@
+"""The dataset card: front matter that opens the dataset, prose, and what the manifest knows."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from collections.abc import Iterable, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from synthbench.dataset import Manifest, SplitRecord, columns_of
+from synthbench.features import card_features
+from synthbench.tasks.base import Task
+
+LICENSE = "apache-2.0"
+
+
+def write_card(directory: Path, manifest: Manifest, tasks: Sequence[Task]) -> None:
+    """Write `README.md` of a dataset directory.
+
+    Args:
+        directory: the dataset directory, with its shards in place.
+        manifest: the dataset's manifest.
+        tasks: the tasks that made its variants.
+    """
+    # PyYAML comes with datasets.
+    import yaml
+
+    front = yaml.safe_dump(
+        _front_matter(manifest, tasks), sort_keys=False, allow_unicode=True, width=100
+    )
+    text = f"---\n{front}---\n\n{_body(manifest, tasks)}"
+    (directory / "README.md").write_text(text, encoding="utf-8")
+
+
+def _front_matter(manifest: Manifest, tasks: Sequence[Task]) -> dict[str, Any]:
+    rows = sum(split.rows for splits in manifest.variants.values() for split in splits.values())
+    return {
+        "pretty_name": tasks[0].title,
+        "license": LICENSE,
+        "annotations_creators": ["machine-generated"],
+        "source_datasets": ["original"],
+        "task_categories": list(tasks[0].categories),
+        "size_categories": [_size_category(rows)],
+        "tags": ["synthbench", "synthetic", "algorithmic-reasoning", manifest.task],
+        "configs": [_config(manifest, task, default=task is tasks[0]) for task in tasks],
+        "dataset_info": [_dataset_info(manifest, task) for task in tasks],
+    }
+
+
+def _size_category(rows: int) -> str:
+    bounds = [(10**3, "1K"), (10**4, "10K"), (10**5, "100K"), (10**6, "1M"), (10**7, "10M")]
+    if rows < 10**3:
+        return "n<1K"
+    for (low, name), (high, above) in itertools.pairwise(bounds):
+        if low <= rows < high:
+            return f"{name}<n<{above}"
+    return "10M<n<100M" if rows < 10**8 else "n>100M"
+
+
+def content_digest(manifest: Manifest, variant: str) -> str:
+    """A digest over the digests of a variant's splits."""
+    digests = {name: split.digest for name, split in manifest.variants[variant].items()}
+    return hashlib.sha256(json.dumps(digests, sort_keys=True).encode()).hexdigest()
+
+
+def _config(manifest: Manifest, task: Task, default: bool) -> dict[str, Any]:
+    return {
+        "config_name": task.variant,
+        **({"default": True} if default else {}),
+        # `datasets` keys its cache by this text and the folder's name, not by the rows: without
+        # the digest it would serve an older dataset of the same folder name.
+        "description": f"content sha256:{content_digest(manifest, task.variant)}",
+        "data_files": [
+            {"split": name, "path": f"data/{task.variant}/{name}-*.parquet"}
+            for name in manifest.variants[task.variant]
+        ],
+    }
+
+
+def _dataset_info(manifest: Manifest, task: Task) -> dict[str, Any]:
+    splits = manifest.variants[task.variant]
+    sizes = {name: sum(shard.bytes for shard in split.shards) for name, split in splits.items()}
+    return {
+        "config_name": task.variant,
+        "features": card_features(columns_of(task)),
+        "splits": [
+            {"name": name, "num_bytes": sizes[name], "num_examples": split.rows}
+            for name, split in splits.items()
+        ],
+        "download_size": sum(sizes.values()),
+        "dataset_size": sum(sizes.values()),
+    }
+
+
+def _body(manifest: Manifest, tasks: Sequence[Task]) -> str:
+    first = tasks[0]
+    parts = [f"# {first.title}", prose(first).strip(), "## Splits"]
+    for task in tasks:
+        if len(first.variants) > 1:
+            parts.append(f"**{task.variant}** — {task.variants[task.variant]}")
+        parts.append(_splits_table(task, manifest.variants[task.variant]))
+    parts += [
+        "## Loading",
+        '```python\nfrom datasets import load_dataset\n\ndataset = load_dataset("PATH_OR_NAME", '
+        f'"{first.variant}")\n```',
+        "## How it was made",
+        f"```\n{command_line(manifest)}\n```",
+        f"synthbench {manifest.synthbench}; the same command makes the same rows on every machine. "
+        "`synthbench verify` derives every row again from the files alone.",
+        _table(
+            ("parameter", "value", "meaning"),
+            (
+                (f"`{name}`", f"`{_text(manifest.parameters[name])}`", help)
+                for name, help in parameter_help(first)
+            ),
+        ),
+    ]
+    if manifest.tables:
+        parts += ["## Tables", *(_tables(name, entry) for name, entry in manifest.tables.items())]
+    return "\n\n".join(parts) + "\n"
+
+
+def prose(task: Task) -> str:
+    """The prose of a task's card; a task of another package brings it as its own docstring."""
+    for place in (resources.files("synthbench") / "cards", Path(__file__).parents[1] / "cards"):
+        file = place / f"{task.name}.md"
+        if file.is_file():
+            return file.read_text(encoding="utf-8")
+    return task.summary
+
+
+def parameter_help(task: Task) -> list[tuple[str, str]]:
+    """Name and text of each parameter."""
+    fields = task.parameters_type.__dataclass_fields__.values()
+    return [(field.name, field.metadata.get("help", "")) for field in fields]
+
+
+def command_line(manifest: Manifest) -> str:
+    """The command that makes the dataset again."""
+    words = [f"synthbench generate {manifest.task}"]
+    words += [f"--variant {variant}" for variant in manifest.variants]
+    words.append(f"--seed {manifest.seed}")
+    first = next(iter(manifest.variants.values()))
+    words += [f"--rows {name}={split.rows}" for name, split in first.items()]
+    default = manifest.make_task(next(iter(manifest.variants))).parameters_type().to_dict()
+    words += [
+        f"--set {name}={_text(value)}"
+        for name, value in manifest.parameters.items()
+        if default[name] != value
+    ]
+    return " ".join(words)
+
+
+def _text(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _splits_table(task: Task, splits: dict[str, SplitRecord]) -> str:
+    return _table(
+        ("split", "rows", task.bucket_name, "digest"),
+        (
+            (
+                name,
+                f"{split.rows:,}",
+                ", ".join(f"{bucket}: {count:,}" for bucket, count in split.buckets.items()),
+                f"`{split.digest[:16]}`",
+            )
+            for name, split in splits.items()
+        ),
+    )
+
+
+def _tables(name: str, entry: Any) -> str:
+    if isinstance(entry, dict):
+        rows = ((f"`{key}`", _cell(value)) for key, value in entry.items())
+        return f"**{name}**\n\n" + _table(("", ""), rows)
+    return f"**{name}**: {_cell(entry)}"
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, list):
+        return " ".join(map(str, value))
+    if isinstance(value, dict):
+        return "; ".join(f"{key}: {_cell(inner)}" for key, inner in value.items())
+    return str(value)
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

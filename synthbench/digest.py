@@ -1,0 +1,144 @@
+"""Digests: of rows, which never change, and of files, which do with every Parquet writer.
+
+The digest of rows is a pure function of their values. It does not depend on shards, row groups,
+batches, compression or the version of pyarrow. Changing anything here breaks every manifest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from synthbench.features import Feature, Features, is_image
+
+_HEX = np.frombuffer(
+    "".join(f"{byte:02x}" for byte in range(256)).encode("ascii"), dtype="S2"
+).copy()
+
+
+class RowDigest:
+    """A running digest over rows, in order.
+
+    Every leaf of every column has its own SHA-256 over three things: whether each value is there
+    (a byte), the lengths of lists, texts and byte strings (little-endian int64), and the values
+    (little-endian, 0 where there is none). An image counts by its height, width and pixels, so
+    that another encoder changes nothing.
+
+    Args:
+        features: the columns, `id` included.
+    """
+
+    def __init__(self, features: Features) -> None:
+        self._features = features
+        self._leaves: dict[str, Any] = {}
+        self._rows = 0
+
+    def update(self, table: pa.Table | pa.RecordBatch) -> None:
+        """Add the rows of a table with the digest's columns."""
+        for name, feature in self._features.items():
+            column = table.column(name)
+            for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else [column]:
+                self._add(name, feature, chunk)
+        self._rows += table.num_rows
+
+    def hexdigest(self) -> str:
+        """The digest of the rows so far: SHA-256 over all leaves in order of their paths."""
+        total = hashlib.sha256()
+        for path in sorted(self._leaves):
+            total.update(f"{path}:{self._leaves[path].hexdigest()}\n".encode())
+        total.update(f"rows:{self._rows}\n".encode())
+        return total.hexdigest()
+
+    def _hash(self, path: str, values: Any) -> None:
+        self._leaves.setdefault(path, hashlib.sha256()).update(np.ascontiguousarray(values))
+
+    def _add(self, path: str, feature: Feature, array: pa.Array) -> None:
+        self._hash(f"{path}#valid", array.is_valid().to_numpy(zero_copy_only=False).view(np.uint8))
+        if is_image(feature):
+            self._add_images(path, array)
+        elif isinstance(feature, list):
+            lengths = array.value_lengths().fill_null(0)
+            self._hash(f"{path}#length", lengths.to_numpy().astype("<i8"))
+            self._add(f"{path}[]", feature[0], array.flatten())
+        elif "_type" not in feature:
+            # `flatten` carries the struct's own nulls into its fields; `field` would not.
+            for (name, inner), values in zip(feature.items(), array.flatten(), strict=True):
+                self._add(f"{path}.{name}", inner, values)
+        elif pa.types.is_string(array.type):
+            texts = array.fill_null("").cast(pa.binary())
+            lengths = np.diff(
+                np.frombuffer(texts.buffers()[1], np.int32)[texts.offset :][: len(texts) + 1]
+            )
+            self._hash(f"{path}#length", lengths.astype("<i8"))
+            self._hash(path, _bytes(texts))
+        else:
+            filled = array.fill_null(False if pa.types.is_boolean(array.type) else 0)
+            values = filled.to_numpy(zero_copy_only=False)
+            self._hash(
+                path, values.astype(values.dtype.newbyteorder("<"), copy=False).view(np.uint8)
+            )
+
+    def _add_images(self, path: str, array: pa.Array) -> None:
+        from synthbench.png import decode
+
+        for encoded in array.field("bytes"):
+            pixels = decode(encoded.as_py())
+            self._hash(f"{path}#shape", np.array(pixels.shape, "<i8"))
+            self._hash(path, pixels)
+
+
+def _bytes(array: pa.Array) -> np.ndarray[Any, Any]:
+    """All bytes of a binary array, one value behind the other."""
+    if not len(array):
+        return np.zeros(0, np.uint8)
+    offsets = np.frombuffer(array.buffers()[1], np.int32)[
+        array.offset : array.offset + len(array) + 1
+    ]
+    data = array.buffers()[2]
+    whole = np.frombuffer(data, np.uint8) if data is not None else np.zeros(0, np.uint8)
+    return whole[offsets[0] : offsets[-1]]
+
+
+def file_sha256(path: Path) -> str:
+    """SHA-256 of a file's bytes, in hexadecimal.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def ids(fingerprints: np.ndarray[Any, np.dtype[np.uint64]]) -> pa.Array:
+    """Fingerprints as the `id` column: 16 hexadecimal digits each."""
+    big_endian = fingerprints.astype(">u8").view(np.uint8)
+    offsets = np.arange(len(fingerprints) + 1, dtype=np.int32) * 16
+    return pa.StringArray.from_buffers(
+        len(fingerprints), pa.py_buffer(offsets), pa.py_buffer(_HEX[big_endian])
+    )
+
+
+def read_ids(column: pa.Array) -> np.ndarray[Any, np.dtype[np.uint64]]:
+    """The `id` column as fingerprints, uint64 `(rows,)`.
+
+    Raises:
+        ValueError: an id that is not 16 lower-case hexadecimal digits.
+    """
+    digits = _bytes(column.cast(pa.binary()))
+    lengths = column.cast(pa.binary()).fill_null(b"")
+    wrong = [
+        i for i, length in enumerate(pa.compute.binary_length(lengths).to_pylist()) if length != 16
+    ]
+    if wrong:
+        raise ValueError(f"{column[wrong[0]].as_py()!r} is not 16 hexadecimal digits")
+    table = np.full(256, 255, np.uint8)
+    table[np.frombuffer(b"0123456789abcdef", np.uint8)] = np.arange(16)
+    nibbles = table[digits].reshape(-1, 8, 2)
+    if (nibbles == 255).any():
+        row = int(np.flatnonzero((nibbles == 255).any(axis=(1, 2)))[0])
+        raise ValueError(f"{column[row].as_py()!r} is not 16 hexadecimal digits")
+    return (nibbles[:, :, 0] << 4 | nibbles[:, :, 1]).copy().view(">u8")[:, 0].astype(np.uint64)

@@ -1,0 +1,346 @@
+"""From a task's name to a published dataset directory."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+import synthbench
+from synthbench.card import write_card
+from synthbench.dataset import MANIFEST, Dataset, Manifest, Shard, SplitRecord, columns_of
+from synthbench.digest import ids
+from synthbench.engine import Engine, open_engine
+from synthbench.errors import UsageError, unknown_name
+from synthbench.features import arrow_schema
+from synthbench.publishing import (
+    Workplace,
+    check_whole,
+    describe_difference,
+    finished,
+    open_workplace,
+    write_json,
+)
+from synthbench.registry import task_class
+from synthbench.resuming import LeftBehind
+from synthbench.sampling import FingerprintSet, Plan, SplitSampler, drawing_order, make_plan
+from synthbench.sources import use_source_dir
+from synthbench.tasks.base import Block, Split, Task
+from synthbench.writing import SplitWriter
+
+#: How many times smaller the splits of each preset are than the paper's.
+PRESETS = {"paper": 1, "small": 100}
+_SMALLEST_PRESET_SPLIT = 100
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """What a run of `generate` did.
+
+    Attributes:
+        path: the dataset directory.
+        manifest: its manifest.
+        seconds: how long each split took, by variant and split; empty if it was there already.
+    """
+
+    path: Path
+    manifest: Manifest
+    seconds: dict[str, dict[str, float]]
+
+
+def generate(
+    task: str,
+    *,
+    variant: str | Sequence[str] | None = None,
+    out: str | Path | None = None,
+    seed: int = 0,
+    preset: str = "paper",
+    rows: Mapping[str, int] | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    shard_rows: int | None = None,
+    workers: int | None = None,
+    engine: str = "local",
+    scheduler: str | None = None,
+    source_dir: str | Path | None = None,
+    overwrite: bool = False,
+    progress: bool = True,
+) -> Manifest:
+    """Make a dataset directory; see `run` for what it does with one that is there.
+
+    Args:
+        task: name of the task.
+        variant: one or more of its variants, or "all"; default: the first.
+        out: the directory; default: one named like the task, here.
+        seed: whole number from 0.
+        preset: sizes: "paper", or "small" with 1/100 of them (at least 100 rows a split).
+        rows: rows of splits that differ from the preset.
+        parameters: parameters that differ from the defaults.
+        shard_rows: rows of a Parquet file.
+        workers: how many processes make blocks; default: the usable cores.
+        engine: "local" or "dask".
+        scheduler: address of a running Dask scheduler.
+        source_dir: where source images lie, for tasks made from images.
+        overwrite: replace a finished dataset, or an interrupted run of another command.
+        progress: show a bar on standard error, if that is a terminal.
+
+    Returns:
+        The manifest, as written to the directory.
+
+    Raises:
+        UsageError: a name that does not exist, or a place that cannot be used.
+        ParameterError: impossible parameters, or more rows than exist.
+        SynthbenchError: the rows cannot be found, or the files not be written.
+    """
+    arguments = dict(locals())
+    return run(**arguments).manifest
+
+
+def run(
+    task: str,
+    *,
+    variant: str | Sequence[str] | None,
+    out: str | Path | None,
+    seed: int,
+    preset: str,
+    rows: Mapping[str, int] | None,
+    parameters: Mapping[str, Any] | None,
+    shard_rows: int | None,
+    workers: int | None,
+    engine: str,
+    scheduler: str | None,
+    source_dir: str | Path | None,
+    overwrite: bool,
+    progress: bool,
+) -> Outcome:
+    """`generate`, with all arguments given and more to tell.
+
+    A finished dataset of the same command is left as it is; one of another command is refused
+    unless `overwrite`. An interrupted run of the same command is continued to the same bytes.
+    """
+    with use_source_dir(source_dir):
+        tasks = _tasks(task, variant, parameters, seed)
+        plans = {one.variant: _plan(one, preset, rows or {}) for one in tasks}
+        command = _command(tasks, plans, shard_rows)
+        target = Path(out if out is not None else task).absolute()
+        there = finished(target)
+        if there is not None and not overwrite:
+            _check_same(there, command)
+            return Outcome(target, there.manifest, {})
+        with (
+            open_workplace(target, command, overwrite) as workplace,
+            open_engine(engine, workers, scheduler) as opened,
+            _bar(task, plans, progress) as bar,
+        ):
+            making = _Making(workplace, opened, command["shard_rows"], bar)
+            variants, seconds = {}, {}
+            for one in tasks:
+                records, taken = making.variant(one, plans[one.variant])
+                variants[one.variant] = records
+                seconds[one.variant] = taken
+            manifest = Manifest(
+                task=task,
+                seed=seed,
+                parameters=command["parameters"],
+                shard_rows=command["shard_rows"],
+                tables=command["tables"],
+                variants=variants,
+                synthbench=synthbench.__version__,
+            )
+            write_json(workplace.path / MANIFEST, manifest.to_dict())
+            write_card(workplace.path, manifest, tasks)
+            workplace.publish(overwrite)
+    return Outcome(target, manifest, seconds)
+
+
+# Before any work starts: what is asked for, and whether it can be.
+
+
+def _tasks(
+    name: str,
+    variant: str | Sequence[str] | None,
+    parameters: Mapping[str, Any] | None,
+    seed: int,
+) -> list[Task]:
+    chosen = task_class(name)
+    if variant is None:
+        names: Sequence[str] = [next(iter(chosen.variants))]
+    else:
+        names = [variant] if isinstance(variant, str) else list(variant)
+    if "all" in names:
+        names = list(chosen.variants)
+    if not names or len(set(names)) < len(names):
+        raise UsageError(f"Variants {', '.join(names)!r}: name each wanted one once.")
+    return [chosen(one, parameters, seed) for one in names]
+
+
+def _plan(task: Task, preset: str, rows: Mapping[str, int]) -> Plan:
+    if preset not in PRESETS:
+        raise unknown_name("preset", preset, PRESETS)
+    for name, count in rows.items():
+        task.split(name)
+        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+            raise UsageError(f"Rows {name}={count!r}: allowed are whole numbers from 1.")
+    sizes = {}
+    for split in task.splits:
+        least = min(split.rows, _SMALLEST_PRESET_SPLIT)
+        sizes[split.name] = max(split.rows // PRESETS[preset], least)
+    capped = make_plan(task, sizes, at_most=True)
+    sizes = {name: sum(quotas.values()) for name, quotas in capped.quotas.items()}
+    return make_plan(task, {**sizes, **rows})
+
+
+def _command(
+    tasks: list[Task], plans: Mapping[str, Plan], shard_rows: int | None
+) -> dict[str, Any]:
+    """What is to be made, as JSON values: two runs with the same command make the same bytes."""
+    first = tasks[0]
+    if shard_rows is not None and shard_rows < 1:
+        raise UsageError(f"Shard rows {shard_rows}: allowed are whole numbers from 1.")
+    return {
+        "task": first.name,
+        "seed": first.seed,
+        "parameters": first.parameters.to_dict(),
+        "rows": {
+            task.variant: {
+                split.name: sum(plans[task.variant].quotas[split.name].values())
+                for split in task.splits
+            }
+            for task in tasks
+        },
+        "shard_rows": shard_rows or first.shard_rows,
+        "tables": functools.reduce(_merge, (task.tables for task in tasks), {}),
+    }
+
+
+def _merge(left: dict[str, Any], right: dict[str, Any]) -> dict[str, Any]:
+    """Tables of several variants in one; what has the same name is the same."""
+    merged = dict(left)
+    for name, entry in right.items():
+        both = isinstance(entry, dict) and isinstance(merged.get(name), dict)
+        merged[name] = _merge(merged[name], entry) if both else entry
+    return merged
+
+
+def _check_same(there: Dataset, command: dict[str, Any]) -> None:
+    manifest = there.manifest
+    made = {
+        "task": manifest.task,
+        "seed": manifest.seed,
+        "parameters": manifest.parameters,
+        "rows": {
+            variant: {name: split.rows for name, split in splits.items()}
+            for variant, splits in manifest.variants.items()
+        },
+        "shard_rows": manifest.shard_rows,
+        "tables": manifest.tables,
+    }
+    if made != command:
+        raise UsageError(
+            f"Output {str(there.path)!r} holds another dataset "
+            f"({describe_difference(made, command)}); name another --out, or replace it with "
+            "--overwrite."
+        )
+    check_whole(there)
+
+
+@contextlib.contextmanager
+def _bar(task: str, plans: Mapping[str, Plan], progress: bool) -> Iterator[tqdm[Any]]:
+    total = sum(sum(q.values()) for plan in plans.values() for q in plan.quotas.values())
+    # `disable=None`: no bar where standard error is no terminal.
+    with tqdm(
+        total=total, desc=task, unit=" rows", unit_scale=True, disable=None if progress else True
+    ) as bar:
+        yield bar
+
+
+# The work itself.
+
+
+@dataclasses.dataclass
+class _Making:
+    """One run: everything that its splits share."""
+
+    workplace: Workplace
+    engine: Engine
+    shard_rows: int
+    bar: tqdm[Any]
+
+    def variant(self, task: Task, plan: Plan) -> tuple[dict[str, SplitRecord], dict[str, float]]:
+        """Make all splits of a variant; returns their records and seconds, in readers' order."""
+        seen: dict[int, FingerprintSet] = {}
+        records, seconds = {}, {}
+        for split in drawing_order(task):
+            started = time.perf_counter()
+            self.bar.set_postfix_str(f"{task.variant}/{split.name}")
+            records[split.name] = self.split(task, split, plan, seen)
+            seconds[split.name] = time.perf_counter() - started
+        names = [split.name for split in task.splits]
+        return {name: records[name] for name in names}, {name: seconds[name] for name in names}
+
+    def split(
+        self, task: Task, split: Split, plan: Plan, seen: dict[int, FingerprintSet]
+    ) -> SplitRecord:
+        """Make one split, or what is missing of it."""
+        left = LeftBehind(self.workplace, task, split)
+        rows = sum(plan.quotas[split.name].values())
+
+        # Kept with every finished shard: where the round in hand started.
+        emitted, state = left.emitted, left.state
+
+        def on_shard(shards: list[Shard]) -> None:
+            record = {
+                "shards": [dataclasses.asdict(shard) for shard in shards],
+                "emitted": emitted,
+                "state": state,
+            }
+            self.workplace.save(task.variant, split.name, record)
+
+        writer = SplitWriter(
+            directory=self.workplace.path,
+            variant=task.variant,
+            split=split.name,
+            features=columns_of(task),
+            rows=rows,
+            shard_rows=self.shard_rows,
+            group_rows=task.group_rows,
+            finished=left.shards,
+            on_shard=on_shard,
+        )
+        left.restore(seen, writer.digest)
+        self.bar.update(left.rows)
+        if left.record is not None:
+            return left.record
+
+        sampler = SplitSampler(task, split, plan, seen, self.engine, state=state)
+        state = sampler.state()
+        for drawn in sampler.rounds():
+            table = rows_table(task, drawn.block, drawn.fingerprints)
+            there = min(max(0, left.rows - emitted), table.num_rows)
+            writer.write(table.slice(there))
+            self.bar.update(table.num_rows - there)
+            emitted += table.num_rows
+            state = sampler.state()
+        record = SplitRecord(
+            rows=rows,
+            buckets={task.bucket_label(b): count for b, count in sampler.taken().items()},
+            candidates=sampler.tried,
+            digest=writer.digest.hexdigest(),
+            shards=tuple(writer.shards),
+        )
+        self.workplace.save(task.variant, split.name, {"record": dataclasses.asdict(record)})
+        return record
+
+
+def rows_table(task: Task, block: Block, fingerprints: NDArray[np.uint64]) -> pa.Table:
+    """Rows as they stand in a shard: their ids, then the task's columns."""
+    columns = {"id": ids(fingerprints), **task.render(block)}
+    return pa.table(columns, schema=arrow_schema(columns_of(task)))

@@ -1,0 +1,192 @@
+"""A dataset directory as it comes to be: made beside its place, then renamed.
+
+While it is made, a dataset lies in a hidden directory beside the final one, with what is needed
+to go on after an interruption. Under the final name there is a whole dataset or none.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from synthbench.dataset import MANIFEST, Dataset
+from synthbench.errors import DatasetError, UsageError
+
+_COMMAND = "command.json"
+_PROGRESS = "progress.json"
+_LOCK = "lock"
+
+
+def finished(path: Path) -> Dataset | None:
+    """The finished dataset at a place, None where there is nothing yet.
+
+    Raises:
+        UsageError: the place is taken by something else.
+        DatasetError: there is a dataset whose manifest cannot be read.
+    """
+    if not path.exists() and not path.is_symlink():
+        return None
+    if not path.is_dir():
+        raise UsageError(f"Output {str(path)!r} is a file; name a directory that is not there yet.")
+    if not any(path.iterdir()):
+        return None
+    if not (path / MANIFEST).is_file():
+        raise UsageError(
+            f"Output {str(path)!r} holds something else (no {MANIFEST}); "
+            "name a directory that is empty or not there yet."
+        )
+    return Dataset.open(path)
+
+
+class Workplace:
+    """The hidden directory in which a dataset is made; this process alone has it.
+
+    Attributes:
+        path: the hidden directory.
+        progress: what is finished, by variant and split; JSON values.
+    """
+
+    def __init__(self, path: Path, target: Path, lock: IO[str]) -> None:
+        self.path = path
+        self._target = target
+        self._lock = lock
+        self.progress: dict[str, Any] = {}
+        if (path / _PROGRESS).is_file():
+            self.progress = json.loads((path / _PROGRESS).read_text(encoding="utf-8"))
+
+    def save(self, variant: str, split: str, record: dict[str, Any]) -> None:
+        """Note what is finished of a split, to go on from there after an interruption."""
+        self.progress.setdefault(variant, {})[split] = record
+        write_json(self.path / _PROGRESS, self.progress)
+
+    def publish(self, overwrite: bool) -> None:
+        """Give the directory its final name; a dataset there before goes only after that.
+
+        Raises:
+            UsageError: something has appeared under the final name meanwhile.
+        """
+        for name in (_COMMAND, _PROGRESS):
+            (self.path / name).unlink(missing_ok=True)
+        old = None
+        if finished(self._target) is not None:
+            if not overwrite:
+                raise UsageError(
+                    f"Output {str(self._target)!r} has appeared meanwhile; left alone."
+                )
+            old = self._target.with_name(f".{self._target.name}.old-{os.getpid()}")
+            self._target.rename(old)
+        elif self._target.exists():
+            self._target.rmdir()  # empty: `finished` has looked
+        (self.path / _LOCK).unlink()
+        self.path.rename(self._target)
+        if old is not None:
+            shutil.rmtree(old)
+
+
+@contextlib.contextmanager
+def open_workplace(target: Path, command: dict[str, Any], overwrite: bool) -> Iterator[Workplace]:
+    """Take hold of the workplace for a dataset, new or left by an interrupted run.
+
+    Args:
+        target: the final directory.
+        command: what is to be made; an interrupted run of another command is refused.
+        overwrite: whether an interrupted run of another command may be thrown away.
+
+    Raises:
+        UsageError: the place cannot be written, another run is at work there, or an interrupted
+            run of another command lies there.
+    """
+    path = target.with_name(f".{target.name}.partial")
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        lock = (path / _LOCK).open("a", encoding="utf-8")
+    except OSError as error:
+        raise UsageError(
+            f"Output {str(target)!r} cannot be written: {error.strerror or error}."
+        ) from None
+    with lock:
+        if not _lock(lock):
+            raise UsageError(f"Another run is at work on {str(target)!r}; wait until it is done.")
+        _check_command(path, target, command, overwrite)
+        yield Workplace(path, target, lock)
+
+
+def _check_command(path: Path, target: Path, command: dict[str, Any], overwrite: bool) -> None:
+    file = path / _COMMAND
+    if file.is_file():
+        begun = json.loads(file.read_text(encoding="utf-8"))
+        if begun == command:
+            return
+        if not overwrite:
+            raise UsageError(
+                f"An interrupted run of another command lies in {str(path)!r} "
+                f"({describe_difference(begun, command)}); run that one to its end, name another "
+                "--out, or throw it away with --overwrite."
+            )
+    for entry in path.iterdir():
+        if entry.name != _LOCK:
+            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+    write_json(file, command)
+
+
+def describe_difference(begun: dict[str, Any], command: dict[str, Any]) -> str:
+    """In which entries two commands differ, for people."""
+    parts = []
+    for name in command:
+        if begun.get(name) != command[name]:
+            there, asked = begun.get(name), command[name]
+            if isinstance(there, dict) and isinstance(asked, dict):
+                keys = [key for key in {**there, **asked} if there.get(key) != asked.get(key)]
+                there = {key: there.get(key) for key in keys}
+                asked = {key: asked.get(key) for key in keys}
+            parts.append(f"{name}: {there} there, {asked} asked for")
+    return "; ".join(parts)
+
+
+def _lock(file: IO[str]) -> bool:
+    """Take an exclusive lock that ends with this process; False if another process has it."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        import msvcrt
+
+        try:
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        except OSError:
+            return False
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def write_json(path: Path, values: Any) -> None:
+    """Write JSON values to a file that is whole at every moment."""
+    beside = path.with_name(path.name + ".new")
+    text = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
+    beside.write_text(text, encoding="utf-8")
+    beside.replace(path)
+
+
+def check_whole(dataset: Dataset) -> None:
+    """Make sure that every shard of a finished dataset is there with its size.
+
+    Raises:
+        DatasetError: a shard is missing or has another size, by name.
+    """
+    for splits in dataset.manifest.variants.values():
+        for split in splits.values():
+            for shard in split.shards:
+                file = dataset.path / shard.file
+                if not file.is_file() or file.stat().st_size != shard.bytes:
+                    raise DatasetError(
+                        f"{file} is missing or has another size than the manifest says; make the "
+                        "dataset again with --overwrite."
+                    )

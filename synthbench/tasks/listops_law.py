@@ -1,0 +1,259 @@
+"""What a ListOps operator makes of its arguments: its value and its dependency depth.
+
+The rule in the two forms that `trees.Law` asks for. Of an operator's arguments only some decide:
+of MIN and MAX one, of MED the middle one or two, of SM all. The dependency depth is one more than
+the largest among these; of arguments with the same value the shallowest decide (`strict`), or the
+first in order (as published).
+
+Source: NDR, section C.2.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import itertools
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthbench.tasks.trees import DEPTH_BITS, DEPTH_MASK, Grammar, Law
+
+OPERATORS = ("MIN", "MAX", "MED", "SM")
+_DIGITS = range(10)
+_ABSENT = np.uint16(10 << (2 * DEPTH_BITS))  # sorts behind every argument
+
+
+@dataclasses.dataclass(frozen=True)
+class ListOpsLaw(Law):
+    """The law of value and dependency depth.
+
+    Attributes:
+        grammar: the proposal; operator `i` is `operators[i]`.
+        operators: names of the operators that are drawn.
+        strict: whether the shallowest of equal arguments decide, else the first.
+    """
+
+    grammar: Grammar
+    operators: tuple[str, ...]
+    strict: bool
+
+    @property
+    def leaves(self) -> dict[int, float]:  # type: ignore[override]
+        return {digit << DEPTH_BITS: 0.1 for digit in _DIGITS}
+
+    def keys(
+        self, kinds: NDArray[np.uint8], arguments: NDArray[np.int16], exists: NDArray[np.bool_]
+    ) -> NDArray[np.int16]:
+        width = len(arguments)
+        values = (arguments >> DEPTH_BITS).astype(np.uint16)
+        depths = (arguments & DEPTH_MASK).astype(np.uint16)
+        tie = depths if self.strict else np.arange(width, dtype=np.uint16)[:, None]
+        ranked = (values << (2 * DEPTH_BITS)) | (tie << DEPTH_BITS) | depths
+        ranked[~exists] = _ABSENT
+        _sort_columns(ranked)
+        ordered = ranked >> (2 * DEPTH_BITS)
+
+        # Of equal values the first in this order decides; two middle ones are two arguments.
+        ranks = _deciding_ranks(self.operators, width)[:, kinds, exists.sum(axis=0)]
+        low, high = np.take_along_axis(ordered, ranks, axis=0)
+        low_rank, high_rank = (ordered < low).sum(axis=0), (ordered < high).sum(axis=0)
+        high_rank += (ranks[0] != ranks[1]) & (low == high)
+        deciding = np.take_along_axis(ranked, np.stack([low_rank, high_rank]), axis=0)
+        value, depth = (low + high) >> 1, (deciding & DEPTH_MASK).max(axis=0)
+
+        is_sum = np.array([name == "SM" for name in self.operators])[kinds]
+        sums = (values * exists).sum(axis=0, dtype=np.uint16) % 10
+        value = np.where(is_sum, sums, value)
+        depth = np.where(is_sum, (depths * exists).max(axis=0), depth)
+        return ((value << DEPTH_BITS) | (depth + 1)).astype(np.int16)
+
+    def chances(self, kind: int, arity: int, arguments: dict[int, float]) -> dict[int, float]:
+        table = _Table(arguments)
+        name = self.operators[kind]
+        outcomes: dict[int, float] = {}
+        if name == "SM":
+            terms = table.sums(arity)
+        elif name in ("MIN", "MAX"):
+            rank = 0 if name == "MIN" else arity - 1
+            terms = table.single(arity, rank, self.strict)
+        elif arity % 2:
+            terms = table.single(arity, arity // 2, self.strict)
+        else:
+            terms = itertools.chain(
+                table.equal_middles(arity, self.strict), table.unequal_middles(arity, self.strict)
+            )
+        for value, depth, chance in terms:
+            key = (value << DEPTH_BITS) | (depth + 1)
+            outcomes[key] = outcomes.get(key, 0.0) + chance
+        return outcomes
+
+
+@functools.cache
+def _deciding_ranks(operators: tuple[str, ...], width: int) -> NDArray[np.int64]:
+    """Ranks of the one or two arguments that decide, int64 `(2, operators, width + 1)`, by arity.
+
+    MIN the first, MAX the last, MED the middle one or two; SM is not settled by ranks.
+    """
+    ranks = np.zeros((2, len(operators), width + 1), np.int64)
+    for kind, name in enumerate(operators):
+        for arity in range(1, width + 1):
+            if name == "MAX":
+                ranks[:, kind, arity] = arity - 1
+            elif name == "MED":
+                ranks[:, kind, arity] = (arity - 1) // 2, arity // 2
+    return ranks
+
+
+def _sort_columns(matrix: NDArray[np.uint16]) -> None:
+    """Sort every column in place: odd-even transposition, quick for a handful of rows."""
+    for turn in range(len(matrix)):
+        for row in range(turn % 2, len(matrix) - 1, 2):
+            upper, lower = matrix[row], matrix[row + 1]
+            least = np.minimum(upper, lower)
+            np.maximum(upper, lower, out=lower)
+            upper[:] = least
+
+
+Term = tuple[int, int, float]
+
+
+class _Table:
+    """The chances of one argument's value and depth, and of the deciding ones among several.
+
+    Every method yields (value, largest depth among the deciding arguments, chance) terms, all
+    chances sums of products of positive numbers, so that none is lost by cancellation.
+    """
+
+    def __init__(self, arguments: dict[int, float]) -> None:
+        self.depths = range(1 + max(key & DEPTH_MASK for key in arguments))
+        self.cell = [
+            [arguments.get((value << DEPTH_BITS) | depth, 0.0) for depth in self.depths]
+            for value in _DIGITS
+        ]
+        self.equal = [sum(row) for row in self.cell]
+        self.less = [sum(self.equal[:value]) for value in _DIGITS]
+        self.more = [sum(self.equal[value + 1 :]) for value in _DIGITS]
+
+    def sums(self, arity: int) -> Iterator[Term]:
+        """SM: the sum modulo 10 and the largest depth of all."""
+        for depth in self.depths:
+            exactly = [row[depth] for row in self.cell]
+            below = [sum(row[:depth]) for row in self.cell]
+            for count in range(1, arity + 1):
+                law = [1.0] + [0.0] * 9
+                for step in range(arity):
+                    law = _add_modulo(law, exactly if step < count else below)
+                for value in _DIGITS:
+                    yield value, depth, math.comb(arity, count) * law[value]
+
+    def single(self, arity: int, rank: int, strict: bool) -> Iterator[Term]:
+        """The value at `rank` (from 0) in ascending order, and the depth of its one argument."""
+        for value in _DIGITS:
+            for less, more in itertools.product(range(rank + 1), range(arity - rank)):
+                equal = arity - less - more
+                beside = (
+                    math.comb(arity, less)
+                    * math.comb(arity - less, more)
+                    * _power(self.less[value], less)
+                    * _power(self.more[value], more)
+                )
+                for depth, chance in self._shallowest(value, equal, strict):
+                    yield value, depth, beside * chance
+
+    def equal_middles(self, arity: int, strict: bool) -> Iterator[Term]:
+        """MED of an even number whose two middle values are equal: two arguments decide."""
+        half = arity // 2
+        for value in _DIGITS:
+            for less, more in itertools.product(range(half), range(half)):
+                equal = arity - less - more
+                beside = (
+                    math.comb(arity, less)
+                    * math.comb(arity - less, more)
+                    * _power(self.less[value], less)
+                    * _power(self.more[value], more)
+                )
+                for depth, chance in self._second_shallowest(value, equal, strict):
+                    yield value, depth, beside * chance
+
+    def unequal_middles(self, arity: int, strict: bool) -> Iterator[Term]:
+        """MED of an even number whose middle values differ: half are at most the lower one."""
+        half = arity // 2
+        for low, high in itertools.combinations(_DIGITS, 2):
+            lower = self._end(low, self.less[low], half, strict)
+            upper = self._end(high, self.more[high], half, strict)
+            for (depth, chance), (other, factor) in itertools.product(lower, upper):
+                yield (low + high) // 2, max(depth, other), math.comb(arity, half) * chance * factor
+
+    def _end(self, value: int, beyond: float, count: int, strict: bool) -> list[tuple[int, float]]:
+        """Of `count` arguments some equal `value` and the rest lie beyond: the deciding depth."""
+        chances = [0.0 for _ in self.depths]
+        for equal in range(1, count + 1):
+            beside = math.comb(count, equal) * _power(beyond, count - equal)
+            for depth, chance in self._shallowest(value, equal, strict):
+                chances[depth] += beside * chance
+        return list(enumerate(chances))
+
+    def _shallowest(self, value: int, count: int, strict: bool) -> Iterator[tuple[int, float]]:
+        """The depth of the argument that decides among `count` of the same value."""
+        row = self.cell[value]
+        for depth in self.depths:
+            if strict:
+                deeper = sum(row[depth + 1 :])
+                yield (
+                    depth,
+                    sum(
+                        math.comb(count, same)
+                        * _power(row[depth], same)
+                        * _power(deeper, count - same)
+                        for same in range(1, count + 1)
+                    ),
+                )
+            else:
+                yield depth, row[depth] * _power(self.equal[value], count - 1)
+
+    def _second_shallowest(
+        self, value: int, count: int, strict: bool
+    ) -> Iterator[tuple[int, float]]:
+        """The larger depth of the two arguments that decide among `count` of the same value."""
+        row = self.cell[value]
+        for depth in self.depths:
+            shallower, deeper = sum(row[:depth]), sum(row[depth + 1 :])
+            if not strict:
+                pair = row[depth] * row[depth] + 2.0 * row[depth] * shallower
+                yield depth, pair * _power(self.equal[value], count - 2)
+                continue
+            alone = sum(  # one is shallower, at least one has this depth
+                count
+                * shallower
+                * math.comb(count - 1, same)
+                * _power(row[depth], same)
+                * _power(deeper, count - 1 - same)
+                for same in range(1, count)
+            )
+            yield (
+                depth,
+                alone
+                + sum(
+                    math.comb(count, same) * _power(row[depth], same) * _power(deeper, count - same)
+                    for same in range(2, count + 1)
+                ),
+            )
+
+
+def _add_modulo(law: list[float], argument: list[float]) -> list[float]:
+    total = [0.0] * 10
+    for value in _DIGITS:
+        for added in _DIGITS:
+            total[(value + added) % 10] += law[value] * argument[added]
+    return total
+
+
+def _power(base: float, exponent: int) -> float:
+    """`base ** exponent` by multiplication: the same bits with every C library."""
+    result = 1.0
+    for _ in range(exponent):
+        result *= base
+    return result
