@@ -1,3 +1,68 @@
-"""synthbench."""
+"""Algorithmic-reasoning benchmarks: deterministic, free of leaks, ready for `datasets`.
+
+    import synthbench
+
+    synthbench.generate("listops", out="listops", seed=0, rows={"train": 10_000})
+    report = synthbench.evaluate("listops", predictions, split="test")
+
+Importing this package is light: what a name needs is loaded when it is first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from synthbench.dataset import Dataset, Manifest
+    from synthbench.errors import SynthbenchError, UsageError
+    from synthbench.evaluation import Report, evaluate, score, solve
+    from synthbench.generation import generate
+    from synthbench.registry import register
+    from synthbench.streaming import stream
+    from synthbench.tasks.base import Task
+    from synthbench.verification import verify
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "Dataset",
+    "Manifest",
+    "Report",
+    "SynthbenchError",
+    "Task",
+    "UsageError",
+    "evaluate",
+    "generate",
+    "register",
+    "score",
+    "solve",
+    "stream",
+    "verify",
+]
+
+_MODULES = {
+    "Dataset": "dataset",
+    "Manifest": "dataset",
+    "Report": "evaluation",
+    "SynthbenchError": "errors",
+    "Task": "tasks.base",
+    "UsageError": "errors",
+    "evaluate": "evaluation",
+    "generate": "generation",
+    "register": "registry",
+    "score": "evaluation",
+    "solve": "evaluation",
+    "stream": "streaming",
+    "verify": "verification",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -119,7 +119,7 @@ def _body(manifest: Manifest, tasks: Sequence[Task]) -> str:
         ),
     ]
     if manifest.tables:
-        parts += ["## Tables", *(_tables(name, entry) for name, entry in manifest.tables.items())]
+        parts += ["## Tables", *_tables(manifest.tables)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -173,11 +173,15 @@ def _splits_table(task: Task, splits: dict[str, SplitRecord]) -> str:
     )
 
 
-def _tables(name: str, entry: Any) -> str:
-    if isinstance(entry, dict):
-        rows = ((f"`{key}`", _cell(value)) for key, value in entry.items())
-        return f"**{name}**\n\n" + _table(("", ""), rows)
-    return f"**{name}**: {_cell(entry)}"
+def _tables(tables: Mapping[str, Any]) -> Iterator[str]:
+    """Plain entries in one table, each nested one in a table of its own."""
+    plain = {name: entry for name, entry in tables.items() if not isinstance(entry, dict)}
+    nested = {name: entry for name, entry in tables.items() if isinstance(entry, dict)}
+    if plain:
+        yield _table(("name", "values"), ((f"`{key}`", _cell(one)) for key, one in plain.items()))
+    for name, entry in nested.items():
+        rows = ((f"`{key}`", _cell(one)) for key, one in entry.items())
+        yield _table((name, "values"), rows)
 
 
 def _cell(value: Any) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from synthbench.features import Feature, Features, is_image
 
@@ -70,10 +71,7 @@ class RowDigest:
                 self._add(f"{path}.{name}", inner, values)
         elif pa.types.is_string(array.type):
             texts = array.fill_null("").cast(pa.binary())
-            lengths = np.diff(
-                np.frombuffer(texts.buffers()[1], np.int32)[texts.offset :][: len(texts) + 1]
-            )
-            self._hash(f"{path}#length", lengths.astype("<i8"))
+            self._hash(f"{path}#length", np.diff(_offsets(texts)).astype("<i8"))
             self._hash(path, _bytes(texts))
         else:
             filled = array.fill_null(False if pa.types.is_boolean(array.type) else 0)
@@ -91,14 +89,17 @@ class RowDigest:
             self._hash(path, pixels)
 
 
-def _bytes(array: pa.Array) -> np.ndarray[Any, Any]:
-    """All bytes of a binary array, one value behind the other."""
+def _offsets(array: pa.Array) -> NDArray[np.int32]:
+    """Where each value of a binary array starts and the last one ends, int32 `(rows + 1,)`."""
     if not len(array):
-        return np.zeros(0, np.uint8)
-    offsets = np.frombuffer(array.buffers()[1], np.int32)[
-        array.offset : array.offset + len(array) + 1
-    ]
-    data = array.buffers()[2]
+        return np.zeros(1, np.int32)
+    offsets = np.frombuffer(array.buffers()[1], np.int32)
+    return offsets[array.offset : array.offset + len(array) + 1]
+
+
+def _bytes(array: pa.Array) -> NDArray[np.uint8]:
+    """All bytes of a binary array, one value behind the other."""
+    offsets, data = _offsets(array), array.buffers()[2]
     whole = np.frombuffer(data, np.uint8) if data is not None else np.zeros(0, np.uint8)
     return whole[offsets[0] : offsets[-1]]
 
@@ -113,7 +114,7 @@ def file_sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def ids(fingerprints: np.ndarray[Any, np.dtype[np.uint64]]) -> pa.Array:
+def ids(fingerprints: NDArray[np.uint64]) -> pa.Array:
     """Fingerprints as the `id` column: 16 hexadecimal digits each."""
     big_endian = fingerprints.astype(">u8").view(np.uint8)
     offsets = np.arange(len(fingerprints) + 1, dtype=np.int32) * 16
@@ -122,23 +123,23 @@ def ids(fingerprints: np.ndarray[Any, np.dtype[np.uint64]]) -> pa.Array:
     )
 
 
-def read_ids(column: pa.Array) -> np.ndarray[Any, np.dtype[np.uint64]]:
+def read_ids(column: pa.Array) -> NDArray[np.uint64]:
     """The `id` column as fingerprints, uint64 `(rows,)`.
 
     Raises:
         ValueError: an id that is not 16 lower-case hexadecimal digits.
     """
-    digits = _bytes(column.cast(pa.binary()))
-    lengths = column.cast(pa.binary()).fill_null(b"")
-    wrong = [
-        i for i, length in enumerate(pa.compute.binary_length(lengths).to_pylist()) if length != 16
-    ]
-    if wrong:
-        raise ValueError(f"{column[wrong[0]].as_py()!r} is not 16 hexadecimal digits")
+    texts = column.fill_null("").cast(pa.binary())
+    wrong = np.flatnonzero(np.diff(_offsets(texts)) != 16)
+    if len(wrong):
+        raise ValueError(f"{column[int(wrong[0])].as_py()!r} is not 16 hexadecimal digits")
+    digits = _bytes(texts)
     table = np.full(256, 255, np.uint8)
     table[np.frombuffer(b"0123456789abcdef", np.uint8)] = np.arange(16)
     nibbles = table[digits].reshape(-1, 8, 2)
     if (nibbles == 255).any():
         row = int(np.flatnonzero((nibbles == 255).any(axis=(1, 2)))[0])
         raise ValueError(f"{column[row].as_py()!r} is not 16 hexadecimal digits")
-    return (nibbles[:, :, 0] << 4 | nibbles[:, :, 1]).copy().view(">u8")[:, 0].astype(np.uint64)
+    octets = nibbles[:, :, 0] << np.uint8(4) | nibbles[:, :, 1]
+    fingerprints: NDArray[np.uint64] = octets.view(">u8")[:, 0].astype(np.uint64)
+    return fingerprints

@@ -13,7 +13,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from synthbench.errors import SynthbenchError, UsageError, unknown_name
 
@@ -98,18 +98,18 @@ def _ignore_interrupts() -> None:
 @contextlib.contextmanager
 def _dask_engine(workers: int, scheduler: str | None) -> Iterator[Engine]:
     try:
-        from distributed import Client, LocalCluster
+        import distributed
     except ImportError:
         raise SynthbenchError("Engine 'dask' needs Dask: pip install 'synthbench[dask]'.") from None
     with contextlib.ExitStack() as stack:
         if scheduler is None:
-            cluster = LocalCluster(
+            cluster: Any = distributed.LocalCluster(
                 n_workers=workers, threads_per_worker=1, dashboard_address=None, host="127.0.0.1"
             )
-            client = stack.enter_context(Client(stack.enter_context(cluster)))
+            client = stack.enter_context(distributed.Client(stack.enter_context(cluster)))
         else:
             try:
-                client = stack.enter_context(Client(scheduler, timeout="10s"))
+                client = stack.enter_context(distributed.Client(scheduler, timeout="10s"))
             except (OSError, TimeoutError, ValueError) as error:
                 raise SynthbenchError(f"No Dask scheduler at {scheduler!r}: {error}") from None
         places = sum(client.nthreads().values())

@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import functools
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
-from numpy.typing import NDArray
 from tqdm import tqdm
 
 import synthbench
 from synthbench.card import write_card
 from synthbench.dataset import MANIFEST, Dataset, Manifest, Shard, SplitRecord, columns_of
-from synthbench.digest import ids
 from synthbench.engine import Engine, open_engine
 from synthbench.errors import UsageError, unknown_name
-from synthbench.features import arrow_schema
 from synthbench.publishing import (
     Workplace,
     check_whole,
@@ -30,12 +24,13 @@ from synthbench.publishing import (
     open_workplace,
     write_json,
 )
-from synthbench.registry import task_class
+from synthbench.registry import task_class, task_names
 from synthbench.resuming import LeftBehind
 from synthbench.sampling import FingerprintSet, Plan, SplitSampler, drawing_order, make_plan
 from synthbench.sources import use_source_dir
-from synthbench.tasks.base import Block, Split, Task
-from synthbench.writing import SplitWriter
+from synthbench.tables import text_table
+from synthbench.tasks.base import Split, Task
+from synthbench.writing import SplitWriter, rows_table
 
 #: How many times smaller the splits of each preset are than the paper's.
 PRESETS = {"paper": 1, "small": 100}
@@ -161,6 +156,59 @@ def run(
     return Outcome(target, manifest, seconds)
 
 
+def run_all(task: str, *, out: str | Path | None, **arguments: Any) -> Iterator[Outcome]:
+    """`run` for one task, or with the name "all" for every task's default variant.
+
+    All tasks go each in its own folder of `out` (default: here).
+
+    Raises:
+        UsageError: "all" together with options that belong to one task.
+    """
+    if task != "all":
+        yield run(task, out=out, **arguments)
+        return
+    for option in ("variant", "rows", "parameters"):
+        if arguments.get(option):
+            raise UsageError(f"'all' makes every task as it is; {option} goes with one task.")
+    for name in task_names():
+        yield run(name, out=Path(out or ".") / name, **arguments)
+
+
+def summary(outcome: Outcome, seconds: float) -> str:
+    """What was made, as a table, and the line of Python that loads it."""
+    manifest = outcome.manifest
+    if not outcome.seconds:
+        done = f"{outcome.path} is already there, made by the same command; nothing was changed."
+        return f"{done}\n{_loading_line(outcome)}"
+    rows = []
+    for variant, splits in manifest.variants.items():
+        for name, split in splits.items():
+            each = list(split.buckets.items())
+            shown = each if len(each) <= 12 else [*each[:3], ("..", 0), each[-1]]
+            rows.append(
+                (
+                    variant,
+                    name,
+                    f"{split.rows:,}",
+                    f"{split.candidates:,}",
+                    f"{split.rows / max(1, split.candidates):.1%}",
+                    f"{outcome.seconds[variant][name]:.2f}",
+                    "  ".join(f"{key}: {count:,}" if count else key for key, count in shown),
+                )
+            )
+    bucket = manifest.make_task(next(iter(manifest.variants))).bucket_name
+    head = ("variant", "split", "rows", "candidates", "accepted", "seconds", f"rows by {bucket}")
+    table = text_table(head, rows, right=(2, 3, 4, 5))
+    total = sum(split.rows for splits in manifest.variants.values() for split in splits.values())
+    return f"{table}\n{total:,} rows in {seconds:.1f} s: {outcome.path}\n{_loading_line(outcome)}"
+
+
+def _loading_line(outcome: Outcome) -> str:
+    names = list(outcome.manifest.variants)
+    config = f', "{names[0]}"' if len(names) > 1 else ""
+    return f'from datasets import load_dataset; dataset = load_dataset("{outcome.path}"{config})'
+
+
 # Before any work starts: what is asked for, and whether it can be.
 
 
@@ -217,16 +265,17 @@ def _command(
             for task in tasks
         },
         "shard_rows": shard_rows or first.shard_rows,
-        "tables": functools.reduce(_merge, (task.tables for task in tasks), {}),
+        "tables": _merged([task.tables for task in tasks]),
     }
 
 
-def _merge(left: dict[str, Any], right: dict[str, Any]) -> dict[str, Any]:
-    """Tables of several variants in one; what has the same name is the same."""
-    merged = dict(left)
-    for name, entry in right.items():
-        both = isinstance(entry, dict) and isinstance(merged.get(name), dict)
-        merged[name] = _merge(merged[name], entry) if both else entry
+def _merged(tables: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The tables of several variants in one; what has the same name is the same."""
+    merged: dict[str, Any] = {}
+    for table in tables:
+        for name, entry in table.items():
+            both = isinstance(entry, dict) and isinstance(merged.get(name), dict)
+            merged[name] = _merged([merged[name], entry]) if both else entry
     return merged
 
 
@@ -338,9 +387,3 @@ class _Making:
         )
         self.workplace.save(task.variant, split.name, {"record": dataclasses.asdict(record)})
         return record
-
-
-def rows_table(task: Task, block: Block, fingerprints: NDArray[np.uint64]) -> pa.Table:
-    """Rows as they stand in a shard: their ids, then the task's columns."""
-    columns = {"id": ids(fingerprints), **task.render(block)}
-    return pa.table(columns, schema=arrow_schema(columns_of(task)))

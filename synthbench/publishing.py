@@ -138,14 +138,15 @@ def describe_difference(begun: dict[str, Any], command: dict[str, Any]) -> str:
     """In which entries two commands differ, for people."""
     parts = []
     for name in command:
-        if begun.get(name) != command[name]:
-            there, asked = begun.get(name), command[name]
-            if isinstance(there, dict) and isinstance(asked, dict):
-                keys = [key for key in {**there, **asked} if there.get(key) != asked.get(key)]
-                there = {key: there.get(key) for key in keys}
-                asked = {key: asked.get(key) for key in keys}
-            parts.append(f"{name}: {there} there, {asked} asked for")
-    return "; ".join(parts)
+        there, asked = begun.get(name), command[name]
+        if there == asked or name == "tables":
+            continue  # tables follow from the rest, or from source images
+        if isinstance(there, dict) and isinstance(asked, dict):
+            keys = [key for key in {**there, **asked} if there.get(key) != asked.get(key)]
+            there = {key: there.get(key) for key in keys}
+            asked = {key: asked.get(key) for key in keys}
+        parts.append(f"{name}: {there} there, {asked} asked for")
+    return "; ".join(parts) or "made from other source images"
 
 
 def _lock(file: IO[str]) -> bool:

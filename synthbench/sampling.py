@@ -37,22 +37,31 @@ class FingerprintSet:
         self._runs: list[NDArray[np.uint64]] = []
 
     def __len__(self) -> int:
-        return sum(map(len, self._runs))
+        return sum(len(run) for run in self._runs)
+
+    def copy(self) -> FingerprintSet:
+        """The same set, to grow apart from this one."""
+        copied = FingerprintSet()
+        copied._runs = list(self._runs)
+        return copied
 
     def add(self, new: NDArray[np.uint64]) -> None:
         """Add fingerprints that are not in the set yet, uint64 `(rows,)`."""
         run = np.sort(new)
         while self._runs and len(self._runs[-1]) < 2 * len(run):
-            run = np.sort(np.concatenate([self._runs.pop(), run]))
+            # A stable sort merges what is sorted already.
+            run = np.sort(np.concatenate([self._runs.pop(), run]), kind="stable")
         if len(run):
             self._runs.append(run)
 
     def contains(self, asked: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """Which of the fingerprints are in the set, bool `(rows,)`."""
+        order = np.argsort(asked)
+        ascending = asked[order]  # neighbours in the search are neighbours in memory
         found = np.zeros(len(asked), np.bool_)
         for run in self._runs:
-            place = np.minimum(np.searchsorted(run, asked), len(run) - 1)
-            found |= run[place] == asked
+            place = np.minimum(np.searchsorted(run, ascending), len(run) - 1)
+            found[order] |= run[place] == ascending
         return found
 
 
@@ -133,7 +142,8 @@ def make_plan(task: Task, rows: Mapping[str, int], at_most: bool = False) -> Pla
                 remaining = min(remaining, int(capacity * split.share))
             limits.append(remaining)
         shares = share_out(rows[split.name], limits, task.bucket_weights(split))
-        if sum(shares) < rows[split.name] and not (at_most and sum(shares)):
+        there = sum(shares)
+        if there < rows[split.name] and not (at_most and there > 0):
             raise ParameterError(_too_many(task, split, rows[split.name], limits))
         quotas[split.name] = dict(zip(split.buckets, shares, strict=True))
         for bucket, share in quotas[split.name].items():
@@ -164,6 +174,8 @@ def _listed(
 
 def _too_many(task: Task, split: Split, rows: int, limits: list[int | None]) -> str:
     exist = sum(limit or 0 for limit in limits)
+    if not exist:
+        return f"Split {split.name} of {task.name}: no rows are left for it; {rows:,} asked for."
     text = f"Split {split.name} of {task.name}: {rows:,} rows asked for, but only {exist:,} exist"
     if len(split.buckets) > 1:
         each = (
@@ -184,6 +196,10 @@ class Candidates:
     block: Block
     fingerprints: NDArray[np.uint64]
     tried: int
+
+    def share(self, rows: int) -> int:
+        """Candidates tried for so many of the block's rows."""
+        return self.tried * rows // len(self.block) if len(self.block) else self.tried
 
 
 def draw_candidates(
@@ -271,8 +287,6 @@ class BucketStream:
         while rows and not self.exhausted:
             self.prepare(left)
             candidates = self._pending[0].result()
-            if self._offset == 0:
-                self.tried += candidates.tried
             prints = candidates.fingerprints[self._offset :]
             new = np.flatnonzero(~self._seen.contains(prints))[:rows]
             if len(new):
@@ -284,12 +298,13 @@ class BucketStream:
             rows, left = rows - len(new), left - len(new)
             self.taken += len(new)
             self._yield = max(1.0, float(len(candidates.fingerprints)))
-            if rows == 0:
-                self._offset += int(new[-1]) + 1
-                break
-            self._pending.popleft()
-            self._block, self._offset = self._block + 1, 0
-            self.exhausted = self._listed or self._barren >= STALL_BLOCKS
+            looked_at = len(prints) if rows else int(new[-1]) + 1
+            self.tried += candidates.share(looked_at)
+            self._offset += looked_at
+            if rows:
+                self._pending.popleft()
+                self._block, self._offset = self._block + 1, 0
+                self.exhausted = self._listed or self._barren >= STALL_BLOCKS
         return parts
 
     def close(self) -> None:

@@ -75,11 +75,11 @@ class Draws:
             raise ValueError(f"integers below {high}: allowed are 1 to {1 << 32}")
         if high <= 1 << 12:
             product = self.halves(shape).astype(np.uint64) * np.uint64(high)
-            return (product >> _WORD_BITS).astype(np.int64)
+            return np.asarray(product >> _WORD_BITS, np.int64)
         words = self.words(int(np.prod(shape)))
         low = ((words & _LOW_HALF) * np.uint64(high)) >> _WORD_BITS
         product = (words >> _WORD_BITS) * np.uint64(high) + low
-        return (product >> _WORD_BITS).astype(np.int64).reshape(shape)
+        return np.asarray(product >> _WORD_BITS, np.int64).reshape(shape)
 
     def bits(self, probability: float, shape: Shape) -> NDArray[np.bool_]:
         """True with the given probability (rounded to a multiple of 2**-32), bool of `shape`."""
@@ -88,7 +88,7 @@ class Draws:
     def floats(self, shape: Shape) -> NDArray[np.float64]:
         """Uniform multiples of 2**-53 in `[0, 1)`, float64 of `shape`."""
         words = self.words(int(np.prod(shape))) >> np.uint64(11)
-        return (words.astype(np.float64) * 2.0**-53).reshape(shape)
+        return np.asarray(words.astype(np.float64) * 2.0**-53).reshape(shape)
 
     def permutations(self, rows: int, length: int) -> NDArray[np.int64]:
         """`rows` independent uniform permutations of `0..length-1`, int64 `(rows, length)`.
@@ -198,7 +198,7 @@ class Choice:
         """`count` independent values, `(count,)` of the values' dtype."""
         halves = draws.halves(count)
         slots = halves >> np.uint32(32 - self._GUIDE_BITS)
-        drawn = self._guide[slots]
+        drawn: NDArray[np.integer[Any]] = self._guide[slots]
         unsure = np.flatnonzero(self._split[slots])
         exact = halves[unsure].astype(np.uint64)
         drawn[unsure] = self._values[np.searchsorted(self._thresholds, exact, side="right")]

@@ -6,18 +6,27 @@ import errno
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
-from synthbench.dataset import Shard
-from synthbench.digest import RowDigest, file_sha256
+from synthbench.dataset import Shard, columns_of
+from synthbench.digest import RowDigest, file_sha256, ids
 from synthbench.errors import SynthbenchError
-from synthbench.features import Features, arrow_schema, is_image
+from synthbench.features import Feature, Features, arrow_schema, is_image, value
+from synthbench.tasks.base import Block, Task
 
 
 def shard_file(variant: str, split: str, number: int, count: int) -> str:
     """Path of a shard in its dataset directory."""
     return f"data/{variant}/{split}-{number:05d}-of-{count:05d}.parquet"
+
+
+def rows_table(task: Task, block: Block, fingerprints: NDArray[np.uint64]) -> pa.Table:
+    """Rows as they stand in a shard: their ids, then the task's columns."""
+    columns = {"id": ids(fingerprints), **task.render(block)}
+    return pa.table(columns, schema=arrow_schema(columns_of(task)))
 
 
 class SplitWriter:
@@ -51,9 +60,6 @@ class SplitWriter:
     ) -> None:
         self._directory, self._variant, self._split = directory, variant, split
         self._schema = arrow_schema(features)
-        self._plain = [
-            name for name, feature in features.items() if name == "id" or is_image(feature)
-        ]
         self._features = features
         self._shard_rows, self._group_rows = shard_rows, group_rows
         self._count = -(-rows // shard_rows)
@@ -94,12 +100,11 @@ class SplitWriter:
                 compression="zstd",
                 write_page_index=True,
                 use_content_defined_chunking=True,
-                # Fingerprints and encoded images never repeat: no dictionary for them.
+                # Texts, fingerprints and images hardly repeat: no dictionary for them.
                 use_dictionary=[
                     leaf
                     for name, feature in self._features.items()
-                    if name not in self._plain
-                    for leaf in _leaves(name, feature)
+                    for leaf in _repeating(name, feature)
                 ],
             )
         # One chunk a group, so that the bytes do not depend on how the rows came.
@@ -127,10 +132,12 @@ class SplitWriter:
         return SynthbenchError(f"{path} cannot be written: {error.strerror or error}")
 
 
-def _leaves(name: str, feature: object) -> list[str]:
-    """Parquet's names of a column's leaves."""
+def _repeating(name: str, feature: Feature) -> list[str]:
+    """Parquet's names of the leaves of a column whose values are numbers or class labels."""
     if isinstance(feature, list):
-        return _leaves(f"{name}.list.element", feature[0])
-    if isinstance(feature, dict) and "_type" not in feature:
-        return [leaf for key, inner in feature.items() for leaf in _leaves(f"{name}.{key}", inner)]
-    return [name]
+        return _repeating(f"{name}.list.element", feature[0])
+    if "_type" not in feature:
+        return [
+            leaf for key, inner in feature.items() for leaf in _repeating(f"{name}.{key}", inner)
+        ]
+    return [] if is_image(feature) or feature == value("string") else [name]

@@ -10,6 +10,7 @@ import abc
 import dataclasses
 import operator
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -198,6 +199,8 @@ class Task(abc.ABC):
     breakdowns: ClassVar[tuple[Breakdown, ...]] = ()
     #: Metrics of one answer; the first is what `score` returns.
     metrics: ClassVar[tuple[str, ...]] = ("accuracy",)
+    #: The columns that `read_answer` and `measure` look at; none named means all.
+    judged_by: ClassVar[tuple[str, ...]] = ()
     #: Candidates of a block, and accepted rows that are shuffled together.
     block_rows: ClassVar[int] = 16_384
     round_rows: ClassVar[int] = 65_536
@@ -224,6 +227,15 @@ class Task(abc.ABC):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.variant, self.parameters.to_dict(), self.seed)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Task) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[object, ...]:
+        return type(self), self.variant, self.parameters, self.seed
 
     # What there is.
 
@@ -338,6 +350,27 @@ class Task(abc.ABC):
         """The bucket as the manifest names it."""
         return str(bucket)
 
+    # What rows are made of, for tasks made from images; `verify` asks only about whole rows.
+
+    def source_images(self, columns: Mapping[str, pa.Array]) -> NDArray[np.uint64]:
+        """A code for each source image that rows of a shard use, uint64, in any order.
+
+        No source image may be in two splits of a variant.
+        """
+        return np.zeros(0, np.uint64)
+
+    def has_sources(self) -> bool:
+        """Whether the source images lie here, so that `check_sources` can look at them."""
+        return False
+
+    def check_sources(self, columns: Mapping[str, pa.Array]) -> list[int]:
+        """Indices of the rows of a shard whose pixels are not what their sources give.
+
+        Raises:
+            SynthbenchError: a source is missing or broken.
+        """
+        return []
+
     # How answers are judged.
 
     @abc.abstractmethod
@@ -352,21 +385,33 @@ class Task(abc.ABC):
         """The first metric of one prediction; what cannot be read is wrong."""
         return self.measure(row, self.read_answer(row, prediction))[self.metrics[0]]
 
+    def baseline(self) -> dict[str, float]:
+        """What is reached without solving the task, by name; shown beside a report."""
+        return {}
+
     # How a row is shown.
 
     @abc.abstractmethod
     def draw(self, row: Mapping[str, Any]) -> str:
         """One row as a person reads it, several lines of text."""
 
+    def draw_sheet(self, rows: Sequence[Mapping[str, Any]], path: Path) -> None:
+        """Write rows with images as one picture, for tasks that have images."""
+        raise TypeError(f"{self.name} has no images")  # pragma: no cover
+
+
 
 def read_class(prediction: Any, names: Sequence[str]) -> int | None:
     """A class index from an index or a name: `3`, `"3"`, `" 3\\n"`, `3.0`, None if unreadable.
 
     Args:
-        prediction: an integer, an integral float, or text.
+        prediction: an integer, an integral float, text, or one of these as a NumPy or torch
+            scalar. Booleans, other floats, NaN and infinity are not read.
         names: the class names; text is looked up here first, then read as an index.
     """
-    if isinstance(prediction, (bytes, np.bytes_)):
+    if getattr(prediction, "shape", None) == ():
+        prediction = prediction.item()
+    if isinstance(prediction, bytes):
         prediction = prediction.decode("utf-8", "replace")
     if isinstance(prediction, str):
         text = prediction.strip()
@@ -374,15 +419,16 @@ def read_class(prediction: Any, names: Sequence[str]) -> int | None:
             return list(names).index(text)
         if not text.isascii() or not text.isdigit():
             return None
-        prediction = int(text)
-    if isinstance(prediction, np.ndarray) and prediction.ndim == 0:
-        prediction = prediction.item()
-    if isinstance(prediction, (bool, np.bool_)):
+        digits = text.lstrip("0") or "0"
+        if len(digits) > len(str(len(names))):  # `int` refuses thousands of digits
+            return None
+        prediction = int(digits)
+    if isinstance(prediction, bool):
         return None
     if isinstance(prediction, (float, np.floating)):
         if not float(prediction).is_integer():
             return None
         prediction = int(prediction)
-    if isinstance(prediction, (int, np.integer)) and 0 <= prediction < len(names):
+    if isinstance(prediction, int) and 0 <= prediction < len(names):
         return int(prediction)
     return None

@@ -1,0 +1,143 @@
+"""Tasks and rows as a person reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from synthbench.card import parameter_help
+from synthbench.engine import Engine
+from synthbench.features import Feature, is_image, label_names
+from synthbench.registry import make_task, task_class, task_names
+from synthbench.sampling import SplitSampler, make_plan
+from synthbench.tables import text_table
+from synthbench.tasks.base import Task
+
+
+def list_tasks() -> str:
+    """All tasks with variants, splits and default sizes, one task a paragraph."""
+    parts = []
+    for name in task_names():
+        task = make_task(name)
+        sizes = ", ".join(f"{split.name} {split.rows:,}" for split in task.splits)
+        parts.append(f"{name}\n  {task.summary}\n  variants: {', '.join(task.variants)}\n  {sizes}")
+    return "\n\n".join(parts)
+
+
+def describe(name: str) -> str:
+    """What a task is: variants, splits, parameters with their defaults, columns, paper.
+
+    Raises:
+        UsageError: there is no such task.
+    """
+    task = make_task(name)
+    variants = "\n".join(
+        f"  {variant}: {text}" for variant, text in task_class(name).variants.items()
+    )
+    splits = text_table(
+        ("split", "rows", task.bucket_name),
+        (
+            (split.name, f"{split.rows:,}", _span([task.bucket_label(b) for b in split.buckets]))
+            for split in task.splits
+        ),
+        right=(1,),
+    )
+    defaults = task.parameters.to_dict()
+    parameters = text_table(
+        ("parameter", "default", "meaning"),
+        ((key, _text(defaults[key]), text) for key, text in parameter_help(task)),
+    )
+    columns = text_table(
+        ("column", "type"),
+        [("id", "string"), *((key, type_name(one)) for key, one in task.columns.items())],
+    )
+    return "\n\n".join(
+        [
+            f"{task.name}: {task.title}\n{task.summary}",
+            f"Source: {task.source}",
+            f"Variants\n{variants}",
+            splits,
+            parameters,
+            columns,
+        ]
+    )
+
+
+def preview(
+    name: str,
+    variant: str | None = None,
+    rows: int = 5,
+    seed: int = 0,
+    split: str | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    out: str | Path | None = None,
+) -> str:
+    """Draw the first rows of a task's split.
+
+    Args:
+        name: the task.
+        variant: one of its variants; default: the first.
+        rows: how many rows.
+        seed: the seed.
+        split: one of its splits; default: the first.
+        parameters: parameters that differ from the defaults.
+        out: where a contact sheet goes, for tasks made from images; default: `NAME.png`.
+
+    Returns:
+        The drawn rows, or for images where the contact sheet lies.
+
+    Raises:
+        UsageError: a name that does not exist.
+        ParameterError: impossible parameters.
+    """
+    task = make_task(name, variant, parameters, seed)
+    drawn = sample_rows(task, split or task.splits[0].name, rows)
+    if any(is_image(feature) for feature in task.columns.values()):
+        path = Path(out or f"{name}.png")
+        task.draw_sheet(drawn, path)
+        return f"{len(drawn)} rows of {name} {task.variant} drawn in {path}"
+    return "\n\n".join(task.draw(row) for row in drawn)
+
+
+def sample_rows(task: Task, split: str, rows: int) -> list[dict[str, Any]]:
+    """Rows of one split, spread over its buckets, as plain Python values without ids.
+
+    Raises:
+        UsageError: there is no such split.
+    """
+    chosen = task.split(split)
+    sizes = {one.name: rows if one is chosen or one == chosen else 1 for one in task.splits}
+    plan = make_plan(task, sizes, at_most=True)
+    sampler = SplitSampler(task, chosen, plan, {}, Engine(None, 1))
+    drawn: list[dict[str, Any]] = []
+    for batch in sampler.rounds():
+        columns = {key: column.to_pylist() for key, column in task.render(batch.block).items()}
+        drawn += [
+            dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)
+        ]
+    return drawn
+
+
+def type_name(feature: Feature) -> str:
+    """A feature in words, such as `List(int8)` or `ClassLabel(0, 1, 2)`."""
+    if isinstance(feature, list):
+        return f"List({type_name(feature[0])})"
+    names = label_names(feature)
+    if names is not None:
+        return f"ClassLabel({_span(names)})"
+    if is_image(feature):
+        return "Image"
+    if "_type" not in feature:
+        fields = ", ".join(f"{key}: {type_name(inner)}" for key, inner in feature.items())
+        return f"{{{fields}}}"
+    return str(feature["dtype"])
+
+
+def _span(names: list[str]) -> str:
+    """A list of names, long ones by their ends."""
+    return ", ".join(names) if len(names) <= 10 else f"{names[0]}, {names[1]} .. {names[-1]}"
+
+
+def _text(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)

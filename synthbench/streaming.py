@@ -1,0 +1,263 @@
+"""Endless fresh rows: the split's balance, and never a row of an evaluation split.
+
+A stream is cut into rounds. Each is a small dataset of its own: balanced like the split, without
+duplicates, a pure function of (task, variant, parameters, seed, split, batch size, round). So a
+batch number leads straight to its round, and rounds can be made anywhere, in any order.
+"""
+
+from __future__ import annotations
+
+import collections
+import functools
+import itertools
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from synthbench.dataset import columns_of
+from synthbench.digest import ids
+from synthbench.engine import Engine, open_engine
+from synthbench.errors import ParameterError, UsageError
+from synthbench.features import arrow_schema
+from synthbench.registry import make_task
+from synthbench.sampling import (
+    FingerprintSet,
+    Plan,
+    SplitSampler,
+    drawing_order,
+    make_plan,
+    share_out,
+)
+from synthbench.tasks.base import Block, Task
+from synthbench.writing import rows_table
+
+if TYPE_CHECKING:
+    import datasets
+
+Batch = dict[str, NDArray[Any]]
+Rows = tuple[Block, NDArray[np.uint64]]
+
+#: Rows of a round, about; a task with heavy rows makes smaller ones.
+ROUND_ROWS = 65_536
+
+
+def stream(
+    task: str,
+    *,
+    split: str = "train",
+    variant: str | None = None,
+    seed: int = 0,
+    parameters: Mapping[str, Any] | None = None,
+    batch_size: int = 512,
+    start: int = 0,
+    workers: int = 1,
+    rows: Mapping[str, int] | None = None,
+) -> Iterator[Batch]:
+    """Endless batches of fresh rows in the split's balance.
+
+    No row is one of an evaluation split of the dataset with the same seed and parameters, and
+    none comes twice in a round of some ten thousand rows. Beyond a round, rows of small buckets
+    come again.
+
+    Args:
+        task: name of the task.
+        split: whose rows.
+        variant: one of the task's variants; default: the first.
+        seed: whole number from 0.
+        parameters: parameters that differ from the defaults.
+        batch_size: rows of a batch.
+        start: number of the first batch: `start=n` goes on where `n` batches were read.
+        workers: how many processes make rounds; 1: this one.
+        rows: rows of evaluation splits that differ from the paper's, to keep out larger ones.
+
+    Returns:
+        An endless iterator over dicts of NumPy arrays, first axis `batch_size`, by column, `id`
+        first; text as objects of `str`.
+
+    Raises:
+        UsageError: a name that does not exist, or a number that is not allowed.
+        ParameterError: impossible parameters, or more rows a batch than exist.
+    """
+    source = Rounds(make_task(task, variant, parameters, seed), split, batch_size, rows)
+    if isinstance(start, bool) or not isinstance(start, int) or start < 0:
+        raise UsageError(f"Start {start!r}: allowed are whole numbers from 0.")
+    if workers < 1:
+        raise UsageError(f"Workers {workers}: allowed are whole numbers from 1.")
+    return _batches(source, start, workers)
+
+
+def _batches(source: Rounds, start: int, workers: int) -> Iterator[Batch]:
+    first, skip = divmod(start, source.batches)
+    with open_engine(workers=workers) as engine:
+        asked: collections.deque[Future[Rows]] = collections.deque()
+        for number in itertools.count(first):
+            while len(asked) <= engine.ahead:
+                asked.append(engine.submit(source.rows, number + len(asked)))
+            yield from itertools.islice(source.batches_of(asked.popleft().result()), skip, None)
+            skip = 0
+
+
+class Rounds:
+    """The rounds of a stream, each a pure function of its number.
+
+    Args:
+        task: the task.
+        split: name of the split.
+        batch_size: rows of a batch; a round holds whole batches.
+        rows: rows of evaluation splits that differ from the paper's.
+
+    Attributes:
+        batches: batches of a round.
+
+    Raises:
+        UsageError: a name that does not exist, or a number that is not allowed.
+        ParameterError: more rows a batch than exist.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        split: str,
+        batch_size: int = 512,
+        rows: Mapping[str, int] | None = None,
+    ) -> None:
+        self._task, self._split = task, task.split(split)
+        if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
+            raise UsageError(f"Batch size {batch_size!r}: allowed are whole numbers from 1.")
+        for name, count in (rows or {}).items():
+            task.split(name)
+            if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+                raise UsageError(f"Rows {name}={count!r}: allowed are whole numbers from 1.")
+        self._batch_size = batch_size
+        self._sizes = tuple((rows or {}).get(one.name, one.rows) for one in task.splits)
+        free = self._free()
+        self.batches = max(1, min(ROUND_ROWS, task.round_rows) // batch_size)
+        if None not in free:
+            self.batches = min(self.batches, sum(limit or 0 for limit in free) // batch_size)
+        if not self.batches:
+            exist = sum(limit or 0 for limit in free)
+            raise ParameterError(
+                f"Batch size {batch_size}: split {split} of {task.name} has {exist:,} rows that "
+                f"are in no evaluation split; allowed are 1 to {exist:,}."
+            )
+        self._plan = self._round_plan(free)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        sizes = {one.name: size for one, size in zip(self._task.splits, self._sizes, strict=True)}
+        return Rounds, (self._task, self._split.name, self._batch_size, sizes)
+
+    def _free(self) -> list[int | None]:
+        """By bucket, how many rows are in no evaluation split; None where nobody can count."""
+        kept_out = _kept_out(self._task, self._split.name, self._sizes)
+        free: list[int | None] = []
+        for bucket in self._split.buckets:
+            capacity = self._task.capacity(self._split, bucket)
+            free.append(None if capacity is None else capacity - len(kept_out[bucket]))
+        return free
+
+    def _round_plan(self, free: list[int | None]) -> Plan:
+        split = self._split
+        weights = self._task.bucket_weights(split)
+        quotas = share_out(self.batches * self._batch_size, free, weights)
+        # Where over half of what is free is wanted, choosing from the list beats drawing.
+        listed = frozenset(
+            (split.name, bucket)
+            for bucket, quota, limit in zip(split.buckets, quotas, free, strict=True)
+            if quota and limit is not None and 2 * quota > limit
+        )
+        return Plan({split.name: dict(zip(split.buckets, quotas, strict=True))}, listed)
+
+    def rows(self, number: int) -> Rows:
+        """All rows of one round, as a block and their fingerprints."""
+        kept_out = _kept_out(self._task, self._split.name, self._sizes)
+        sampler = SplitSampler(
+            self._task,
+            self._split,
+            self._plan,
+            {bucket: prints.copy() for bucket, prints in kept_out.items()},
+            Engine(None, 1),
+            purpose={"stream": number},
+        )
+        drawn = list(sampler.rounds())
+        return (
+            Block.concatenate([one.block for one in drawn]),
+            np.concatenate([one.fingerprints for one in drawn]),
+        )
+
+    def table(self, number: int) -> pa.Table:
+        """All rows of one round, as they stand in a shard."""
+        block, prints = self.rows(number)
+        return rows_table(self._task, block, prints)
+
+    def batches_of(self, rows: Rows) -> Iterator[Batch]:
+        """A round's rows as batches of NumPy arrays."""
+        block, prints = rows
+        arrays = {"id": ids(prints).to_numpy(zero_copy_only=False), **self._task.arrays(block)}
+        for first in range(0, len(prints), self._batch_size):
+            yield {name: array[first : first + self._batch_size] for name, array in arrays.items()}
+
+
+@functools.lru_cache(maxsize=8)
+def _kept_out(task: Task, split: str, sizes: tuple[int, ...]) -> dict[int, FingerprintSet]:
+    """Fingerprints of the dataset's evaluation rows in the buckets of a split."""
+    rows = {one.name: size for one, size in zip(task.splits, sizes, strict=True)}
+    plan = make_plan(task, rows, at_most=True)
+    seen = {bucket: FingerprintSet() for bucket in task.split(split).buckets}
+    needed = set(seen)
+    evaluation = [one for one in drawing_order(task) if one.evaluation]
+    # A split that shares no bucket with ours has no row of ours; one that shares a bucket is
+    # drawn after those that it shares buckets with.
+    for one in reversed(evaluation):
+        if needed.intersection(one.buckets):
+            needed.update(one.buckets)
+    for one in evaluation:
+        if needed.intersection(one.buckets):
+            collections.deque(SplitSampler(task, one, plan, seen, Engine(None, 1)).rounds(), 0)
+    return seen
+
+
+def datasets_stream(
+    task: str,
+    *,
+    split: str = "train",
+    variant: str | None = None,
+    seed: int = 0,
+    parameters: Mapping[str, Any] | None = None,
+    rows: Mapping[str, int] | None = None,
+) -> datasets.IterableDataset:
+    """`stream` as a `datasets.IterableDataset` of single rows.
+
+    Its `num_shards` is 64: shards share the rounds among them, so that the workers of a
+    `DataLoader` lose and repeat none.
+
+    Args:
+        task: name of the task.
+        split: as in `stream`, as is all that follows.
+        variant: one of the task's variants.
+        seed: whole number from 0.
+        parameters: parameters that differ from the defaults.
+        rows: rows of evaluation splits that differ from the paper's.
+    """
+    import datasets
+
+    made = make_task(task, variant, parameters, seed)
+    source = Rounds(made, split, batch_size=1, rows=rows)
+    schema = arrow_schema(columns_of(made))
+    return datasets.IterableDataset.from_generator(
+        _rows_of_rounds,
+        features=datasets.Features.from_arrow_schema(schema),
+        gen_kwargs={"source": source, "shards": list(range(_DATASETS_SHARDS))},
+    )
+
+
+_DATASETS_SHARDS = 64
+
+
+def _rows_of_rounds(source: Rounds, shards: list[int]) -> Iterator[dict[str, Any]]:
+    for turn in itertools.count():
+        for shard in shards:
+            yield from source.table(turn * _DATASETS_SHARDS + shard).to_pylist()

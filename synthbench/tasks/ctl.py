@@ -1,0 +1,336 @@
+"""Compositional table lookup: functions given as tables, applied one after another.
+
+    101 d a b          forward: b(a(d(101)))
+    b a d 101          backward: the same row, read from its end
+
+There are eight symbols, written `000` to `111`, each one token, and nine functions `a` to `i`,
+each a random bijection of the symbols, drawn from the seed. With seed 0 they say d(101) = 100,
+a(100) = 101 and b(101) = 101: the label of both rows is `101`, their `steps` are 100, 101, 101.
+
+Source: NDR (Csordás, Irie, Schmidhuber, ICLR 2022), sections 3.1 and C.2, after Liska et al.
+(2018); the column `steps` after Dubois et al. (2020).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from synthbench.errors import ParameterError
+from synthbench.features import Feature, class_label, value
+from synthbench.seeding import Draws
+from synthbench.tasks.base import Block, Breakdown, Parameters, Split, Task, parameter, read_class
+
+#: Most symbols and most functions: their tables stand in the manifest and in the card.
+MOST_NAMES = 1024
+#: Most functions of a row.
+LONGEST = 100
+#: Tables of more symbols than this are not drawn in full for people.
+DRAWN_SYMBOLS = 16
+
+
+@dataclasses.dataclass(frozen=True)
+class TableLookupParameters(Parameters):
+    """What can be set; the defaults are the paper's."""
+
+    symbols: int = parameter(8, "number of symbols, named by binary strings of equal length")
+    functions: int = parameter(9, "number of functions, named a to z, then aa, ab and so on")
+    train_lengths: tuple[int, ...] = parameter(
+        (1, 2, 3, 4, 5), "buckets of train and, from 2 on, of iid"
+    )
+    validation_lengths: tuple[int, ...] = parameter((6, 7, 8), "buckets of validation")
+    test_lengths: tuple[int, ...] = parameter((9, 10), "buckets of test")
+
+    def __post_init__(self) -> None:
+        for name, least in (("symbols", 2), ("functions", 1)):
+            if not least <= getattr(self, name) <= MOST_NAMES:
+                raise ParameterError(
+                    f"Parameter {name}={getattr(self, name)}: allowed are {least} to {MOST_NAMES}."
+                )
+        # The rows of one function are the tables themselves: they belong to train.
+        for name, least in (("train_lengths", 1), ("validation_lengths", 2), ("test_lengths", 2)):
+            given = getattr(self, name)
+            allowed = range(least, LONGEST + 1)
+            if not given or len(set(given)) < len(given) or not set(given) <= set(allowed):
+                raise ParameterError(
+                    f"Parameter {name}={','.join(map(str, given))}: "
+                    f"allowed are different lengths from {least} to {LONGEST}."
+                )
+
+
+def symbol_names(count: int) -> tuple[str, ...]:
+    """The symbols 0 to `count - 1` as binary strings of equal length: `000` to `111` for 8."""
+    width = (count - 1).bit_length()
+    return tuple(f"{index:0{width}b}" for index in range(count))
+
+
+def function_names(count: int) -> tuple[str, ...]:
+    """`a` to `z`, then as the columns of a spreadsheet: `aa`, `ab` ... `zz`, `aaa`."""
+    names = []
+    for index in range(count):
+        name, left = "", index + 1
+        while left:
+            left, letter = divmod(left - 1, 26)
+            name = chr(ord("a") + letter) + name
+        names.append(name)
+    return tuple(names)
+
+
+class CompositionalTableLookup(Task):
+    """Random bijections of a few symbols, composed."""
+
+    name = "ctl"
+    title = "Compositional table lookup"
+    summary = "To which symbol do several functions, given as tables, lead one after another?"
+    source = "NDR (Csordás, Irie, Schmidhuber, ICLR 2022), sections 3.1 and C.2"
+    variants: ClassVar[Mapping[str, str]] = {
+        "forward": "The symbol first, then the functions as they are applied: `101 d a b`.",
+        "backward": "The functions as one writes them, then the symbol: `b a d 101`.",
+    }
+    parameters_type = TableLookupParameters
+    bucket_name = "length"
+    breakdowns = (Breakdown("length"),)
+
+    @functools.cached_property
+    def symbols(self) -> tuple[str, ...]:
+        """Names of the symbols; a label is an index into them."""
+        return symbol_names(self.parameters.symbols)
+
+    @functools.cached_property
+    def functions(self) -> tuple[str, ...]:
+        """Names of the functions."""
+        return function_names(self.parameters.functions)
+
+    @property
+    def columns(self) -> dict[str, Feature]:
+        return {
+            "text": value("string"),
+            "label": class_label(self.symbols),
+            "steps": [value("string")],
+            "length": value("int8"),
+        }
+
+    @property
+    def splits(self) -> tuple[Split, ...]:
+        """Rows of one function are train's alone, so that it shows every entry of every table.
+
+        Where train has no longer rows, there is no iid split.
+        """
+        chosen = self.parameters
+        composed = tuple(length for length in chosen.train_lengths if length > 1)
+        return (
+            Split("train", 53_704, chosen.train_lengths, evaluation=False),
+            *([Split("iid", 1_000, composed)] if composed else []),
+            Split("validation", 1_000, chosen.validation_lengths),
+            Split("test", 1_000, chosen.test_lengths),
+        )
+
+    @property
+    def stream(self) -> dict[str, object]:
+        """The coordinates of the random streams, without the variant.
+
+        Both variants then hold the same rows in the same order, each in its own direction.
+        """
+        return {name: part for name, part in super().stream.items() if name != "variant"}
+
+    @functools.cached_property
+    def _transitions(self) -> NDArray[np.uint16]:
+        """Where each function leads from each symbol, uint16 `(functions + 1, symbols)`.
+
+        Row 0 leads from each symbol to itself, the functions follow in order. Seed and number of
+        symbols alone decide: datasets of other lengths have the same tables, and more functions
+        leave those before them as they were.
+        """
+        symbols, functions = self.parameters.symbols, self.parameters.functions
+        draws = Draws({"task": self.name, "seed": self.seed, "symbols": symbols, "tables": True})
+        drawn = draws.permutations(functions, symbols)
+        return np.vstack([np.arange(symbols), drawn]).astype(np.uint16)
+
+    @property
+    def tables(self) -> dict[str, Any]:
+        """For each function the symbols that 000 to 111 go to, in order."""
+        return {
+            function: [self.symbols[symbol] for symbol in table]
+            for function, table in zip(self.functions, self._transitions[1:].tolist(), strict=True)
+        }
+
+    def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
+        symbol = draws.integers(self.parameters.symbols, n)
+        functions = draws.integers(self.parameters.functions, (n, bucket))
+        return _block(symbol, functions, max(split.buckets))
+
+    def capacity(self, split: Split, bucket: int) -> int:
+        symbols, functions = self.parameters.symbols, self.parameters.functions
+        return int(symbols * functions**bucket)
+
+    def listing(self, split: Split, bucket: int) -> Block:
+        numbers = np.arange(self.capacity(split, bucket))
+        functions = np.zeros((len(numbers), bucket), np.uint16)
+        for place in reversed(range(bucket)):
+            numbers, functions[:, place] = np.divmod(numbers, self.parameters.functions)
+        return _block(numbers, functions, max(split.buckets))
+
+    def content(self, block: Block) -> NDArray[np.uint8]:
+        """The question alone, in the order of computation: the tables and variant do not count.
+
+        A symbol counts with a 1 before its binary digits: 01 and 001 are different symbols. All
+        codes are odd, so that no content ends in a zero byte.
+        """
+        leading_one = 1 << len(self.symbols[0])
+        tokens = np.column_stack([block["symbol"] + np.uint16(leading_one), block["functions"]])
+        return np.where(tokens > 0, 2 * tokens + 1, 0).astype(">u2").view(np.uint8)
+
+    def render(self, block: Block) -> dict[str, pa.Array]:
+        functions = block["functions"]
+        filled = functions > 0
+        length = filled.sum(axis=1)
+        steps = np.empty_like(functions)
+        reached = block["symbol"]
+        for place in range(functions.shape[1]):
+            reached = self._transitions[functions[:, place], reached]
+            steps[:, place] = reached
+        return {
+            "text": self._text(block, length),
+            "label": pa.array(reached.astype(np.int64)),
+            "steps": _lists(self.symbols, steps[filled], length),
+            "length": pa.array(length.astype(np.int8)),
+        }
+
+    def _text(self, block: Block, length: NDArray[np.int64]) -> pa.Array:
+        """The rows' tokens in the variant's order, one space between two."""
+        function_tokens = block["functions"] + np.uint16(len(self.symbols))
+        tokens = np.column_stack([block["symbol"], function_tokens])
+        filled = np.column_stack([np.ones(len(block), np.bool_), block["functions"] > 0])
+        if self.variant == "backward":
+            tokens, filled = tokens[:, ::-1], filled[:, ::-1]
+        words = (*self.symbols, "", *self.functions)  # functions are numbered from 1
+        return pc.binary_join(_lists(words, tokens[filled], length + 1), " ")
+
+    def parse(self, columns: Mapping[str, pa.Array]) -> Block:
+        words = pc.split_pattern(columns["text"], " ")
+        codes = pc.index_in(words.values, value_set=pa.array([*self.symbols, *self.functions]))
+        if codes.null_count:
+            unknown = words.values[pc.index(codes.is_null(), True).as_py()]
+            raise ValueError(f"{unknown.as_py()!r} is neither a symbol nor a function of ctl")
+        tokens = codes.to_numpy(zero_copy_only=False)
+        length = np.diff(words.offsets.to_numpy()).astype(np.int64) - 1
+        step = 1
+        if self.variant == "backward":  # read from the column's end, each row is a forward one
+            tokens, length, step = tokens[::-1], length[::-1], -1
+        is_symbol = tokens < len(self.symbols)
+        first = np.cumsum(length + 1) - (length + 1)
+        right = (length >= 1) & (length <= LONGEST)
+        right[right] = is_symbol[first[right]]
+        if not right.all() or is_symbol.sum() != len(right):
+            raise ValueError(f"ctl {self.variant}: not every row is {self._form}")
+        functions = np.zeros((len(right), length.max(initial=1)), np.uint16)
+        filled = np.arange(functions.shape[1]) < length[:, None]
+        functions[filled] = tokens[~is_symbol] - len(self.symbols) + 1
+        symbol = tokens[is_symbol].astype(np.uint16)
+        return Block({"symbol": symbol[::step], "functions": functions[::step]})
+
+    # The reference solver: one row, table by table, as the paper says it.
+
+    @functools.cached_property
+    def _lookup(self) -> dict[str, dict[str, str]]:
+        return {
+            function: dict(zip(self.symbols, table, strict=True))
+            for function, table in self.tables.items()
+        }
+
+    @functools.cached_property
+    def _index(self) -> dict[str, int]:
+        return {name: index for index, name in enumerate(self.symbols)}
+
+    @property
+    def _form(self) -> str:
+        words = [self.symbols[-1], self.functions[0]]
+        example = " ".join(words if self.variant == "forward" else reversed(words))
+        return f"a symbol and 1 to {LONGEST} functions, such as {example!r}"
+
+    def _read(self, text: str) -> tuple[str, list[str]]:
+        """The symbol, and the functions in the order in which they are applied."""
+        words = text.split()
+        if self.variant == "backward":
+            words.reverse()
+        symbol, functions = "".join(words[:1]), words[1:]
+        if symbol not in self._index or not 1 <= len(functions) <= LONGEST:
+            raise ValueError(f"{text!r} is no row of ctl {self.variant}: expected {self._form}")
+        for function in functions:
+            if function not in self._lookup:
+                span = f"{self.functions[0]} to {self.functions[-1]}"
+                raise ValueError(f"{function!r} in {text!r} is none of the functions {span}")
+        return symbol, functions
+
+    def _steps(self, symbol: str, functions: list[str]) -> list[str]:
+        """Every symbol that is reached on the way, the last being the answer."""
+        steps = []
+        for function in functions:
+            symbol = self._lookup[function][symbol]
+            steps.append(symbol)
+        return steps
+
+    def derive(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        steps = self._steps(*self._read(row["text"]))
+        return {"label": self._index[steps[-1]], "steps": steps, "length": len(steps)}
+
+    def solve(self, question: str) -> str:
+        """The name of the symbol that is reached, by the tables of this seed."""
+        return self._steps(*self._read(question))[-1]
+
+    def read_answer(self, row: Mapping[str, Any], prediction: Any) -> int | None:
+        """A symbol's name as text, or its index as a number or text.
+
+        Text of several digits 0 and 1 is a name or nothing: `"10"` is not the symbol 010, nor is
+        it the index 10. A number is always an index: 101 is not the symbol of that name.
+        """
+        if isinstance(prediction, bytes):
+            prediction = prediction.decode("utf-8", "replace")
+        if isinstance(prediction, str):
+            text = prediction.strip()
+            if len(text) > 1 and set(text) <= {"0", "1"}:
+                return self._index.get(text)
+        return read_class(prediction, self.symbols)
+
+    def draw(self, row: Mapping[str, Any]) -> str:
+        """The row's look-ups, one a line, each with its table: the entry it takes in brackets."""
+        symbol, functions = self._read(row["text"])
+        steps = self._steps(symbol, functions)
+        shown = self.symbols if len(self.symbols) <= DRAWN_SYMBOLS else ()
+        margin = len("() = ") + max(map(len, functions)) + 2 * len(symbol) + 2
+        lines = [f"{row['text']}  ->  {steps[-1]}", "".join([" " * margin, *map(_cell, shown)])]
+        for function, argument, result in zip(functions, [symbol, *steps], steps, strict=False):
+            call = f"{function}({argument}) = {result}"
+            table = self._lookup[function]
+            cells = [_cell(table[start], taken=start == argument) for start in shown]
+            lines.append("".join([call.ljust(margin), *cells]))
+        return "\n".join(line.rstrip() for line in lines if line.strip())
+
+
+def _block(symbol: NDArray[Any], functions: NDArray[Any], width: int) -> Block:
+    """Rows of one length, as wide as the longest of their split.
+
+    Returns:
+        Block of `symbol` uint16 `(n,)`, an index, and `functions` uint16 `(n, width)`, numbers
+        from 1 in the order of computation, padded with 0.
+    """
+    padded = np.zeros((len(functions), width), np.uint16)
+    padded[:, : functions.shape[1]] = functions + 1
+    return Block({"symbol": symbol.astype(np.uint16), "functions": padded})
+
+
+def _lists(words: Sequence[str], codes: NDArray[np.uint16], lengths: NDArray[np.int64]) -> pa.Array:
+    """Lists of words: of each list so many as `lengths` says, one after another from `codes`."""
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    return pa.ListArray.from_arrays(pa.array(offsets), pc.take(pa.array(words), pa.array(codes)))
+
+
+def _cell(symbol: str, taken: bool = False) -> str:
+    return f"[{symbol}]" if taken else f" {symbol} "

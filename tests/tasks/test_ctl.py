@@ -1,0 +1,466 @@
+"""Compositional table lookup: tables, both directions, and the generator against the solver."""
+
+import itertools
+import pickle
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from synthbench.errors import ParameterError, UsageError
+from synthbench.features import arrow_schema
+from synthbench.seeding import Draws, fingerprints
+from synthbench.tasks.base import Block
+from synthbench.tasks.ctl import CompositionalTableLookup, function_names, symbol_names
+
+VARIANTS = ("forward", "backward")
+#: Two tables of seed 0: what 000 to 111 go to. To change them is to change every dataset.
+TABLE_A = ["100", "111", "011", "110", "101", "010", "001", "000"]
+TABLE_I = ["000", "010", "110", "101", "011", "001", "111", "100"]
+
+
+@st.composite
+def tasks(draw, most_symbols=40, most_functions=60):
+    lengths = st.lists(st.integers(1, 12), min_size=1, max_size=4, unique=True)
+    parameters = {
+        "symbols": draw(st.integers(2, most_symbols)),
+        "functions": draw(st.integers(1, most_functions)),
+        "train_lengths": draw(lengths),
+    }
+    return CompositionalTableLookup(
+        draw(st.sampled_from(VARIANTS)), parameters, draw(st.integers(0, 3))
+    )
+
+
+def propose(task, n=50, block=0, split="train"):
+    """Candidates of all the split's buckets, in one block as the sampler joins them."""
+    chosen = task.split(split)
+    return Block.concatenate(
+        [
+            task.propose(Draws({"test": 1, "bucket": bucket}, block), n, chosen, bucket)
+            for bucket in chosen.buckets
+        ]
+    )
+
+
+def table(task, block):
+    return pa.table(list(task.render(block).values()), schema=arrow_schema(task.columns))
+
+
+def rows_of(task, block):
+    return table(task, block).to_pylist()
+
+
+def ids(task, block):
+    return fingerprints(task.content(block)).tolist()
+
+
+# The paper's rows.
+
+
+def test_the_paper_s_row_is_three_lookups_in_either_direction():
+    for variant, text in (("forward", "101 d a b"), ("backward", "b a d 101")):
+        task = CompositionalTableLookup(variant)
+        a, b, d = (dict(zip(task.symbols, task.tables[f], strict=True)) for f in "abd")
+        steps = [d["101"], a[d["101"]], b[a[d["101"]]]]
+        derived = task.derive({"text": text})
+        assert derived == {"label": int(steps[-1], 2), "steps": steps, "length": 3}
+        assert task.solve(text) == steps[-1]
+
+
+def test_eight_symbols_and_nine_functions_stand_in_the_columns_and_tables():
+    task = CompositionalTableLookup()
+    assert list(task.variants) == ["forward", "backward"]
+    assert task.variant == "forward"
+    assert task.columns["label"]["names"] == [
+        "000", "001", "010", "011", "100", "101", "110", "111"
+    ]  # fmt: skip
+    assert "".join(task.tables) == "abcdefghi"
+    assert list(task.columns) == ["text", "label", "steps", "length"]
+
+
+def test_the_splits_have_the_paper_s_rows_and_lengths():
+    sizes = {s.name: (s.rows, s.buckets, s.evaluation) for s in CompositionalTableLookup().splits}
+    assert sizes == {
+        "train": (53_704, (1, 2, 3, 4, 5), False),
+        "iid": (1_000, (2, 3, 4, 5), True),
+        "validation": (1_000, (6, 7, 8), True),
+        "test": (1_000, (9, 10), True),
+    }
+
+
+def test_train_alone_has_the_72_rows_of_one_function():
+    task = CompositionalTableLookup()
+    assert task.capacity(task.split("train"), 1) == 72
+    assert all(1 not in split.buckets for split in task.splits if split.evaluation)
+
+
+def test_there_is_no_iid_split_when_train_has_single_functions_only():
+    task = CompositionalTableLookup(parameters={"train_lengths": "1"})
+    assert [split.name for split in task.splits] == ["train", "validation", "test"]
+
+
+# The tables.
+
+
+@given(tasks())
+@settings(max_examples=50, deadline=None)
+def test_every_table_is_a_bijection_of_the_symbols(task):
+    assert len(task.tables) == task.parameters.functions
+    for reached in task.tables.values():
+        assert sorted(reached) == list(task.symbols)
+
+
+def test_the_tables_of_seed_0_never_change():
+    assert CompositionalTableLookup().tables["a"] == TABLE_A
+    assert CompositionalTableLookup().tables["i"] == TABLE_I
+    assert CompositionalTableLookup().derive({"text": "101 d a b"})["steps"] == [
+        "100",
+        "101",
+        "101",
+    ]
+
+
+def test_the_tables_depend_on_the_seed_and_not_on_variant_lengths_or_later_functions():
+    first = CompositionalTableLookup("forward", {"test_lengths": "11..12"}, 3).tables
+    assert first == CompositionalTableLookup("backward", seed=3).tables
+    more = CompositionalTableLookup(parameters={"functions": 30}, seed=3).tables
+    assert {name: more[name] for name in first} == first
+    other = CompositionalTableLookup(seed=4).tables
+    assert sum(first[name] == other[name] for name in first) == 0
+
+
+def test_all_bijections_are_equally_likely():
+    tables = [
+        tuple(reached)
+        for seed in range(6)
+        for reached in CompositionalTableLookup(
+            parameters={"symbols": 3, "functions": 1024}, seed=seed
+        ).tables.values()
+    ]
+    counts = [tables.count(order) for order in itertools.permutations(symbol_names(3))]
+    assert sum(counts) == 6 * 1024
+    assert chi_square(counts) < 20.5  # 5 degrees of freedom, 99.9%
+
+
+def chi_square(counts):
+    expected = sum(counts) / len(counts)
+    return sum((count - expected) ** 2 for count in counts) / expected
+
+
+# Names.
+
+
+def test_symbols_are_binary_strings_wide_enough():
+    assert symbol_names(2) == ("0", "1")
+    assert symbol_names(5) == ("000", "001", "010", "011", "100")
+    assert symbol_names(9)[8] == "1000"
+
+
+def test_functions_beyond_z_are_named_as_spreadsheet_columns():
+    names = function_names(1024)
+    assert "".join(names[:26]) == "abcdefghijklmnopqrstuvwxyz"
+    assert names[26:29] == ("aa", "ab", "ac")
+    assert names[701:704] == ("zz", "aaa", "aab")
+    assert len(set(names) | set(symbol_names(1024))) == 2048
+    assert names[:9] == function_names(9)
+
+
+# Rows.
+
+
+@given(tasks())
+@settings(max_examples=60, deadline=None)
+def test_the_generator_agrees_with_the_reference_solver(task):
+    for row in rows_of(task, propose(task)):
+        assert {"text": row["text"], **task.derive(row)} == row
+        assert row["label"] == task.read_answer(row, task.solve(row["text"]))
+        assert row["steps"][-1] == task.symbols[row["label"]]
+
+
+@given(tasks())
+@settings(max_examples=60, deadline=None)
+def test_text_parsed_again_has_the_same_content(task):
+    block = propose(task)
+    again = task.parse({"text": task.render(block)["text"]})
+    assert ids(task, again) == ids(task, block)
+    assert task.render(again)["text"] == task.render(block)["text"]
+
+
+@given(tasks())
+@settings(max_examples=30, deadline=None)
+def test_equal_rows_and_only_these_have_equal_ids(task):
+    block = propose(task)
+    texts = task.render(block)["text"].to_pylist()
+    pairs = set(zip(texts, ids(task, block), strict=True))
+    assert len(pairs) == len(set(texts)) == len({number for _, number in pairs})
+
+
+@given(tasks())
+@settings(max_examples=30, deadline=None)
+def test_both_variants_hold_the_same_rows_with_the_same_ids(task):
+    forward, backward = (
+        CompositionalTableLookup(variant, task.parameters, task.seed) for variant in VARIANTS
+    )
+    assert forward.stream == backward.stream
+    assert "variant" not in forward.stream
+    one, other = propose(forward), propose(backward)
+    assert ids(forward, one) == ids(backward, other)
+    for row, turned in zip(rows_of(forward, one), rows_of(backward, other), strict=True):
+        assert row.pop("text").split() == turned.pop("text").split()[::-1]
+        assert row == turned
+
+
+def test_an_id_names_the_question_whatever_the_parameters():
+    asked = {"text": pa.array(["101 d a b", "010 a"])}
+    task = CompositionalTableLookup()
+    larger = CompositionalTableLookup(parameters={"functions": 900, "test_lengths": "50"}, seed=9)
+    expected = ids(task, task.parse(asked))
+    assert ids(larger, larger.parse(asked)) == expected
+    alone = task.parse({"text": asked["text"].slice(1)})
+    assert ids(task, alone) == expected[1:]
+
+
+def test_symbols_of_different_width_have_different_ids():
+    seen = set()
+    for symbols, text in ((2, "1 a"), (4, "01 a"), (8, "001 a"), (16, "0001 a"), (8, "011 a")):
+        task = CompositionalTableLookup(parameters={"symbols": symbols})
+        seen.update(ids(task, task.parse({"text": pa.array([text])})))
+    assert len(seen) == 5
+
+
+def test_content_does_not_end_in_a_zero_byte_before_its_padding():
+    task = CompositionalTableLookup(parameters={"symbols": 1024, "functions": 1024})
+    content = task.content(propose(task, n=3000))
+    width = np.repeat([4, 6, 8, 10, 12], 3000)
+    columns = np.arange(content.shape[1])
+    assert (content[columns >= width[:, None]] == 0).all()
+    assert (content[np.arange(len(content)), width - 1] > 0).all()
+
+
+def test_an_empty_column_is_an_empty_block():
+    for variant in VARIANTS:
+        task = CompositionalTableLookup(variant)
+        block = task.parse({"text": pa.array([], pa.string())})
+        assert len(block) == 0
+        assert ids(task, block) == []
+        assert len(table(task, block)) == 0
+
+
+def test_arrays_hold_the_rows_of_render():
+    task = CompositionalTableLookup()
+    block = propose(task, n=5)
+    arrays = task.arrays(block)
+    for index, row in enumerate(rows_of(task, block)):
+        assert arrays["text"][index] == row["text"]
+        assert arrays["label"][index] == row["label"]
+        assert list(arrays["steps"][index]) == row["steps"]
+        assert arrays["length"][index] == row["length"]
+
+
+def test_a_block_is_the_same_again_and_from_a_pickled_task():
+    task = CompositionalTableLookup("backward", {"functions": 12}, 5)
+    copy = pickle.loads(pickle.dumps(task))
+    assert table(copy, propose(copy)).equals(table(task, propose(task)))
+    assert not table(task, propose(task, block=1)).equals(table(task, propose(task)))
+
+
+def test_symbols_functions_and_places_are_drawn_uniformly():
+    task = CompositionalTableLookup()
+    block = task.propose(Draws({"test": 2}), 20_000, task.split("train"), 3)
+    assert chi_square(np.bincount(block["symbol"], minlength=8)) < 24.3  # 7 degrees, 99.9%
+    for place in range(3):
+        functions = block["functions"][:, place].astype(int) - 1
+        assert chi_square(np.bincount(functions, minlength=9)) < 26.1  # 8 degrees
+        pairs = block["symbol"] * 9 + functions
+        assert chi_square(np.bincount(pairs, minlength=72)) < 112.3  # 71 degrees
+    assert not block["functions"][:, 3:].any()
+
+
+# Counting.
+
+
+@given(tasks(most_symbols=5, most_functions=4), st.integers(1, 4))
+@settings(max_examples=40, deadline=None)
+def test_the_listing_has_every_row_once_and_the_capacity_counts_them(task, length):
+    parameters = {**task.parameters.to_dict(), "train_lengths": [length, length + 1]}
+    task = CompositionalTableLookup(task.variant, parameters, task.seed)
+    split = task.split("train")
+    block = task.listing(split, length)
+    expected = set()
+    for symbol, *functions in itertools.product(task.symbols, *[task.functions] * length):
+        words = [symbol, *functions]
+        expected.add(" ".join(words if task.variant == "forward" else words[::-1]))
+    rows = rows_of(task, block)
+    assert len(rows) == task.capacity(split, length) == len(expected)
+    assert {row["text"] for row in rows} == expected
+    assert {row["length"] for row in rows} == {length}
+    assert all(task.derive(row) == {k: v for k, v in row.items() if k != "text"} for row in rows)
+    proposed = task.propose(Draws({}), 7, split, length + 1)
+    for name, column in proposed.columns.items():
+        assert block[name].dtype == column.dtype
+        assert block[name].shape[1:] == column.shape[1:]
+
+
+def test_capacity_is_exact_however_large():
+    task = CompositionalTableLookup(parameters={"functions": 1000, "test_lengths": "100"})
+    assert task.capacity(task.split("test"), 100) == 8 * 10**300
+
+
+# What is refused.
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"symbols": 1}, "symbols=1: allowed are 2 to 1024"),
+        ({"symbols": 1025}, "symbols=1025: allowed are 2 to 1024"),
+        ({"functions": 0}, "functions=0: allowed are 1 to 1024"),
+        ({"functions": "many"}, "functions='many': expected a whole number"),
+        ({"train_lengths": "0..3"}, "train_lengths=0,1,2,3: allowed are different lengths from 1"),
+        ({"train_lengths": []}, "train_lengths=: allowed are different lengths from 1 to 100"),
+        ({"train_lengths": "2,2"}, "train_lengths=2,2: allowed are different lengths"),
+        ({"validation_lengths": "1"}, "validation_lengths=1: allowed are different lengths from 2"),
+        ({"test_lengths": "101"}, "test_lengths=101: allowed are different lengths from 2 to 100"),
+    ],
+)
+def test_bad_parameters_are_refused_with_what_is_allowed(parameters, message):
+    with pytest.raises(ParameterError, match=message):
+        CompositionalTableLookup(parameters=parameters)
+
+
+def test_an_unknown_parameter_or_variant_names_the_nearest():
+    with pytest.raises(UsageError, match="Did you mean 'symbols'"):
+        CompositionalTableLookup(parameters={"symbol": 8})
+    with pytest.raises(UsageError, match="Did you mean 'backward'"):
+        CompositionalTableLookup("backwards")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "101", "d", "101 101", "101 d 101 a", "d 101 a", "101  d", "101 d ", "101 z", "01 d"],
+)
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_text_that_is_no_row_is_refused_by_parse(variant, text):
+    task = CompositionalTableLookup(variant)
+    if variant == "backward":
+        text = " ".join(text.split(" ")[::-1])
+    good = "101 d a" if variant == "forward" else "a d 101"
+    for column in ([text], [good, text], [text, good], [good, text, good]):
+        with pytest.raises(ValueError, match="ctl"):
+            task.parse({"text": pa.array(column)})
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_null_and_overlong_text_is_refused_by_parse(variant):
+    words = ["101"] + ["a"] * 101
+    overlong = " ".join(words if variant == "forward" else words[::-1])
+    for text in (None, overlong):
+        with pytest.raises(ValueError, match="a symbol and 1 to 100 functions"):
+            CompositionalTableLookup(variant).parse({"text": pa.array([text], pa.string())})
+
+
+def test_the_other_variant_s_rows_are_refused():
+    forward, backward = (CompositionalTableLookup(variant) for variant in VARIANTS)
+    with pytest.raises(ValueError, match=r"ctl forward: not every row is .* such as '111 a'"):
+        forward.parse({"text": pa.array(["b a d 101"])})
+    with pytest.raises(ValueError, match=r"ctl backward: not every row is .* such as 'a 111'"):
+        backward.parse({"text": pa.array(["101 d a b"])})
+    with pytest.raises(ValueError, match="'101 d a b' is no row of ctl backward"):
+        backward.solve("101 d a b")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "'' is no row of ctl forward: expected a symbol and 1 to 100 functions"),
+        ("101", "'101' is no row of ctl forward"),
+        ("d a b", "such as '111 a'"),
+        ("101 d z b", "'z' in '101 d z b' is none of the functions a to i"),
+        ("101 d 101", "'101' in '101 d 101' is none of the functions a to i"),
+    ],
+)
+def test_the_solver_says_what_is_wrong_with_a_question(text, message):
+    with pytest.raises(ValueError, match=message):
+        CompositionalTableLookup().solve(text)
+
+
+# Scoring.
+
+
+@pytest.mark.parametrize(
+    ("prediction", "answer"),
+    [
+        ("101", 5),
+        (" 101\n", 5),
+        (b"101", 5),
+        (np.str_("101"), 5),
+        ("5", 5),
+        (5, 5),
+        (np.int64(5), 5),
+        (5.0, 5),
+        ("000", 0),
+        ("0", 0),
+        ("1", 1),
+        (101, None),  # a number is an index
+        ("10", None),  # as text a name, but of no symbol; leading zeros are not supplied
+        ("0101", None),
+        (8, None),
+        (-1, None),
+        (5.5, None),
+        (True, None),
+        ("d", None),
+        ("", None),
+        (None, None),
+        (["101"], None),
+    ],
+)
+def test_an_answer_is_a_symbol_s_name_or_its_index(prediction, answer):
+    assert CompositionalTableLookup().read_answer({}, prediction) == answer
+
+
+def test_text_of_zeros_and_ones_is_never_read_as_a_decimal_index():
+    task = CompositionalTableLookup(parameters={"symbols": 200})
+    assert task.read_answer({}, "101") is None
+    assert task.read_answer({}, "00000101") == 5
+    assert task.read_answer({}, 101) == 101
+    assert task.read_answer({}, "102") == 102
+
+
+def test_the_right_answer_scores_1_and_every_other_0():
+    task = CompositionalTableLookup()
+    row = {"text": "101 d a b", **task.derive({"text": "101 d a b"})}
+    scores = {name: task.score(row, name) for name in task.symbols}
+    assert scores.pop(task.solve(row["text"])) == 1.0
+    assert set(scores.values()) == {0.0}
+    assert task.score(row, "nonsense") == 0.0
+    assert task.measure(row, None) == {"accuracy": 0.0}
+
+
+# For people.
+
+
+def test_a_row_is_drawn_as_its_lookups_with_the_entry_taken_in_brackets():
+    task = CompositionalTableLookup()
+    text = "101 d a"
+    head, symbols, first, second = task.draw({"text": text}).splitlines()
+    between, answer = task.derive({"text": text})["steps"]
+    assert head == f"101 d a  ->  {answer}"
+    assert symbols.split() == list(task.symbols)
+    assert first.startswith(f"d(101) = {between} ")
+    assert second.startswith(f"a({between}) = {answer} ")
+    for line, taken, into in ((first, "101", between), (second, between, answer)):
+        assert line[symbols.index(taken) - 1 :].startswith(f"[{into}]")
+        assert line.count("[") == 1
+
+
+def test_large_tables_are_not_drawn():
+    task = CompositionalTableLookup("backward", {"symbols": 17, "functions": 27})
+    steps = task.derive({"text": "aa b 10000"})["steps"]
+    assert task.draw({"text": "aa b 10000"}).splitlines() == [
+        f"aa b 10000  ->  {steps[1]}",
+        f"b(10000) = {steps[0]}",
+        f"aa({steps[0]}) = {steps[1]}",
+    ]

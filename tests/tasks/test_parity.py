@@ -1,0 +1,272 @@
+"""Parity: all equations, the rule, and the two splits that share them out."""
+
+import itertools
+import pickle
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from synthbench.errors import ParameterError, UsageError
+from synthbench.features import arrow_schema
+from synthbench.seeding import Draws, fingerprints
+from synthbench.tasks.parity import Parity
+
+n_values = st.integers(2, 100)
+
+
+def propose(task, n=50, block=0):
+    return task.propose(Draws({"test": 1}, block), n, task.split("train"), 0)
+
+
+def table(task, block):
+    return pa.table(list(task.render(block).values()), schema=arrow_schema(task.columns))
+
+
+def ids(task, block):
+    return fingerprints(task.content(block)).tolist()
+
+
+@pytest.fixture(scope="module")
+def every_row():
+    task = Parity()
+    return table(task, task.listing(task.split("train"), 0)).to_pylist()
+
+
+# The paper's rows.
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("3 4 7 2 =", 7),
+        ("4 3 7 2 =", 7),
+        ("3 5 7 2 =", 2),
+        ("4 6 7 2 =", 2),
+        ("0 1 10 0 =", 10),
+        ("0 0 10 0 =", 0),
+    ],
+)
+def test_the_answer_is_c_if_exactly_one_of_a_and_b_is_odd_else_d(text, answer):
+    task = Parity()
+    assert task.solve(text) == answer
+    a, b, c, d = map(int, text.split()[:4])
+    assert task.derive({"text": text}) == {"label": answer, "a": a, "b": b, "c": c, "d": d}
+
+
+def test_the_listing_has_all_14641_equations_once(every_row):
+    expected = {f"{a} {b} {c} {d} =" for a, b, c, d in itertools.product(range(11), repeat=4)}
+    assert len(every_row) == len(expected) == Parity().capacity(Parity().split("test"), 0) == 14_641
+    assert {row["text"] for row in every_row} == expected
+
+
+def test_every_equation_has_its_own_id():
+    task = Parity()
+    block = task.listing(task.split("test"), 0)
+    assert len(set(ids(task, block))) == 14_641
+    assert (task.content(block) > 0).all()  # zero bytes are padding
+
+
+def test_every_label_is_equally_frequent_and_a_constant_choice_of_c_or_d_does_poorly(every_row):
+    labels = np.array([row["label"] for row in every_row])
+    assert np.bincount(labels).tolist() == [1331] * 11
+    assert sum(row["label"] == row["c"] for row in every_row) == 7_931
+    assert sum(row["label"] == row["d"] for row in every_row) == 8_041
+
+
+def test_train_has_30_percent_and_test_all_the_rest():
+    train, test = Parity().splits
+    assert (train.name, train.rows, train.evaluation) == ("train", 4_392, False)
+    assert (test.name, test.rows, test.evaluation) == ("test", 10_249, True)
+    assert int(14_641 * test.share) == 14_641  # no limit where train wants rows, too
+
+
+@given(n_values)
+def test_the_splits_share_out_all_equations(n):
+    task = Parity(parameters={"n_values": n})
+    train, test = task.splits
+    equations = n**4
+    assert task.capacity(train, 0) == task.capacity(test, 0) == equations
+    assert train.rows + test.rows == equations
+    assert abs(10 * train.rows - 3 * equations) <= 5
+    assert train.buckets == test.buckets == (0,)
+
+
+# Rows.
+
+
+@given(n_values, st.integers(0, 5))
+@settings(max_examples=60, deadline=None)
+def test_the_generator_agrees_with_the_reference_solver(n, block):
+    task = Parity(parameters={"n_values": n})
+    for row in table(task, propose(task, block=block)).to_pylist():
+        assert {"text": row["text"], **task.derive(row)} == row
+        assert task.solve(row["text"]) == row["label"]
+
+
+@given(n_values)
+@settings(max_examples=60, deadline=None)
+def test_text_parsed_again_has_the_same_content(n):
+    task = Parity(parameters={"n_values": n})
+    block = propose(task)
+    again = task.parse({"text": task.render(block)["text"]})
+    assert ids(task, again) == ids(task, block)
+    assert table(task, again).equals(table(task, block))
+
+
+@given(n_values)
+def test_an_id_names_the_equation_whatever_n_values(n):
+    asked = {"text": pa.array(["1 0 1 0 =", "0 0 0 0 ="])}
+    small, large = Parity(parameters={"n_values": 2}), Parity(parameters={"n_values": n})
+    assert ids(large, large.parse(asked)) == ids(small, small.parse(asked))
+
+
+@given(st.integers(2, 7))
+@settings(deadline=None)
+def test_capacity_counts_the_listing_which_is_like_what_is_proposed(n):
+    task = Parity(parameters={"n_values": n})
+    listed, proposed = task.listing(task.split("test"), 0), propose(task)
+    assert len({tuple(numbers) for numbers in listed["numbers"].tolist()}) == n**4
+    assert len(listed) == task.capacity(task.split("test"), 0)
+    assert set(ids(task, proposed)) <= set(ids(task, listed))
+    assert listed["numbers"].dtype == proposed["numbers"].dtype
+    assert listed["numbers"].shape[1:] == proposed["numbers"].shape[1:]
+
+
+def test_the_four_numbers_are_drawn_uniformly_and_apart():
+    numbers = propose(Parity(), n=40_000)["numbers"].astype(int)
+    for i, j in itertools.combinations(range(4), 2):
+        counts = np.bincount(numbers[:, i] * 11 + numbers[:, j], minlength=121)
+        expected = 40_000 / 121
+        assert ((counts - expected) ** 2 / expected).sum() < 174  # 120 degrees of freedom, 99.9%
+
+
+def test_a_block_is_the_same_again_and_from_a_pickled_task():
+    task = Parity(parameters={"n_values": 20}, seed=3)
+    copy = pickle.loads(pickle.dumps(task))
+    assert copy.stream == task.stream
+    assert table(copy, propose(copy)).equals(table(task, propose(task)))
+    assert not table(task, propose(task, block=1)).equals(table(task, propose(task)))
+
+
+def test_all_rows_are_in_one_bucket():
+    task = Parity()
+    columns = task.render(propose(task, n=7))
+    assert task.buckets(columns).tolist() == [0] * 7
+    assert task.bucket_label(0) == "all"
+
+
+def test_arrays_hold_the_rows_of_render():
+    task = Parity()
+    block = propose(task, n=9)
+    arrays = task.arrays(block)
+    rows = table(task, block).to_pylist()
+    assert [
+        dict(zip(arrays, row, strict=True)) for row in zip(*arrays.values(), strict=True)
+    ] == rows
+
+
+def test_an_empty_column_is_an_empty_block():
+    task = Parity()
+    block = task.parse({"text": pa.array([], pa.string())})
+    assert ids(task, block) == []
+    assert len(table(task, block)) == 0
+
+
+# What is refused.
+
+
+@pytest.mark.parametrize("given_value", [1, 101, 0, -11])
+def test_an_impossible_n_values_is_refused(given_value):
+    with pytest.raises(ParameterError, match=f"n_values={given_value}: allowed are 2 to 100"):
+        Parity(parameters={"n_values": given_value})
+
+
+def test_what_is_no_number_and_unknown_names_are_refused():
+    with pytest.raises(ParameterError, match="n_values='eleven': expected a whole number"):
+        Parity(parameters={"n_values": "eleven"})
+    with pytest.raises(UsageError, match="Did you mean 'n_values'"):
+        Parity(parameters={"n_value": 11})
+
+
+BAD_TEXT = [
+    "",
+    "=",
+    "1 2 3 =",
+    "1 2 3 4",
+    "1 2 3 4 5",
+    "1 2 3 4 5 =",
+    "1 2 3 11 =",
+    "1 2 3 -1 =",
+    "1 2 3 04 =",
+    "1 2 = 4 =",
+    "= 1 2 3 4",
+    "a b c d =",
+]
+
+
+@pytest.mark.parametrize("text", [*BAD_TEXT, "1  2 3 4 =", "1 2 3 4 = "])
+def test_text_that_is_no_row_is_refused_by_parse(text):
+    for column in ([text], ["1 2 3 4 =", text], [text, "1 2 3 4 ="]):
+        with pytest.raises(ValueError, match=r"parity: not every row|number of parity nor"):
+            Parity().parse({"text": pa.array(column)})
+
+
+def test_null_text_is_refused_by_parse():
+    with pytest.raises(ValueError, match="parity: not every row is of the form 'a b c d ='"):
+        Parity().parse({"text": pa.array([None], pa.string())})
+
+
+@pytest.mark.parametrize("text", BAD_TEXT)
+def test_the_solver_says_what_a_question_looks_like(text):
+    with pytest.raises(ValueError, match="expected 'a b c d =' with four numbers from 0 to 10"):
+        Parity().solve(text)
+
+
+# Scoring.
+
+
+@pytest.mark.parametrize(
+    ("prediction", "answer"),
+    [
+        (7, 7),
+        ("7", 7),
+        (" 10\n", 10),
+        (b"10", 10),
+        (7.0, 7),
+        (np.int8(7), 7),
+        (11, None),
+        (-1, None),
+        (7.5, None),
+        (True, None),
+        ("c", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_an_answer_is_a_number_below_n_values(prediction, answer):
+    assert Parity().read_answer({}, prediction) == answer
+
+
+def test_the_right_answer_scores_1_and_every_other_0():
+    task = Parity()
+    row = {"text": "3 4 7 2 =", **task.derive({"text": "3 4 7 2 ="})}
+    assert [task.score(row, number) for number in range(11)] == [0.0] * 7 + [1.0] + [0.0] * 3
+    assert task.score(row, "seven") == 0.0
+    assert task.measure(row, None) == {"accuracy": 0.0}
+
+
+# For people.
+
+
+@pytest.mark.parametrize(
+    ("text", "drawn"),
+    [
+        ("3 4 7 2 =", "3 4 7 2 =  ->  7\na is odd, b is even: the answer is c"),
+        ("4 4 7 2 =", "4 4 7 2 =  ->  2\na is even, b is even: the answer is d"),
+    ],
+)
+def test_a_row_is_drawn_with_its_parities(text, drawn):
+    assert Parity().draw({"text": text}) == drawn
