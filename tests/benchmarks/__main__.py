@@ -1,0 +1,184 @@
+"""How fast rows are made: `python -m tests.benchmarks [TASK ...] [--workers N]`.
+
+For every split the rows a second through to Parquet; for the largest split where the time goes
+(one process, so that shares mean something), what writing the same table with pyarrow alone
+costs, and the rows a second of `stream` in memory. Peak memory is that of this process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import os
+import platform
+import resource
+import tempfile
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from synthbench.dataset import columns_of
+from synthbench.engine import Engine, usable_cores
+from synthbench.errors import SynthbenchError
+from synthbench.features import arrow_schema
+from synthbench.generation import run_all
+from synthbench.registry import make_task, task_names
+from synthbench.sampling import SplitSampler, drawing_order, make_plan
+from synthbench.streaming import stream
+from synthbench.tables import text_table
+from synthbench.tasks.base import Task
+from synthbench.writing import SplitWriter, rows_table
+
+T = TypeVar("T")
+
+
+class Clock:
+    """Seconds by stage."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    def time(self, stage: str, function: Callable[[], T]) -> T:
+        """Run a function and add its time to a stage."""
+        started = time.perf_counter()
+        result = function()
+        elapsed = time.perf_counter() - started
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + elapsed
+        return result
+
+
+class TimedEngine(Engine):
+    """Runs everything here, and notes how long it took."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(None, 1)
+        self._clock = clock
+
+    def submit(self, function: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+        """Run the function at once."""
+        return self._clock.time("propose", lambda: Engine.submit(self, function, *args, **kwargs))
+
+
+def stages(task: Task, rows: int, directory: Path) -> dict[str, float]:
+    """Seconds of each stage for the task's largest split, in one process."""
+    largest = max(task.splits, key=lambda split: split.rows)
+    sizes = {split.name: split.rows for split in task.splits} | {largest.name: rows}
+    plan = make_plan(task, sizes, at_most=True)
+    clock, seen = Clock(), {}
+    for split in drawing_order(task):
+        if split == largest:
+            break
+        for _ in SplitSampler(task, split, plan, seen, Engine(None, 1)).rounds():
+            pass
+    total = sum(plan.quotas[largest.name].values())
+    writer = SplitWriter(
+        directory, "stages", largest.name, columns_of(task), total, task.shard_rows,
+        task.group_rows, [], lambda shards: None,
+    )  # fmt: skip
+    rounds = SplitSampler(task, largest, plan, seen, TimedEngine(clock)).rounds()
+    while (drawn := clock.time("sample", lambda: next(rounds, None))) is not None:
+        table = clock.time(
+            "render", lambda drawn=drawn: rows_table(task, drawn.block, drawn.fingerprints)
+        )
+        clock.time("write", lambda table=table: writer.write(table))
+    clock.seconds["sample"] -= clock.seconds["propose"]
+    return {stage: clock.seconds[stage] for stage in ("propose", "sample", "render", "write")}
+
+
+def bare(path: Path, task: Task, variant: str) -> tuple[int, float]:
+    """Rows and seconds of writing the largest split's table with pyarrow alone, same options."""
+    name = max(task.splits, key=lambda split: split.rows).name
+    files = sorted((path / "data" / variant).glob(f"{name}-*.parquet"))
+    table = pa.concat_tables([pq.read_table(file) for file in files]).combine_chunks()
+    table = table.cast(arrow_schema(columns_of(task)))
+    started = time.perf_counter()
+    pq.write_table(table, path / "bare.parquet", compression="zstd", row_group_size=task.group_rows)
+    return table.num_rows, time.perf_counter() - started
+
+
+def streamed(name: str, workers: int, seconds: float = 4.0) -> float:
+    """Rows a second of `stream`, after its first batch."""
+    batches = stream(name, split=make_task(name).splits[0].name, workers=workers)
+    next(batches)
+    started, rows = time.perf_counter(), 0
+    for batch in itertools.takewhile(lambda _: time.perf_counter() - started < seconds, batches):
+        rows += len(batch["id"])
+    return rows / (time.perf_counter() - started)
+
+
+def machine() -> str:
+    """The machine in a line."""
+    cpu = platform.processor() or platform.machine()
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        lines = [line for line in info.read_text().splitlines() if line.startswith("model name")]
+        cpu = lines[0].split(":", 1)[1].strip() if lines else cpu
+    versions = f"Python {platform.python_version()}, pyarrow {pa.__version__}"
+    return f"{cpu}, {usable_cores()} cores, {versions}"
+
+
+def main() -> None:
+    """Measure the tasks named on the command line, or all."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("tasks", nargs="*")
+    parser.add_argument("--workers", type=int, default=usable_cores())
+    parser.add_argument("--rows", type=int, help="rows of the largest split; default: the paper's")
+    chosen = parser.parse_args()
+    print(machine(), f"\n{chosen.workers} workers, load {os.getloadavg()[0]:.1f}")
+    for name in chosen.tasks or task_names():
+        try:
+            measure(name, chosen.workers, chosen.rows)
+        except SynthbenchError as error:
+            print(f"\n{name}: not measured: {error}")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    workers = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    print(f"\npeak memory: {peak:.0f} MiB here, {workers:.0f} MiB in the largest worker")
+
+
+def measure(name: str, workers: int, rows: int | None) -> None:
+    """Print everything about one task."""
+    task = make_task(name)
+    largest = max(task.splits, key=lambda split: split.rows)
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place) / name
+        started = time.perf_counter()
+        (outcome,) = run_all(
+            name, out=path, variant=None, seed=0, preset="paper", parameters=None, shard_rows=None,
+            rows={largest.name: rows} if rows else None, workers=workers, engine="local",
+            scheduler=None, source_dir=None, overwrite=False, progress=False,
+        )  # fmt: skip
+        whole = time.perf_counter() - started
+        seconds = outcome.seconds[task.variant]
+        splits = outcome.manifest.variants[task.variant]
+        lines = [
+            (
+                split,
+                f"{record.rows:,}",
+                f"{seconds[split]:.2f}",
+                f"{record.rows / seconds[split]:,.0f}",
+            )
+            for split, record in splits.items()
+        ]
+        print(f"\n{name}: {sum(s.rows for s in splits.values()):,} rows in {whole:.2f} s")
+        print(text_table(("split", "rows", "seconds", "rows/s"), lines, right=(1, 2, 3)))
+        count, alone = bare(path, task, task.variant)
+        print(
+            f"{largest.name} written by pyarrow alone: {alone:.2f} s; "
+            f"the whole takes {seconds[largest.name] / alone:.1f} times as long"
+        )
+        taken = stages(task, count, Path(place))
+        total = sum(taken.values())
+        shares = ", ".join(
+            f"{key} {value:.2f} s ({value / total:.0%})" for key, value in taken.items()
+        )
+        print(f"{largest.name} in one process: {shares}; {count / total:,.0f} rows/s")
+        print(f"stream: {streamed(name, workers):,.0f} rows/s")
+
+
+if __name__ == "__main__":
+    main()
