@@ -342,18 +342,11 @@ class _Making:
         left = LeftBehind(self.workplace, task, split)
         rows = sum(plan.quotas[split.name].values())
 
-        # Kept with every finished shard: where the round in hand started.
-        emitted, state = left.emitted, left.state
+        def on_shard(shards: list[Shard], checkpoint: dict[str, Any]) -> None:
+            done = {"shards": [dataclasses.asdict(shard) for shard in shards], **checkpoint}
+            self.workplace.save(task.variant, split.name, done)
 
-        def on_shard(shards: list[Shard]) -> None:
-            record = {
-                "shards": [dataclasses.asdict(shard) for shard in shards],
-                "emitted": emitted,
-                "state": state,
-            }
-            self.workplace.save(task.variant, split.name, record)
-
-        writer = SplitWriter(
+        with SplitWriter(
             directory=self.workplace.path,
             variant=task.variant,
             split=split.name,
@@ -363,27 +356,27 @@ class _Making:
             group_rows=task.group_rows,
             finished=left.shards,
             on_shard=on_shard,
-        )
-        left.restore(seen, writer.digest)
-        self.bar.update(left.rows)
-        if left.record is not None:
-            return left.record
-
-        sampler = SplitSampler(task, split, plan, seen, self.engine, state=state)
-        state = sampler.state()
-        for drawn in sampler.rounds():
-            table = rows_table(task, drawn.block, drawn.fingerprints)
-            there = min(max(0, left.rows - emitted), table.num_rows)
-            writer.write(table.slice(there))
-            self.bar.update(table.num_rows - there)
-            emitted += table.num_rows
-            state = sampler.state()
+        ) as writer:
+            left.restore(seen, writer.digest)
+            self.bar.update(left.rows)
+            if left.record is not None:
+                return left.record
+            sampler = SplitSampler(task, split, plan, seen, self.engine, state=left.state)
+            emitted, state = left.emitted, sampler.state()
+            for drawn in sampler.rounds():
+                table = rows_table(task, drawn.block, drawn.fingerprints)
+                there = min(max(0, left.rows - emitted), table.num_rows)
+                # To go on after an interruption, the round in hand is made again.
+                writer.write(table.slice(there), {"emitted": emitted, "state": state})
+                self.bar.update(table.num_rows - there)
+                emitted, state = emitted + table.num_rows, sampler.state()
+            shards = writer.finish()
         record = SplitRecord(
             rows=rows,
             buckets={task.bucket_label(b): count for b, count in sampler.taken().items()},
             candidates=sampler.tried,
             digest=writer.digest.hexdigest(),
-            shards=tuple(writer.shards),
+            shards=tuple(shards),
         )
         self.workplace.save(task.variant, split.name, {"record": dataclasses.asdict(record)})
         return record

@@ -65,8 +65,8 @@ def encode(pixels: NDArray[np.uint8]) -> pa.Array:
     lines = files[:, form.lines].reshape(count, height, 1 + 3 * width)
     lines[:, :, 1:] = pixels.reshape(count, height, 3 * width)
     # Checksums are zlib's, one image at a time: a microsecond or two each, and NumPy has none.
-    files[:, form.adler] = _big_endian([zlib.adler32(image) for image in lines])
-    files[:, form.crc] = _big_endian([zlib.crc32(file) for file in files[:, form.data]])
+    files[:, form.adler] = _big_endian([zlib.adler32(image.data) for image in lines])
+    files[:, form.crc] = _big_endian([zlib.crc32(file.data) for file in files[:, form.data]])
     offsets = np.arange(count + 1, dtype=np.int32) * np.int32(size)
     return pa.BinaryArray.from_buffers(
         pa.binary(), count, [None, pa.py_buffer(offsets), pa.py_buffer(files)]
@@ -113,6 +113,8 @@ def _decode_any(encoded: bytes) -> NDArray[np.uint8]:
     from PIL import Image
 
     try:
+        with Image.open(io.BytesIO(encoded)) as image:
+            image.verify()  # loading alone would overlook a wrong checksum
         with Image.open(io.BytesIO(encoded)) as image:
             return np.array(image.convert("RGB"))
     except (OSError, SyntaxError, ValueError) as error:

@@ -80,21 +80,23 @@ def _entries(given: Any) -> list[Any]:
 
 # Files.
 
-_Entry = tuple[str, str, Any, str | None]
+#: Number of the line or row; id, prediction and split.
+_Entry = tuple[int, Any, Any, Any]
 
 
 def _from_file(path: Path, split: str | None) -> Predictions:
-    readers = {".jsonl": _jsonl, ".parquet": _parquet}
+    readers = {".jsonl": ("line", _jsonl), ".parquet": ("row", _parquet)}
     if path.suffix.lower() not in readers:
         raise UsageError(f"Predictions {str(path)!r}: expected a .jsonl or a .parquet file.")
+    unit, read = readers[path.suffix.lower()]
     by_id: dict[str, Any] = {}
     repeated: dict[str, None] = {}
     others: set[str] = set()
-    for place, name, prediction, of_split in readers[path.suffix.lower()](path):
+    for number, name, prediction, of_split in read(path):
         if not isinstance(name, str):
-            raise DatasetError(f"{path}, {place}: id {name!r} is no text.")
+            raise DatasetError(f"{path}, {unit} {number}: id {name!r} is no text.")
         if not (of_split is None or isinstance(of_split, str)):
-            raise DatasetError(f"{path}, {place}: split {of_split!r} is no text.")
+            raise DatasetError(f"{path}, {unit} {number}: split {of_split!r} is no text.")
         if split is not None and of_split is not None and of_split != split:
             others.add(of_split)
         elif name in by_id:
@@ -112,36 +114,34 @@ def _from_file(path: Path, split: str | None) -> Predictions:
 
 
 def _jsonl(path: Path) -> Iterator[_Entry]:
-    """Place, id, prediction and split of each line that is not blank."""
+    """The entries of the lines that are not blank."""
     try:
         with path.open("rb") as lines:
             for number, line in enumerate(lines, start=1):
                 if line.strip():
-                    place = f"line {number}"
-                    entry = _json_object(path, place, line)
-                    yield place, entry[ID], entry[PREDICTION], entry.get(SPLIT)
+                    entry = _json_object(line, f"{path}, line {number}")
+                    yield number, entry[ID], entry[PREDICTION], entry.get(SPLIT)
     except FileNotFoundError:
         raise DatasetError(f"{path} is missing.") from None
     except OSError as error:
         raise DatasetError(f"{path} cannot be read: {error.strerror or error}.") from None
 
 
-def _json_object(path: Path, place: str, line: bytes) -> dict[str, Any]:
+def _json_object(line: bytes, place: str) -> dict[str, Any]:
     try:
         entry = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise DatasetError(f"{path}, {place}: no valid JSON ({error}).") from None
+        raise DatasetError(f"{place}: no valid JSON ({error}).") from None
     if not isinstance(entry, dict):
         raise DatasetError(
-            f"{path}, {place}: expected an object with {ID!r} and {PREDICTION!r}, "
-            f"got {entry!r:.60}."
+            f"{place}: expected an object with {ID!r} and {PREDICTION!r}, got {entry!r:.60}."
         )
-    _check_columns(f"{path}, {place}", entry)
+    _check_columns(f"{place}", entry)
     return entry
 
 
 def _parquet(path: Path) -> Iterator[_Entry]:
-    """Place, id, prediction and split of each row."""
+    """The entries of the rows."""
     number = 0
     for batch in read_batches(path, (ID, PREDICTION, SPLIT)):
         names = batch.schema.names
@@ -149,7 +149,7 @@ def _parquet(path: Path) -> Iterator[_Entry]:
         splits = batch[SPLIT].to_pylist() if SPLIT in names else [None] * len(batch)
         columns = batch[ID].to_pylist(), batch[PREDICTION].to_pylist(), splits
         for entry in zip(*columns, strict=True):
-            yield f"row {number}", *entry
+            yield number, *entry
             number += 1
 
 

@@ -12,6 +12,7 @@ import collections
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -139,7 +140,7 @@ def make_plan(task: Task, rows: Mapping[str, int], at_most: bool = False) -> Pla
             remaining = left.setdefault(bucket, capacity)
             shared = split.evaluation and bucket in wanted_by_train
             if shared and remaining is not None and capacity is not None:
-                remaining = min(remaining, int(capacity * split.share))
+                remaining = min(remaining, _part(capacity, split.share))
             limits.append(remaining)
         shares = share_out(rows[split.name], limits, task.bucket_weights(split))
         there = sum(shares)
@@ -150,6 +151,11 @@ def make_plan(task: Task, rows: Mapping[str, int], at_most: bool = False) -> Pla
             if (remaining := left[bucket]) is not None:
                 left[bucket] = remaining - share
     return Plan(quotas, _listed(task, drawn, quotas))
+
+
+def _part(count: int, share: float) -> int:
+    """A share of a number that may be far beyond what a float can hold."""
+    return int(count * Fraction(share).limit_denominator(10**6))
 
 
 def drawing_order(task: Task) -> list[Split]:

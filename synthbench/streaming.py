@@ -197,6 +197,10 @@ class Rounds:
         """A round's rows as batches of NumPy arrays."""
         block, prints = rows
         arrays = {"id": ids(prints).to_numpy(zero_copy_only=False), **self._task.arrays(block)}
+        # Arrays that share memory with Arrow are read-only, which PyTorch warns about.
+        arrays = {
+            name: array if array.flags.writeable else array.copy() for name, array in arrays.items()
+        }
         for first in range(0, len(prints), self._batch_size):
             yield {name: array[first : first + self._batch_size] for name, array in arrays.items()}
 

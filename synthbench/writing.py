@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import collections
+import contextlib
 import errno
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +20,9 @@ from synthbench.digest import RowDigest, file_sha256, ids
 from synthbench.errors import SynthbenchError
 from synthbench.features import Feature, Features, arrow_schema, is_image, value
 from synthbench.tasks.base import Block, Task
+
+#: Row groups that may wait for the writing thread.
+_GROUPS_AHEAD = 2
 
 
 def shard_file(variant: str, split: str, number: int, count: int) -> str:
@@ -30,7 +37,10 @@ def rows_table(task: Task, block: Block, fingerprints: NDArray[np.uint64]) -> pa
 
 
 class SplitWriter:
-    """Writes the rows of one split, in order, as shards.
+    """Writes the rows of one split, in order, as shards; use it in a `with` block.
+
+    Cutting and digesting happen in the caller's thread, encoding and writing in another, so that
+    both cores have work while rows are made.
 
     Args:
         directory: the dataset directory.
@@ -40,10 +50,8 @@ class SplitWriter:
         shard_rows: rows of every shard but the last.
         group_rows: rows of every row group but a shard's last.
         finished: shards that are there already; their rows must not come again.
-        on_shard: called with all shards so far whenever one is finished.
-
-    Raises:
-        SynthbenchError: a file cannot be written, say because the disk is full.
+        on_shard: called with all shards so far, and with the checkpoint of the rows that filled
+            the last one, whenever a shard is finished; in the writing thread.
     """
 
     def __init__(
@@ -56,80 +64,135 @@ class SplitWriter:
         shard_rows: int,
         group_rows: int,
         finished: list[Shard],
-        on_shard: Callable[[list[Shard]], None],
+        on_shard: Callable[[list[Shard], Any], None],
     ) -> None:
-        self._directory, self._variant, self._split = directory, variant, split
-        self._schema = arrow_schema(features)
-        self._features = features
         self._shard_rows, self._group_rows = shard_rows, group_rows
-        self._count = -(-rows // shard_rows)
-        self._on_shard = on_shard
-        self._waiting: list[pa.Table] = []
-        self._writer: pq.ParquetWriter | None = None
-        self._in_shard = 0
+        self._files = _ShardFiles(
+            directory,
+            [
+                shard_file(variant, split, number, -(-rows // shard_rows))
+                for number in range(-(-rows // shard_rows))
+            ],
+            features,
+            list(finished),
+            on_shard,
+        )
         self._rows = rows
-        self.shards = list(finished)
-        self.written = sum(shard.rows for shard in finished)
+        self._cut = sum(shard.rows for shard in finished)
+        self._waiting: list[pa.Table] = []
+        self._thread = ThreadPoolExecutor(1)
+        self._pending: collections.deque[Future[None]] = collections.deque()
         self.digest = RowDigest(features)
 
-    def write(self, table: pa.Table) -> None:
-        """Append rows."""
+    def __enter__(self) -> SplitWriter:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._thread.shutdown(wait=True, cancel_futures=True)
+        self._files.abandon()
+
+    def write(self, table: pa.Table, checkpoint: Any = None) -> None:
+        """Append rows.
+
+        Args:
+            table: the rows.
+            checkpoint: from where these rows could be made again; goes to `on_shard`.
+
+        Raises:
+            SynthbenchError: a file cannot be written, say because the disk is full; also if it
+                was for rows appended before.
+        """
         self.digest.update(table)
         self._waiting.append(table)
         waiting = sum(part.num_rows for part in self._waiting)
         while waiting:
-            room = min(self._group_rows, self._shard_rows - self._in_shard)
-            if waiting < room and self.written + waiting < self._rows:
+            shard_left = self._shard_rows - self._cut % self._shard_rows
+            room = min(self._group_rows, shard_left)
+            if waiting < room and self._cut + waiting < self._rows:
                 return
             rows = pa.concat_tables(self._waiting)
             group, rest = rows.slice(0, room), rows.slice(room)
-            self._waiting = [rest] if rest.num_rows else []
-            waiting = rest.num_rows
-            try:
-                self._write_group(group)
-            except OSError as error:
-                raise self._failure(error) from error
+            self._waiting, waiting = [rest], rest.num_rows
+            self._cut += group.num_rows
+            last = group.num_rows == shard_left or self._cut == self._rows
+            self._pending.append(self._thread.submit(self._files.write, group, last, checkpoint))
+            if len(self._pending) > _GROUPS_AHEAD:
+                self._pending.popleft().result()
 
-    def _write_group(self, group: pa.Table) -> None:
-        path = self._directory / self._file()
-        if self._writer is None:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._writer = pq.ParquetWriter(
-                path,
-                self._schema,
-                compression="zstd",
-                write_page_index=True,
-                use_content_defined_chunking=True,
-                # Texts, fingerprints and images hardly repeat: no dictionary for them.
-                use_dictionary=[
-                    leaf
-                    for name, feature in self._features.items()
-                    for leaf in _repeating(name, feature)
-                ],
-            )
-        # One chunk a group, so that the bytes do not depend on how the rows came.
-        self._writer.write_table(group.combine_chunks(), row_group_size=self._group_rows)
-        self.written += group.num_rows
-        self._in_shard += group.num_rows
-        if self._in_shard == self._shard_rows or self.written == self._rows:
-            self._writer.close()
-            self._writer = None
-            size = path.stat().st_size
-            self.shards.append(Shard(self._file(), self._in_shard, size, file_sha256(path)))
-            self._in_shard = 0
-            self._on_shard(self.shards)
+    def finish(self) -> list[Shard]:
+        """Wait until everything is written; all shards.
 
-    def _file(self) -> str:
-        return shard_file(self._variant, self._split, len(self.shards), self._count)
+        Raises:
+            SynthbenchError: as `write`.
+        """
+        while self._pending:
+            self._pending.popleft().result()
+        return self._files.shards
 
-    def _failure(self, error: OSError) -> SynthbenchError:
-        path = self._directory / self._file()
-        if error.errno == errno.ENOSPC:
-            return SynthbenchError(
-                f"No space left on the device while writing {path}; what is finished is kept "
-                "beside. Make room and run the same command to go on."
-            )
-        return SynthbenchError(f"{path} cannot be written: {error.strerror or error}")
+
+class _ShardFiles:
+    """The files of a split, one after the other, a row group at a time."""
+
+    def __init__(
+        self,
+        directory: Path,
+        names: list[str],
+        features: Features,
+        finished: list[Shard],
+        on_shard: Callable[[list[Shard], Any], None],
+    ) -> None:
+        self._directory, self._names = directory, names
+        self._schema = arrow_schema(features)
+        self._repeating = [
+            leaf for name, feature in features.items() for leaf in _repeating(name, feature)
+        ]
+        self._on_shard = on_shard
+        self._writer: pq.ParquetWriter | None = None
+        self._in_shard = 0
+        self.shards = finished
+
+    def write(self, group: pa.Table, last: bool, checkpoint: Any) -> None:
+        """Append a row group, and close the shard if it is its last."""
+        name = self._names[len(self.shards)]
+        path = self._directory / name
+        try:
+            if self._writer is None:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                self._writer = pq.ParquetWriter(
+                    path,
+                    self._schema,
+                    compression="zstd",
+                    write_page_index=True,
+                    # Texts, fingerprints and images hardly repeat: no dictionary for them.
+                    use_dictionary=self._repeating,
+                )
+            # One chunk a group, so that the bytes do not depend on how the rows came.
+            self._writer.write_table(group.combine_chunks(), row_group_size=group.num_rows)
+            self._in_shard += group.num_rows
+            if last:
+                self._writer.close()
+                self._writer = None
+                shard = Shard(name, self._in_shard, path.stat().st_size, file_sha256(path))
+                self.shards.append(shard)
+                self._in_shard = 0
+                self._on_shard(self.shards, checkpoint)
+        except OSError as error:
+            raise _failure(path, error) from error
+
+    def abandon(self) -> None:
+        """Close a shard that will not be finished."""
+        if self._writer is not None:
+            with contextlib.suppress(OSError):  # a full disk: the failure is on its way already
+                self._writer.close()
+
+
+def _failure(path: Path, error: OSError) -> SynthbenchError:
+    if error.errno == errno.ENOSPC:
+        return SynthbenchError(
+            f"No space left on the device while writing {path}; what is finished is kept "
+            "beside. Make room and run the same command to go on."
+        )
+    return SynthbenchError(f"{path} cannot be written: {error.strerror or error}")
 
 
 def _repeating(name: str, feature: Feature) -> list[str]:

@@ -201,13 +201,6 @@ class Task(abc.ABC):
     metrics: ClassVar[tuple[str, ...]] = ("accuracy",)
     #: The columns that `read_answer` and `measure` look at; none named means all.
     judged_by: ClassVar[tuple[str, ...]] = ()
-    #: Candidates of a block, and accepted rows that are shuffled together.
-    block_rows: ClassVar[int] = 16_384
-    round_rows: ClassVar[int] = 65_536
-    #: Rows of a shard and of a Parquet row group, unless asked for otherwise.
-    shard_rows: ClassVar[int] = 250_000
-    group_rows: ClassVar[int] = 65_536
-
     def __init__(
         self,
         variant: str | None = None,
@@ -263,6 +256,28 @@ class Task(abc.ABC):
     def bucket_weights(self, split: Split) -> tuple[float, ...]:
         """In what proportion the split's buckets are filled; equally, unless overridden."""
         return (1.0,) * len(split.buckets)
+
+    # How much at a time; a class attribute will do to override any of these.
+
+    @property
+    def block_rows(self) -> int:
+        """Candidates of a block."""
+        return 16_384
+
+    @property
+    def round_rows(self) -> int:
+        """Accepted rows that are shuffled together, about."""
+        return 65_536
+
+    @property
+    def group_rows(self) -> int:
+        """Rows of a Parquet row group."""
+        return 65_536
+
+    @property
+    def shard_rows(self) -> int:
+        """Rows of a shard, unless asked for otherwise."""
+        return 250_000
 
     @property
     def stream(self) -> dict[str, object]:

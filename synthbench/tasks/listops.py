@@ -18,6 +18,7 @@ Source: NDR (Csordás, Irie, Schmidhuber, ICLR 2022), sections 3.3 and C.2, afte
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -32,8 +33,9 @@ from synthbench.features import Feature, class_label, value
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Breakdown, Parameters, Split, Task, parameter, read_class
 from synthbench.tasks.drawing import Node, draw_tree
+from synthbench.tasks.growing import DEPTH_BITS, grow
 from synthbench.tasks.listops_law import OPERATORS, ListOpsLaw
-from synthbench.tasks.trees import DEPTH_BITS, Forest, Grammar, grow
+from synthbench.tasks.trees import Forest, Grammar, check_trees
 
 DIGITS = tuple("0123456789")
 #: Tokens by code; code 0 is padding.
@@ -69,41 +71,6 @@ class ListOpsParameters(Parameters):
             raise ParameterError(f"Parameter operators={','.join(self.operators)}: name each once.")
         if self.ties not in ("strict", "first"):
             raise unknown_name("value of ties", self.ties, ("strict", "first"))
-
-
-def check_trees(parameters: Any, smallest: int, per_level: int) -> None:
-    """Refuse depths, chances and lengths that no tree could have.
-
-    Args:
-        parameters: has `p_op`, `max_length` and the depths of the three kinds of split.
-        smallest: tokens of the shortest row of depth 1.
-        per_level: tokens that each further level needs.
-
-    Raises:
-        ParameterError: with the parameter, its value and what is allowed.
-    """
-    if not 0.0 <= parameters.p_op <= 1.0:
-        raise ParameterError(f"Parameter p_op={parameters.p_op}: allowed are 0 to 1.")
-    if not 1 <= parameters.max_length <= 1000:
-        raise ParameterError(
-            f"Parameter max_length={parameters.max_length}: allowed are 1 to 1000."
-        )
-    for name in ("train_depths", "validation_depths", "test_depths"):
-        depths = getattr(parameters, name)
-        if not depths or min(depths) < 1 or max(depths) > 40 or len(set(depths)) < len(depths):
-            raise ParameterError(
-                f"Parameter {name}={','.join(map(str, depths))}: "
-                "allowed are different depths from 1 to 40."
-            )
-        deepest = max(depths)
-        if parameters.p_op == 0.0 and deepest > 1:
-            raise ParameterError(f"Parameter p_op=0.0 never nests, but {name} asks for {deepest}.")
-        shortest = smallest + per_level * (deepest - 1)
-        if parameters.max_length < shortest:
-            raise ParameterError(
-                f"Parameter max_length={parameters.max_length}: too short for {name} up to "
-                f"{deepest}; the shortest expression of depth {deepest} has {shortest} tokens."
-            )
 
 
 class ListOps(Task):
@@ -260,31 +227,51 @@ def write_tokens(
     for level, length, start in zip(forest.levels, lengths, forest.starts(lengths), strict=True):
         place = level.tree.astype(np.int64) * width + start
         tokens[place] = level.symbol + np.uint8(1)
-        inner = level.operator
-        tokens[place[inner]] = codes[level.symbol[inner]]
-        tokens[place[inner] + length[inner] - 1] = CLOSE
+        inner = level.operators
+        begin = place.take(inner)
+        tokens[begin] = codes.take(level.symbol.take(inner))
+        tokens[begin + length.take(inner) - 1] = CLOSE
     return tokens.reshape(forest.trees, width)
 
 
 def join_tokens(tokens: NDArray[np.uint8], length: NDArray[np.integer[Any]]) -> pa.Array:
-    """Token codes as text, one space between two tokens."""
-    offsets = np.concatenate([[0], np.cumsum(length, dtype=np.int32)]).astype(np.int32)
-    codes = pa.array(tokens[tokens > 0])
-    words = pc.take(pa.array(TOKENS), codes)
+    """Token codes as text, one space between two tokens.
+
+    Four tokens are looked up at once: codes have four bits.
+    """
+    rows, width = tokens.shape
+    quads = -(-width // 4)
+    padded = np.zeros((rows, quads * 4), np.uint8)
+    padded[:, :width] = tokens
+    pairs = padded[:, 0::2] | padded[:, 1::2] << 4
+    codes = pairs[:, 0::2] | pairs[:, 1::2].astype(np.uint16) << 8
+    offsets = np.zeros(rows + 1, np.int32)
+    np.cumsum((length + 3) // 4, out=offsets[1:])
+    words = pc.take(_quads(), pa.array(codes[codes > 0]))
     return pc.binary_join(pa.ListArray.from_arrays(pa.array(offsets), words), " ")
+
+
+@functools.cache
+def _quads() -> pa.Array:
+    """The text of every four tokens, by their codes; missing ones at the end are left out."""
+    pairs = [f"{TOKENS[low]} {TOKENS[high]}".strip() for high in range(16) for low in range(16)]
+    return pa.array([f"{first} {second}".strip() for second in pairs for first in pairs])
 
 
 # The reference solver: one row, word by word, as the paper says it.
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(slots=True, eq=False)
 class Expression:
-    """A digit (no arguments) or an operator with its arguments."""
+    """A digit (no arguments) or an operator with its arguments; equal to itself alone."""
 
     symbol: str
     arguments: list[Expression]
     value: int = 0
     depth: int = 0
+
+
+_VALUES = {digit: value for value, digit in enumerate(DIGITS)}
 
 
 def read_tree(text: str) -> Expression:
@@ -298,19 +285,19 @@ def read_tree(text: str) -> Expression:
     for word in text.split():
         if done is not None:
             raise ValueError(f"{word!r} after the end of the expression {text!r}")
-        if word.startswith("["):
-            if word[1:] not in OPERATORS:
-                raise ValueError(f"unknown operator {word!r} in {text!r}")
-            open_lists.append(Expression(word[1:], []))
-            continue
-        if word == "]":
+        if word in _VALUES:
+            node = Expression(word, [], _VALUES[word])
+        elif word == "]":
             if not open_lists or not open_lists[-1].arguments:
                 raise ValueError(f"nothing to close in {text!r}")
             node = open_lists.pop()
             node.value = _apply(node.symbol, [argument.value for argument in node.arguments])
-            node.depth = 1 + max(argument.depth for argument in node.arguments)
-        elif word in DIGITS:
-            node = Expression(word, [], value=int(word))
+            node.depth = 1 + max([argument.depth for argument in node.arguments])
+        elif word.startswith("["):
+            if word[1:] not in OPERATORS:
+                raise ValueError(f"unknown operator {word!r} in {text!r}")
+            open_lists.append(Expression(word[1:], []))
+            continue
         else:
             raise ValueError(f"unknown token {word!r} in {text!r}")
         if open_lists:
@@ -323,45 +310,42 @@ def read_tree(text: str) -> Expression:
 
 
 def _apply(operator: str, values: list[int]) -> int:
-    if operator == "MIN":
-        return min(values)
-    if operator == "MAX":
-        return max(values)
     if operator == "SM":
         return sum(values) % 10
-    ordered = sorted(values)
-    middle = len(ordered) // 2
-    if len(ordered) % 2:
-        return ordered[middle]
-    return (ordered[middle - 1] + ordered[middle]) // 2
+    decisive = _decisive(operator, values)
+    return sum(decisive) // len(decisive)
+
+
+def _decisive(operator: str, values: list[int]) -> list[int]:
+    """The one value that MIN, MAX and MED come to, or the two middle ones whose mean MED is."""
+    if operator == "MIN":
+        return [min(values)]
+    if operator == "MAX":
+        return [max(values)]
+    return sorted(values)[(len(values) - 1) // 2 : len(values) // 2 + 1]
 
 
 def deciding(node: Expression, strict: bool) -> list[Expression]:
-    """The arguments that decide an operator's value: MIN and MAX one, MED one or two, SM all."""
+    """The arguments that decide an operator's value: MIN and MAX one, MED one or two, SM all.
+
+    Of arguments with the same value it is the shallowest (`strict`), or the first in order.
+    """
     if node.symbol == "SM":
         return node.arguments
-    ranked = list(node.arguments)
-    if strict:
-        ranked.sort(key=lambda argument: dependency_depth(argument, strict))
-    ranked.sort(key=lambda argument: argument.value)  # stable: ties stay in that order
-    values = [argument.value for argument in ranked]
-    if node.symbol == "MIN":
-        return [ranked[0]]
-    if node.symbol == "MAX":
-        return [ranked[values.index(values[-1])]]
-    middle = len(ranked) // 2
-    upper = values.index(values[middle])
-    if len(ranked) % 2:
-        return [ranked[upper]]
-    lower = values.index(values[middle - 1])
-    return [ranked[lower], ranked[upper if upper != lower else upper + 1]]
+    kept: list[Expression] = []
+    for decisive in _decisive(node.symbol, [argument.value for argument in node.arguments]):
+        equal = [one for one in node.arguments if one.value == decisive and one not in kept]
+        if strict and len(equal) > 1:
+            equal.sort(key=lambda one: dependency_depth(one, strict))
+        kept.append(equal[0])
+    return kept
 
 
 def dependency_depth(node: Expression, strict: bool) -> int:
     """Depth of the tree when every argument that does not decide is cut."""
     if not node.arguments:
         return 0
-    return 1 + max(dependency_depth(argument, strict) for argument in deciding(node, strict))
+    return 1 + max([dependency_depth(one, strict) for one in deciding(node, strict)])
 
 
 def _drawn(node: Expression, strict: bool, needed: bool = True) -> Node:

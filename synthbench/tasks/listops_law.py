@@ -15,14 +15,18 @@ import functools
 import itertools
 import math
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from synthbench.tasks.trees import DEPTH_BITS, DEPTH_MASK, Grammar, Law
+from synthbench.tasks.growing import DEPTH_BITS, DEPTH_MASK, Law
+from synthbench.tasks.trees import Grammar
 
 OPERATORS = ("MIN", "MAX", "MED", "SM")
 _DIGITS = range(10)
+_ONE_DEPTH, _TWO_DEPTHS = np.uint16(DEPTH_BITS), np.uint16(2 * DEPTH_BITS)
+_DEPTH_MASK = np.uint16(DEPTH_MASK)
 _ABSENT = np.uint16(10 << (2 * DEPTH_BITS))  # sorts behind every argument
 
 
@@ -41,34 +45,40 @@ class ListOpsLaw(Law):
     strict: bool
 
     @property
-    def leaves(self) -> dict[int, float]:  # type: ignore[override]
+    def leaves(self) -> dict[int, float]:
         return {digit << DEPTH_BITS: 0.1 for digit in _DIGITS}
 
     def keys(
-        self, kinds: NDArray[np.uint8], arguments: NDArray[np.int16], exists: NDArray[np.bool_]
+        self, kinds: NDArray[np.uint8], arity: NDArray[np.int64], arguments: NDArray[np.int16]
     ) -> NDArray[np.int16]:
         width = len(arguments)
+        position = np.arange(width, dtype=np.uint16)[:, None]
         values = (arguments >> DEPTH_BITS).astype(np.uint16)
         depths = (arguments & DEPTH_MASK).astype(np.uint16)
-        tie = depths if self.strict else np.arange(width, dtype=np.uint16)[:, None]
-        ranked = (values << (2 * DEPTH_BITS)) | (tie << DEPTH_BITS) | depths
-        ranked[~exists] = _ABSENT
-        _sort_columns(ranked)
-        ordered = ranked >> (2 * DEPTH_BITS)
 
         # Of equal values the first in this order decides; two middle ones are two arguments.
-        ranks = _deciding_ranks(self.operators, width)[:, kinds, exists.sum(axis=0)]
-        low, high = np.take_along_axis(ordered, ranks, axis=0)
-        low_rank, high_rank = (ordered < low).sum(axis=0), (ordered < high).sum(axis=0)
-        high_rank += (ranks[0] != ranks[1]) & (low == high)
-        deciding = np.take_along_axis(ranked, np.stack([low_rank, high_rank]), axis=0)
-        value, depth = (low + high) >> 1, (deciding & DEPTH_MASK).max(axis=0)
+        tie = depths if self.strict else position
+        ranked = (values << _TWO_DEPTHS) | (tie << _ONE_DEPTH) | depths
+        ranked = np.where(position < arity.astype(np.uint16), ranked, _ABSENT)
+        _sort_columns(ranked)
+        ordered = ranked >> _TWO_DEPTHS
+        low_rank, high_rank = _deciding_ranks(self.operators, width).take(
+            kinds * np.int64(width + 1) + arity, axis=1
+        )
+        low, high = _pick(ordered, low_rank), _pick(ordered, high_rank)
+        two = (low_rank < high_rank) & (low == high)
+        low_first = (ordered < low).sum(axis=0, dtype=np.int8)
+        high_first = (ordered < high).sum(axis=0, dtype=np.int8) + two
+        deciding = np.maximum(
+            _pick(ranked, low_first) & _DEPTH_MASK, _pick(ranked, high_first) & _DEPTH_MASK
+        )
 
-        is_sum = np.array([name == "SM" for name in self.operators])[kinds]
-        sums = (values * exists).sum(axis=0, dtype=np.uint16) % 10
-        value = np.where(is_sum, sums, value)
-        depth = np.where(is_sum, (depths * exists).max(axis=0), depth)
-        return ((value << DEPTH_BITS) | (depth + 1)).astype(np.int16)
+        is_sum = np.array([name == "SM" for name in self.operators]).take(kinds)
+        sums = values.sum(axis=0, dtype=np.uint16) % np.uint16(10)
+        value = np.where(is_sum, sums, (low + high) >> np.uint16(1))
+        depth = np.where(is_sum, depths.max(axis=0), deciding) + np.uint16(1)
+        keys: NDArray[np.int16] = ((value << _ONE_DEPTH) | depth).astype(np.int16)
+        return keys
 
     def chances(self, kind: int, arity: int, arguments: dict[int, float]) -> dict[int, float]:
         table = _Table(arguments)
@@ -93,9 +103,11 @@ class ListOpsLaw(Law):
 
 @functools.cache
 def _deciding_ranks(operators: tuple[str, ...], width: int) -> NDArray[np.int64]:
-    """Ranks of the one or two arguments that decide, int64 `(2, operators, width + 1)`, by arity.
+    """Ranks of the one or two arguments that decide: MIN the first, MAX the last, MED the middle.
 
-    MIN the first, MAX the last, MED the middle one or two; SM is not settled by ranks.
+    Returns:
+        int64 `(2, operators * (width + 1))`, by operator and number of arguments; SM is not
+        settled by ranks.
     """
     ranks = np.zeros((2, len(operators), width + 1), np.int64)
     for kind, name in enumerate(operators):
@@ -104,7 +116,13 @@ def _deciding_ranks(operators: tuple[str, ...], width: int) -> NDArray[np.int64]
                 ranks[:, kind, arity] = arity - 1
             elif name == "MED":
                 ranks[:, kind, arity] = (arity - 1) // 2, arity // 2
-    return ranks
+    return ranks.reshape(2, -1)
+
+
+def _pick(matrix: NDArray[np.uint16], row: NDArray[np.integer[Any]]) -> NDArray[np.uint16]:
+    """From every column of the matrix the element in its row."""
+    columns = matrix.shape[1]
+    return matrix.ravel().take(row * np.int64(columns) + np.arange(columns))
 
 
 def _sort_columns(matrix: NDArray[np.uint16]) -> None:

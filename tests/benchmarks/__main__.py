@@ -8,6 +8,7 @@ costs, and the rows a second of `stream` in memory. Peak memory is that of this 
 from __future__ import annotations
 
 import argparse
+import functools
 import itertools
 import os
 import platform
@@ -76,18 +77,23 @@ def stages(task: Task, rows: int, directory: Path) -> dict[str, float]:
         for _ in SplitSampler(task, split, plan, seen, Engine(None, 1)).rounds():
             pass
     total = sum(plan.quotas[largest.name].values())
-    writer = SplitWriter(
-        directory, "stages", largest.name, columns_of(task), total, task.shard_rows,
-        task.group_rows, [], lambda shards: None,
-    )  # fmt: skip
     rounds = SplitSampler(task, largest, plan, seen, TimedEngine(clock)).rounds()
-    while (drawn := clock.time("sample", lambda: next(rounds, None))) is not None:
-        table = clock.time(
-            "render", lambda drawn=drawn: rows_table(task, drawn.block, drawn.fingerprints)
-        )
-        clock.time("write", lambda table=table: writer.write(table))
+    with SplitWriter(
+        directory, "stages", largest.name, columns_of(task), total, task.shard_rows,
+        task.group_rows, [], lambda shards, checkpoint: None,
+    ) as writer:  # fmt: skip
+        while (drawn := clock.time("sample", lambda: next(rounds, None))) is not None:
+            block, prints = drawn.block, drawn.fingerprints
+            table = clock.time("render", functools.partial(rows_table, task, block, prints))
+            clock.time("write", functools.partial(_write, writer, table))
     clock.seconds["sample"] -= clock.seconds["propose"]
     return {stage: clock.seconds[stage] for stage in ("propose", "sample", "render", "write")}
+
+
+def _write(writer: SplitWriter, table: pa.Table) -> None:
+    """Write and wait, so that the time is the stage's own."""
+    writer.write(table)
+    writer.finish()
 
 
 def bare(path: Path, task: Task, variant: str) -> tuple[int, float]:

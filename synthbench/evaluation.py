@@ -1,0 +1,262 @@
+"""How good are predictions? Scores by split and by what makes rows hard, in one report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthbench.errors import UsageError
+from synthbench.predictions import Predictions, read_predictions
+from synthbench.report import Report, Score, score_of, scores_by
+from synthbench.rows import RowSource, choose_task, open_rows
+from synthbench.tasks.base import Parameters, Task
+
+__all__ = ["Report", "Score", "evaluate", "score", "solve"]
+
+
+def evaluate(
+    data: Any,
+    predictions: Any,
+    *,
+    task: str | Task | None = None,
+    variant: str | None = None,
+    split: str | None = None,
+    parameters: Mapping[str, Any] | Parameters | None = None,
+    seed: int = 0,
+) -> Report:
+    """Score predictions on rows.
+
+    Missing and unreadable predictions score as wrong, of a repeated id the first prediction
+    counts, and unknown ids change nothing; the report names the ids of each kind.
+
+    Args:
+        data: a dataset directory; rows as a `datasets.Dataset` or a sequence of dicts; or a
+            mapping of split names to such rows, such as a `datasets.DatasetDict`.
+        predictions: `{id: prediction}`, a sequence or an array in the order of one split's rows,
+            or the path of a `.jsonl` or `.parquet` file with `id` and `prediction`, and `split`
+            if it likes. See `predictions.read_predictions`.
+        task: the task's name or the task itself; needed for rows, while a directory says it.
+        variant: the variant; default: the first of the directory, or of the task.
+        split: the split to evaluate; for rows without one, its name in the report. Default: all
+            splits in which some id has a prediction; predictions in order need just one split.
+        parameters: for rows, the task's parameters that differ from their defaults.
+        seed: for rows, the seed of the dataset.
+
+    Returns:
+        The report. Breakdowns by a column that the rows lack are left out.
+
+    Raises:
+        UsageError: an unknown task, variant or split, a task that is missing, predictions in
+            order of another number than the rows, or by id for none of the rows where no split
+            is named.
+        DatasetError: a dataset or a file that is not what it should be.
+    """
+    source = open_rows(data, task, variant, split, parameters, seed)
+    given = read_predictions(predictions, split)
+    names = [split] if split is not None else _predicted_splits(source, given)
+    judgement = _Judgement(source, given)
+    for name in names:
+        judgement.add(name)
+    left_out = [name for name in source.sizes if split is None and name not in names]
+    return judgement.report(without_predictions=left_out)
+
+
+def score(
+    task: str | Task,
+    row: Mapping[str, Any],
+    prediction: Any,
+    *,
+    variant: str | None = None,
+    parameters: Mapping[str, Any] | Parameters | None = None,
+    seed: int = 0,
+) -> float:
+    """The first metric of one prediction; one that cannot be read is wrong.
+
+    Args:
+        task: the task's name or the task itself.
+        row: the row as plain values, with the columns that its answer is judged by.
+        prediction: what was predicted, in any form that the task reads.
+        variant: the variant; default: the task's first.
+        parameters: parameters that differ from their defaults.
+        seed: the seed of the dataset.
+
+    Raises:
+        UsageError: an unknown task or variant, or a row without one of these columns.
+        ParameterError: unknown or impossible parameters.
+    """
+    chosen = choose_task(task, variant, parameters, seed)
+    try:
+        return chosen.score(row, prediction)
+    except KeyError as error:
+        raise _no_column(chosen, error.args[0]) from error
+
+
+def solve(
+    task: str | Task,
+    question: Any,
+    *,
+    variant: str | None = None,
+    parameters: Mapping[str, Any] | Parameters | None = None,
+    seed: int = 0,
+) -> Any:
+    """The answer to one row's input, by the task's plain reference solver.
+
+    Args:
+        task: the task's name or the task itself.
+        question: what a row asks: its text, grid or numbers.
+        variant: the variant; default: the task's first.
+        parameters: parameters that differ from their defaults.
+        seed: the seed of the dataset, on which the tables of `ctl` depend.
+
+    Raises:
+        UsageError: an unknown task or variant, or a question that is none of this task's.
+        ParameterError: unknown or impossible parameters.
+    """
+    chosen = choose_task(task, variant, parameters, seed)
+    try:
+        return chosen.solve(question)
+    except (ValueError, TypeError, AttributeError, LookupError, RecursionError) as error:
+        raise UsageError(f"{question!r:.80} is no question of {chosen.name}: {error}") from error
+
+
+def _predicted_splits(source: RowSource, given: Predictions) -> list[str]:
+    """The splits in which some row has a prediction."""
+    names = list(source.sizes)
+    if len(names) == 1:
+        return names
+    if given.by_id is None:
+        raise UsageError(
+            "Predictions in order are of one split; name it, or give predictions by id. "
+            f"Splits: {', '.join(names)}."
+        )
+    predicted = []
+    for name in names:
+        _check_ids(source, name)
+        batches = source.batches(name, ["id"])
+        if any(one in given.by_id for batch in batches for one in batch["id"]):
+            predicted.append(name)
+    if not predicted:
+        raise UsageError(
+            f"None of the {len(given.by_id):,} predictions has an id of {source.name}, variant "
+            f"{source.task.variant!r}; name a split to have its rows scored as wrong."
+        )
+    return predicted
+
+
+def _check_ids(source: RowSource, split: str) -> None:
+    if "id" not in source.columns(split):
+        raise UsageError(f"Predictions are by id, but split {split!r} has no column 'id'.")
+
+
+def _no_column(task: Task, name: Any) -> UsageError:
+    return UsageError(f"A row has no column {name!r}, by which answers of {task.name} are judged.")
+
+
+_MISSING = object()
+
+
+class _Judgement:
+    """What is noted while predictions are judged, split by split."""
+
+    def __init__(self, source: RowSource, given: Predictions) -> None:
+        self._source = source
+        self._task = source.task
+        self._given = given
+        self._values: dict[str, NDArray[np.float64]] = {}
+        self._groups: dict[str, list[Any]] = {one.column: [] for one in self._task.breakdowns}
+        self._missing: list[str] = []
+        self._unreadable: list[str] = []
+        self._unknown = set(given.by_id or ())
+
+    def add(self, split: str) -> None:
+        """Judge the predictions of one split."""
+        self._check(split)
+        there = self._source.columns(split)
+        judged_by = self._judged_by(there)
+        groups = [name for name in self._groups if name in there]
+        identity = ["id"] if "id" in there else []
+        columns = list(dict.fromkeys([*identity, *judged_by, *groups]))
+        values: list[list[float]] = []
+        for batch in self._source.batches(split, columns):
+            rows = [
+                dict(zip(judged_by, cells, strict=True))
+                for cells in zip(*(batch[name] for name in judged_by), strict=True)
+            ]
+            done = len(values)
+            ids = batch["id"] if identity else [f"row {done + i}" for i in range(len(rows))]
+            values += self._judge(rows, ids, self._predictions(ids, done))
+            for name in groups:
+                self._groups[name].extend(batch[name])
+        self._values[split] = np.array(values, np.float64)
+
+    def _check(self, split: str) -> None:
+        if self._given.in_order is None:
+            _check_ids(self._source, split)
+        elif len(self._given.in_order) != self._source.sizes[split]:
+            raise UsageError(
+                f"{len(self._given.in_order):,} predictions in order for the "
+                f"{self._source.sizes[split]:,} rows of split {split!r}: expected one for each."
+            )
+
+    def _judged_by(self, there: Sequence[str]) -> list[str]:
+        """The columns that answers are judged by: where the task names none, all there are."""
+        if not self._task.judged_by:
+            found = [name for name in self._task.columns if name in there]
+        else:
+            found = list(self._task.judged_by)
+        for name in found or self._task.columns:
+            if name not in there:
+                raise _no_column(self._task, name)
+        return found
+
+    def _predictions(self, ids: Sequence[str], done: int) -> Sequence[Any]:
+        """The predictions of the next rows of a split, of which `done` are done."""
+        if self._given.in_order is not None:
+            return self._given.in_order[done : done + len(ids)]
+        by_id = self._given.by_id or {}
+        self._unknown.difference_update(ids)
+        return [by_id.get(one, _MISSING) for one in ids]
+
+    def _judge(
+        self, rows: Sequence[Mapping[str, Any]], ids: Sequence[str], predictions: Sequence[Any]
+    ) -> list[list[float]]:
+        """The metrics of each of these rows, in the task's order."""
+        task, values = self._task, []
+        try:
+            for row, name, prediction in zip(rows, ids, predictions, strict=True):
+                answer = None
+                if prediction is _MISSING:
+                    self._missing.append(name)
+                else:
+                    answer = task.read_answer(row, prediction)
+                    if answer is None:
+                        self._unreadable.append(name)
+                measured = task.measure(row, answer)
+                values.append([measured[metric] for metric in task.metrics])
+        except KeyError as error:
+            raise _no_column(task, error.args[0]) from error
+        return values
+
+    def report(self, without_predictions: Sequence[str]) -> Report:
+        """The report on all that was judged."""
+        task, values = self._task, np.concatenate(list(self._values.values()))
+        return Report(
+            task=task.name,
+            variant=task.variant,
+            overall=score_of(task, values),
+            splits={name: score_of(task, own) for name, own in self._values.items()},
+            by={
+                one.column: scores_by(task, one, self._groups[one.column], values)
+                for one in task.breakdowns
+                if len(self._groups[one.column]) == len(values)
+            },
+            missing=tuple(self._missing),
+            unknown=tuple(one for one in self._given.by_id or () if one in self._unknown),
+            repeated=self._given.repeated,
+            unreadable=tuple(self._unreadable),
+            baselines=task.baseline(),
+            without_predictions=tuple(without_predictions),
+        )

@@ -1,0 +1,295 @@
+"""What can be told of a dataset's rows one by one: the part of `verify` that workers do."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from synthbench import png
+from synthbench.dataset import read_batches
+from synthbench.digest import RowDigest, file_sha256, ids
+from synthbench.errors import DatasetError
+from synthbench.features import Features, is_image
+from synthbench.findings import Findings, short
+from synthbench.seeding import fingerprints
+from synthbench.tasks.base import Split, Task
+
+#: Rows that a worker holds as Python values at a time.
+_BATCH_ROWS = 1_024
+
+
+@dataclasses.dataclass(frozen=True)
+class Piece:
+    """A row group of a shard.
+
+    Attributes:
+        split: the split it belongs to.
+        file: the shard, as a path in the dataset directory.
+        group: number of the row group in the file.
+        first: number of its first row in the file.
+        rows: number of its rows.
+    """
+
+    split: Split
+    file: str
+    group: int
+    first: int
+    rows: int
+
+
+@dataclasses.dataclass
+class PieceReport:
+    """What `check_piece` found.
+
+    Attributes:
+        findings: what is wrong.
+        fingerprints: of the rows that are rows of the task, uint64 `(rows,)`, in order.
+        others: numbers in the file of the rows that are not.
+        buckets: rows by bucket.
+        sources: the source images used, uint64, each once.
+        values: stored values that were compared with derived ones.
+        pixels: rows whose pixels were compared with their sources.
+    """
+
+    findings: Findings
+    fingerprints: NDArray[np.uint64]
+    others: list[int]
+    buckets: collections.Counter[int]
+    sources: NDArray[np.uint64]
+    values: int
+    pixels: int
+
+
+@dataclasses.dataclass(frozen=True)
+class _Rows:
+    """Some rows of a shard with their numbers in the file."""
+
+    file: str
+    batch: pa.RecordBatch
+    numbers: list[int]
+
+    def columns(self, names: Sequence[str]) -> dict[str, pa.Array]:
+        return {name: self.batch.column(name) for name in names}
+
+    def take(self, indices: Sequence[int]) -> _Rows:
+        if len(indices) == len(self.numbers):
+            return self
+        taken = self.batch.take(pa.array(indices, pa.int64()))
+        return _Rows(self.file, taken, [self.numbers[index] for index in indices])
+
+
+def check_piece(directory: Path, task: Task, piece: Piece, with_sources: bool) -> PieceReport:
+    """Derive everything in a row group again.
+
+    Args:
+        directory: the dataset directory.
+        task: the task of the row group's variant.
+        piece: the row group; its file has the columns and types of the task.
+        with_sources: whether pixels are to be compared with source images.
+
+    Raises:
+        SynthbenchError: source images are missing or broken.
+    """
+    checks = _PieceChecks(task, piece)
+    start = piece.first
+    try:
+        with pq.ParquetFile(directory / piece.file) as file:
+            for batch in file.iter_batches(_BATCH_ROWS, [piece.group], use_threads=False):
+                batch.validate(full=True)
+                numbers = list(range(start, start + batch.num_rows))
+                checks.check(_Rows(piece.file, batch, numbers), with_sources)
+                start += batch.num_rows
+    except (pa.ArrowException, OSError) as error:
+        checks.add_unreadable(start, error)
+    return checks.report()
+
+
+class _PieceChecks:
+    """The checks of one row group, a batch of rows at a time."""
+
+    def __init__(self, task: Task, piece: Piece) -> None:
+        self._task, self._piece = task, piece
+        self._findings = Findings()
+        self._prints: list[NDArray[np.uint64]] = []
+        self._others: list[int] = []
+        self._buckets: collections.Counter[int] = collections.Counter()
+        self._sources: list[NDArray[np.uint64]] = []
+        self._values = self._pixels = 0
+        self._derived = [
+            name
+            for name, feature in task.columns.items()
+            if name not in task.inputs and not is_image(feature)
+        ]
+        self._images = [name for name, feature in task.columns.items() if is_image(feature)]
+
+    def report(self) -> PieceReport:
+        none = [np.zeros(0, np.uint64)]
+        return PieceReport(
+            findings=self._findings,
+            fingerprints=np.concatenate(none + self._prints),
+            others=self._others,
+            buckets=self._buckets,
+            sources=np.unique(np.concatenate(none + self._sources)),
+            values=self._values,
+            pixels=self._pixels,
+        )
+
+    def add_unreadable(self, start: int, error: Exception) -> None:
+        last = self._piece.first + self._piece.rows - 1
+        text = f"rows {start} to {last} cannot be read: {_line(error)}"
+        self._findings.add(self._piece.file, "unreadable rows", text)
+
+    def check(self, rows: _Rows, with_sources: bool) -> None:
+        """Check some rows; one that fails a check is left out of those that could not bear it."""
+        rows = self._without_nulls(rows)
+        if not rows.numbers:
+            return
+        self._check_derived(rows)
+        self._count_buckets(rows)
+        rows = self._parsed(rows)
+        rows = self._decoded(rows)
+        self._look_at_sources(rows, with_sources)
+
+    def _add(self, kind: str, text: str, row: int) -> None:
+        self._findings.add(self._piece.file, kind, text, row)
+
+    def _without_nulls(self, rows: _Rows) -> _Rows:
+        whole = np.ones(len(rows.numbers), np.bool_)
+        for name in rows.batch.schema.names:
+            there = rows.batch.column(name).is_valid().to_numpy(zero_copy_only=False)
+            for index in np.flatnonzero(~there):
+                self._add(f"missing {name}", f"{name} is missing", rows.numbers[index])
+            whole &= there
+        self._others += [rows.numbers[index] for index in np.flatnonzero(~whole)]
+        return rows.take(np.flatnonzero(whole).tolist())
+
+    def _check_derived(self, rows: _Rows) -> None:
+        if not self._derived:
+            return
+        questions = rows.batch.select(list(self._task.inputs)).to_pylist()
+        stored = rows.batch.select(self._derived).to_pylist()
+        for number, question, there in zip(rows.numbers, questions, stored, strict=True):
+            try:
+                derived = self._task.derive(question)
+            except Exception as error:  # whatever a solver makes of what is no row
+                self._add("no solution", f"the reference solver fails: {_line(error)}", number)
+                continue
+            if derived != there:
+                self._compare(number, there, derived)
+        self._values += len(self._derived) * len(stored)
+
+    def _compare(self, number: int, there: dict[str, Any], derived: dict[str, Any]) -> None:
+        for name in self._derived:
+            stored, right = there[name], derived.get(name)
+            if stored != right:
+                text = f"{name} is {short(stored)}, the reference solver gives {short(right)}"
+                self._add(f"wrong {name}", text, number)
+
+    def _count_buckets(self, rows: _Rows) -> None:
+        task, split = self._task, self._piece.split
+        buckets = task.buckets(rows.columns(rows.batch.schema.names)).tolist()
+        self._buckets.update(buckets)
+        for number, bucket in zip(rows.numbers, buckets, strict=True):
+            if bucket not in split.buckets:
+                allowed = ", ".join(map(task.bucket_label, split.buckets))
+                text = f"bucket {bucket} is none of {split.name} ({task.bucket_name} {allowed})"
+                self._add("bucket of another split", text, number)
+
+    def _parsed(self, rows: _Rows) -> _Rows:
+        """The rows that are rows of the task, their ids compared."""
+        indices, prints = self._fingerprints(rows)
+        self._prints.append(prints)
+        rows = rows.take(indices)
+        there, expected = rows.batch.column("id"), ids(prints)
+        wrong = pc.not_equal(there, expected).to_numpy(zero_copy_only=False)
+        for index in np.flatnonzero(wrong).tolist():
+            text = (
+                f"id is {short(there[index].as_py())}, its content has {expected[index].as_py()!r}"
+            )
+            self._add("wrong id", text, rows.numbers[index])
+        return rows
+
+    def _fingerprints(self, rows: _Rows) -> tuple[list[int], NDArray[np.uint64]]:
+        """Indices and fingerprints of the rows that can be parsed; the others are halved out."""
+        try:
+            block = self._task.parse(rows.columns(self._task.inputs))
+            return list(range(len(rows.numbers))), fingerprints(self._task.content(block))
+        except Exception as error:  # whatever a parser makes of what is no row
+            if len(rows.numbers) < 2:
+                for number in rows.numbers:
+                    self._others.append(number)
+                    self._add("no row of the task", _line(error), number)
+                return [], np.zeros(0, np.uint64)
+        middle = len(rows.numbers) // 2
+        parts = range(middle), range(middle, len(rows.numbers))
+        (left, left_prints), (right, right_prints) = (
+            self._fingerprints(rows.take(part)) for part in parts
+        )
+        indices = left + [middle + index for index in right]
+        return indices, np.concatenate([left_prints, right_prints])
+
+    def _decoded(self, rows: _Rows) -> _Rows:
+        """The rows whose images can be decoded."""
+        broken = set()
+        for name in self._images:
+            for index, image in enumerate(rows.batch.column(name).field("bytes")):
+                try:
+                    png.decode(image.as_py())
+                except (ValueError, TypeError, IndexError) as error:
+                    broken.add(index)
+                    self._add(f"broken {name}", f"{name}: {_line(error)}", rows.numbers[index])
+        return rows.take([index for index in range(len(rows.numbers)) if index not in broken])
+
+    def _look_at_sources(self, rows: _Rows, compare: bool) -> None:
+        columns = rows.columns(rows.batch.schema.names)
+        codes = np.unique(self._task.source_images(columns))
+        self._sources.append(codes)
+        if compare and len(codes):
+            for index in self._task.check_sources(columns):
+                text = "the pixels are not what the sources give"
+                self._add("wrong pixels", text, rows.numbers[index])
+            self._pixels += len(rows.numbers)
+
+
+def hash_split(
+    directory: Path, files: Sequence[str], features: Features | None
+) -> tuple[list[str | None], str | None]:
+    """The SHA-256 of every shard of a split, and the digest of its rows.
+
+    Args:
+        directory: the dataset directory.
+        files: the shards, in order.
+        features: the columns; None if some shard cannot be read or has others.
+
+    Returns:
+        None for what cannot be read.
+    """
+    checksums: list[str | None] = []
+    for file in files:
+        try:
+            checksums.append(file_sha256(directory / file))
+        except OSError:
+            checksums.append(None)
+    if features is None:
+        return checksums, None
+    digest = RowDigest(features)
+    try:
+        for file in files:
+            for batch in read_batches(directory / file):
+                digest.update(batch)
+    except (DatasetError, pa.ArrowException, ValueError, TypeError, IndexError):
+        return checksums, None
+    return checksums, digest.hexdigest()
+
+
+def _line(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}".splitlines()[0]

@@ -1,0 +1,365 @@
+"""Simple arithmetic: nested additions and multiplications modulo ten, each in brackets.
+
+    ((4*7)+2)                  0    depth 2, dependency depth 2
+    (((3+1)*(5*2))+9)          9    depth 3, dependency depth 3
+    ((0*((1+2)*3))+4)          4    depth 4, dependency depth 2
+
+One character is one token. Depth is the number of nested operations, digits not counted; the
+splits are balanced over it, as in the paper. The dependency depth tells how deep the computation
+has to go: a factor whose value is 0 makes the other one unneeded, and of two zero factors the
+shallower is kept. Of `+` both operands are needed.
+
+Source: NDR (Csordás, Irie, Schmidhuber, ICLR 2022), sections 3.2 and C.2.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from synthbench.errors import ParameterError, unknown_name
+from synthbench.features import Feature, class_label, value
+from synthbench.seeding import Draws
+from synthbench.tasks.base import Block, Breakdown, Parameters, Split, Task, parameter, read_class
+from synthbench.tasks.drawing import Node, draw_tree
+from synthbench.tasks.growing import Law, grow
+from synthbench.tasks.trees import Forest, Grammar, check_trees
+
+OPERATORS = ("+", "*")
+DIGITS = tuple("0123456789")
+
+
+@dataclasses.dataclass(frozen=True)
+class ArithmeticParameters(Parameters):
+    """What can be set; the defaults are the paper's."""
+
+    p_op: float = parameter(0.2, "chance that an operand is an operation")
+    modulus: int = parameter(10, "every value is taken modulo this; digits stay 0 to 9")
+    max_length: int = parameter(50, "most characters of a row")
+    operators: tuple[str, ...] = parameter(OPERATORS, "operators that are drawn")
+    train_depths: tuple[int, ...] = parameter((1, 2, 3, 4, 5), "buckets of train and iid")
+    validation_depths: tuple[int, ...] = parameter((6,), "buckets of validation")
+    test_depths: tuple[int, ...] = parameter((7, 8), "buckets of test")
+
+    def __post_init__(self) -> None:
+        check_trees(self, smallest=5, per_level=4)
+        if not 2 <= self.modulus <= 100:
+            raise ParameterError(f"Parameter modulus={self.modulus}: allowed are 2 to 100.")
+        for name in self.operators:
+            if name not in OPERATORS:
+                raise unknown_name("operator", name, OPERATORS)
+        if not self.operators or len(set(self.operators)) < len(self.operators):
+            raise ParameterError(f"Parameter operators={','.join(self.operators)}: name each once.")
+
+
+@dataclasses.dataclass(frozen=True)
+class DepthLaw(Law):
+    """The law of depth alone: an operation is one deeper than its deeper operand."""
+
+    grammar: Grammar
+    listed = True
+
+    @property
+    def leaves(self) -> dict[int, float]:
+        return {0: 1.0}
+
+    def keys(
+        self, kinds: NDArray[np.uint8], arity: NDArray[np.int64], arguments: NDArray[np.int16]
+    ) -> NDArray[np.int16]:
+        deepest: NDArray[np.int16] = arguments.max(axis=0)
+        return deepest + np.int16(1)
+
+
+class Arithmetic(Task):
+    """Nested sums and products of digits modulo ten."""
+
+    name = "arithmetic"
+    title = "Simple arithmetic by depth"
+    summary = "What does a nested expression of additions and multiplications give modulo 10?"
+    source = "NDR (Csordás, Irie, Schmidhuber, ICLR 2022), sections 3.2 and C.2"
+    parameters_type = ArithmeticParameters
+    bucket_name = "depth"
+    breakdowns = (Breakdown("depth"), Breakdown("dependency_depth"), Breakdown("length", width=10))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names of the possible values."""
+        return tuple(map(str, range(self.parameters.modulus)))
+
+    @property
+    def columns(self) -> dict[str, Feature]:
+        return {
+            "text": value("string"),
+            "label": class_label(self.labels),
+            "depth": value("int8"),
+            "dependency_depth": value("int8"),
+            "length": value("int16"),
+        }
+
+    @property
+    def splits(self) -> tuple[Split, ...]:
+        chosen = self.parameters
+        return (
+            Split("train", 100_000, chosen.train_depths, evaluation=False),
+            Split("iid", 1_000, chosen.train_depths),
+            Split("validation", 1_000, chosen.validation_depths),
+            Split("test", 1_000, chosen.test_depths),
+        )
+
+    def grammar(self, depth: int) -> Grammar:
+        """The proposal, as far as trees of this depth go.
+
+        The paper's proposal has no limit of depth but rejects what is too deep. With one level
+        more than a tree has, its digits are digits by chance and not because of the limit.
+        """
+        chosen = self.parameters
+        return Grammar(
+            p_op=chosen.p_op,
+            min_args=2,
+            max_args=2,
+            max_depth=depth + 1,
+            max_length=chosen.max_length,
+            operators=len(chosen.operators),
+            separators=1,
+        )
+
+    def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
+        forest, _ = grow(draws, n, DepthLaw(self.grammar(bucket)), depth=bucket)
+        forest = draw_digits(draws, forest)
+        operators = np.array([ord(name) for name in self.parameters.operators], np.uint8)
+        lengths = forest.lengths()
+        label, needed = evaluate(forest, operators, self.parameters.modulus)
+        return Block(
+            {
+                "characters": write_characters(forest, operators, lengths),
+                "label": label,
+                "depth": np.full(forest.trees, bucket, np.int8),
+                "dependency_depth": needed,
+                "length": lengths[0].astype(np.int16),
+            }
+        )
+
+    def content(self, block: Block) -> NDArray[np.uint8]:
+        return block["characters"]
+
+    def render(self, block: Block) -> dict[str, pa.Array]:
+        return {
+            "text": join_characters(block["characters"], block["length"]),
+            "label": pa.array(block["label"].astype(np.int64)),
+            "depth": pa.array(block["depth"]),
+            "dependency_depth": pa.array(block["dependency_depth"]),
+            "length": pa.array(block["length"]),
+        }
+
+    def capacity(self, split: Split, bucket: int) -> int:
+        return self.grammar(bucket).count(bucket)
+
+    def listing(self, split: Split, bucket: int) -> Block:
+        chosen = self.parameters
+        texts = [
+            text
+            for depth, text in _expressions(chosen.operators, bucket)
+            if depth == bucket and len(text) <= chosen.max_length
+        ]
+        rows = [self.derive({"text": text}) for text in texts]
+        characters = np.zeros((len(texts), chosen.max_length), np.uint8)
+        written = self.parse({"text": pa.array(texts, pa.string())})["characters"]
+        characters[:, : written.shape[1]] = written
+        return Block(
+            {
+                "characters": characters,
+                "label": np.array([row["label"] for row in rows], np.int8),
+                "depth": np.array([row["depth"] for row in rows], np.int8),
+                "dependency_depth": np.array([row["dependency_depth"] for row in rows], np.int8),
+                "length": np.array([row["length"] for row in rows], np.int16),
+            }
+        )
+
+    def parse(self, columns: Mapping[str, pa.Array]) -> Block:
+        return Block({"characters": split_characters(columns["text"])})
+
+    def derive(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        root = read_expression(row["text"], self.parameters.modulus)
+        return {
+            "label": root.value,
+            "depth": root.depth,
+            "dependency_depth": root.dependency_depth,
+            "length": len(row["text"]),
+        }
+
+    def solve(self, question: str) -> int:
+        return read_expression(question, self.parameters.modulus).value
+
+    def read_answer(self, row: Mapping[str, Any], prediction: Any) -> int | None:
+        return read_class(prediction, self.labels)
+
+    def draw(self, row: Mapping[str, Any]) -> str:
+        root = read_expression(row["text"], self.parameters.modulus)
+        return f"{row['text']}\n{draw_tree(_drawn(root))}"
+
+
+# The generator: whole blocks at a time. Operands come in pairs, left and right.
+
+
+def draw_digits(draws: Draws, forest: Forest) -> Forest:
+    """The trees with a uniform digit at every leaf."""
+    levels = []
+    for level in forest.levels:
+        symbol = draws.integers(len(DIGITS), len(level.tree)).astype(np.uint8)
+        symbol[level.operators] = level.symbol.take(level.operators)
+        levels.append(level._replace(symbol=symbol))
+    return dataclasses.replace(forest, levels=tuple(levels))
+
+
+def evaluate(
+    forest: Forest, operators: NDArray[np.uint8], modulus: int
+) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+    """Value and dependency depth of each tree, both int8 `(trees,)`, from the leaves upwards."""
+    value = np.zeros(0, np.uint16)
+    depth = np.zeros(0, np.int8)
+    for level in reversed(forest.levels):
+        left, right = value[0::2], value[1::2]
+        left_depth, right_depth = depth[0::2], depth[1::2]
+        is_product = (operators == ord("*")).take(level.symbol.take(level.operators))
+        left_zero, right_zero = is_product & (left == 0), is_product & (right == 0)
+        deepest = np.maximum(left_depth, right_depth)
+        deepest = np.where(left_zero, left_depth, deepest)
+        deepest = np.where(right_zero, right_depth, deepest)
+        both_zero = left_zero & right_zero
+        deepest = np.where(both_zero, np.minimum(left_depth, right_depth), deepest)
+        result = np.where(is_product, left * right, left + right)
+        value, depth = level.symbol.astype(np.uint16), np.zeros(len(level.tree), np.int8)
+        value[level.operators], depth[level.operators] = result, deepest + np.int8(1)
+        value %= np.uint16(modulus)
+    return value.astype(np.int8), depth
+
+
+def write_characters(
+    forest: Forest, operators: NDArray[np.uint8], lengths: list[NDArray[np.int64]]
+) -> NDArray[np.uint8]:
+    """The trees as ASCII codes, uint8 `(trees, max_length)`, padded with 0."""
+    width = forest.grammar.max_length
+    characters = np.zeros(forest.trees * width, np.uint8)
+    places = [
+        level.tree.astype(np.int64) * width + start
+        for level, start in zip(forest.levels, forest.starts(lengths), strict=True)
+    ]
+    for level, length, place in zip(forest.levels, lengths, places, strict=True):
+        characters[place] = level.symbol + np.uint8(ord("0"))
+        opening = place.take(level.operators)
+        characters[opening] = ord("(")
+        characters[opening + length.take(level.operators) - 1] = ord(")")
+    for level, below in zip(forest.levels, places[1:], strict=False):
+        characters[below[1::2] - 1] = operators.take(level.symbol.take(level.operators))
+    return characters.reshape(forest.trees, width)
+
+
+def join_characters(characters: NDArray[np.uint8], length: NDArray[np.integer[Any]]) -> pa.Array:
+    """ASCII codes, padded with 0, as text: Arrow strings are such codes without the padding."""
+    offsets = np.zeros(len(characters) + 1, np.int32)
+    np.cumsum(length, out=offsets[1:])
+    codes = characters.ravel().take(np.flatnonzero(characters))
+    return pa.StringArray.from_buffers(len(characters), pa.py_buffer(offsets), pa.py_buffer(codes))
+
+
+def split_characters(texts: pa.Array) -> NDArray[np.uint8]:
+    """The opposite of `join_characters`, for texts of known characters only.
+
+    Raises:
+        ValueError: a text is empty, or has other characters.
+    """
+    known = pc.fill_null(pc.match_substring_regex(texts, r"^[()+*0-9]+$"), False)
+    strange = pc.index(known, False).as_py()
+    if strange >= 0:
+        raise ValueError(f"{texts[strange].as_py()!r} is no expression of arithmetic")
+    width = pc.max(pc.binary_length(texts)).as_py() or 1
+    padded = pc.ascii_rpad(texts, width, padding="\0").buffers()[2]
+    return np.frombuffer(padded, np.uint8)[: len(texts) * width].reshape(-1, width)
+
+
+# The reference solver: one row, character by character, as the paper says it.
+
+
+@dataclasses.dataclass
+class Expression:
+    """A digit (no operands), or an operation with its two operands."""
+
+    symbol: str
+    operands: tuple[Expression, ...]
+    value: int
+    depth: int = 0
+    dependency_depth: int = 0
+
+
+def read_expression(text: str, modulus: int) -> Expression:
+    """Parse one row and work out value and depth of every operation.
+
+    Raises:
+        ValueError: the text is no expression.
+    """
+    open_brackets: list[list[Expression | str]] = [[]]
+    for character in text:
+        parts = open_brackets[-1]
+        if character == "(":
+            open_brackets.append([])
+        elif character in OPERATORS:
+            parts.append(character)
+        elif character in DIGITS:
+            parts.append(Expression(character, (), int(character) % modulus))
+        elif character == ")" and len(open_brackets) > 1:
+            open_brackets.pop()
+            match parts:
+                case [Expression() as left, str() as operator, Expression() as right]:
+                    open_brackets[-1].append(_operation(operator, left, right, modulus))
+                case _:
+                    raise ValueError(f"no operation of two operands in brackets: {text!r}")
+        else:
+            raise ValueError(f"{character!r} is out of place in {text!r}")
+    match open_brackets:
+        case [[Expression() as root]]:
+            return root
+    raise ValueError(f"{text!r} is no expression")
+
+
+def _operation(operator: str, left: Expression, right: Expression, modulus: int) -> Expression:
+    result = left.value + right.value if operator == "+" else left.value * right.value
+    node = Expression(operator, (left, right), result % modulus)
+    node.depth = 1 + max(left.depth, right.depth)
+    node.dependency_depth = 1 + max(operand.dependency_depth for operand in deciding(node))
+    return node
+
+
+def deciding(node: Expression) -> tuple[Expression, ...]:
+    """The operands that decide an operation's value: a factor of 0 alone, else both."""
+    if node.symbol == "*":
+        zeros = [operand for operand in node.operands if operand.value == 0]
+        if zeros:
+            return (min(zeros, key=lambda operand: operand.dependency_depth),)
+    return node.operands
+
+
+def _drawn(node: Expression, needed: bool = True) -> Node:
+    """The expression for `draw_tree`: every node with its value, cut ones marked."""
+    kept = deciding(node)
+    children = tuple(
+        _drawn(operand, needed and any(operand is one for one in kept)) for operand in node.operands
+    )
+    label = node.symbol if node.symbol == str(node.value) else f"{node.symbol} = {node.value}"
+    return Node(label, children, cut=not needed)
+
+
+def _expressions(operators: tuple[str, ...], depth: int) -> Iterator[tuple[int, str]]:
+    """Every expression of depth 1 to `depth`, with its depth."""
+    operands = [(0, digit) for digit in DIGITS]
+    if depth > 1:
+        operands += _expressions(operators, depth - 1)
+    for name in operators:
+        for (one, left), (other, right) in itertools.product(operands, repeat=2):
+            yield 1 + max(one, other), f"({left}{name}{right})"

@@ -1,0 +1,375 @@
+"""Composites: four small pictures, two of which say which of the other two to classify.
+
+    main              red 1   | Bag            the digits are the same: the label is what is
+                      Dress   | blue 1         at top-right, Bag
+
+    color-or-fashion  green 2 | pink Coat      the digits differ: the label is the colour at
+                      red Bag | gray 1         top-right, pink
+
+A row is an image of 56x56 pixels in four quadrants. Two steps lead to its label, and only the
+second is ever taught: first compare the indicators (here the digits), then classify the target
+(here the clothing) that they point to. `composites_rules` has the seven variants side by side.
+
+Source: Eureka (Hoffmann, Schrodi, Behrmann, Fischer, Brox, ICML 2024), section 4, A.8 and A.9.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import itertools
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from synthbench import png
+from synthbench.errors import ParameterError
+from synthbench.features import Feature, class_label, image, value
+from synthbench.seeding import Draws
+from synthbench.tasks import images, quadrants
+from synthbench.tasks.base import Block, Breakdown, Parameters, Split, Task, parameter, read_class
+from synthbench.tasks.composites_parts import (
+    FIRST_TARGET,
+    FIXED_PLACES,
+    SECOND_TARGET,
+    Parts,
+    draw_rgb,
+)
+from synthbench.tasks.composites_rules import DESIGNS, QUADRANTS, TEN_COLORS, decide
+
+#: The value of a source parameter that stands for the paper's images.
+_OWN = "torchvision"
+
+
+@dataclasses.dataclass(frozen=True)
+class CompositesParameters(Parameters):
+    """What can be set; the defaults are the paper's."""
+
+    p_first: float = parameter(0.5, "how often the rule's first case holds")
+    noise: float = parameter(0.05, "standard deviation of the noise on colours from 0 to 1")
+    indicator_source: str = parameter(
+        _OWN, "images of the indicators: torchvision, or folder:PATH for a class-folder tree"
+    )
+    target_source: str = parameter(
+        _OWN, "images of the targets: torchvision, or folder:PATH for a class-folder tree"
+    )
+    digit_source: str = parameter(
+        _OWN, "images of the digits that are targets in cifar: torchvision, or folder:PATH"
+    )
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.p_first < 1.0:
+            raise ParameterError(
+                f"Parameter p_first={self.p_first}: allowed are numbers between 0 and 1."
+            )
+        if not 0.0 <= self.noise <= 1.0:
+            raise ParameterError(f"Parameter noise={self.noise}: allowed are 0 to 1.")
+        for name in ("indicator_source", "target_source", "digit_source"):
+            given = getattr(self, name)
+            if given != _OWN and not (given.startswith("folder:") and given != "folder:"):
+                raise ParameterError(
+                    f"Parameter {name}={given!r}: allowed are {_OWN} and folder:PATH."
+                )
+
+
+class Composites(Task):
+    """Four pictures in one, and a question in two steps."""
+
+    name = "composites"
+    title = "Two-step image composites"
+    summary = "Two of four pictures say which of the other two to classify: what does it show?"
+    source = "Eureka (Hoffmann et al., ICML 2024), section 4, A.8 and A.9"
+    variants: ClassVar[Mapping[str, str]] = {name: part.rule for name, part in DESIGNS.items()}
+    parameters_type = CompositesParameters
+    categories = ("image-classification",)
+    bucket_name = "outcome and label"
+    inputs = ("quadrants",)
+    breakdowns = (Breakdown("outcome"), Breakdown("selected"), Breakdown("label"))
+    judged_by = ("label",)
+    block_rows = 512
+    round_rows = 10_240
+    shard_rows = 10_000
+    group_rows = 1_000
+
+    def __init__(
+        self,
+        variant: str | None = None,
+        parameters: Mapping[str, Any] | Parameters | None = None,
+        seed: int = 0,
+    ) -> None:
+        super().__init__(variant, parameters, seed)
+        self.design = DESIGNS[self.variant]
+        self._check_sources_fit()
+
+    def _check_sources_fit(self) -> None:
+        """Refuse sources that the variant would not use, or could not tell apart."""
+        design = self.design
+        needless = set()
+        if design.indicators == "empty":
+            needless.add("indicator_source")
+        if design.targets[0] == design.targets[1]:
+            needless.add("digit_source")
+        folders = [
+            name
+            for name in ("indicator_source", "target_source", "digit_source")
+            if getattr(self.parameters, name) != _OWN
+        ]
+        for name in folders:
+            if name in needless:
+                raise ParameterError(
+                    f"Parameter {name}={getattr(self.parameters, name)!r}: variant {self.variant} "
+                    "has no such images."
+                )
+        if design.layout != "fixed" and len(folders) > 1:
+            raise ParameterError(
+                f"Parameters {' and '.join(folders)}: allowed is one of them, for in variant "
+                f"{self.variant} the kind of an image tells which part of the row it is."
+            )
+
+    # What there is.
+
+    @functools.cached_property
+    def parts(self) -> Parts:
+        """The two indicators, the first and the second target: where they come from."""
+        given, design = self.parameters, self.design
+        first, second = design.targets
+        sources = (
+            (given.indicator_source, design.indicators),
+            (given.indicator_source, design.indicators),
+            (given.target_source, first),
+            (given.target_source if first == second else given.digit_source, second),
+        )
+        return Parts(design, tuple(kind if name == _OWN else name for name, kind in sources))
+
+    @functools.cached_property
+    def _answers(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The names of the answers in the rule's first and second case."""
+        first, second = (images.class_names(spec) for spec in self.parts.specs[FIRST_TARGET:])
+        return first, TEN_COLORS if self.design.color_answers else second
+
+    @functools.cached_property
+    def label_names(self) -> tuple[str, ...]:
+        """The labels. The answers of both cases share their numbers, as in one ten-way head."""
+        pairs = itertools.zip_longest(*self._answers)
+        return tuple(" or ".join(dict.fromkeys(filter(None, pair))) for pair in pairs)
+
+    @property
+    def columns(self) -> dict[str, Feature]:
+        return {
+            "image": image(),
+            "label": class_label(self.label_names),
+            "outcome": value("bool"),
+            "selected": value("int8"),
+            "quadrants": quadrants.FEATURE,
+        }
+
+    @property
+    def splits(self) -> tuple[Split, ...]:
+        first, second = map(len, self._answers)
+        labels = len(self.label_names)
+        buckets = (*range(first), *range(labels, labels + second))
+        return (
+            Split("train", 60_000, buckets, evaluation=False),
+            Split("validation", 5_000, buckets),
+            Split("test", 10_000, buckets),
+        )
+
+    def bucket_weights(self, split: Split) -> tuple[float, ...]:
+        first, second = map(len, self._answers)
+        p_first = self.parameters.p_first
+        return (p_first / first,) * first + ((1.0 - p_first) / second,) * second
+
+    def _case(self, bucket: int) -> tuple[bool, int]:
+        """The outcome and the label of a bucket's rows."""
+        second_case, label = divmod(bucket, len(self.label_names))
+        return not second_case, label
+
+    @property
+    def stream(self) -> dict[str, object]:
+        """The coordinates of the random streams, without the parameters.
+
+        So `p_first` changes nothing but how many rows have each outcome, `noise` nothing but the
+        colours, and the path of a class-folder tree nothing at all.
+        """
+        return {**super().stream, "parameters": {}}
+
+    @property
+    def tables(self) -> dict[str, Any]:
+        """The sources: numbers of images, class names, a checksum over the decoded pixels."""
+        return {"sources": {spec: images.load(spec).describe() for spec in self.parts.sources}}
+
+    # How rows are made.
+
+    def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
+        outcome, label = self._case(bucket)
+        # Whatever is compared falls into two groups; the outcome says whether they are the same.
+        group = draws.integers(2, (n, 2))
+        group[:, 1] = group[:, 0] if outcome else 1 - group[:, 0]
+        places = self.parts.places(draws, group)
+        classes = self.parts.classes(draws, group)
+        colors = self.parts.colors(draws, group)
+        decisive = FIRST_TARGET if outcome or self.design.color_answers else SECOND_TARGET
+        answers = classes if outcome or not self.design.color_answers else colors
+        answers[:, decisive] = label
+        numbers = self.parts.numbers(draws, classes, split.name)
+        columns = self.parts.in_quadrants(places, classes, colors, numbers)
+        return Block(
+            {
+                **columns,
+                "rgb": draw_rgb(draws, columns["color"], self.parameters.noise),
+                "label": np.full(n, label, np.int16),
+                "outcome": np.full(n, outcome),
+                "selected": places[:, decisive].astype(np.int8),
+            }
+        )
+
+    def content(self, block: Block) -> NDArray[np.uint8]:
+        return np.column_stack([quadrants.to_bytes(block), np.ones(len(block), np.uint8)])
+
+    def pixels(self, block: Block) -> NDArray[np.uint8]:
+        """The images of a block's rows, uint8 `(rows, 56, 56, 3)`; see `quadrants.to_pixels`."""
+        sources = [images.load(spec) for spec in self.parts.sources]
+        return quadrants.to_pixels(block, sources, self.parts.sources_of(block["kind"]))
+
+    def render(self, block: Block) -> dict[str, pa.Array]:
+        encoded = png.encode(self.pixels(block))
+        paths = pa.nulls(len(block), pa.string())
+        return {
+            "image": pa.StructArray.from_arrays([encoded, paths], names=["bytes", "path"]),
+            "label": pa.array(block["label"].astype(np.int64)),
+            "outcome": pa.array(block["outcome"]),
+            "selected": pa.array(block["selected"]),
+            "quadrants": quadrants.to_arrow(block),
+        }
+
+    def arrays(self, block: Block) -> dict[str, NDArray[Any]]:
+        """The columns in NumPy.
+
+        Returns:
+            `image` uint8 `(n, 56, 56, 3)`, `label` int64, `outcome` bool and `selected` int8
+            `(n,)`, and `quadrants`, a structured array `(n, 4)` with the fields of the column;
+            where there is nothing, `class` and `source_index` are -1, `color` is empty, `rgb` 0.
+        """
+        return {
+            "image": self.pixels(block),
+            "label": block["label"].astype(np.int64),
+            "outcome": block["outcome"],
+            "selected": block["selected"],
+            "quadrants": quadrants.to_numpy(block),
+        }
+
+    # How rows are read again.
+
+    def parse(self, columns: Mapping[str, pa.Array]) -> Block:
+        block = quadrants.from_arrow(columns["quadrants"])
+        right = self.parts.fit(block["kind"])
+        if not right.all():
+            shown = [quadrants.KINDS[code] for code in block["kind"][np.argmin(right)]]
+            raise ValueError(f"quadrants {', '.join(shown)} are none of variant {self.variant}")
+        return block
+
+    def derive(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """Label, outcome and selected; the image is a matter for `check_sources`."""
+        outcome, selected, answer = decide(self.variant, self.parts.kinds[1:], row["quadrants"])
+        return {"label": answer, "outcome": outcome, "selected": selected}
+
+    def solve(self, question: Sequence[Mapping[str, Any]]) -> str:
+        """The name of the label, from the row's four quadrants."""
+        return self.label_names[decide(self.variant, self.parts.kinds[1:], question).answer]
+
+    def buckets(self, columns: Mapping[str, pa.Array]) -> NDArray[np.int64]:
+        second_case = ~columns["outcome"].to_numpy(zero_copy_only=False)
+        label = columns["label"].to_numpy(zero_copy_only=False).astype(np.int64)
+        buckets: NDArray[np.int64] = label + len(self.label_names) * second_case
+        return buckets
+
+    def bucket_label(self, bucket: int) -> str:
+        outcome, label = self._case(bucket)
+        return f"{str(outcome).lower()} {self._answers[not outcome][label]}"
+
+    def source_images(self, columns: Mapping[str, pa.Array]) -> NDArray[np.uint64]:
+        block = self.parse(columns)
+        owner = self.parts.sources_of(block["kind"]).astype(np.int64)
+        codes: NDArray[np.uint64] = ((owner << 32) | block["source_index"]).astype(np.uint64)
+        return codes[owner >= 0]
+
+    def has_sources(self) -> bool:
+        return all(images.is_here(spec) for spec in self.parts.sources)
+
+    def check_sources(self, columns: Mapping[str, pa.Array]) -> list[int]:
+        block = self.parse(columns)
+        owner = self.parts.sources_of(block["kind"])
+        right = np.ones(len(block), np.bool_)
+        for number, spec in enumerate(self.parts.sources):
+            labels = images.load(spec).labels
+            known = block["source_index"] < len(labels)
+            same = known & (labels[np.where(known, block["source_index"], 0)] == block["class"])
+            right &= (same | (owner != number)).all(axis=1)
+        rows = np.flatnonzero(right)
+        files = columns["image"].field("bytes")
+        for row, expected in zip(rows, self.pixels(block.take(rows)), strict=True):
+            right[row] = _shows(files[int(row)].as_py(), expected)
+        return [int(row) for row in np.flatnonzero(~right)]
+
+    # How answers are judged.
+
+    def read_answer(self, row: Mapping[str, Any], prediction: Any) -> int | None:
+        return read_class(prediction, self.label_names)
+
+    def baseline(self) -> dict[str, float]:
+        """What one gets without the first step.
+
+        Whoever classifies both targets without fault, but always answers with the likelier one,
+        is right when that is asked for, and where the other happens to have the same label: with
+        ten labels and `p_first` 0.5 in 55% of the rows.
+
+        Source: Eureka, section 4 ("by only solving task 2") and A.8.
+        """
+        likelier = max(self.parameters.p_first, 1.0 - self.parameters.p_first)
+        return {"solving only task 2": likelier + (1.0 - likelier) / len(self.label_names)}
+
+    # How a row is shown.
+
+    def draw(self, row: Mapping[str, Any]) -> str:
+        """The rule, the quadrants in words with the deciding one in brackets, and the answer."""
+        cells = [self._describe(row, place) for place in range(4)]
+        width = max(map(len, cells))
+        lines = [f"{left.ljust(width)} | {right}" for left, right in (cells[:2], cells[2:])]
+        return "\n".join([self.design.rule, *lines, " -> ".join(self._verdict(row))])
+
+    def _describe(self, row: Mapping[str, Any], place: int) -> str:
+        quadrant = row["quadrants"][place]
+        if quadrant["kind"] == "empty":
+            return "-"
+        fixed = self.design.layout == "fixed"
+        part = FIXED_PLACES.index(place) if fixed else self.parts.kinds.index(quadrant["kind"])
+        text = images.class_names(self.parts.specs[part])[quadrant["class"]]
+        if quadrant["color"] != "white":
+            text = f"{quadrant['color']} {text}"
+        return f"[{text}]" if place == row["selected"] else text
+
+    def _verdict(self, row: Mapping[str, Any]) -> tuple[str, str, str]:
+        """Which case holds, which quadrant decides, and what the answer is."""
+        second_case = not row["outcome"]
+        answer = self._answers[second_case][row["label"]]
+        return self.design.outcomes[second_case], QUADRANTS[row["selected"]], answer
+
+    def draw_sheet(self, rows: Sequence[Mapping[str, Any]], path: Path) -> None:
+        from synthbench.tasks.contact_sheet import Panel, contact_sheet
+
+        panels = [
+            Panel(png.decode(row["image"]["bytes"]), row["selected"], self._verdict(row))
+            for row in rows
+        ]
+        contact_sheet(f"{self.variant}: {self.design.rule}", panels).save(path, "PNG")
+
+
+def _shows(file: bytes | None, expected: NDArray[np.uint8]) -> bool:
+    try:
+        return file is not None and np.array_equal(png.decode(file), expected)
+    except ValueError:
+        return False

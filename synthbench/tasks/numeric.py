@@ -1,0 +1,90 @@
+"""Rows of numbers: into Arrow's nested lists, out of them again, and out of predictions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+_LARGEST = float(np.finfo(np.float32).max)
+
+
+def list_array(values: pa.Array, lengths: NDArray[np.integer[Any]]) -> pa.Array:
+    """Consecutive runs of `values`, of these lengths, as lists with 32-bit offsets."""
+    offsets = np.zeros(len(lengths) + 1, np.int32)
+    np.cumsum(lengths, out=offsets[1:])
+    return pa.ListArray.from_arrays(pa.array(offsets), values)
+
+
+def nest(rows: NDArray[Any]) -> pa.Array:
+    """An array of two or more axes as nested lists, one for each entry of the first axis."""
+    nested = pa.array(rows.reshape(-1))
+    for length in reversed(rows.shape[1:]):
+        nested = list_array(nested, np.full(len(nested) // length, length))
+    return nested
+
+
+def unwrap(column: pa.Array, name: str) -> tuple[NDArray[np.int64], pa.Array]:
+    """The lengths of a column of lists, int64 `(lists,)`, and their values in one array.
+
+    Raises:
+        ValueError: there are nulls among the lists.
+    """
+    if column.null_count:
+        raise ValueError(f"{name} has a null where a list is expected")
+    lengths = pc.list_value_length(column).to_numpy(zero_copy_only=False)
+    return lengths.astype(np.int64), column.flatten()
+
+
+def plain_values(column: pa.Array, name: str) -> NDArray[Any]:
+    """The numbers of a column without lists.
+
+    Raises:
+        ValueError: there are nulls among them.
+    """
+    if column.null_count:
+        raise ValueError(f"{name} has a null where a number is expected")
+    return np.asarray(column.to_numpy(zero_copy_only=False))
+
+
+def unnest(column: pa.Array, shape: tuple[int, ...], name: str) -> NDArray[Any]:
+    """A column of nested lists that all have one shape, as an array `(rows, *shape)`.
+
+    Raises:
+        ValueError: a row has another shape, or a null.
+    """
+    rows = len(column)
+    for length in shape:
+        lengths, column = unwrap(column, name)
+        if len(wrong := lengths[lengths != length]):
+            raise ValueError(f"{name} has a list of {wrong[0]} where {length} are expected")
+    return plain_values(column, name).reshape(rows, *shape)
+
+
+def read_numbers(prediction: Any, shape: tuple[int, ...]) -> NDArray[np.float64] | None:
+    """Numbers of this shape from nested lists, a flat list, or an array; None if unreadable.
+
+    Args:
+        prediction: what was predicted; a flat one is in row-major order. Text, booleans, NaN and
+            numbers too large for float32 are not read.
+        shape: the shape of the result.
+    """
+    if isinstance(prediction, np.ndarray) and prediction.dtype == object:
+        prediction = prediction.tolist()
+    try:
+        numbers = np.asarray(prediction)
+    except (ValueError, TypeError, RuntimeError):
+        return None
+    if numbers.dtype.kind not in "iuf" or numbers.shape not in (shape, (int(np.prod(shape)),)):
+        return None
+    numbers = numbers.astype(np.float64).reshape(shape)
+    return numbers if bool((np.abs(numbers) <= _LARGEST).all()) else None
+
+
+def all_digits(base: int, places: int) -> NDArray[np.int64]:
+    """Every row of `places` digits below `base`, int64 `(base**places, places)`, in order."""
+    powers = base ** np.arange(places - 1, -1, -1)
+    return np.arange(base**places)[:, None] // powers % base

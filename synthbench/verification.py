@@ -1,0 +1,286 @@
+"""Whether a dataset is what its manifest says: everything derived again, from the files alone.
+
+What manifest, card and footers tell is looked at first (`filechecks`); workers then look at rows
+and bytes (`rowchecks`); what concerns more than one row (repeated rows, source images of two
+splits, balance) is put together here. Two entries of the manifest do not show in the files: the
+seed, unless the task draws its tables from it, and how many candidates were tried.
+"""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import dataclasses
+import itertools
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+from tqdm import tqdm
+
+from synthbench.dataset import MANIFEST, Dataset, columns_of
+from synthbench.engine import Engine, open_engine
+from synthbench.filechecks import (
+    SplitFiles,
+    check_card,
+    check_tables,
+    check_unknown_files,
+    make_tasks,
+    open_variant,
+)
+from synthbench.findings import SHOWN, Findings
+from synthbench.rowchecks import Piece, PieceReport, check_piece, hash_split
+from synthbench.sources import use_source_dir
+from synthbench.tasks.base import Task
+
+#: Names of two of the counts in a verdict.
+IMAGES, PIXELS = "source images", "rows compared with source images"
+
+
+@dataclasses.dataclass(frozen=True)
+class Verdict:
+    """What `verify` found.
+
+    Attributes:
+        path: the dataset directory.
+        task: name of the task.
+        failures: all that is wrong, each text with the file and, where one row is meant, its
+            number, counted from 0 in its file.
+        checked: how many variants, splits, shards, rows, derived values and so on were looked
+            at, by name.
+    """
+
+    path: Path
+    task: str
+    failures: list[str]
+    checked: dict[str, int]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.failures
+
+    def __str__(self) -> str:
+        lines = [f"{self.task} at {self.path} is what its manifest says."]
+        if self.failures:
+            lines = [
+                f"{self.task} at {self.path} is not what its manifest says "
+                "(rows are counted from 0 in their file):",
+                *(f"- {failure}" for failure in self.failures),
+            ]
+        counts = [f"{name} {count:,}" for name, count in self.checked.items() if count]
+        lines.append(f"Checked: {', '.join(counts)}.")
+        if self.checked[IMAGES] and not self.checked[PIXELS]:
+            lines.append(
+                "Pixels were not compared with the source images, which are not here; "
+                "--source-dir says where they are."
+            )
+        return "\n".join(lines)
+
+
+def verify(
+    path: str | Path,
+    *,
+    workers: int | None = None,
+    source_dir: str | Path | None = None,
+    progress: bool = True,
+) -> Verdict:
+    """Derive everything in a dataset directory again, and compare.
+
+    Compared are: checksums, sizes and schemas of the shards; the digest of every split; every
+    derived column and the id of every row; the rows of every split and bucket; the task's tables;
+    and what the card says of content, rows and features. No row may be twice in a variant, no
+    source image in two of its splits, no unknown file under `data`. Pixels are compared with
+    their source images where these are at hand.
+
+    Args:
+        path: the dataset directory.
+        workers: how many processes check rows; default: the usable cores.
+        source_dir: where source images lie; if given, they must be there.
+        progress: show a bar on standard error, if that is a terminal.
+
+    Raises:
+        DatasetError: there is no dataset, or its manifest cannot be read or is newer.
+        UsageError: a number of workers below 1.
+        SynthbenchError: source images are missing in `source_dir`, or broken.
+    """
+    dataset = Dataset.open(path)
+    findings = Findings()
+    with use_source_dir(source_dir), open_engine(workers=workers) as engine:
+        tasks = make_tasks(dataset, findings)
+        check_tables(dataset, tasks, findings)
+        check_card(dataset, tasks, findings)
+        check_unknown_files(dataset, findings)
+        variants = {name: open_variant(dataset, task, findings) for name, task in tasks.items()}
+        splits = [split for variant in variants.values() for split in variant]
+        rows = sum(piece.rows for split in splits for piece in split.pieces)
+        with tqdm(
+            total=rows,
+            desc=f"verify {dataset.manifest.task}",
+            unit=" rows",
+            unit_scale=True,
+            disable=None if progress else True,
+        ) as bar:
+            checking = _Checking(dataset.path, engine, findings, bar, source_dir is not None)
+            for name, task in tasks.items():
+                checking.variant(task, variants[name])
+    checked = {
+        "variants": len(variants),
+        "splits": len(splits),
+        "shards": sum(len(split.shards) for split in splits),
+        "rows": rows,
+        "derived values": checking.values,
+        IMAGES: checking.images,
+        PIXELS: checking.pixels,
+    }
+    return Verdict(dataset.path, dataset.manifest.task, findings.texts(), checked)
+
+
+# What the rows say.
+
+_Reports = list[tuple[Piece, PieceReport]]
+
+
+@dataclasses.dataclass
+class _Checking:
+    """The check of all rows and bytes.
+
+    Attributes:
+        directory: the dataset directory.
+        engine: where row groups are checked.
+        findings: what is wrong.
+        bar: shows the rows that are done.
+        with_sources: whether source images are said to be here.
+        values, images, pixels: what was looked at so far, see `Verdict.checked`.
+    """
+
+    directory: Path
+    engine: Engine
+    findings: Findings
+    bar: tqdm[Any]
+    with_sources: bool
+    values: int = 0
+    images: int = 0
+    pixels: int = 0
+
+    def variant(self, task: Task, splits: list[SplitFiles]) -> None:
+        """Check one variant."""
+        features = columns_of(task)
+        hashes = [
+            self.engine.submit(
+                hash_split,
+                self.directory,
+                [shard.file for shard in files.shards],
+                features if files.whole else None,
+            )
+            for files in splits
+        ]
+        reports = {files.name: self._reports(task, files) for files in splits}
+        for files, hashed in zip(splits, hashes, strict=True):
+            self._compare_hashes(files, *hashed.result())
+            self._compare_buckets(task, files, reports[files.name])
+        self._find_repeated_rows([pair for pairs in reports.values() for pair in pairs])
+        self._find_shared_images(task, reports)
+
+    def _reports(self, task: Task, files: SplitFiles) -> _Reports:
+        """Have all row groups of a split checked, a few ahead of the one that is waited for."""
+        with_sources = self.with_sources or task.has_sources()
+        pending: collections.deque[tuple[Piece, Future[PieceReport]]] = collections.deque()
+        reports: _Reports = []
+        self.bar.set_postfix_str(files.name)
+        waiting = collections.deque(files.pieces)
+        while waiting or pending:
+            while waiting and len(pending) <= self.engine.ahead:
+                piece = waiting.popleft()
+                future = self.engine.submit(check_piece, self.directory, task, piece, with_sources)
+                pending.append((piece, future))
+            piece, future = pending.popleft()
+            report = future.result()
+            self.findings.merge(report.findings)
+            self.values += report.values
+            self.pixels += report.pixels
+            self.bar.update(piece.rows)
+            reports.append((piece, report))
+        return reports
+
+    def _compare_hashes(
+        self, files: SplitFiles, checksums: list[str | None], digest: str | None
+    ) -> None:
+        for shard, checksum in zip(files.shards, checksums, strict=True):
+            size = (self.directory / shard.file).stat().st_size
+            if size != shard.bytes:
+                text = f"has {size} bytes, the manifest says {shard.bytes}"
+                self.findings.add(shard.file, "bytes", text)
+            if checksum != shard.sha256:
+                text = f"its sha256 is {checksum}, the manifest says {shard.sha256}"
+                self.findings.add(shard.file, "sha256", text)
+        if files.whole and digest != files.record.digest:
+            text = f"the digest of the rows is {digest}, the manifest says {files.record.digest}"
+            if digest is None:
+                text = "the rows cannot be read for their digest"
+            self.findings.add(f"data/{files.name}-*.parquet", "digest", text)
+
+    def _compare_buckets(self, task: Task, files: SplitFiles, reports: _Reports) -> None:
+        counts: collections.Counter[int] = sum(
+            (report.buckets for _, report in reports), collections.Counter()
+        )
+        there = {task.bucket_label(b): counts[b] for b in files.split.buckets if counts[b]}
+        stated = files.record.buckets
+        if isinstance(stated, dict):  # the manifest may have been edited
+            stated = {label: rows for label, rows in stated.items() if rows != 0}
+        if files.whole and there != stated:
+            text = f"rows by {task.bucket_name} of {files.name} are {stated}, in its files {there}"
+            self.findings.add(MANIFEST, f"buckets of {files.name}", text)
+
+    def _find_repeated_rows(self, reports: _Reports) -> None:
+        """Name every row that is in the variant a second time, with its first place."""
+        none = np.zeros(0, np.uint64)
+        prints = np.sort(np.concatenate([none, *(report.fingerprints for _, report in reports)]))
+        repeated = np.unique(prints[1:][prints[1:] == prints[:-1]])
+        first: dict[int, str] = {}
+        for piece, report in reports if len(repeated) else []:
+            others = np.array(report.others, np.int64) - piece.first
+            numbers = np.delete(np.arange(piece.first, piece.first + piece.rows), others)
+            for index in np.flatnonzero(np.isin(report.fingerprints, repeated)):
+                fingerprint, row = int(report.fingerprints[index]), int(numbers[index])
+                if fingerprint in first:
+                    text = f"the same row as {first[fingerprint]}"
+                    self.findings.add(piece.file, "rows that are there already", text, row)
+                else:
+                    first[fingerprint] = f"{piece.file} row {row}"
+
+    def _find_shared_images(self, task: Task, reports: dict[str, _Reports]) -> None:
+        """Name the source images that two splits use, with a row of each."""
+        used = {
+            name: np.unique(np.concatenate([report.sources for _, report in pairs]))
+            for name, pairs in reports.items()
+            if pairs
+        }
+        self.images += len(set().union(*used.values()))
+        for one, other in itertools.combinations(used, 2):
+            shared = np.intersect1d(used[one], used[other])
+            for code in shared[:SHOWN]:
+                (there, there_row), (here, row) = (
+                    self._find_image(task, reports[name], code) for name in (one, other)
+                )
+                text = f"source image {code} is used by {there} row {there_row}, too"
+                self.findings.add(here, "source images of another split", text, row)
+            if len(shared) > SHOWN:
+                text = f"in all {len(shared):,} source images of {other} are used by {one}, too"
+                self.findings.add(f"data/{other}-*.parquet", f"images of {one}", text)
+
+    def _find_image(self, task: Task, reports: _Reports, code: np.uint64) -> tuple[str, int]:
+        """File and row of the first use of a source image."""
+        piece = next(piece for piece, report in reports if code in report.sources)
+        with pq.ParquetFile(self.directory / piece.file) as file:
+            table = file.read_row_group(piece.group)
+        for index in range(table.num_rows):
+            row = table.slice(index, 1).combine_chunks()
+            columns = {name: row.column(name).chunk(0) for name in row.schema.names}
+            # Rows that are none of the task's have been named before and were not asked.
+            with contextlib.suppress(ValueError):
+                if code in task.source_images(columns):
+                    return piece.file, piece.first + index
+        return piece.file, piece.first

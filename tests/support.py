@@ -1,0 +1,114 @@
+"""What several test files need: the tasks that are there, rows of them, the program as a process."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from synthbench.dataset import Manifest
+from synthbench.engine import Engine
+from synthbench.features import is_image
+from synthbench.registry import make_task, task_class, task_names
+from synthbench.sampling import FingerprintSet, Round, SplitSampler, drawing_order, make_plan
+from synthbench.tasks.base import Block, Task
+
+ROOT = Path(__file__).parents[1]
+
+
+def has_images(task: Task) -> bool:
+    return any(is_image(feature) for feature in task.columns.values())
+
+
+#: Every task that needs no source images, with each of its variants.
+IMAGELESS = [
+    (name, variant)
+    for name in task_names()
+    if not has_images(make_task(name))
+    for variant in task_class(name).variants
+]
+IMAGELESS_TASKS = list(dict.fromkeys(name for name, _ in IMAGELESS))
+
+
+def draw_splits(task: Task, rows: int) -> dict[str, Round]:
+    """All splits of a small dataset of the task, `rows` rows each or as many as exist."""
+    plan = make_plan(task, {split.name: rows for split in task.splits}, at_most=True)
+    seen: dict[int, FingerprintSet] = {}
+    drawn = {}
+    for split in drawing_order(task):
+        rounds = list(SplitSampler(task, split, plan, seen, Engine(None, 1)).rounds())
+        drawn[split.name] = Round(
+            Block.concatenate([one.block for one in rounds]),
+            np.concatenate([one.fingerprints for one in rounds]),
+            np.concatenate([one.buckets for one in rounds]),
+        )
+    return drawn
+
+
+def plain_rows(columns: Mapping[str, pa.Array]) -> list[dict[str, Any]]:
+    """Columns as rows of plain Python values."""
+    cells = zip(*(column.to_pylist() for column in columns.values()), strict=True)
+    return [dict(zip(columns, row, strict=True)) for row in cells]
+
+
+def shards(directory: Path, variant: str, split: str) -> list[Path]:
+    return sorted((directory / "data" / variant).glob(f"{split}-*.parquet"))
+
+
+def stored_rows(directory: Path, variant: str, split: str) -> pa.Table:
+    """A split as plain pyarrow reads it."""
+    return pa.concat_tables([pq.read_table(file) for file in shards(directory, variant, split)])
+
+
+def digests(manifest: Manifest) -> dict[str, dict[str, str]]:
+    return {
+        variant: {name: split.digest for name, split in splits.items()}
+        for variant, splits in manifest.variants.items()
+    }
+
+
+def environment(**changes: str) -> dict[str, str]:
+    """This process's environment for another one that imports synthbench from here."""
+    return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error", **changes}
+
+
+def run_program(
+    *words: str, cwd: Path, **changes: str
+) -> subprocess.CompletedProcess[str]:
+    """The command line as a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "synthbench.cli", *words],
+        cwd=cwd,
+        env=environment(**changes),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def run_python(code: str, **changes: str) -> str:
+    """What a piece of Python prints in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env=environment(**changes),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def id_texts(fingerprints: NDArray[np.uint64]) -> list[str]:
+    return [f"{one:016x}" for one in fingerprints.tolist()]

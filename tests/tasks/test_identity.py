@@ -1,0 +1,239 @@
+"""Vectors that are their own answers: exact floats, uniform, and the mean squared error."""
+
+import itertools
+import math
+import pickle
+import struct
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from synthbench.errors import ParameterError
+from synthbench.features import arrow_schema
+from synthbench.seeding import Draws, fingerprints
+from synthbench.tasks.identity import Identity
+
+ranges = st.floats(1e-6, 1e6)
+
+
+def propose(task, split="train", n=50, block=0):
+    return task.propose(Draws({"test": 1}, block), n, task.split(split), 0)
+
+
+def rows_of(task, block):
+    return pa.table(
+        list(task.render(block).values()), schema=arrow_schema(task.columns)
+    ).to_pylist()
+
+
+def ids(task, block):
+    return fingerprints(task.content(block)).tolist()
+
+
+# The generator.
+
+
+def test_a_row_is_five_numbers_and_the_label_is_the_same_five():
+    task = Identity()
+    for row in rows_of(task, propose(task)):
+        assert len(row["x"]) == 5
+        assert row["label"] == task.solve(row["x"]) == row["x"]
+        assert task.derive({"x": row["x"]}) == {"label": row["label"]}
+
+
+@given(dims=st.integers(1, 100), train=ranges, test=ranges)
+@settings(max_examples=60, deadline=None)
+def test_numbers_are_float32_and_in_the_range_of_their_split(dims, train, test):
+    task = Identity(parameters={"dims": dims, "train_range": train, "test_range": test})
+    for split, span in (("train", train), ("iid", train), ("test", test)):
+        numbers = propose(task, split)["x"]
+        assert numbers.shape == (50, dims) and numbers.dtype == np.float32
+        assert np.abs(numbers.astype(np.float64)).max() <= span
+        steps, step = task.lattice(task.split(split))
+        assert 2**23 <= steps <= 2**24 and steps * step <= span < (steps + 1) * step
+        multiples = numbers.astype(np.float64) / step
+        assert (multiples == np.rint(multiples)).all()
+        assert not np.signbit(numbers[numbers == 0]).any()
+
+
+def test_the_ends_of_the_range_are_floats_of_the_lattice():
+    task = Identity()
+    assert task.lattice(task.split("train")) == (2**24, 2.0**-25)
+    assert task.lattice(task.split("test")) == (2**24, 2.0**-24)
+    uneven = Identity(parameters={"train_range": 0.3})
+    assert uneven.lattice(uneven.split("train")) == (math.floor(0.3 * 2**25), 2.0**-25)
+
+
+def test_numbers_are_uniform_and_independent_in_every_place():
+    for split, span in (("train", 0.5), ("iid", 0.5), ("test", 1.0)):
+        numbers = propose(Identity(), split, n=20_000)["x"] / span
+        for place in numbers.T:
+            counts, _ = np.histogram(place, bins=10, range=(-1, 1))
+            assert ((counts - 2_000) ** 2 / 2_000).sum() < 27.9  # one chance in a thousand
+        correlation = np.corrcoef(numbers.astype(float), rowvar=False)
+        assert np.abs(correlation - np.eye(5)).max() < 5 / math.sqrt(20_000)
+
+
+def test_the_first_numbers_of_a_stream_never_change():
+    first = propose(Identity(), n=1)["x"][0]
+    assert (first * np.float32(2**25)).tolist() == [10194719, 2967481, 12319817, 10548958, -901145]
+
+
+def test_a_block_is_a_pure_function_of_its_stream_and_number():
+    task = Identity()
+    again = pickle.loads(pickle.dumps(task))
+    assert ids(task, propose(task)) == ids(again, propose(again))
+    assert not set(ids(task, propose(task))) & set(ids(task, propose(task, block=1)))
+
+
+# Counting and keeping apart.
+
+
+def test_all_splits_share_one_bucket_so_that_no_row_can_be_in_two():
+    task = Identity()
+    assert [split.buckets for split in task.splits] == [(0,)] * 3
+    assert [split.evaluation for split in task.splits] == [False, True, True]
+    assert [split.rows for split in task.splits] == [100_000, 1_000, 1_000]
+    columns = task.render(propose(task, n=7))
+    assert task.buckets(columns).tolist() == [0] * 7
+    assert task.bucket_label(0) == "all"
+
+
+def test_a_number_inside_the_range_of_train_has_one_id_in_all_splits():
+    task = Identity()
+    x = [0.25, -0.5, 0.0, 0.125, 0.5]
+    block = task.parse({"x": pa.array([x, x], pa.list_(pa.float32()))})
+    assert len(set(ids(task, block))) == 1
+
+
+def test_the_capacity_is_the_number_of_vectors_on_the_lattice():
+    task = Identity()
+    assert task.capacity(task.split("train"), 0) == (2**25 + 1) ** 5
+    uneven = Identity(parameters={"dims": 2, "test_range": 0.3})
+    assert uneven.capacity(uneven.split("test"), 0) == (2 * math.floor(0.3 * 2**25) + 1) ** 2
+
+
+def test_the_listing_has_every_vector_once(monkeypatch):
+    task = Identity(parameters={"dims": 3})
+    monkeypatch.setattr(Identity, "lattice", lambda self, split: (2, 0.25))
+    listed = task.listing(task.split("train"), 0)
+    expected = set(itertools.product([-0.5, -0.25, 0.0, 0.25, 0.5], repeat=3))
+    assert set(map(tuple, listed["x"].tolist())) == expected
+    assert len(set(ids(task, listed))) == len(listed) == task.capacity(task.split("train"), 0)
+
+
+# Files.
+
+
+@given(dims=st.integers(1, 8))
+@settings(max_examples=10, deadline=None)
+def test_rows_that_are_read_again_have_the_same_ids(dims):
+    task = Identity(parameters={"dims": dims})
+    block = propose(task, "test")
+    columns = task.render(block)
+    assert ids(task, task.parse({"x": columns["x"]})) == ids(task, block)
+    assert ids(task, task.parse({"x": columns["x"][3:9]})) == ids(task, block)[3:9]
+
+
+def test_the_content_is_the_bytes_of_the_floats_and_an_end_mark():
+    task = Identity(parameters={"dims": 2})
+    block = task.parse({"x": pa.array([[0.5, 0.0]], pa.list_(pa.float32()))})
+    assert task.content(block).tobytes() == struct.pack("<ff", 0.5, 0.0) + b"\x01"
+
+
+@pytest.mark.parametrize(
+    ("x", "message"),
+    [
+        ([0.0] * 4, "list of 4 where 5 are expected"),
+        ([0.0] * 6, "list of 6 where 5 are expected"),
+        ([0.0, 0.0, 0.0, 0.0, 1.5], "not between -1.0 and 1.0"),
+        ([0.0, 0.0, 0.0, 0.0, math.nan], "not between -1.0 and 1.0"),
+        ([0.0, 0.0, 0.0, 0.0, None], "null where a number"),
+        (None, "null where a list"),
+    ],
+)
+def test_a_row_that_is_no_vector_of_the_task_is_refused(x, message):
+    with pytest.raises(ValueError, match=message):
+        Identity().parse({"x": pa.array([x], pa.list_(pa.float32()))})
+
+
+def test_arrays_are_two_float32_matrices_that_share_no_memory():
+    task = Identity()
+    block = propose(task)
+    arrays = task.arrays(block)
+    assert list(arrays) == ["x", "label"]
+    assert (arrays["x"] == arrays["label"]).all()
+    assert arrays["label"].dtype == np.float32 and arrays["label"].shape == (50, 5)
+    assert not np.shares_memory(arrays["x"], arrays["label"])
+
+
+# Parameters.
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"dims": 0}, "Parameter dims=0: allowed are 1 to 100."),
+        ({"dims": 101}, "Parameter dims=101: allowed are 1 to 100."),
+        ({"train_range": 0.0}, "Parameter train_range=0.0: allowed are 1e-06 to 1e+06."),
+        ({"test_range": "nan"}, "Parameter test_range=nan: allowed are 1e-06 to 1e+06."),
+        ({"test_range": "wide"}, "Parameter test_range='wide': expected a number."),
+        ({"range": 1}, "Unknown parameter 'range'"),
+    ],
+)
+def test_an_impossible_parameter_is_refused_by_name(parameters, message):
+    with pytest.raises(ValueError) as refused:
+        Identity(parameters=parameters)
+    assert message in str(refused.value)
+    assert isinstance(refused.value, ParameterError) or "Unknown" in message
+
+
+# Answers.
+
+
+@pytest.mark.parametrize("form", [list, tuple, np.array, lambda x: np.array([x]).reshape(5)])
+def test_the_right_answer_has_no_error_in_every_form(form):
+    task = Identity()
+    row = rows_of(task, propose(task, n=1))[0]
+    assert task.measure(row, task.read_answer(row, form(row["label"]))) == {"mse": 0.0}
+
+
+@given(errors=st.lists(st.floats(-10, 10), min_size=5, max_size=5))
+@settings(deadline=None)
+def test_the_error_is_the_mean_of_the_squares(errors):
+    task = Identity()
+    row = {"x": [0.0] * 5, "label": [0.0] * 5}
+    expected = sum(error * error for error in errors) / 5
+    assert task.score(row, errors) == pytest.approx(expected)
+
+
+def test_the_error_is_taken_in_double_precision():
+    row = {"x": [0.0] * 5, "label": [0.0] * 5}
+    assert Identity().score(row, [1e-30, 0, 0, 0, 0]) == pytest.approx(2e-61)
+
+
+def test_the_largest_readable_answer_has_a_finite_error():
+    row = {"x": [0.0] * 5, "label": [0.0] * 5}
+    assert math.isfinite(Identity().score(row, [3.4e38] * 5))
+
+
+@pytest.mark.parametrize(
+    "prediction",
+    [None, "0 0 0 0 0", [0.0] * 4, [[0.0] * 5] * 2, [0, 0, 0, 0, math.nan], [0, 0, 0, 0, 1e39]],
+)
+def test_an_answer_that_cannot_be_read_is_infinitely_wrong(prediction):
+    task = Identity()
+    row = {"x": [0.0] * 5, "label": [0.0] * 5}
+    assert task.read_answer(row, prediction) is None
+    assert task.score(row, prediction) == math.inf
+
+
+def test_a_drawn_row_shows_the_vector_above_its_label():
+    drawn = Identity().draw({"x": [0.5, -0.25], "label": [0.5, -0.25]})
+    assert drawn.splitlines() == [
+        "x      +0.5000000  -0.2500000",
+        "label  +0.5000000  -0.2500000",
+    ]

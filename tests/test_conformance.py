@@ -1,0 +1,385 @@
+"""What every task must do, whoever wrote it: one suite over the registry.
+
+Tasks made from source images are left to their own tests.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+import pickle
+import random
+import re
+
+import numpy as np
+import pytest
+
+from synthbench import preview
+from synthbench.errors import UsageError
+from synthbench.features import arrow_type, label_names
+from synthbench.registry import make_task, task_class, task_names
+from synthbench.sampling import Round, draw_candidates
+from synthbench.seeding import Draws, fingerprints
+from synthbench.tasks.base import Task
+from tests.support import (
+    IMAGELESS,
+    IMAGELESS_TASKS,
+    draw_splits,
+    id_texts,
+    plain_rows,
+    run_python,
+)
+
+ROWS = 60
+#: Buckets with at most so many rows are listed and counted.
+LISTED = 50_000
+
+every_task = pytest.mark.parametrize("name", IMAGELESS_TASKS)
+every_variant = pytest.mark.parametrize(("name", "variant"), IMAGELESS)
+
+
+@functools.cache
+def drawn(name: str, variant: str, seed: int = 0) -> dict[str, Round]:
+    """A small dataset, each made once."""
+    return draw_splits(make_task(name, variant, seed=seed), ROWS)
+
+
+def each_split(name: str, variant: str) -> list[tuple[Task, str, Round]]:
+    task = make_task(name, variant)
+    return [(task, split, rows) for split, rows in drawn(name, variant).items()]
+
+
+def ids_of(splits: dict[str, Round]) -> dict[str, list[str]]:
+    return {name: id_texts(rows.fingerprints) for name, rows in splits.items()}
+
+
+# What a task says of itself.
+
+
+@pytest.mark.parametrize("name", task_names())
+def test_every_task_says_what_it_is_and_where_it_comes_from(name: str) -> None:
+    task = task_class(name)
+    assert task.name == name
+    assert task.__doc__
+    for text in (task.title, task.summary, task.source, task.bucket_name):
+        assert text
+        assert text == text.strip()
+    assert task.variants
+    assert all(task.variants.values())
+    assert task.categories
+
+
+@every_variant
+def test_what_a_task_names_is_among_its_columns_and_splits(name: str, variant: str) -> None:
+    task = make_task(name, variant)
+    columns = set(task.columns)
+    assert "id" not in columns
+    assert set(task.inputs) <= columns
+    assert set(task.judged_by) <= columns
+    assert {one.column for one in task.breakdowns} <= columns
+    assert len(set(task.metrics)) == len(task.metrics) >= 1
+    for split in task.splits:
+        assert re.fullmatch(r"\w+(\.\w+)*", split.name)
+        assert split.name != "all"
+        assert split.rows >= 1
+        assert len(set(split.buckets)) == len(split.buckets) >= 1
+        assert len(task.bucket_weights(split)) == len(split.buckets)
+        assert split.evaluation == (split.name != "train")
+
+
+@every_variant
+def test_a_pickled_task_is_equal_and_draws_from_the_same_streams(name: str, variant: str) -> None:
+    task = make_task(name, variant, seed=7)
+    again = pickle.loads(pickle.dumps(task))
+    assert again == task
+    assert hash(again) == hash(task)
+    assert again.stream == task.stream
+    assert again != make_task(name, variant, seed=8)
+    assert json.loads(json.dumps(task.stream)) == task.stream
+    assert json.loads(json.dumps(task.tables)) == task.tables
+
+
+@every_task
+def test_parameters_survive_the_manifest_and_the_command_line(name: str) -> None:
+    task = make_task(name)
+    stored = json.loads(json.dumps(task.parameters.to_dict()))
+    assert make_task(name, parameters=stored) == task
+    words = {
+        key: ",".join(map(str, given)) if isinstance(given, list) else str(given)
+        for key, given in stored.items()
+    }
+    assert make_task(name, parameters=words) == task
+    assert task.parameters.changed() == {}
+    for _, text in preview.parameter_help(task):
+        assert text
+
+
+@every_task
+def test_wrong_names_and_seeds_are_refused_with_what_is_allowed(name: str) -> None:
+    task = make_task(name)
+    with pytest.raises(UsageError, match="Unknown parameter 'colour'; allowed: "):
+        make_task(name, parameters={"colour": 1})
+    with pytest.raises(UsageError, match=f"Unknown variant of {name} 'sideways'; allowed: "):
+        make_task(name, "sideways")
+    with pytest.raises(UsageError, match=f"Unknown split of {name} 'exam'; allowed: "):
+        task.split("exam")
+    for seed in (-1, True, 1.5, "1", None):
+        with pytest.raises(UsageError, match="allowed are whole numbers from 0"):
+            make_task(name, seed=seed)  # type: ignore[arg-type]
+    for key in task.parameters.to_dict():
+        with pytest.raises(UsageError, match=r"\?.*(allowed|expected)"):
+            make_task(name, parameters={key: "?"})
+
+
+# How rows are drawn.
+
+
+@every_variant
+def test_every_block_of_a_split_has_the_same_columns_and_widths(name: str, variant: str) -> None:
+    task = make_task(name, variant)
+    for split in task.splits:
+        shapes = set()
+        for bucket in split.buckets:
+            block = task.propose(Draws({"test": name}), 256, split, bucket)
+            assert len(block) <= 256
+            shapes.add(
+                tuple((key, one.dtype, one.shape[1:]) for key, one in block.columns.items())
+            )
+            assert {len(column) for column in block.columns.values()} == {len(block)}
+        assert len(shapes) == 1
+
+
+@every_variant
+def test_a_block_is_the_same_whatever_was_drawn_before_it(name: str, variant: str) -> None:
+    split = make_task(name, variant).splits[-1]
+    bucket = split.buckets[0]
+
+    def block(task: Task, number: int) -> list[int]:
+        made = draw_candidates(task, {**task.stream, "test": True}, split, bucket, number)
+        return made.fingerprints.tolist()
+
+    task = make_task(name, variant)
+    first, second = block(task, 0), block(task, 1)
+    fresh = make_task(name, variant)
+    assert block(fresh, 1) == second
+    assert block(fresh, 0) == first
+    assert first != second
+
+
+@every_variant
+def test_no_row_comes_twice_in_a_dataset(name: str, variant: str) -> None:
+    every = [one for rows in ids_of(drawn(name, variant)).values() for one in rows]
+    assert len(set(every)) == len(every)
+
+
+@every_variant
+def test_rows_are_in_the_buckets_they_were_asked_for(name: str, variant: str) -> None:
+    for task, split, rows in each_split(name, variant):
+        found = task.buckets(task.render(rows.block))
+        assert found.dtype == np.int64
+        np.testing.assert_array_equal(found, rows.buckets)
+        assert set(found.tolist()) <= set(task.split(split).buckets)
+        assert all(task.bucket_label(bucket) for bucket in found.tolist())
+
+
+@every_variant
+def test_a_bucket_that_can_be_listed_has_as_many_rows_as_it_counts(name: str, variant: str) -> None:
+    task = make_task(name, variant)
+    for split in task.splits:
+        for bucket in split.buckets:
+            capacity = task.capacity(split, bucket)
+            assert capacity is None or capacity >= 1
+            if capacity is None or capacity > LISTED:
+                continue
+            block = task.listing(split, bucket)
+            assert len(block) == capacity
+            assert len(np.unique(fingerprints(task.content(block)))) == capacity
+            assert set(task.buckets(task.render(block)).tolist()) == {bucket}
+            proposed = task.propose(Draws({"test": name}), 256, split, bucket)
+            assert block.columns.keys() == proposed.columns.keys()
+            for key, column in block.columns.items():
+                assert column.dtype == proposed[key].dtype
+                assert column.shape[1:] == proposed[key].shape[1:]
+            listed = set(fingerprints(task.content(block)).tolist())
+            assert set(fingerprints(task.content(proposed)).tolist()) <= listed
+
+
+@every_variant
+def test_the_global_random_state_neither_matters_nor_moves(name: str, variant: str) -> None:
+    random.seed(1)
+    np.random.seed(1)
+    before = random.getstate(), np.random.get_state()
+    again = ids_of(draw_splits(make_task(name, variant), ROWS))
+    assert again == ids_of(drawn(name, variant))
+    assert random.getstate() == before[0]
+    after = np.random.get_state()
+    assert all(np.array_equal(a, b) for a, b in zip(before[1], after, strict=True))
+
+
+@every_variant
+def test_two_sizes_in_one_process_do_not_disturb_each_other(name: str, variant: str) -> None:
+    task = make_task(name, variant)
+    larger = ids_of(draw_splits(task, 2 * ROWS))
+    assert ids_of(draw_splits(task, ROWS)) == ids_of(drawn(name, variant))
+    assert ids_of(draw_splits(make_task(name, variant), 2 * ROWS)) == larger
+
+
+@pytest.fixture(scope="module")
+def elsewhere() -> dict[str, dict[str, list[str]]]:
+    """The ids of every small dataset, made in another process with another PYTHONHASHSEED."""
+    code = f"""
+import json
+from synthbench.registry import make_task
+from tests.support import IMAGELESS, draw_splits, id_texts
+print(json.dumps({{
+    f"{{name}} {{variant}}": {{
+        split: id_texts(rows.fingerprints)
+        for split, rows in draw_splits(make_task(name, variant), {ROWS}).items()
+    }}
+    for name, variant in reversed(IMAGELESS)
+}}))
+"""
+    made: dict[str, dict[str, list[str]]] = json.loads(run_python(code, PYTHONHASHSEED="12345"))
+    return made
+
+
+@every_variant
+def test_another_process_with_another_hash_seed_draws_the_same_rows(
+    name: str, variant: str, elsewhere: dict[str, dict[str, list[str]]]
+) -> None:
+    assert elsewhere[f"{name} {variant}"] == ids_of(drawn(name, variant))
+
+
+@every_variant
+def test_neighbouring_seeds_share_no_more_rows_than_chance(name: str, variant: str) -> None:
+    """Rows are compared in each split's largest bucket, where hardly any would meet by chance."""
+    task = make_task(name, variant)
+    first, second = drawn(name, variant), drawn(name, variant, seed=1)
+    for split in task.splits:
+        bucket = split.buckets[-1]
+        capacity = task.capacity(split, bucket)
+        one, two = (
+            rows[split.name].fingerprints[rows[split.name].buckets == bucket]
+            for rows in (first, second)
+        )
+        expected = 0.0 if capacity is None else len(one) * len(two) / capacity
+        assert len(np.intersect1d(one, two)) <= expected + 5 * math.sqrt(expected) + 1
+        assert one.tolist() != two.tolist()
+
+
+# How rows are shown and read again.
+
+
+@every_variant
+def test_rendered_columns_have_exactly_the_declared_names_and_types(
+    name: str, variant: str
+) -> None:
+    for task, _, rows in each_split(name, variant):
+        columns = task.render(rows.block)
+        assert list(columns) == list(task.columns)
+        for key, feature in task.columns.items():
+            assert columns[key].type == arrow_type(feature), key
+            assert len(columns[key]) == len(rows.block)
+            assert columns[key].null_count == 0
+            names = label_names(feature)
+            if names is not None:
+                classes = columns[key].to_numpy()
+                assert classes.min() >= 0
+                assert classes.max() < len(names)
+
+
+@every_variant
+def test_rows_rendered_in_parts_are_the_rows_rendered_as_a_whole(name: str, variant: str) -> None:
+    for task, _, rows in each_split(name, variant):
+        whole = plain_rows(task.render(rows.block))
+        parts = [
+            row
+            for part in (slice(0, 1), slice(1, 17), slice(17, None))
+            for row in plain_rows(task.render(rows.block.take(part)))
+        ]
+        assert parts == whole
+
+
+@every_variant
+def test_arrays_hold_what_is_rendered_one_row_after_another(name: str, variant: str) -> None:
+    for task, _, rows in each_split(name, variant):
+        arrays, columns = task.arrays(rows.block), task.render(rows.block)
+        assert set(task.columns) <= set(arrays)
+        for key, array in arrays.items():
+            assert isinstance(array, np.ndarray)
+            assert len(array) == len(rows.block)
+            if key in columns and array.ndim == 1 and array.dtype != object:
+                np.testing.assert_array_equal(array, columns[key].to_numpy())
+            elif key in columns and isinstance(array[0], str):
+                assert array.tolist() == columns[key].to_pylist()
+
+
+@every_variant
+def test_parsed_rows_have_the_fingerprints_they_were_drawn_with(name: str, variant: str) -> None:
+    for task, _, rows in each_split(name, variant):
+        columns = task.render(rows.block)
+        parsed = task.parse({key: columns[key] for key in task.inputs})
+        np.testing.assert_array_equal(fingerprints(task.content(parsed)), rows.fingerprints)
+
+
+@every_variant
+def test_the_reference_solver_gives_back_all_other_columns(name: str, variant: str) -> None:
+    for task, _, rows in each_split(name, variant):
+        for row in plain_rows(task.render(rows.block)):
+            inputs = {key: row[key] for key in task.inputs}
+            assert {**inputs, **task.derive(inputs)} == row
+            assert not set(task.inputs) & set(task.derive(inputs))
+
+
+@every_variant
+def test_every_row_can_be_drawn_for_people(name: str, variant: str) -> None:
+    for task, _, rows in each_split(name, variant):
+        for row in plain_rows(task.render(rows.block))[:5]:
+            assert task.draw(row).strip()
+
+
+# How answers are judged.
+
+#: Metrics of which less is better.
+ERRORS = {"mse"}
+
+
+@every_variant
+def test_a_rows_own_answer_scores_best(name: str, variant: str) -> None:
+    for task, _, rows in each_split(name, variant):
+        for row in plain_rows(task.render(rows.block)):
+            answers = [task.solve(row[task.inputs[0]])]
+            if "label" in row:
+                answers.append(row["label"])
+                names = label_names(task.columns["label"])
+                answers += [names[row["label"]], str(row["label"])] if names else []
+            for answer in answers:
+                metrics = task.measure(row, task.read_answer(row, answer))
+                nothing = task.measure(row, None)
+                assert list(metrics) == list(task.metrics) == list(nothing)
+                for metric, reached in metrics.items():
+                    if metric in ERRORS:
+                        assert reached == 0 < nothing[metric]
+                    elif "label" in row:
+                        assert reached == 1 > nothing[metric] or math.isnan(reached)
+                    else:
+                        assert reached > nothing[metric]
+                assert task.score(row, answer) == metrics[task.metrics[0]]
+
+
+@pytest.mark.parametrize(
+    "nonsense",
+    [None, "", "  ", "what?", "½", "1e400", b"\xff", math.nan, -math.inf, 10**30, -1, [], {}, [[]],
+     [None], [[[["x"]]]], {"label": 1}, object(), np.zeros((3, 0)), np.float64("nan"), 1j],
+    ids=repr,
+)
+@every_variant
+def test_nonsense_is_read_as_no_answer_and_scores_worst(
+    name: str, variant: str, nonsense: object
+) -> None:
+    for task, _, rows in each_split(name, variant):
+        columns = task.render(rows.block.take(slice(0, 3)))
+        for row in plain_rows(columns):
+            assert task.read_answer(row, nonsense) is None
+            assert task.score(row, nonsense) == task.measure(row, None)[task.metrics[0]]

@@ -1,0 +1,100 @@
+"""PNG files of a fixed form: what is written can be read by all, and what others wrote by us."""
+
+import hashlib
+import io
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from synthbench import png
+
+sizes = st.tuples(st.integers(1, 3), st.integers(1, 40), st.integers(1, 40))
+
+
+def random_pixels(shape, seed=0):
+    return np.random.default_rng(seed).integers(0, 256, (*shape, 3), dtype=np.uint8)
+
+
+def encoded(pixels):
+    return png.encode(pixels[None])[0].as_py()
+
+
+def pillow_png(pixels, **options):
+    file = io.BytesIO()
+    Image.fromarray(pixels).save(file, "PNG", **options)
+    return file.getvalue()
+
+
+@settings(max_examples=40, deadline=None)
+@given(sizes, st.integers(0, 1000))
+def test_what_is_encoded_decodes_to_the_same_pixels_here_and_in_pillow(shape, seed):
+    images = random_pixels(shape, seed)
+    files = png.encode(images)
+    assert len(files) == len(images)
+    for file, pixels in zip(files.to_pylist(), images, strict=True):
+        assert np.array_equal(png.decode(file), pixels)
+        with Image.open(io.BytesIO(file)) as opened:
+            opened.verify()
+        with Image.open(io.BytesIO(file)) as opened:
+            assert opened.format == "PNG" and opened.mode == "RGB"
+            assert np.array_equal(np.asarray(opened), pixels)
+
+
+def test_the_bytes_of_a_file_never_change():
+    pixels = (np.arange(56 * 56 * 3) * 7 % 256).astype(np.uint8).reshape(56, 56, 3)
+    assert hashlib.sha256(encoded(pixels)).hexdigest() == (
+        "9b636988325eb502ad50e227983ac6cdb44538efcc65b48f3f94c8d150aaa676"
+    )
+
+
+def test_images_of_one_size_have_files_of_one_size():
+    files = png.encode(random_pixels((5, 56, 56)))
+    assert {len(file) for file in files.to_pylist()} == {9532}
+
+
+def test_no_images_make_no_files():
+    assert len(png.encode(random_pixels((0, 56, 56)))) == 0
+
+
+@pytest.mark.parametrize("shape", [(1, 300, 300), (1, 1, 21845), (1, 0, 5)])
+def test_an_image_that_fits_no_stored_block_is_refused(shape):
+    with pytest.raises(ValueError, match="allowed are 1 to 65535"):
+        png.encode(np.zeros((*shape, 3), np.uint8))
+
+
+@pytest.mark.parametrize("options", [{}, {"compress_level": 0}, {"optimize": True}])
+def test_what_pillow_encoded_is_decoded_too(options):
+    pixels = random_pixels((56, 56))
+    assert np.array_equal(png.decode(pillow_png(pixels, **options)), pixels)
+
+
+def test_a_large_or_grey_image_of_another_encoder_is_decoded():
+    assert png.decode(pillow_png(random_pixels((300, 200)))).shape == (300, 200, 3)
+    grey = random_pixels((9, 8))[..., 0]
+    assert np.array_equal(png.decode(pillow_png(grey)), np.repeat(grey[..., None], 3, axis=2))
+
+
+@pytest.mark.parametrize("file", [b"", b"no image", b"\x89PNG\r\n\x1a\n", bytes(9532)])
+def test_what_is_no_image_is_an_error(file):
+    with pytest.raises(ValueError, match=f"{len(file)} bytes that are no image"):
+        png.decode(file)
+
+
+@pytest.mark.parametrize("place", [0, 20, 30, 45, 60, 5000, 9500, 9513, 9517, 9525])
+def test_a_changed_byte_never_passes_for_the_image(place):
+    pixels = random_pixels((56, 56))
+    broken = bytearray(encoded(pixels))
+    broken[place] ^= 1
+    try:
+        decoded = png.decode(bytes(broken))
+    except ValueError:
+        return
+    assert not np.array_equal(decoded, pixels)
+
+
+def test_a_cut_off_file_is_an_error():
+    with pytest.raises(ValueError, match="no image"):
+        png.decode(encoded(random_pixels((56, 56)))[:-3000])
