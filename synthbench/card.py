@@ -12,6 +12,7 @@ from typing import Any
 
 from synthbench.dataset import Manifest, SplitRecord, columns_of
 from synthbench.features import card_features
+from synthbench.publishing import write_text
 from synthbench.tasks.base import Task
 
 LICENSE = "apache-2.0"
@@ -24,6 +25,9 @@ def write_card(directory: Path, manifest: Manifest, tasks: Sequence[Task]) -> No
         directory: the dataset directory, with its shards in place.
         manifest: the dataset's manifest.
         tasks: the tasks that made its variants.
+
+    Raises:
+        SynthbenchError: it cannot be written.
     """
     # PyYAML comes with datasets.
     import yaml
@@ -32,7 +36,7 @@ def write_card(directory: Path, manifest: Manifest, tasks: Sequence[Task]) -> No
         _front_matter(manifest, tasks), sort_keys=False, allow_unicode=True, width=100
     )
     text = f"---\n{front}---\n\n{_body(manifest, tasks)}"
-    (directory / "README.md").write_text(text, encoding="utf-8")
+    write_text(directory / "README.md", text)
 
 
 def _front_matter(manifest: Manifest, tasks: Sequence[Task]) -> dict[str, Any]:

@@ -203,13 +203,16 @@ class _Judgement:
 
     def _judged_by(self, there: Sequence[str]) -> list[str]:
         """The columns that answers are judged by: where the task names none, all there are."""
-        if not self._task.judged_by:
-            found = [name for name in self._task.columns if name in there]
-        else:
-            found = list(self._task.judged_by)
-        for name in found or self._task.columns:
+        task = self._task
+        for name in task.judged_by:
             if name not in there:
-                raise _no_column(self._task, name)
+                raise _no_column(task, name)
+        found = [name for name in task.judged_by or task.columns if name in there]
+        if not found:
+            raise UsageError(
+                f"Rows of {task.name} have the columns {', '.join(task.columns)}; "
+                f"these have {', '.join(there)}."
+            )
         return found
 
     def _predictions(self, ids: Sequence[str], done: int) -> Sequence[Any]:

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from synthbench.card import content_digest
+from synthbench.card import command_line, content_digest
 from synthbench.dataset import MANIFEST, Dataset, Shard, SplitRecord, columns_of
 from synthbench.errors import SynthbenchError
 from synthbench.features import Features, arrow_schema, card_features
@@ -52,12 +52,25 @@ def make_tasks(dataset: Dataset, findings: Findings) -> dict[str, Task]:
     return tasks
 
 
-def check_tables(dataset: Dataset, tasks: Mapping[str, Task], findings: Findings) -> None:
-    """Whether the manifest has the tables that the tasks of its variants have together."""
+def check_tables(
+    dataset: Dataset, tasks: Mapping[str, Task], findings: Findings, with_sources: bool
+) -> None:
+    """Whether the manifest has the tables that the tasks of its variants have together.
+
+    Tables that tell of source images cannot be compared where these are not at hand.
+
+    Raises:
+        SynthbenchError: source images are said to be here and are not.
+    """
     there = dict(_entries("tables", dataset.manifest.tables))
     made: dict[str, Any] = {}
     for task in tasks.values():
-        made.update(_entries("tables", json.loads(json.dumps(task.tables))))
+        try:
+            made.update(_entries("tables", json.loads(json.dumps(task.tables))))
+        except SynthbenchError:
+            if with_sources:
+                raise
+            return
     for name in {**there, **made}:
         if there.get(name) != made.get(name):
             text = f"{name} is {short(there.get(name))}, the task gives {short(made.get(name))}"
@@ -74,32 +87,39 @@ def _entries(name: str, entry: Any) -> Iterator[tuple[str, Any]]:
 
 
 def check_card(dataset: Dataset, tasks: Mapping[str, Task], findings: Findings) -> None:
-    """Whether the card's front matter agrees with the manifest; its prose is free."""
+    """Whether the card's front matter and command agree with the manifest; its prose is free."""
     import yaml  # comes with datasets
 
+    manifest = dataset.manifest
     try:
         text = (dataset.path / CARD).read_text(encoding="utf-8")
         front = yaml.safe_load(text.split("---\n", 2)[1])
         configs = {config["config_name"]: config for config in front["configs"]}
         infos = {info["config_name"]: info for info in front["dataset_info"]}
         for variant, task in tasks.items():
-            description, info = str(configs[variant]["description"]), infos[variant]
-            digest = f"content sha256:{content_digest(dataset.manifest, variant)}"
+            digest = f"content sha256:{content_digest(manifest, variant)}"
+            description = configs[variant]["description"]
             if digest not in description:
-                text = f"{variant} is described as {description!r}, the manifest gives {digest!r}"
-                findings.add(CARD, f"description of {variant}", text)
-            shown = {split["name"]: split["num_examples"] for split in info["splits"]}
-            for name, record in dataset.manifest.variants[variant].items():
-                if shown.get(name) != record.rows:
-                    text = f"{variant}/{name} has {record.rows} rows, shown are {shown.get(name)}"
-                    findings.add(CARD, f"rows of {variant}/{name}", text)
-            if info["features"] != card_features(columns_of(task)):
-                findings.add(CARD, f"features of {variant}", f"{variant} has other features")
+                wrong = f"{variant} is described as {description!r}, the manifest gives {digest!r}"
+                findings.add(CARD, f"description of {variant}", wrong)
+            shown = {split["name"]: split["num_examples"] for split in infos[variant]["splits"]}
+            rows = {name: record.rows for name, record in manifest.variants[variant].items()}
+            if shown != rows:
+                wrong = f"the rows of {variant} are {shown}, the manifest says {rows}"
+                findings.add(CARD, f"rows of {variant}", wrong)
+            if infos[variant]["features"] != card_features(columns_of(task)):
+                wrong = f"the features of {variant} are not those of its task"
+                findings.add(CARD, f"features of {variant}", wrong)
     except FileNotFoundError:
         findings.add(CARD, "missing", "missing")
+        return
     except (OSError, ValueError, LookupError, TypeError, AttributeError, yaml.YAMLError) as error:
-        text = f"its front matter cannot be read: {type(error).__name__} {error}"
-        findings.add(CARD, "unreadable", text.splitlines()[0])
+        wrong = f"its front matter cannot be read: {type(error).__name__} {error}"
+        findings.add(CARD, "unreadable", wrong.splitlines()[0])
+        return
+    if tasks and len(tasks) == len(manifest.variants) and command_line(manifest) not in text:
+        wrong = f"it does not show the command that the manifest gives: {command_line(manifest)}"
+        findings.add(CARD, "command", wrong)
 
 
 # What files there are, and what their footers say.

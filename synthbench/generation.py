@@ -125,14 +125,14 @@ def run(
         tasks = _tasks(task, variant, parameters, seed)
         plans = {one.variant: _plan(one, preset, rows or {}) for one in tasks}
         command = _command(tasks, plans, shard_rows)
-        target = Path(out if out is not None else task).absolute()
+        target = Path(out if out is not None else task).resolve()
         there = finished(target)
         if there is not None and not overwrite:
             _check_same(there, command)
             return Outcome(target, there.manifest, {})
         with (
-            open_workplace(target, command, overwrite) as workplace,
             open_engine(engine, workers, scheduler) as opened,
+            open_workplace(target, command, overwrite) as workplace,
             _bar(task, plans, progress) as bar,
         ):
             making = _Making(workplace, opened, command["shard_rows"], bar)

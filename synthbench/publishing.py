@@ -7,6 +7,7 @@ to go on after an interruption. Under the final name there is a whole dataset or
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import shutil
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from synthbench.dataset import MANIFEST, Dataset
-from synthbench.errors import DatasetError, UsageError
+from synthbench.errors import DatasetError, SynthbenchError, UsageError
 
 _COMMAND = "command.json"
 _PROGRESS = "progress.json"
@@ -101,6 +102,11 @@ def open_workplace(target: Path, command: dict[str, Any], overwrite: bool) -> It
         UsageError: the place cannot be written, another run is at work there, or an interrupted
             run of another command lies there.
     """
+    if target.is_mount():
+        raise UsageError(
+            f"Output {str(target)!r} is a mount point, which cannot be replaced as a whole; "
+            "name a directory inside it."
+        )
     path = target.with_name(f".{target.name}.partial")
     try:
         path.mkdir(parents=True, exist_ok=True)
@@ -169,11 +175,32 @@ def _lock(file: IO[str]) -> bool:
 
 
 def write_json(path: Path, values: Any) -> None:
-    """Write JSON values to a file that is whole at every moment."""
+    """Write JSON values to a file that is whole at every moment; raises as `write_text`."""
+    write_text(path, json.dumps(values, indent=2, ensure_ascii=False) + "\n")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file that is whole at every moment.
+
+    Raises:
+        SynthbenchError: it cannot be written.
+    """
     beside = path.with_name(path.name + ".new")
-    text = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
-    beside.write_text(text, encoding="utf-8")
-    beside.replace(path)
+    try:
+        beside.write_text(text, encoding="utf-8")
+        beside.replace(path)
+    except OSError as error:
+        raise write_failure(path, error) from error
+
+
+def write_failure(path: Path, error: OSError) -> SynthbenchError:
+    """The error for a file of a dataset that cannot be written."""
+    if error.errno == errno.ENOSPC:
+        return SynthbenchError(
+            f"No space left on the device while writing {path}; what is finished is kept "
+            "beside. Make room and run the same command to go on."
+        )
+    return SynthbenchError(f"{path} cannot be written: {error.strerror or error}")
 
 
 def check_whole(dataset: Dataset) -> None:

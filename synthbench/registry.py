@@ -8,7 +8,7 @@ import importlib.metadata
 from collections.abc import Mapping
 from typing import Any
 
-from synthbench.errors import UsageError, unknown_name
+from synthbench.errors import SynthbenchError, UsageError, unknown_name
 from synthbench.tasks.base import Parameters, Task
 
 #: Name of each task, its module under `synthbench.tasks`, and its class.
@@ -39,8 +39,10 @@ def register(task: type[Task]) -> type[Task]:
         The same class.
 
     Raises:
-        UsageError: the name is taken by another task.
+        UsageError: this is no task, or its name is taken by another one.
     """
+    if not (isinstance(task, type) and issubclass(task, Task)):
+        raise UsageError(f"{task!r} is no task: expected a subclass of synthbench.Task.")
     if task.name in _OWN or _registered.get(task.name, task) is not task:
         raise UsageError(f"A task named {task.name!r} exists already; choose another name.")
     _registered[task.name] = task
@@ -63,6 +65,7 @@ def task_class(name: str) -> type[Task]:
 
     Raises:
         UsageError: no task has this name; the nearest is offered.
+        SynthbenchError: another package names the task, but it cannot be loaded.
     """
     if name in _OWN:
         module, attribute = _OWN[name]
@@ -73,8 +76,20 @@ def task_class(name: str) -> type[Task]:
     if name in _registered:
         return _registered[name]
     if name in _entry_points():
-        return register(_entry_points()[name].load())
+        return register(_load(_entry_points()[name]))
     raise unknown_name("task", name, task_names())
+
+
+def _load(point: importlib.metadata.EntryPoint) -> type[Task]:
+    """The task of an entry point."""
+    place = f"Task {point.name!r} of entry point {point.value!r}"
+    try:
+        found: type[Task] = point.load()
+    except (ImportError, AttributeError) as error:
+        raise SynthbenchError(f"{place} cannot be loaded: {error}.") from error
+    if (name := getattr(found, "name", None)) != point.name:
+        raise SynthbenchError(f"{place} has the name {name!r}: expected a task of the same name.")
+    return found
 
 
 def make_task(

@@ -210,15 +210,9 @@ def score_of(task: Task, values: NDArray[np.float64]) -> Score:
     for name, column in zip(task.metrics, values.T, strict=True):
         told = column[~np.isnan(column)]
         metrics[name] = float(told.sum() / len(told)) if len(told) else math.nan
-        if len(told) and name in _zero_or_one(task):
+        if len(told) and name in task.binary_metrics:
             intervals[name] = wilson(float(told.sum()), len(told))
     return Score(len(values), metrics, intervals)
-
-
-def _zero_or_one(task: Task) -> Sequence[str]:
-    """The metrics that are 0 or 1 for every row."""
-    names: Sequence[str] = getattr(task, "binary_metrics", ("accuracy",))
-    return names
 
 
 def scores_by(

@@ -84,21 +84,24 @@ def share_out(rows: int, limits: list[int | None], weights: tuple[float, ...]) -
     shares = [0] * len(limits)
     open_ones = list(range(len(limits)))
     left = rows
-    while left and open_ones:
+    while open_ones:
         total = sum(weights[index] for index in open_ones)
-        ideal = {index: int(left * (weights[index] / total)) for index in open_ones}
-        for index in open_ones[: left - sum(ideal.values())]:
-            ideal[index] += 1
         for index in open_ones:
-            limit = limits[index]
-            granted = ideal[index] if limit is None else min(ideal[index], limit - shares[index])
-            shares[index] += granted
-            left -= granted
-        open_ones = [
-            index
+            shares[index] = int(left * (weights[index] / total))
+        for index in open_ones[: left - sum(shares[index] for index in open_ones)]:
+            shares[index] += 1
+        full = {
+            index: limit
             for index in open_ones
-            if limits[index] is None or shares[index] < (limits[index] or 0)
-        ]
+            if (limit := limits[index]) is not None and shares[index] > limit
+        }
+        if not full:
+            break
+        # Those that are cut off are settled; the others divide the rest anew.
+        for index, limit in full.items():
+            shares[index] = limit
+            left -= limit
+        open_ones = [index for index in open_ones if index not in full]
     return shares
 
 
@@ -441,6 +444,8 @@ class SplitSampler:
             parts += got
             buckets.append(np.full(count, bucket, np.int64))
         self._share_out_exhausted()
+        if not parts:  # all that was left was owed by buckets that turned out to be exhausted
+            return self._next_round()
         block = Block.concatenate([block for block, _ in parts])
         prints = np.concatenate([prints for _, prints in parts])
         order = Draws({**self._coordinates, "order": True}, self._round).permutation(len(prints))

@@ -79,7 +79,8 @@ class Draws:
         words = self.words(int(np.prod(shape)))
         low = ((words & _LOW_HALF) * np.uint64(high)) >> _WORD_BITS
         product = (words >> _WORD_BITS) * np.uint64(high) + low
-        return np.asarray(product >> _WORD_BITS, np.int64).reshape(shape)
+        drawn: NDArray[np.int64] = (product >> _WORD_BITS).astype(np.int64).reshape(shape)
+        return drawn
 
     def bits(self, probability: float, shape: Shape) -> NDArray[np.bool_]:
         """True with the given probability (rounded to a multiple of 2**-32), bool of `shape`."""
@@ -88,7 +89,8 @@ class Draws:
     def floats(self, shape: Shape) -> NDArray[np.float64]:
         """Uniform multiples of 2**-53 in `[0, 1)`, float64 of `shape`."""
         words = self.words(int(np.prod(shape))) >> np.uint64(11)
-        return np.asarray(words.astype(np.float64) * 2.0**-53).reshape(shape)
+        drawn: NDArray[np.float64] = (words.astype(np.float64) * 2.0**-53).reshape(shape)
+        return drawn
 
     def permutations(self, rows: int, length: int) -> NDArray[np.int64]:
         """`rows` independent uniform permutations of `0..length-1`, int64 `(rows, length)`.

@@ -2,8 +2,9 @@
 
 What manifest, card and footers tell is looked at first (`filechecks`); workers then look at rows
 and bytes (`rowchecks`); what concerns more than one row (repeated rows, source images of two
-splits, balance) is put together here. Two entries of the manifest do not show in the files: the
-seed, unless the task draws its tables from it, and how many candidates were tried.
+splits, balance) is put together here. What merely shaped the chances of rows (the seed, some of the
+parameters) and the number of candidates tried do not show in the rows; the command in the card is
+compared with the former.
 """
 
 from __future__ import annotations
@@ -74,8 +75,8 @@ class Verdict:
         lines.append(f"Checked: {', '.join(counts)}.")
         if self.checked[IMAGES] and not self.checked[PIXELS]:
             lines.append(
-                "Pixels were not compared with the source images, which are not here; "
-                "--source-dir says where they are."
+                "The source images are not here (--source-dir says where they are), so the pixels "
+                "and what the manifest says of the sources were not compared with them."
             )
         return "\n".join(lines)
 
@@ -91,9 +92,9 @@ def verify(
 
     Compared are: checksums, sizes and schemas of the shards; the digest of every split; every
     derived column and the id of every row; the rows of every split and bucket; the task's tables;
-    and what the card says of content, rows and features. No row may be twice in a variant, no
-    source image in two of its splits, no unknown file under `data`. Pixels are compared with
-    their source images where these are at hand.
+    and what the card says of content, rows, features and the command. No row may be twice in a
+    variant, no source image in two of its splits, no unknown file under `data`. Pixels are
+    compared with their source images where these are at hand.
 
     Args:
         path: the dataset directory.
@@ -110,7 +111,7 @@ def verify(
     findings = Findings()
     with use_source_dir(source_dir), open_engine(workers=workers) as engine:
         tasks = make_tasks(dataset, findings)
-        check_tables(dataset, tasks, findings)
+        check_tables(dataset, tasks, findings, source_dir is not None)
         check_card(dataset, tasks, findings)
         check_unknown_files(dataset, findings)
         variants = {name: open_variant(dataset, task, findings) for name, task in tasks.items()}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import collections
 import contextlib
-import errno
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -17,8 +16,8 @@ from numpy.typing import NDArray
 
 from synthbench.dataset import Shard, columns_of
 from synthbench.digest import RowDigest, file_sha256, ids
-from synthbench.errors import SynthbenchError
 from synthbench.features import Feature, Features, arrow_schema, is_image, value
+from synthbench.publishing import write_failure
 from synthbench.tasks.base import Block, Task
 
 #: Row groups that may wait for the writing thread.
@@ -149,10 +148,13 @@ class _ShardFiles:
         self._on_shard = on_shard
         self._writer: pq.ParquetWriter | None = None
         self._in_shard = 0
+        self._failed = False
         self.shards = finished
 
     def write(self, group: pa.Table, last: bool, checkpoint: Any) -> None:
         """Append a row group, and close the shard if it is its last."""
+        if self._failed:  # the first failure is on its way to the caller
+            return
         name = self._names[len(self.shards)]
         path = self._directory / name
         try:
@@ -176,23 +178,17 @@ class _ShardFiles:
                 self.shards.append(shard)
                 self._in_shard = 0
                 self._on_shard(self.shards, checkpoint)
-        except OSError as error:
-            raise _failure(path, error) from error
+        except BaseException as error:
+            self._failed = True
+            if isinstance(error, OSError):
+                raise write_failure(path, error) from error
+            raise
 
     def abandon(self) -> None:
         """Close a shard that will not be finished."""
         if self._writer is not None:
             with contextlib.suppress(OSError):  # a full disk: the failure is on its way already
                 self._writer.close()
-
-
-def _failure(path: Path, error: OSError) -> SynthbenchError:
-    if error.errno == errno.ENOSPC:
-        return SynthbenchError(
-            f"No space left on the device while writing {path}; what is finished is kept "
-            "beside. Make room and run the same command to go on."
-        )
-    return SynthbenchError(f"{path} cannot be written: {error.strerror or error}")
 
 
 def _repeating(name: str, feature: Feature) -> list[str]:

@@ -35,7 +35,7 @@ IMAGELESS = [
     if not has_images(make_task(name))
     for variant in task_class(name).variants
 ]
-IMAGELESS_TASKS = list(dict.fromkeys(name for name, _ in IMAGELESS))
+
 
 
 def draw_splits(task: Task, rows: int) -> dict[str, Round]:

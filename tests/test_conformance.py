@@ -1,4 +1,4 @@
-"""What every task must do, whoever wrote it: one suite over the registry.
+"""What every task must do, whoever wrote it: one suite over the registry and the toy task.
 
 Tasks made from source images are left to their own tests.
 """
@@ -15,7 +15,7 @@ import re
 import numpy as np
 import pytest
 
-from synthbench import preview
+from synthbench import preview, registry
 from synthbench.errors import UsageError
 from synthbench.features import arrow_type, label_names
 from synthbench.registry import make_task, task_class, task_names
@@ -24,19 +24,25 @@ from synthbench.seeding import Draws, fingerprints
 from synthbench.tasks.base import Task
 from tests.support import (
     IMAGELESS,
-    IMAGELESS_TASKS,
     draw_splits,
     id_texts,
     plain_rows,
     run_python,
 )
+from tests.toy_task import Addition
 
 ROWS = 60
 #: Buckets with at most so many rows are listed and counted.
 LISTED = 50_000
 
-every_task = pytest.mark.parametrize("name", IMAGELESS_TASKS)
-every_variant = pytest.mark.parametrize(("name", "variant"), IMAGELESS)
+VARIANTS = [*IMAGELESS, (Addition.name, "default")]
+every_task = pytest.mark.parametrize("name", list(dict.fromkeys(name for name, _ in VARIANTS)))
+every_variant = pytest.mark.parametrize(("name", "variant"), VARIANTS)
+
+
+@pytest.fixture(autouse=True)
+def _toy_task(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(registry._registered, Addition.name, Addition)
 
 
 @functools.cache
@@ -57,7 +63,7 @@ def ids_of(splits: dict[str, Round]) -> dict[str, list[str]]:
 # What a task says of itself.
 
 
-@pytest.mark.parametrize("name", task_names())
+@pytest.mark.parametrize("name", [*task_names(), Addition.name])
 def test_every_task_says_what_it_is_and_where_it_comes_from(name: str) -> None:
     task = task_class(name)
     assert task.name == name
@@ -230,14 +236,16 @@ def elsewhere() -> dict[str, dict[str, list[str]]]:
     """The ids of every small dataset, made in another process with another PYTHONHASHSEED."""
     code = f"""
 import json
-from synthbench.registry import make_task
-from tests.support import IMAGELESS, draw_splits, id_texts
+from synthbench.registry import make_task, register
+from tests.support import draw_splits, id_texts
+from tests.toy_task import Addition
+register(Addition)
 print(json.dumps({{
     f"{{name}} {{variant}}": {{
         split: id_texts(rows.fingerprints)
         for split, rows in draw_splits(make_task(name, variant), {ROWS}).items()
     }}
-    for name, variant in reversed(IMAGELESS)
+    for name, variant in reversed({VARIANTS!r})
 }}))
 """
     made: dict[str, dict[str, list[str]]] = json.loads(run_python(code, PYTHONHASHSEED="12345"))
@@ -371,8 +379,8 @@ def test_a_rows_own_answer_scores_best(name: str, variant: str) -> None:
 @pytest.mark.parametrize(
     "nonsense",
     [None, "", "  ", "what?", "½", "1e400", b"\xff", math.nan, -math.inf, 10**30, -1, [], {}, [[]],
-     [None], [[[["x"]]]], {"label": 1}, object(), np.zeros((3, 0)), np.float64("nan"), 1j],
-    ids=repr,
+     [None], [[[["x"]]]], {"label": 1}, Task, np.zeros((3, 0)), np.float64("nan"), 1j],
+    ids=str,
 )
 @every_variant
 def test_nonsense_is_read_as_no_answer_and_scores_worst(

@@ -75,7 +75,7 @@ class Addition(Task):
 
     def content(self, block: Block) -> NDArray[np.uint8]:
         # Odd codes, their lowest byte last: no row ends in a zero byte.
-        return (2 * block["numbers"] + 1).astype(">u4").view(np.uint8)
+        return (2 * block["numbers"] + 1).astype(">u4", order="C").view(np.uint8)
 
     def render(self, block: Block) -> dict[str, pa.Array]:
         a, b = (pa.array(column) for column in block["numbers"].T)

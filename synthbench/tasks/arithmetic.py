@@ -15,8 +15,7 @@ Source: NDR (Csordás, Irie, Schmidhuber, ICLR 2022), sections 3.2 and C.2.
 from __future__ import annotations
 
 import dataclasses
-import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -30,7 +29,7 @@ from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Breakdown, Parameters, Split, Task, parameter, read_class
 from synthbench.tasks.drawing import Node, draw_tree
 from synthbench.tasks.growing import Law, grow
-from synthbench.tasks.trees import Forest, Grammar, check_trees
+from synthbench.tasks.trees import Forest, Grammar, check_trees, listed_rows
 
 OPERATORS = ("+", "*")
 DIGITS = tuple("0123456789")
@@ -138,7 +137,7 @@ class Arithmetic(Task):
         label, needed = evaluate(forest, operators, self.parameters.modulus)
         return Block(
             {
-                "characters": write_characters(forest, operators, lengths),
+                "tokens": write_characters(forest, operators, lengths),
                 "label": label,
                 "depth": np.full(forest.trees, bucket, np.int8),
                 "dependency_depth": needed,
@@ -147,11 +146,11 @@ class Arithmetic(Task):
         )
 
     def content(self, block: Block) -> NDArray[np.uint8]:
-        return block["characters"]
+        return block["tokens"]
 
     def render(self, block: Block) -> dict[str, pa.Array]:
         return {
-            "text": join_characters(block["characters"], block["length"]),
+            "text": join_characters(block["tokens"], block["length"]),
             "label": pa.array(block["label"].astype(np.int64)),
             "depth": pa.array(block["depth"]),
             "dependency_depth": pa.array(block["dependency_depth"]),
@@ -162,28 +161,14 @@ class Arithmetic(Task):
         return self.grammar(bucket).count(bucket)
 
     def listing(self, split: Split, bucket: int) -> Block:
-        chosen = self.parameters
-        texts = [
-            text
-            for depth, text in _expressions(chosen.operators, bucket)
-            if depth == bucket and len(text) <= chosen.max_length
-        ]
-        rows = [self.derive({"text": text}) for text in texts]
-        characters = np.zeros((len(texts), chosen.max_length), np.uint8)
-        written = self.parse({"text": pa.array(texts, pa.string())})["characters"]
-        characters[:, : written.shape[1]] = written
-        return Block(
-            {
-                "characters": characters,
-                "label": np.array([row["label"] for row in rows], np.int8),
-                "depth": np.array([row["depth"] for row in rows], np.int8),
-                "dependency_depth": np.array([row["dependency_depth"] for row in rows], np.int8),
-                "length": np.array([row["length"] for row in rows], np.int16),
-            }
+        operators, grammar = self.parameters.operators, self.grammar(bucket)
+        texts = grammar.expressions(
+            bucket, DIGITS, lambda kind, operands: f"({operands[0]}{operators[kind]}{operands[1]})"
         )
+        return listed_rows(self, texts, grammar.max_length)
 
     def parse(self, columns: Mapping[str, pa.Array]) -> Block:
-        return Block({"characters": split_characters(columns["text"])})
+        return Block({"tokens": split_characters(columns["text"])})
 
     def derive(self, row: Mapping[str, Any]) -> dict[str, Any]:
         root = read_expression(row["text"], self.parameters.modulus)
@@ -265,7 +250,7 @@ def join_characters(characters: NDArray[np.uint8], length: NDArray[np.integer[An
     """ASCII codes, padded with 0, as text: Arrow strings are such codes without the padding."""
     offsets = np.zeros(len(characters) + 1, np.int32)
     np.cumsum(length, out=offsets[1:])
-    codes = characters.ravel().take(np.flatnonzero(characters))
+    codes = characters[characters > 0]
     return pa.StringArray.from_buffers(len(characters), pa.py_buffer(offsets), pa.py_buffer(codes))
 
 
@@ -287,9 +272,9 @@ def split_characters(texts: pa.Array) -> NDArray[np.uint8]:
 # The reference solver: one row, character by character, as the paper says it.
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(slots=True, eq=False)
 class Expression:
-    """A digit (no operands), or an operation with its two operands."""
+    """A digit (no operands), or an operation with its two operands; equal to itself alone."""
 
     symbol: str
     operands: tuple[Expression, ...]
@@ -348,18 +333,6 @@ def deciding(node: Expression) -> tuple[Expression, ...]:
 def _drawn(node: Expression, needed: bool = True) -> Node:
     """The expression for `draw_tree`: every node with its value, cut ones marked."""
     kept = deciding(node)
-    children = tuple(
-        _drawn(operand, needed and any(operand is one for one in kept)) for operand in node.operands
-    )
+    children = tuple(_drawn(operand, needed and operand in kept) for operand in node.operands)
     label = node.symbol if node.symbol == str(node.value) else f"{node.symbol} = {node.value}"
     return Node(label, children, cut=not needed)
-
-
-def _expressions(operators: tuple[str, ...], depth: int) -> Iterator[tuple[int, str]]:
-    """Every expression of depth 1 to `depth`, with its depth."""
-    operands = [(0, digit) for digit in DIGITS]
-    if depth > 1:
-        operands += _expressions(operators, depth - 1)
-    for name in operators:
-        for (one, left), (other, right) in itertools.product(operands, repeat=2):
-            yield 1 + max(one, other), f"({left}{name}{right})"

@@ -201,6 +201,10 @@ class Task(abc.ABC):
     metrics: ClassVar[tuple[str, ...]] = ("accuracy",)
     #: The columns that `read_answer` and `measure` look at; none named means all.
     judged_by: ClassVar[tuple[str, ...]] = ()
+
+    #: Those of the metrics that are 0 or 1 for a row, so that an interval can be given.
+    binary_metrics: ClassVar[tuple[str, ...]] = ("accuracy",)
+
     def __init__(
         self,
         variant: str | None = None,
@@ -359,7 +363,7 @@ class Task(abc.ABC):
 
     def buckets(self, columns: Mapping[str, pa.Array]) -> NDArray[np.int64]:
         """The bucket of each row of a shard, int64."""
-        return columns[self.bucket_name].to_numpy(zero_copy_only=False).astype(np.int64)
+        return np.asarray(columns[self.bucket_name].to_numpy(zero_copy_only=False), np.int64)
 
     def bucket_label(self, bucket: int) -> str:
         """The bucket as the manifest names it."""
@@ -415,9 +419,8 @@ class Task(abc.ABC):
         raise TypeError(f"{self.name} has no images")  # pragma: no cover
 
 
-
 def read_class(prediction: Any, names: Sequence[str]) -> int | None:
-    """A class index from an index or a name: `3`, `"3"`, `" 3\\n"`, `3.0`, None if unreadable.
+    """A class index from an index or a name: `3`, `"3"`, `" 3 "`, `3.0`; None if unreadable.
 
     Args:
         prediction: an integer, an integral float, text, or one of these as a NumPy or torch

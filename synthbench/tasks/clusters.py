@@ -60,6 +60,7 @@ class Clusters(Task):
     bucket_name = "point sets"
     inputs = ("points", "cluster")
     metrics = ("distance", "separated")
+    binary_metrics = ("separated",)
     # A row has some 5 kB.
     block_rows = 1_024
     round_rows = 8_192

@@ -96,6 +96,7 @@ class CompositionalTableLookup(Task):
     }
     parameters_type = TableLookupParameters
     bucket_name = "length"
+    judged_by = ("label",)
     breakdowns = (Breakdown("length"),)
 
     @functools.cached_property

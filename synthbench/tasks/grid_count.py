@@ -93,6 +93,7 @@ class GridCount(Task):
     judged_by = ("grid", "label")
     breakdowns = (Breakdown("size"),)
     metrics = ("cell_accuracy", "foreground_accuracy", "grid_accuracy")
+    binary_metrics = ("grid_accuracy",)
 
     @property
     def columns(self) -> dict[str, Feature]:

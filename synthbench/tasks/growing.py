@@ -20,6 +20,7 @@ from __future__ import annotations
 import abc
 import functools
 import itertools
+import math
 from collections.abc import Iterator
 from typing import ClassVar, NamedTuple
 
@@ -133,8 +134,8 @@ def combinations(
     made = list(itertools.product(sorted(arguments), repeat=arity))
     keys = np.zeros((law.grammar.max_args, len(made)), np.int16)
     keys[:arity] = np.array(made, np.int16).T
-    kinds, arities = np.full(len(made), kind, np.uint8), np.full(len(made), arity)
-    chances = [functools.reduce(float.__mul__, map(arguments.__getitem__, one)) for one in made]
+    kinds, arities = np.full(len(made), kind, np.uint8), np.full(len(made), arity, np.int64)
+    chances = [math.prod(map(arguments.__getitem__, one)) for one in made]
     return Operators(law.keys(kinds, arities, keys), kinds, arities, keys), chances
 
 
@@ -153,7 +154,7 @@ def grow(draws: Draws, n: int, law: Law, depth: int) -> tuple[Forest, NDArray[np
     """
     grammar = law.grammar
     tree = np.arange(n, dtype=np.int32)
-    length = np.full(n, grammar.shortest(depth))  # tokens that are certain
+    length = np.full(n, grammar.shortest(depth), np.int64)  # tokens that are certain
     keys = roots = np.full(n, depth, np.int16)
     levels: list[Level] = []
     for height in range(grammar.max_depth, -1, -1):
@@ -168,7 +169,7 @@ def grow(draws: Draws, n: int, law: Law, depth: int) -> tuple[Forest, NDArray[np
             roots = made.keys
         symbol[operators] = made.kinds
         levels.append(Level(tree, operators, made.arity, symbol))
-        length = length + np.bincount(owner, _more_tokens(grammar, wanted, made), n).astype(np.int64)
+        length += np.bincount(owner, _more_tokens(grammar, wanted, made), n).astype(np.int64)
         alive = np.flatnonzero(length.take(owner) <= grammar.max_length)
         arity = made.arity.take(alive)
         keys = _run(made.arguments.take(alive, axis=1), arity)
@@ -181,8 +182,8 @@ def grow(draws: Draws, n: int, law: Law, depth: int) -> tuple[Forest, NDArray[np
 def _more_tokens(grammar: Grammar, wanted: NDArray[np.int16], made: Operators) -> NDArray[np.int64]:
     """Tokens that are certain of each operator now, beyond those that its wanted key needs."""
     below = (made.arguments & DEPTH_MASK).sum(axis=0, dtype=np.int64)
-    above = 2 + made.arity + grammar.separators * (made.arity - 1) - 1
-    more: NDArray[np.int64] = above + grammar.per_level * (below - (wanted & DEPTH_MASK))
+    own = 1 + made.arity + grammar.separators * (made.arity - 1)
+    more: NDArray[np.int64] = own + grammar.per_level * (below - (wanted & DEPTH_MASK))
     return more
 
 

@@ -47,9 +47,9 @@ def read_idx(file: Path, dimensions: int) -> NDArray[np.uint8]:
         except (EOFError, zlib.error) as error:
             raise ValueError(str(error)) from None
     start = 4 + 4 * dimensions
-    shape = tuple(int(length) for length in np.frombuffer(data[4:start], ">u4"))
-    if data[:4] != bytes([0, 0, 8, dimensions]) or len(shape) < dimensions:
+    if data[:4] != bytes([0, 0, 8, dimensions]) or len(data) < start:
         raise ValueError(f"it is no idx file of bytes with {dimensions} dimensions")
+    shape = tuple(int(length) for length in np.frombuffer(data[4:start], ">u4"))
     if shape[1:] not in ((), (SIZE, SIZE)):
         raise ValueError(f"its images have {shape[1]}x{shape[2]} pixels, not {SIZE}x{SIZE}")
     expected = start + functools.reduce(int.__mul__, shape)

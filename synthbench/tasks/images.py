@@ -404,7 +404,8 @@ def fetch(kind: str, root: Path) -> Path:
             (root / folder).parent.mkdir(exist_ok=True)
             (Path(scratch) / folder).rename(root / folder)
     except (OSError, RuntimeError) as error:
-        raise SynthbenchError(f"{title} could not be fetched to {root}: {error}") from None
+        reason = " ".join(str(error).split())
+        raise SynthbenchError(f"{title} could not be fetched to {root}: {reason}") from None
     return root / folder
 
 

@@ -19,8 +19,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -35,7 +34,7 @@ from synthbench.tasks.base import Block, Breakdown, Parameters, Split, Task, par
 from synthbench.tasks.drawing import Node, draw_tree
 from synthbench.tasks.growing import DEPTH_BITS, grow
 from synthbench.tasks.listops_law import OPERATORS, ListOpsLaw
-from synthbench.tasks.trees import Forest, Grammar, check_trees
+from synthbench.tasks.trees import Forest, Grammar, check_trees, listed_rows
 
 DIGITS = tuple("0123456789")
 #: Tokens by code; code 0 is padding.
@@ -82,6 +81,7 @@ class ListOps(Task):
     source = "NDR (Csordás, Irie, Schmidhuber, ICLR 2022), sections 3.3 and C.2"
     parameters_type = ListOpsParameters
     bucket_name = "dependency_depth"
+    judged_by = ("label",)
     breakdowns = (Breakdown("dependency_depth"), Breakdown("depth"), Breakdown("length", width=10))
 
     @property
@@ -152,34 +152,11 @@ class ListOps(Task):
         return None
 
     def listing(self, split: Split, bucket: int) -> Block:
-        rows = (
-            text
-            for depth, text in self._expressions(self.grammar(split), bucket)
-            if depth == bucket
+        operators, grammar = self.parameters.operators, self.grammar(split)
+        texts = grammar.expressions(
+            bucket, DIGITS, lambda kind, arguments: f"[{operators[kind]} {' '.join(arguments)} ]"
         )
-        texts = pa.array(rows, pa.string())
-        block = self.parse({"text": texts})
-        derived = [self.derive({"text": text}) for text in texts.to_pylist()]
-        return Block(
-            {
-                "tokens": block["tokens"],
-                "label": np.array([row["label"] for row in derived], np.int8),
-                "depth": np.array([row["depth"] for row in derived], np.int8),
-                "dependency_depth": np.array([row["dependency_depth"] for row in derived], np.int8),
-                "length": np.array([row["length"] for row in derived], np.int16),
-            }
-        )
-
-    def _expressions(self, grammar: Grammar, depth: int) -> Iterator[tuple[int, str]]:
-        """Every expression of depth 1 to `depth` within the length limit, with its depth."""
-        shallower = list(self._expressions(grammar, depth - 1)) if depth > 1 else []
-        arguments = [(0, digit) for digit in DIGITS] + shallower
-        for name in self.parameters.operators:
-            for arity in range(2, self.parameters.max_args + 1):
-                for chosen in itertools.product(arguments, repeat=arity):
-                    text = f"[{name} {' '.join(argument for _, argument in chosen)} ]"
-                    if text.count(" ") < grammar.max_length:
-                        yield 1 + max(inner for inner, _ in chosen), text
+        return listed_rows(self, texts, grammar.max_length)
 
     def parse(self, columns: Mapping[str, pa.Array]) -> Block:
         words = pc.split_pattern(columns["text"], " ")

@@ -51,6 +51,7 @@ class Parity(Task):
     source = "Eureka (Hoffmann, Schrodi, Behrmann, Fischer, Brox, ICML 2024), sections 4 and A.12"
     parameters_type = ParityParameters
     bucket_name = "equations"
+    judged_by = ("label",)
     breakdowns = (Breakdown("label"),)
 
     @functools.cached_property

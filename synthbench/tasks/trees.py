@@ -8,12 +8,15 @@ over levels.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.errors import ParameterError
+from synthbench.tasks.base import Block, Task
 
 #: The deepest trees that can be asked for.
 DEEPEST = 40
@@ -82,6 +85,50 @@ class Grammar:
                     for length in range(len(trees) - overhead):
                         trees[length + overhead] += self.operators * run[length]
         return sum(trees)
+
+    def expressions(
+        self, depth: int, digits: Sequence[str], write: Callable[[int, tuple[str, ...]], str]
+    ) -> list[str]:
+        """Every tree of exactly this depth, within the length limit, as text.
+
+        Args:
+            depth: at least 1.
+            digits: text of the leaves.
+            write: text of an operator, from its number and the texts of its arguments.
+        """
+        leaves = [_Text(0, 1, digit) for digit in digits]
+        trees: list[_Text] = []
+        for height in range(1, depth + 1):
+            arguments = sorted(leaves + trees, key=lambda argument: argument.tokens)
+            limit = self.max_length - self.per_level * (depth - height)
+            trees = []
+            for arity in self.arities:
+                own = self.tokens(arity) - arity
+                for run in _runs(arguments, arity, limit - own):
+                    depths, tokens, texts = zip(*run, strict=True)
+                    for kind in range(self.operators):
+                        text = write(kind, texts)
+                        trees.append(_Text(1 + max(depths), own + sum(tokens), text))
+        return [tree.text for tree in trees if tree.depth == depth]
+
+
+class _Text(NamedTuple):
+    depth: int
+    tokens: int
+    text: str
+
+
+def _runs(arguments: list[_Text], count: int, room: int) -> Iterator[tuple[_Text, ...]]:
+    """All runs of `count` of the arguments, shortest first, that have at most `room` tokens."""
+    if not count:
+        yield ()
+        return
+    for argument in arguments:
+        left = room - argument.tokens
+        if left < count - 1:
+            return
+        for others in _runs(arguments, count - 1, left):
+            yield (argument, *others)
 
 
 def _convolve(left: list[int], right: list[int]) -> list[int]:
@@ -186,3 +233,22 @@ class Forest:
                 base -= before.take(level.first)
             starts.append(before + np.repeat(base, level.arity))
         return starts
+
+
+def listed_rows(task: Task, texts: Sequence[str], width: int) -> Block:
+    """Rows given as text as a block like those that are proposed: derived one by one.
+
+    Args:
+        task: their task.
+        texts: the rows.
+        width: width of the column `tokens`.
+    """
+    written = task.parse({"text": pa.array(texts, pa.string())})["tokens"]
+    tokens = np.zeros((len(texts), width), np.uint8)
+    tokens[:, : written.shape[1]] = written
+    rows = [task.derive({"text": text}) for text in texts]
+    columns = {"label": np.int8, "depth": np.int8, "dependency_depth": np.int8, "length": np.int16}
+    derived = {
+        name: np.array([row[name] for row in rows], dtype) for name, dtype in columns.items()
+    }
+    return Block({"tokens": tokens, **derived})

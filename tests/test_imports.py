@@ -1,0 +1,166 @@
+"""The public face: light to import, complete, small and described."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import pkgutil
+import re
+from collections.abc import Iterator
+
+import pytest
+
+import synthbench
+from synthbench import tasks
+from tests.support import run_python
+
+HEAVY = {"torch", "torchvision", "datasets", "matplotlib", "sklearn", "pandas", "distributed"}
+
+
+def loaded_by(code: str) -> set[str]:
+    """Which heavy packages a process has loaded after a piece of code."""
+    ended = f"""
+import contextlib, io, sys
+with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+    {code}
+print(*({HEAVY!r} & set(sys.modules)))
+"""
+    return set(run_python(ended).split())
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import synthbench",
+        "import synthbench; [getattr(synthbench, name) for name in synthbench.__all__]",
+        "from synthbench.cli import main; main(['--help'])",
+        "from synthbench.cli import main; main(['list'])",
+        "from synthbench.cli import main; main(['preview', 'ctl', '-n', '1'])",
+        "import synthbench; next(synthbench.stream('parity', workers=1))",
+    ],
+)
+def test_nothing_heavy_is_loaded_before_something_needs_it(code: str) -> None:
+    assert loaded_by(code) == set()
+
+
+def test_importing_the_package_loads_no_numpy_or_pyarrow_either() -> None:
+    code = "import sys, synthbench; print(*({'numpy', 'pyarrow', 'tqdm'} & set(sys.modules)))"
+    assert run_python(code).split() == []
+
+
+def test_every_public_name_resolves_and_none_is_an_accident() -> None:
+    for name in synthbench.__all__:
+        assert getattr(synthbench, name).__module__.startswith("synthbench.")
+    assert len(synthbench.__all__) <= 15
+    assert synthbench.__all__ == sorted(set(synthbench.__all__))
+    assert set(synthbench.__all__) <= set(dir(synthbench))
+    with pytest.raises(AttributeError, match="no attribute 'genrate'"):
+        synthbench.genrate  # noqa: B018
+
+
+def test_a_star_import_gives_just_the_public_names() -> None:
+    names: dict[str, object] = {}
+    exec("from synthbench import *", names)
+    assert set(names) - {"__builtins__"} == set(synthbench.__all__)
+
+
+def test_the_version_is_said_once() -> None:
+    import importlib.metadata
+
+    assert re.fullmatch(r"\d+\.\d+\.\d+(\.?\w+)?", synthbench.__version__)
+    try:
+        installed = importlib.metadata.version("synthbench")
+    except importlib.metadata.PackageNotFoundError:
+        return  # run from the source tree
+    assert installed == synthbench.__version__
+
+
+# What is documented.
+
+
+def public_functions() -> dict[str, object]:
+    """The public functions of `synthbench`, and the public methods of its classes."""
+    found: dict[str, object] = {}
+    for name in synthbench.__all__:
+        thing = getattr(synthbench, name)
+        if inspect.isfunction(thing):
+            found[name] = thing
+        for key, method in vars(thing).items() if inspect.isclass(thing) else ():
+            function = getattr(method, "__func__", method)
+            if not key.startswith("_") and inspect.isfunction(function):
+                found[f"{name}.{key}"] = function
+    return found
+
+
+PUBLIC = public_functions()
+FUNCTIONS = [name for name in PUBLIC if "." not in name]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_public_function_says_what_it_takes_returns_and_raises(name: str) -> None:
+    function = PUBLIC[name]
+    text, signature = inspect.getdoc(function) or "", inspect.signature(function)  # type: ignore[arg-type]
+    assert documented(text, "Args") == list(signature.parameters)
+    assert re.search(r"^Returns:\n    \S", text, re.MULTILINE)
+    assert documented(text, "Raises")
+
+
+@pytest.mark.parametrize("name", list(PUBLIC))
+def test_what_a_docstring_says_of_arguments_fits_the_signature(name: str) -> None:
+    function = PUBLIC[name]
+    text = inspect.getdoc(function)
+    assert text
+    parameters = list(inspect.signature(function).parameters)  # type: ignore[arg-type]
+    said = documented(text, "Args")
+    assert not said or said == [one for one in parameters if one not in ("self", "cls")]
+
+
+def modules() -> Iterator[str]:
+    for package in (synthbench, tasks):
+        for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+            if not module.ispkg:
+                yield module.name
+
+
+@pytest.mark.parametrize("module", list(modules()))
+def test_every_error_that_a_public_function_raises_itself_is_in_its_docstring(module: str) -> None:
+    source = inspect.getsource(importlib.import_module(module))
+    silent = [
+        f"{function.name} raises {error}"
+        for function in functions(ast.parse(source))
+        for error in raised(function)
+        if error not in (ast.get_docstring(function) or "") and "Error" in error
+    ]
+    assert silent == []
+
+
+def documented(text: str, section: str) -> list[str]:
+    """The names that a section of a Google docstring describes."""
+    found = re.search(rf"^{section}:\n((?:(?:    .*)?(?:\n|$))+)", text, re.MULTILINE)
+    if not found:
+        return []
+    heads = re.findall(r"^    (\w[\w, ]*):", found[1], re.MULTILINE)
+    return [name.strip() for head in heads for name in head.split(",")]
+
+
+def functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:
+    """Public functions of a module, and public methods of its public classes."""
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+            yield node
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            for inner in node.body:
+                if isinstance(inner, ast.FunctionDef) and not inner.name.startswith("_"):
+                    yield inner
+
+
+def raised(function: ast.FunctionDef) -> set[str]:
+    """The errors that a function's own `raise` statements name."""
+    names = set()
+    for node in ast.walk(function):
+        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+            call = node.exc.func
+            if isinstance(call, ast.Name):
+                names.add("UsageError" if call.id == "unknown_name" else call.id)
+    return names

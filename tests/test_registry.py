@@ -1,0 +1,235 @@
+"""Which tasks there are, and that one from outside the package is a task like any other."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Iterator
+from pathlib import Path
+
+import datasets
+import numpy as np
+import pytest
+
+import synthbench
+from synthbench import preview, registry
+from synthbench.errors import SynthbenchError, UsageError
+from synthbench.registry import make_task, register, task_class, task_names
+from tests.support import digests, stored_rows
+from tests.toy_task import Addition
+
+OURS = [
+    "listops",
+    "arithmetic",
+    "ctl",
+    "parity",
+    "composites",
+    "grid-count",
+    "identity",
+    "clusters",
+]
+
+
+@pytest.fixture(autouse=True)
+def _fresh_registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No test sees a task that another one registered."""
+    monkeypatch.setattr(registry, "_registered", {})
+    registry._entry_points.cache_clear()
+    yield
+    registry._entry_points.cache_clear()
+
+
+def install(monkeypatch: pytest.MonkeyPatch, **points: str) -> None:
+    """Pretend that a package with these entry points is installed."""
+    found = [
+        importlib.metadata.EntryPoint(name, place, registry.ENTRY_POINTS)
+        for name, place in points.items()
+    ]
+
+    def entry_points(group: str) -> importlib.metadata.EntryPoints:
+        return importlib.metadata.EntryPoints(found).select(group=group)
+
+    monkeypatch.setattr(importlib.metadata, "entry_points", entry_points)
+
+
+# Names.
+
+
+def test_all_our_tasks_are_there_by_the_names_of_the_papers_page() -> None:
+    assert task_names() == OURS
+    assert [task_class(name).name for name in OURS] == OURS
+
+
+def test_a_task_that_does_not_exist_is_refused_with_the_nearest_name() -> None:
+    with pytest.raises(UsageError, match=r"Unknown task 'list-ops'.*Did you mean 'listops'\?"):
+        make_task("list-ops")
+    with pytest.raises(UsageError, match=r"allowed: listops, arithmetic, ctl, .*clusters\.$"):
+        make_task("zzz")
+
+
+def test_a_task_is_made_with_its_first_variant_its_defaults_and_seed_0() -> None:
+    task = make_task("ctl")
+    assert (task.variant, task.seed, task.parameters.changed()) == ("forward", 0, {})
+
+
+# Registering.
+
+
+def test_a_registered_task_is_found_by_its_name_and_stands_behind_ours() -> None:
+    assert register(Addition) is Addition
+    assert task_names() == [*OURS, "addition"]
+    assert task_class("addition") is Addition
+    assert "addition\n  What is the sum of two whole numbers?" in preview.list_tasks()
+
+
+def test_registering_a_task_twice_changes_nothing() -> None:
+    register(register(Addition))
+    assert task_names() == [*OURS, "addition"]
+
+
+@pytest.mark.parametrize("taken", ["parity", "addition"])
+def test_a_name_that_is_taken_is_refused(taken: str) -> None:
+    register(Addition)
+    other = type("Other", (Addition,), {"name": taken})
+    with pytest.raises(UsageError, match=f"A task named '{taken}' exists already"):
+        register(other)
+    assert task_class("addition") is Addition
+
+
+def test_what_is_no_task_is_not_registered() -> None:
+    for wrong in (int, Addition(), "addition"):
+        with pytest.raises(UsageError, match="expected a subclass of synthbench.Task"):
+            register(wrong)  # type: ignore[arg-type]
+
+
+# Entry points.
+
+
+def test_an_installed_packages_task_is_found_by_its_entry_point(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    install(monkeypatch, addition="tests.toy_task:Addition")
+    assert task_names() == [*OURS, "addition"]
+    assert task_class("addition") is Addition
+    assert task_names() == [*OURS, "addition"]
+    with pytest.raises(UsageError, match="Did you mean 'addition'"):
+        task_class("additon")
+
+
+def test_an_entry_point_cannot_take_the_place_of_one_of_our_tasks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    install(monkeypatch, parity="tests.toy_task:Addition")
+    assert task_names() == OURS
+    assert task_class("parity").name == "parity"
+
+
+@pytest.mark.parametrize(
+    ("place", "reason"),
+    [
+        ("tests.no_such_module:Addition", "No module named 'tests.no_such_module'"),
+        ("tests.toy_task:Subtraction", "has no attribute 'Subtraction'"),
+        ("tests.toy_task:AdditionParameters", "has the name None"),
+    ],
+)
+def test_an_entry_point_that_leads_nowhere_is_named_with_the_reason(
+    monkeypatch: pytest.MonkeyPatch, place: str, reason: str
+) -> None:
+    install(monkeypatch, broken=place)
+    with pytest.raises(SynthbenchError, match=f"'broken' .*{place}.*{reason}"):
+        make_task("broken")
+    assert make_task("parity").name == "parity"
+
+
+def test_an_entry_point_with_another_name_than_its_task_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    install(monkeypatch, sums="tests.toy_task:Addition")
+    with pytest.raises(SynthbenchError, match="'sums' .* has the name 'addition'"):
+        make_task("sums")
+
+
+# A task of another package, all the way: the recipe of CONTRIBUTING.md.
+
+
+@pytest.fixture
+def addition(tmp_path: Path) -> Path:
+    """A dataset of the toy task."""
+    register(Addition)
+    out = tmp_path / "sums"
+    synthbench.generate("addition", out=out, seed=3, workers=2, progress=False)
+    return out
+
+
+def test_a_task_from_outside_is_generated_with_any_number_of_workers(
+    addition: Path, tmp_path: Path
+) -> None:
+    manifest = synthbench.Dataset.open(addition).manifest
+    splits = manifest.variants["default"]
+    assert {name: split.rows for name, split in splits.items()} == {
+        "train": 2_000,
+        "iid": 200,
+        "test": 500,
+    }
+    # Of the hundred rows of one digit iid may have ten; train has all others.
+    assert splits["iid"].buckets == {"1": 10, "2": 190}
+    assert splits["train"].buckets == {"1": 90, "2": 1_910}
+    alone = synthbench.generate("addition", out=tmp_path / "a", seed=3, workers=1, progress=False)
+    assert digests(alone) == digests(manifest)
+    other = synthbench.generate("addition", out=tmp_path / "b", seed=4, workers=1, progress=False)
+    assert digests(other) != digests(manifest)
+
+
+def test_a_task_from_outside_is_loaded_by_datasets_with_its_features(
+    addition: Path, tmp_path: Path
+) -> None:
+    loaded = datasets.load_dataset(str(addition), cache_dir=str(tmp_path / "cache"))
+    assert loaded["test"].features == datasets.Features(
+        {
+            "id": datasets.Value("string"),
+            "text": datasets.Value("string"),
+            "label": datasets.Value("int32"),
+            "digits": datasets.Value("int8"),
+        }
+    )
+    for split in ("train", "iid", "test"):
+        assert list(loaded[split]) == stored_rows(addition, "default", split).to_pylist()
+    card = (addition / "README.md").read_text(encoding="utf-8")
+    assert "What is the sum of two whole numbers?" in card
+
+
+def test_a_task_from_outside_is_verified_row_by_row(addition: Path) -> None:
+    verdict = synthbench.verify(addition, workers=2, progress=False)
+    assert verdict.ok, verdict
+    assert verdict.checked["rows"] == 2_700
+
+
+def test_a_task_from_outside_is_evaluated_with_its_breakdowns(addition: Path) -> None:
+    rows = stored_rows(addition, "default", "iid").to_pylist()
+    answers = {row["id"]: str(row["label"]) for row in rows}
+    answers |= {row["id"]: "no idea" for row in rows if row["digits"] == 1}
+    report = synthbench.evaluate(addition, answers, split="iid")
+    assert report.accuracy == 190 / 200
+    assert report.by["digits"][1].accuracy == 0
+    assert report.by["digits"][2].accuracy == 1
+    assert len(report.unreadable) == 10
+    assert synthbench.score("addition", rows[0], rows[0]["label"]) == 1
+    assert synthbench.solve("addition", "40 + 38") == 78
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_task_from_outside_is_streamed_without_its_evaluation_rows(
+    addition: Path, workers: int
+) -> None:
+    stream = synthbench.stream("addition", seed=3, batch_size=100, workers=workers)
+    batches = [next(stream) for _ in range(100)]
+    stream.close()  # type: ignore[attr-defined]
+    streamed = np.concatenate([batch["id"] for batch in batches]).tolist()
+    kept_out = {
+        row["id"]
+        for split in ("iid", "test")
+        for row in stored_rows(addition, "default", split).to_pylist()
+    }
+    assert not kept_out.intersection(streamed)
+    assert set(batches[0]) == {"id", "text", "label", "digits"}
+    for text, label in zip(batches[0]["text"], batches[0]["label"], strict=True):
+        assert synthbench.solve("addition", text) == label
