@@ -83,7 +83,7 @@ class RowDigest:
     def _add_images(self, path: str, array: pa.Array) -> None:
         from synthbench.png import decode
 
-        for encoded in array.field("bytes"):
+        for encoded in array.drop_null().field("bytes"):
             pixels = decode(encoded.as_py())
             self._hash(f"{path}#shape", np.array(pixels.shape, "<i8"))
             self._hash(path, pixels)

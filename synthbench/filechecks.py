@@ -29,13 +29,16 @@ CARD = "README.md"
 def make_tasks(dataset: Dataset, findings: Findings) -> dict[str, Task]:
     """The task of each variant, if the manifest names one; parameters and splits are compared."""
     manifest, tasks = dataset.manifest, {}
+    if not isinstance(manifest.format, int) or manifest.format < 1:
+        text = f"format is {manifest.format!r}, expected a whole number from 1"
+        findings.add(MANIFEST, "format", text)
     if not manifest.variants:
         findings.add(MANIFEST, "variants", "there is no variant")
     for variant, splits in manifest.variants.items():
         try:
             task = manifest.make_task(variant)
             known = [split.name for split in task.splits]
-        except (SynthbenchError, TypeError) as error:
+        except (SynthbenchError, TypeError, AttributeError) as error:
             findings.add(MANIFEST, f"variant {variant}", f"no task for variant {variant}: {error}")
             continue
         tasks[variant] = task

@@ -15,7 +15,7 @@ import synthbench
 from synthbench.card import write_card
 from synthbench.dataset import MANIFEST, Dataset, Manifest, Shard, SplitRecord, columns_of
 from synthbench.engine import Engine, open_engine
-from synthbench.errors import UsageError, unknown_name
+from synthbench.errors import SynthbenchError, UsageError, unknown_name
 from synthbench.publishing import (
     Workplace,
     check_whole,
@@ -163,6 +163,7 @@ def run_all(task: str, *, out: str | Path | None, **arguments: Any) -> Iterator[
 
     Raises:
         UsageError: "all" together with options that belong to one task.
+        SynthbenchError: with "all", after the others: tasks that could not be made.
     """
     if task != "all":
         yield run(task, out=out, **arguments)
@@ -170,8 +171,14 @@ def run_all(task: str, *, out: str | Path | None, **arguments: Any) -> Iterator[
     for option in ("variant", "rows", "parameters"):
         if arguments.get(option):
             raise UsageError(f"'all' makes every task as it is; {option} goes with one task.")
+    failed = []
     for name in task_names():
-        yield run(name, out=Path(out or ".") / name, **arguments)
+        try:
+            yield run(name, out=Path(out or ".") / name, **arguments)
+        except SynthbenchError as error:  # say, source images that are not there
+            failed.append(f"{name}: {error}")
+    if failed:
+        raise SynthbenchError("Not all tasks could be made. " + " ".join(failed))
 
 
 def summary(outcome: Outcome, seconds: float) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from synthbench.card import parameter_help
 from synthbench.engine import Engine
+from synthbench.errors import UsageError
 from synthbench.features import Feature, is_image, label_names
 from synthbench.registry import make_task, task_class, task_names
 from synthbench.sampling import SplitSampler, make_plan
@@ -88,7 +89,7 @@ def preview(
         The drawn rows, or for images where the contact sheet lies.
 
     Raises:
-        UsageError: a name that does not exist.
+        UsageError: a name that does not exist, or less than one row.
         ParameterError: impossible parameters.
     """
     task = make_task(name, variant, parameters, seed)
@@ -104,8 +105,10 @@ def sample_rows(task: Task, split: str, rows: int) -> list[dict[str, Any]]:
     """Rows of one split, spread over its buckets, as plain Python values without ids.
 
     Raises:
-        UsageError: there is no such split.
+        UsageError: there is no such split, or less than one row is asked for.
     """
+    if rows < 1:
+        raise UsageError(f"Rows {rows}: allowed are whole numbers from 1.")
     chosen = task.split(split)
     sizes = {one.name: rows if one is chosen or one == chosen else 1 for one in task.splits}
     plan = make_plan(task, sizes, at_most=True)

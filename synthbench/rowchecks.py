@@ -212,9 +212,7 @@ class _PieceChecks:
         there, expected = rows.batch.column("id"), ids(prints)
         wrong = pc.not_equal(there, expected).to_numpy(zero_copy_only=False)
         for index in np.flatnonzero(wrong).tolist():
-            text = (
-                f"id is {short(there[index].as_py())}, its content has {expected[index].as_py()!r}"
-            )
+            text = f"id is {short(there[index].as_py())}, the row's content gives {expected[index]}"
             self._add("wrong id", text, rows.numbers[index])
         return rows
 

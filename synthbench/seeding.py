@@ -98,11 +98,13 @@ class Draws:
         Each is the stable order of `length` drawn 64-bit keys.
         """
         keys = self.words(rows * length).reshape(rows, length)
-        return np.argsort(keys, axis=1, kind="stable").astype(np.int64)
+        order: NDArray[np.int64] = np.argsort(keys, axis=1, kind="stable").astype(np.int64)
+        return order
 
     def permutation(self, length: int) -> NDArray[np.int64]:
         """One uniform permutation of `0..length-1`, int64 `(length,)`."""
-        return self.permutations(1, length)[0]
+        order: NDArray[np.int64] = self.permutations(1, length)[0]
+        return order
 
     def normals(self, shape: Shape) -> NDArray[np.float64]:
         """Standard normal deviates, multiples of 2**-20, float64 of `shape`.
@@ -111,7 +113,8 @@ class Draws:
         4.3, mean and skewness are exactly 0, the variance is 1 to within 1e-4.
         """
         index = self.halves(shape) >> np.uint32(16)
-        return _normal_table()[index] * 2.0**-NORMAL_BITS
+        deviates: NDArray[np.float64] = _normal_table()[index] * 2.0**-NORMAL_BITS
+        return deviates
 
 
 def threshold(probability: float) -> np.uint64:

@@ -59,9 +59,9 @@ def stream(
 ) -> Iterator[Batch]:
     """Endless batches of fresh rows in the split's balance.
 
-    No row is one of an evaluation split of the dataset with the same seed and parameters, and
-    none comes twice in a round of some ten thousand rows. Beyond a round, rows of small buckets
-    come again.
+    No row is one of an evaluation split of the dataset with the same seed, parameters and rows of
+    these splits, and none comes twice in a round of some ten thousand rows. Beyond a round, rows
+    of small buckets come again.
 
     Args:
         task: name of the task.
@@ -72,7 +72,7 @@ def stream(
         batch_size: rows of a batch.
         start: number of the first batch: `start=n` goes on where `n` batches were read.
         workers: how many processes make rounds; 1: this one.
-        rows: rows of evaluation splits that differ from the paper's, to keep out larger ones.
+        rows: rows of the dataset's evaluation splits, where it was not made with the paper's.
 
     Returns:
         An endless iterator over dicts of NumPy arrays, first axis `batch_size`, by column, `id`
@@ -85,8 +85,8 @@ def stream(
     source = Rounds(make_task(task, variant, parameters, seed), split, batch_size, rows)
     if isinstance(start, bool) or not isinstance(start, int) or start < 0:
         raise UsageError(f"Start {start!r}: allowed are whole numbers from 0.")
-    if workers < 1:
-        raise UsageError(f"Workers {workers}: allowed are whole numbers from 1.")
+    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
+        raise UsageError(f"Workers {workers!r}: allowed are whole numbers from 1.")
     return _batches(source, start, workers)
 
 
@@ -108,7 +108,7 @@ class Rounds:
         task: the task.
         split: name of the split.
         batch_size: rows of a batch; a round holds whole batches.
-        rows: rows of evaluation splits that differ from the paper's.
+        rows: rows of the dataset's evaluation splits, where it was not made with the paper's.
 
     Attributes:
         batches: batches of a round.
@@ -244,7 +244,7 @@ def datasets_stream(
         variant: one of the task's variants.
         seed: whole number from 0.
         parameters: parameters that differ from the defaults.
-        rows: rows of evaluation splits that differ from the paper's.
+        rows: rows of the dataset's evaluation splits, where it was not made with the paper's.
     """
     import datasets
 

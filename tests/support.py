@@ -38,9 +38,9 @@ IMAGELESS = [
 
 
 
-def draw_splits(task: Task, rows: int) -> dict[str, Round]:
-    """All splits of a small dataset of the task, `rows` rows each or as many as exist."""
-    plan = make_plan(task, {split.name: rows for split in task.splits}, at_most=True)
+def draw_splits(task: Task, rows: int | None) -> dict[str, Round]:
+    """All splits of a dataset: `rows` rows each or as many as exist, or the paper's numbers."""
+    plan = make_plan(task, {split.name: rows or split.rows for split in task.splits}, at_most=True)
     seen: dict[int, FingerprintSet] = {}
     drawn = {}
     for split in drawing_order(task):

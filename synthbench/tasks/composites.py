@@ -169,9 +169,7 @@ class Composites(Task):
 
     @property
     def splits(self) -> tuple[Split, ...]:
-        first, second = map(len, self._answers)
-        labels = len(self.label_names)
-        buckets = (*range(first), *range(labels, labels + second))
+        buckets = tuple(self._bucket_weights)
         return (
             Split("train", 60_000, buckets, evaluation=False),
             Split("validation", 5_000, buckets),
@@ -179,9 +177,24 @@ class Composites(Task):
         )
 
     def bucket_weights(self, split: Split) -> tuple[float, ...]:
+        return tuple(self._bucket_weights[bucket] for bucket in split.buckets)
+
+    @functools.cached_property
+    def _bucket_weights(self) -> dict[int, float]:
+        """The share of each bucket.
+
+        A bucket is a label, plus the number of labels in the second case. The cases take turns,
+        for what does not divide evenly goes to the first buckets.
+        """
+        labels, p_first = len(self.label_names), self.parameters.p_first
         first, second = map(len, self._answers)
-        p_first = self.parameters.p_first
-        return (p_first / first,) * first + ((1.0 - p_first) / second,) * second
+        weights = {}
+        for label in range(labels):
+            if label < first:
+                weights[label] = p_first / first
+            if label < second:
+                weights[labels + label] = (1.0 - p_first) / second
+        return weights
 
     def _case(self, bucket: int) -> tuple[bool, int]:
         """The outcome and the label of a bucket's rows."""

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from synthbench.seeding import Draws
+
 #: Images of each class, in the training and the test set.
 TRAINING, TEST = 12, 4
 
@@ -22,13 +24,14 @@ def write_sources(root):
 
 
 def pictures(seed, count, *shape):
-    """Random images, uint8 `(count, *shape)`."""
-    return np.random.default_rng(seed).integers(0, 256, (count, *shape), dtype=np.uint8)
+    """Noise, uint8 `(count, *shape)`."""
+    return Draws({"pictures": seed}).integers(256, (count, *shape)).astype(np.uint8)
 
 
 def labels(seed, per_class, classes=10):
     """Labels in a shuffled order, each class equally often."""
-    return np.random.default_rng(seed).permutation(np.repeat(np.arange(classes), per_class))
+    order = Draws({"labels": seed}).permutation(classes * per_class)
+    return np.repeat(np.arange(classes), per_class)[order]
 
 
 def idx(array):

@@ -1,0 +1,91 @@
+"""Arbitrary columns and rows, for hypothesis."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from hypothesis import strategies as st
+
+from synthbench import png
+from synthbench.features import Feature, arrow_schema, class_label, image, value
+
+_NAMES = st.text("abcdefghij_", min_size=1, max_size=8)
+_BITS = {"int8": 8, "int16": 16, "int32": 32, "int64": 64}
+
+
+def features(images: bool = False) -> st.SearchStrategy[Feature]:
+    """A feature as tasks may have them: plain values, class labels, lists, structs."""
+    plain = ["string", "bool", "uint8", "float32", *_BITS]
+    leaves = st.sampled_from(plain).map(value) | st.just(class_label(["no", "yes", "perhaps"]))
+    if images:
+        leaves |= st.just(image())
+    return st.recursive(
+        leaves,
+        lambda inner: inner.map(lambda one: [one]) | st.dictionaries(_NAMES, inner, min_size=1),
+        max_leaves=4,
+    )
+
+
+def tables(images: bool = False) -> st.SearchStrategy[dict[str, Feature]]:
+    """The columns of a table."""
+    return st.dictionaries(_NAMES, features(images), min_size=1, max_size=4)
+
+
+def values(feature: Feature) -> st.SearchStrategy[Any]:
+    """A value of the feature, or None, as `pyarrow` takes and gives it."""
+    if isinstance(feature, list):
+        return st.none() | st.lists(values(feature[0]), max_size=3)
+    kind = feature.get("_type")
+    if kind == "Image":
+        return st.none() | st.integers(0, 255).map(_picture)
+    if kind == "ClassLabel":
+        return st.none() | st.integers(0, len(feature["names"]) - 1)
+    if kind is None:
+        inner = {name: values(one) for name, one in feature.items()}
+        return st.none() | st.fixed_dictionaries(inner)
+    dtype = feature["dtype"]
+    if dtype in _BITS:
+        bound = 1 << (_BITS[dtype] - 1)
+        return st.none() | st.integers(-bound, bound - 1)
+    return (
+        st.none()
+        | {
+            "string": st.text(max_size=4),
+            "bool": st.booleans(),
+            "uint8": st.integers(0, 255),
+            "float32": st.floats(width=32, allow_nan=False),
+        }[dtype]
+    )
+
+
+def _picture(shade: int) -> dict[str, Any]:
+    pixels = np.full((1, 2 + shade % 3, 3, 3), shade, np.uint8)
+    return {"bytes": png.encode(pixels)[0].as_py(), "path": None}
+
+
+def rows(columns: dict[str, Feature], **size: int) -> st.SearchStrategy[list[dict[str, Any]]]:
+    """Rows of a table, as `to_pylist` gives them."""
+    row = st.fixed_dictionaries({name: values(feature) for name, feature in columns.items()})
+    return st.lists(row, **size)
+
+
+def table(columns: dict[str, Feature], given: list[dict[str, Any]]) -> pa.Table:
+    return pa.Table.from_pylist(given, schema=arrow_schema(columns))
+
+
+def same(one: Any, two: Any) -> bool:
+    """Whether two values are the same to the bit: 0.0 is not -0.0, None is not 0."""
+    return _bits(one) == _bits(two)
+
+
+def _bits(given: Any) -> Any:
+    if isinstance(given, float):
+        return "float", struct.pack("<d", given)
+    if isinstance(given, list):
+        return [_bits(one) for one in given]
+    if isinstance(given, dict):
+        return {name: _bits(one) for name, one in given.items()}
+    return type(given).__name__, given

@@ -1,0 +1,85 @@
+"""Column types: what we write is what `datasets` reads, in the old form and the new."""
+
+from __future__ import annotations
+
+import json
+
+import datasets
+import pyarrow as pa
+import pytest
+from hypothesis import given
+
+from synthbench.features import (
+    Feature,
+    arrow_schema,
+    arrow_type,
+    card_features,
+    class_label,
+    image,
+    is_image,
+    label_names,
+    value,
+)
+from tests.arbitrary import tables
+
+QUADRANTS: Feature = [{"kind": value("string"), "rgb": [value("float32")]}]
+
+
+@pytest.mark.parametrize(
+    ("feature", "arrow"),
+    [
+        (value("string"), pa.string()),
+        (value("bool"), pa.bool_()),
+        (value("int8"), pa.int8()),
+        (value("float32"), pa.float32()),
+        (class_label(["no", "yes"]), pa.int64()),
+        (image(), pa.struct([("bytes", pa.binary()), ("path", pa.string())])),
+        ([[value("int16")]], pa.list_(pa.list_(pa.int16()))),
+        (
+            QUADRANTS,
+            pa.list_(pa.struct([("kind", pa.string()), ("rgb", pa.list_(pa.float32()))])),
+        ),
+    ],
+)
+def test_every_feature_has_the_arrow_type_that_datasets_expects(
+    feature: Feature, arrow: pa.DataType
+) -> None:
+    assert arrow_type(feature) == arrow
+
+
+def test_lists_stand_in_the_schema_in_the_old_form_that_datasets_2_14_reads() -> None:
+    columns = {"id": value("string"), "steps": [value("int8")], "quadrants": QUADRANTS}
+    schema = arrow_schema(columns)
+    assert schema.names == list(columns)
+    metadata = json.loads(schema.metadata[b"huggingface"])
+    assert metadata == {"info": {"features": columns}}
+    assert isinstance(metadata["info"]["features"]["steps"], list)
+    assert b"List" not in schema.metadata[b"huggingface"]
+    assert b"Sequence" not in schema.metadata[b"huggingface"]
+
+
+@given(tables(images=True))
+def test_datasets_reads_the_schema_and_the_card_as_the_same_features(
+    columns: dict[str, Feature],
+) -> None:
+    schema = arrow_schema(columns)
+    read = datasets.Features.from_arrow_schema(schema)
+    assert list(read) == list(columns)
+    assert read.arrow_schema.remove_metadata() == schema.remove_metadata()
+    assert datasets.Features._from_yaml_list(card_features(columns)) == read
+
+
+def test_class_labels_have_their_names_in_datasets() -> None:
+    columns = {"label": class_label(["000", "001"])}
+    read = datasets.Features.from_arrow_schema(arrow_schema(columns))
+    assert read["label"].int2str(1) == "001"
+    assert datasets.Features._from_yaml_list(card_features(columns)) == read
+
+
+def test_names_of_labels_and_images_are_known_and_of_nothing_else() -> None:
+    assert label_names(class_label(("a", "b"))) == ["a", "b"]
+    assert is_image(image())
+    for feature in (value("string"), [image()], [class_label(["a"])], {"a": image()}):
+        assert not is_image(feature)
+        assert label_names(feature) is None
+    assert label_names(image()) is None

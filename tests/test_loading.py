@@ -1,0 +1,254 @@
+"""A dataset directory in the hands of `datasets`, pandas, Polars, DuckDB and plain pyarrow."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import datasets
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from datasets import ClassLabel, Features, List, Value
+
+import synthbench
+from synthbench.registry import task_class
+from tests.support import IMAGELESS, shards, stored_rows
+
+every_variant = pytest.mark.parametrize(("name", "variant"), IMAGELESS)
+SMALL = {"train": 150, "iid": 60, "validation": 60, "test": 70}
+
+DIGITS = ClassLabel(names=[str(digit) for digit in range(10)])
+TREES = {
+    "text": Value("string"),
+    "label": DIGITS,
+    "depth": Value("int8"),
+    "dependency_depth": Value("int8"),
+    "length": Value("int16"),
+}
+#: The columns that the contract promises, beside `id`.
+PROMISED: dict[str, dict[str, Any]] = {
+    "listops": TREES,
+    "arithmetic": TREES,
+    "ctl": {
+        "text": Value("string"),
+        "label": ClassLabel(names=[f"{symbol:03b}" for symbol in range(8)]),
+        "steps": List(Value("string")),
+        "length": Value("int8"),
+    },
+    "parity": {
+        "text": Value("string"),
+        "label": ClassLabel(names=[str(number) for number in range(11)]),
+        **dict.fromkeys("abcd", Value("int8")),
+    },
+    "grid-count": {
+        "grid": List(List(Value("int8"))),
+        "label": List(List(Value("int16"))),
+        "color_counts": List(Value("int16")),
+        "size": Value("int16"),
+    },
+    "identity": {"x": List(Value("float32")), "label": List(Value("float32"))},
+    "clusters": {"points": List(List(Value("float32"))), "cluster": List(Value("int8"))},
+}
+
+
+@pytest.fixture(autouse=True)
+def _offline(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test asks the Hub for anything, nor says how far it is on standard error."""
+    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    datasets.disable_progress_bars()
+
+
+@pytest.fixture
+def load(tmp_path: Path) -> Callable[..., Any]:
+    """`load_dataset` with a cache of its own."""
+
+    def load(*arguments: Any, **options: Any) -> Any:
+        options = {"cache_dir": str(tmp_path / "cache"), **options}
+        return datasets.load_dataset(*map(str, arguments), **options)
+
+    return load
+
+
+@pytest.fixture(scope="module")
+def directories(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A small dataset of every task, with all its variants and more than one shard a split."""
+    root = tmp_path_factory.mktemp("datasets")
+    made = {}
+    for name in dict.fromkeys(name for name, _ in IMAGELESS):
+        made[name] = root / name
+        splits = [split.name for split in task_class(name)().splits]
+        synthbench.generate(
+            name,
+            variant="all",
+            out=made[name],
+            seed=2,
+            rows={split: SMALL[split] for split in splits},
+            shard_rows=50,
+            workers=1,
+            progress=False,
+        )
+    return made
+
+
+# datasets.
+
+
+@every_variant
+def test_datasets_loads_every_split_with_the_promised_features_and_all_rows(
+    name: str, variant: str, directories: dict[str, Path], load: Callable[..., Any]
+) -> None:
+    loaded = load(directories[name], variant)
+    task = task_class(name)(variant)
+    assert list(loaded) == [split.name for split in task.splits]
+    for split, rows in loaded.items():
+        assert rows.features == Features({"id": Value("string"), **PROMISED[name]})
+        assert list(rows.features) == ["id", *PROMISED[name]]
+        assert rows.num_rows == SMALL[split]
+        assert rows.to_list() == stored_rows(directories[name], variant, split).to_pylist()
+
+
+@every_variant
+def test_datasets_streams_the_same_rows_with_the_same_features(
+    name: str, variant: str, directories: dict[str, Path], load: Callable[..., Any]
+) -> None:
+    streamed = load(directories[name], variant, streaming=True)
+    for split, rows in streamed.items():
+        assert rows.features == Features({"id": Value("string"), **PROMISED[name]})
+        assert rows.num_shards == len(shards(directories[name], variant, split)) > 1
+        assert list(rows) == stored_rows(directories[name], variant, split).to_pylist()
+
+
+def test_without_a_name_the_first_variant_is_loaded(
+    directories: dict[str, Path], load: Callable[..., Any]
+) -> None:
+    assert datasets.get_dataset_config_names(str(directories["ctl"])) == ["forward", "backward"]
+    default, forward = load(directories["ctl"]), load(directories["ctl"], "forward")
+    assert default["test"].to_list() == forward["test"].to_list()
+    backward = load(directories["ctl"], "backward")
+    for one, other in zip(forward["test"], backward["test"], strict=True):
+        assert one["text"].split() == other["text"].split()[::-1]
+        assert one["steps"] == other["steps"]
+
+
+def test_a_single_split_is_loaded_alone(
+    directories: dict[str, Path], load: Callable[..., Any]
+) -> None:
+    rows = load(directories["parity"], split="test[:10]")
+    assert rows.to_list() == stored_rows(directories["parity"], "default", "test")[:10].to_pylist()
+    label = rows.features["label"]
+    assert [label.int2str(row["label"]) for row in rows] == [str(row["label"]) for row in rows]
+
+
+def test_a_dataset_with_another_seed_under_the_same_name_is_not_taken_from_the_cache(
+    tmp_path: Path, load: Callable[..., Any]
+) -> None:
+    out = tmp_path / "parity"
+    texts = []
+    for seed in (0, 1):
+        options = {"out": out, "seed": seed, "preset": "small", "workers": 1, "progress": False}
+        synthbench.generate("parity", overwrite=True, **options)
+        texts.append(load(out)["test"].to_list())
+        assert texts[-1] == stored_rows(out, "default", "test").to_pylist()
+    assert texts[0] != texts[1]
+    elsewhere = tmp_path / "elsewhere" / "parity"
+    synthbench.generate("parity", out=elsewhere, seed=0, rows={"train": 50, "test": 50}, workers=1)
+    assert load(elsewhere)["test"].num_rows == 50
+    assert load(out)["test"].to_list() == texts[1]
+
+
+def test_a_shard_that_was_cut_short_does_not_load_in_silence(
+    directories: dict[str, Path], tmp_path: Path, load: Callable[..., Any]
+) -> None:
+    copy = tmp_path / "ctl"
+    shutil.copytree(directories["ctl"], copy)
+    shard = shards(copy, "forward", "test")[-1]
+    pq.write_table(pq.read_table(shard)[:-1], shard)
+    with pytest.raises(datasets.exceptions.NonMatchingSplitsSizesError):
+        load(copy)
+
+
+def test_the_whole_directory_may_be_copied_and_loaded_from_there(
+    directories: dict[str, Path], tmp_path: Path, load: Callable[..., Any]
+) -> None:
+    copy = tmp_path / "a folder" / "with blanks"
+    shutil.copytree(directories["clusters"], copy)
+    loaded = load(copy, "unbalanced")
+    points = np.array(loaded["test"].with_format("numpy")[:5]["points"])
+    assert points.shape == (5, 550, 2)
+    assert points.dtype == np.float32
+
+
+def test_a_directory_without_its_card_still_has_the_right_features(
+    directories: dict[str, Path], load: Callable[..., Any]
+) -> None:
+    files = {
+        split: [str(file) for file in shards(directories["ctl"], "forward", split)]
+        for split in ("train", "iid", "validation", "test")
+    }
+    loaded = load("parquet", data_files=files)
+    assert loaded["iid"].features == Features({"id": Value("string"), **PROMISED["ctl"]})
+
+
+@every_variant
+def test_lists_are_written_in_the_form_that_older_datasets_read(
+    name: str, variant: str, directories: dict[str, Path]
+) -> None:
+    """`"_type": "List"` fails before datasets 4.0 (huggingface/datasets#7676)."""
+    for file in (directories[name] / "data" / variant).iterdir():
+        features = json.loads(pq.read_schema(file).metadata[b"huggingface"])["info"]["features"]
+        assert "List" not in json.dumps(features)
+        assert Features.from_dict(features) == Features({"id": Value("string"), **PROMISED[name]})
+
+
+# Everybody else. Plain pyarrow is what they are compared with.
+
+
+@every_variant
+def test_pandas_reads_the_same_rows(
+    name: str, variant: str, directories: dict[str, Path]
+) -> None:
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    for split in (one.name for one in task_class(name)(variant).splits):
+        files = shards(directories[name], variant, split)
+        frame = pandas.concat([pandas.read_parquet(file) for file in files])
+        expected = stored_rows(directories[name], variant, split)
+        assert list(frame.columns) == expected.column_names
+        assert [_plain(row) for row in frame.to_dict("records")] == expected.to_pylist()
+
+
+@every_variant
+def test_polars_reads_the_same_rows(
+    name: str, variant: str, directories: dict[str, Path]
+) -> None:
+    polars = pytest.importorskip("polars", reason="Polars is not installed")
+    for split in (one.name for one in task_class(name)(variant).splits):
+        frame = polars.read_parquet(directories[name] / "data" / variant / f"{split}-*.parquet")
+        expected = stored_rows(directories[name], variant, split)
+        assert frame.columns == expected.column_names
+        assert frame.to_dicts() == expected.to_pylist()
+
+
+@every_variant
+def test_duckdb_reads_the_same_rows(
+    name: str, variant: str, directories: dict[str, Path]
+) -> None:
+    duckdb = pytest.importorskip("duckdb", reason="DuckDB is not installed")
+    for split in (one.name for one in task_class(name)(variant).splits):
+        glob = str(directories[name] / "data" / variant / f"{split}-*.parquet")
+        found = duckdb.sql(f"SELECT * FROM read_parquet('{glob}')").to_arrow_table()
+        expected = stored_rows(directories[name], variant, split)
+        assert found.to_pylist() == expected.to_pylist()
+
+
+def _plain(value: Any) -> Any:
+    """pandas' nested arrays as lists."""
+    if isinstance(value, dict):
+        return {key: _plain(inner) for key, inner in value.items()}
+    if isinstance(value, np.ndarray):
+        return [_plain(inner) for inner in value.tolist()]
+    return value.item() if isinstance(value, np.generic) else value

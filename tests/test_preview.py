@@ -1,0 +1,145 @@
+"""Tasks and rows as a person reads them."""
+
+from __future__ import annotations
+
+import collections
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from synthbench.errors import ParameterError, UsageError
+from synthbench.features import Feature, class_label, image, value
+from synthbench.preview import describe, list_tasks, preview, sample_rows, type_name
+from synthbench.registry import make_task, task_names
+from tests.support import IMAGELESS
+
+every_task = pytest.mark.parametrize("name", task_names())
+every_variant = pytest.mark.parametrize(("name", "variant"), IMAGELESS)
+
+
+# Tasks.
+
+
+def test_the_list_has_a_paragraph_for_every_task_in_order() -> None:
+    paragraphs = list_tasks().split("\n\n")
+    assert [paragraph.splitlines()[0] for paragraph in paragraphs] == task_names()
+
+
+@every_task
+def test_the_list_names_variants_splits_and_default_sizes(name: str) -> None:
+    paragraph = next(one for one in list_tasks().split("\n\n") if one.startswith(f"{name}\n"))
+    task = make_task(name)
+    assert task.summary in paragraph
+    assert f"variants: {', '.join(task.variants)}" in paragraph
+    assert ", ".join(f"{split.name} {split.rows:,}" for split in task.splits) in paragraph
+
+
+@every_task
+def test_the_description_has_all_there_is_to_know_before_generating(name: str) -> None:
+    text, task = describe(name), make_task(name)
+    for part in (task.title, task.summary, task.source, *task.variants.values()):
+        assert part in text
+    for split in task.splits:
+        assert re.search(rf"^{split.name} +{split.rows:,}  ", text, re.MULTILINE)
+    for key in task.parameters.to_dict():
+        assert re.search(rf"^{key} +\S", text, re.MULTILINE)
+    for key in ("id", *task.columns):
+        assert re.search(rf"^{key} +\S", text, re.MULTILINE)
+    assert all(line == line.rstrip() for line in text.splitlines())
+
+
+def test_a_description_shows_defaults_as_the_command_line_takes_them() -> None:
+    text = describe("ctl")
+    assert re.search(r"^train_lengths +1,2,3,4,5 +buckets of train", text, re.MULTILINE)
+    assert re.search(r"^label +ClassLabel\(000, 001, .*, 111\)$", text, re.MULTILINE)
+    assert re.search(r"^steps +List\(string\)$", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("feature", "name"),
+    [
+        (value("int16"), "int16"),
+        ([value("int8")], "List(int8)"),
+        ([[value("float32")]], "List(List(float32))"),
+        (class_label(["no", "yes"]), "ClassLabel(no, yes)"),
+        (class_label([str(n) for n in range(100)]), "ClassLabel(0, 1 .. 99)"),
+        (image(), "Image"),
+        ([{"kind": value("string"), "rgb": [value("uint8")]}], "List({kind: string, rgb: List(uint8)})"),
+    ],
+)
+def test_a_type_is_shown_in_the_words_of_datasets(feature: Feature, name: str) -> None:
+    assert type_name(feature) == name
+
+
+# Rows.
+
+
+@every_variant
+def test_a_preview_shows_five_different_rows_unless_asked_otherwise(
+    name: str, variant: str
+) -> None:
+    task = make_task(name, variant)
+    drawn = sample_rows(task, task.splits[0].name, 5)
+    assert len({repr(row) for row in drawn}) == 5
+    text = preview(name, variant)
+    assert text == "\n\n".join(task.draw(row) for row in drawn)
+    assert preview(name, variant) == text
+    assert preview(name, variant, seed=1) != text
+    assert preview(name, variant, rows=1) == task.draw(sample_rows(task, task.splits[0].name, 1)[0])
+
+
+@every_variant
+def test_previewed_rows_are_spread_over_the_splits_buckets(name: str, variant: str) -> None:
+    task = make_task(name, variant)
+    for split in task.splits:
+        drawn = sample_rows(task, split.name, 3 * len(split.buckets))
+        assert all(list(row) == list(task.columns) for row in drawn)
+        counts = collections.Counter(row.get(task.bucket_name) for row in drawn)
+        if set(counts) != {None}:
+            assert set(counts) == set(split.buckets)
+
+
+def test_a_preview_follows_variant_split_and_parameters() -> None:
+    forward, backward = preview("ctl", "forward"), preview("ctl", "backward")
+    first = forward.splitlines()[0].split("  ->  ")
+    assert backward.splitlines()[0].split("  ->  ") == [" ".join(first[0].split()[::-1]), first[1]]
+    longest = preview("ctl", split="test", rows=1, parameters={"test_lengths": "10"})
+    assert len(longest.splitlines()[0].split("  ->  ")[0].split()) == 11
+
+
+def test_asked_for_more_rows_than_there_are_a_preview_shows_those_there_are() -> None:
+    # Of the 16 equations one is the test split's, which has at least one row.
+    assert preview("parity", rows=1000, parameters={"n_values": "2"}).count(" =  ->  ") == 15
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"name": "ctls"}, r"Unknown task 'ctls'.*Did you mean 'ctl'\?"),
+        ({"variant": "foreward"}, r"Unknown variant of ctl 'foreward'.*Did you mean 'forward'\?"),
+        ({"split": "tset"}, r"Unknown split of ctl 'tset'.*Did you mean 'test'\?"),
+        ({"parameters": {"symbol": 8}}, r"Unknown parameter 'symbol'.*Did you mean 'symbols'\?"),
+        ({"parameters": {"symbols": 1}}, r"Parameter symbols=1: allowed are 2 to 1024\."),
+        ({"parameters": {"symbols": "many"}}, r"Parameter symbols='many': expected a whole number"),
+        ({"seed": -1}, r"Seed -1: allowed are whole numbers from 0\."),
+    ],
+)
+def test_a_preview_of_what_does_not_exist_says_what_does(
+    arguments: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        preview(**{"name": "ctl", **arguments})
+
+
+@pytest.mark.parametrize("rows", [0, -1])
+def test_a_preview_of_no_rows_is_refused(rows: int) -> None:
+    with pytest.raises(UsageError, match=f"Rows {rows}: allowed are whole numbers from 1"):
+        preview("parity", rows=rows)
+
+
+def test_impossible_parameters_are_refused_before_anything_is_drawn(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="n_values=1"):
+        preview("parity", parameters={"n_values": 1}, out=tmp_path / "sheet.png")
+    assert list(tmp_path.iterdir()) == []
