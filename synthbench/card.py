@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
@@ -54,14 +54,24 @@ def _front_matter(manifest: Manifest, tasks: Sequence[Task]) -> dict[str, Any]:
     }
 
 
+#: The Hub's size categories: the least number of rows of each, and what it is called there.
+_SIZES = {
+    10**12: "n>1T",
+    10**11: "100B<n<1T",
+    10**10: "10B<n<100B",
+    10**9: "1B<n<10B",
+    10**8: "100M<n<1B",
+    10**7: "10M<n<100M",
+    10**6: "1M<n<10M",
+    10**5: "100K<n<1M",
+    10**4: "10K<n<100K",
+    10**3: "1K<n<10K",
+    0: "n<1K",
+}
+
+
 def _size_category(rows: int) -> str:
-    bounds = [(10**3, "1K"), (10**4, "10K"), (10**5, "100K"), (10**6, "1M"), (10**7, "10M")]
-    if rows < 10**3:
-        return "n<1K"
-    for (low, name), (high, above) in itertools.pairwise(bounds):
-        if low <= rows < high:
-            return f"{name}<n<{above}"
-    return "10M<n<100M" if rows < 10**8 else "n>100M"
+    return next(name for least, name in _SIZES.items() if rows >= least)
 
 
 def content_digest(manifest: Manifest, variant: str) -> str:
@@ -128,7 +138,7 @@ def _body(manifest: Manifest, tasks: Sequence[Task]) -> str:
 
 
 def prose(task: Task) -> str:
-    """The prose of a task's card; a task of another package brings it as its own docstring."""
+    """The prose of a task's card; of another package's task, its summary."""
     for place in (resources.files("synthbench") / "cards", Path(__file__).parents[1] / "cards"):
         file = place / f"{task.name}.md"
         if file.is_file():
@@ -147,14 +157,17 @@ def command_line(manifest: Manifest) -> str:
     words = [f"synthbench generate {manifest.task}"]
     words += [f"--variant {variant}" for variant in manifest.variants]
     words.append(f"--seed {manifest.seed}")
-    first = next(iter(manifest.variants.values()))
-    words += [f"--rows {name}={split.rows}" for name, split in first.items()]
-    default = manifest.make_task(next(iter(manifest.variants))).parameters_type().to_dict()
+    first, splits = next(iter(manifest.variants.items()))
+    words += [f"--rows {name}={split.rows}" for name, split in splits.items()]
+    task = manifest.make_task(first)
+    defaults = task.parameters_type().to_dict()
     words += [
-        f"--set {name}={_text(value)}"
+        f"--set {shlex.quote(f'{name}={_text(value)}')}"
         for name, value in manifest.parameters.items()
-        if default[name] != value
+        if defaults[name] != value
     ]
+    if manifest.shard_rows != task.shard_rows:
+        words.append(f"--shard-rows {manifest.shard_rows}")
     return " ".join(words)
 
 

@@ -37,24 +37,20 @@ def _run(command: click.Command, arguments: Sequence[str] | None) -> int:
     """Exit status of a command: 0 done, 1 failed, 2 wrong usage, 130 interrupted."""
     try:
         status = command.main(arguments, prog_name="synthbench", standalone_mode=False)
-        sys.stdout.flush()
         return status if isinstance(status, int) else 0
-    except click.exceptions.Abort:
-        return _failed("Interrupted.", 130)
-    except KeyboardInterrupt:
-        return _failed("Interrupted; run the same command to go on.", 130)
+    except (KeyboardInterrupt, click.exceptions.Abort):  # click makes the second of the first
+        return _failed("Interrupted; the same command goes on from here.", 130)
     except click.ClickException as error:
         return _failed(error.format_message(), error.exit_code)
     except SynthbenchError as error:
         return _failed(str(error), error.exit_status)
-    except BrokenPipeError:
-        # Whoever read our output has gone, as `head` does; nothing is left to say to it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except OSError as error:
-        place = f" {error.filename}" if error.filename else ""
         text = "No space left on the device" if error.errno == errno.ENOSPC else error.strerror
-        return _failed(f"{text or error}:{place}", 1)
+        place = f": {error.filename}" if error.filename else "."
+        return _failed(f"{text or error}{place}", 1)
+    except Exception as error:
+        text = f"Unexpected {type(error).__name__}: {error}".splitlines()[0]
+        return _failed(f"{text}\nThis is a mistake of ours; SYNTHBENCH_DEBUG=1 shows where.", 1)
 
 
 def _failed(text: str, status: int) -> int:
@@ -64,14 +60,25 @@ def _failed(text: str, status: int) -> int:
     return status
 
 
+def _show(text: str) -> None:
+    """Print a result. A reader that has gone, as `head` does, is told no more."""
+    try:
+        click.echo(text)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _pairs(given: Sequence[str], option: str) -> dict[str, str]:
     """`KEY=VALUE` words as a mapping."""
-    pairs = {}
+    pairs: dict[str, str] = {}
     for word in given:
         key, sign, value = word.partition("=")
         if not sign or not key:
-            raise UsageError(f"{option} {word!r}: expected KEY=VALUE, such as {option} train=1000.")
-        pairs[key.strip().replace("-", "_") if option == "--set" else key.strip()] = value
+            raise UsageError(f"{option} {word!r}: expected KEY=VALUE.")
+        key = key.strip().replace("-", "_") if option == "--set" else key.strip()
+        if key in pairs:
+            raise UsageError(f"{option} {word!r}: {key} is given already, as {pairs[key]!r}.")
+        pairs[key] = value
     return pairs
 
 
@@ -95,10 +102,19 @@ _variant_option = click.option("--variant", metavar="V", help="Default: the task
 _seed_option = click.option("--seed", type=int, default=0, show_default=True)
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, prog_name="synthbench")
-def commands() -> None:
+@click.pass_context
+def commands(context: click.Context) -> int:
     """Algorithmic-reasoning benchmarks: the same bytes everywhere, free of leaks."""
+    if context.invoked_subcommand is not None:
+        return 0
+    click.echo(context.get_help(), err=True)
+    return UsageError.exit_status
 
 
 @commands.command("list")
@@ -106,7 +122,7 @@ def list_() -> None:
     """Show all tasks with their variants, splits and default sizes."""
     from synthbench import preview
 
-    click.echo(preview.list_tasks())
+    _show(preview.list_tasks())
 
 
 @commands.command()
@@ -115,7 +131,7 @@ def info(task: str) -> None:
     """Show what TASK is, its parameters, columns and paper."""
     from synthbench import preview
 
-    click.echo(preview.describe(task))
+    _show(preview.describe(task))
 
 
 @commands.command()
@@ -142,7 +158,7 @@ def preview(
     from synthbench.sources import use_source_dir
 
     with use_source_dir(source_dir):
-        click.echo(show(task, variant, rows, seed, split, _pairs(settings, "--set"), out))
+        _show(show(task, variant, rows, seed, split, _pairs(settings, "--set"), out))
 
 
 @commands.command()
@@ -184,7 +200,7 @@ def generate(
     )
     for outcome in outcomes:
         if not quiet:
-            click.echo(generation.summary(outcome, time.perf_counter() - started))
+            _show(generation.summary(outcome, time.perf_counter() - started))
             started = time.perf_counter()
 
 
@@ -198,7 +214,7 @@ def verify(directory: str, workers: int | None, source_dir: str | None, quiet: b
     from synthbench.verification import verify as check
 
     verdict = check(directory, workers=workers, source_dir=source_dir, progress=not quiet)
-    click.echo(str(verdict))
+    _show(str(verdict))
     return 0 if verdict.ok else 1
 
 
@@ -217,7 +233,7 @@ def evaluate(
     from synthbench.evaluation import evaluate as judge
 
     report = judge(directory, predictions, split=split, variant=variant)
-    click.echo(json.dumps(report.to_dict(), indent=2) if as_json else str(report))
+    _show(json.dumps(report.to_dict(), indent=2) if as_json else str(report))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import json
-import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -71,22 +70,25 @@ class Workplace:
         Raises:
             UsageError: something has appeared under the final name meanwhile.
         """
+        old = self._target.with_name(f".{self._target.name}.old")
+        replaced = finished(self._target) is not None
+        if replaced and not overwrite:
+            raise UsageError(f"Output {str(self._target)!r} has appeared meanwhile; left alone.")
         for name in (_COMMAND, _PROGRESS):
             (self.path / name).unlink(missing_ok=True)
-        old = None
-        if finished(self._target) is not None:
-            if not overwrite:
-                raise UsageError(
-                    f"Output {str(self._target)!r} has appeared meanwhile; left alone."
-                )
-            old = self._target.with_name(f".{self._target.name}.old-{os.getpid()}")
+        if replaced:
+            shutil.rmtree(old, ignore_errors=True)  # of a run that was killed just here
             self._target.rename(old)
         elif self._target.exists():
             self._target.rmdir()  # empty: `finished` has looked
         (self.path / _LOCK).unlink()
-        self.path.rename(self._target)
-        if old is not None:
-            shutil.rmtree(old)
+        try:
+            self.path.rename(self._target)
+        except OSError:
+            if replaced:
+                old.rename(self._target)
+            raise
+        shutil.rmtree(old, ignore_errors=True)
 
 
 @contextlib.contextmanager

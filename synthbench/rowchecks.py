@@ -248,6 +248,8 @@ class _PieceChecks:
         return rows.take([index for index in range(len(rows.numbers)) if index not in broken])
 
     def _look_at_sources(self, rows: _Rows, compare: bool) -> None:
+        if not rows.numbers:
+            return
         columns = rows.columns(rows.batch.schema.names)
         codes = np.unique(self._task.source_images(columns))
         self._sources.append(codes)

@@ -79,16 +79,18 @@ def share_out(rows: int, limits: list[int | None], weights: tuple[float, ...]) -
 
     Returns:
         One number for each; together `rows`, or less where all limits are reached. What does not
-        divide evenly goes to the first.
+        divide evenly goes to the largest remainders, of equal ones to the first.
     """
     shares = [0] * len(limits)
     open_ones = list(range(len(limits)))
     left = rows
     while open_ones:
-        total = sum(weights[index] for index in open_ones)
+        total = sum(Fraction(weights[index]) for index in open_ones)
+        exact = {index: left * Fraction(weights[index]) / total for index in open_ones}
         for index in open_ones:
-            shares[index] = int(left * (weights[index] / total))
-        for index in open_ones[: left - sum(shares[index] for index in open_ones)]:
+            shares[index] = int(exact[index])
+        by_remainder = sorted(open_ones, key=lambda one: shares[one] - exact[one])
+        for index in by_remainder[: left - sum(shares[index] for index in open_ones)]:
             shares[index] += 1
         full = {
             index: limit

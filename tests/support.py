@@ -1,4 +1,4 @@
-"""What several test files need: the tasks that are there, rows of them, the program as a process."""
+"""What several test files need: the tasks, rows of them, the program as a process."""
 
 from __future__ import annotations
 
@@ -35,7 +35,6 @@ IMAGELESS = [
     if not has_images(make_task(name))
     for variant in task_class(name).variants
 ]
-
 
 
 def draw_splits(task: Task, rows: int | None) -> dict[str, Round]:
@@ -80,9 +79,7 @@ def environment(**changes: str) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error", **changes}
 
 
-def run_program(
-    *words: str, cwd: Path, **changes: str
-) -> subprocess.CompletedProcess[str]:
+def run_program(*words: str, cwd: Path, **changes: str) -> subprocess.CompletedProcess[str]:
     """The command line as a process of its own."""
     return subprocess.run(
         [sys.executable, "-m", "synthbench.cli", *words],

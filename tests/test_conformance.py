@@ -149,9 +149,7 @@ def test_every_block_of_a_split_has_the_same_columns_and_widths(name: str, varia
         for bucket in split.buckets:
             block = task.propose(Draws({"test": name}), 256, split, bucket)
             assert len(block) <= 256
-            shapes.add(
-                tuple((key, one.dtype, one.shape[1:]) for key, one in block.columns.items())
-            )
+            shapes.add(tuple((key, one.dtype, one.shape[1:]) for key, one in block.columns.items()))
             assert {len(column) for column in block.columns.values()} == {len(block)}
         assert len(shapes) == 1
 
@@ -378,8 +376,29 @@ def test_a_rows_own_answer_scores_best(name: str, variant: str) -> None:
 
 @pytest.mark.parametrize(
     "nonsense",
-    [None, "", "  ", "what?", "½", "1e400", b"\xff", math.nan, -math.inf, 10**30, -1, [], {}, [[]],
-     [None], [[[["x"]]]], {"label": 1}, Task, np.zeros((3, 0)), np.float64("nan"), 1j],
+    [
+        None,
+        "",
+        "  ",
+        "what?",
+        "½",
+        "1e400",
+        b"\xff",
+        math.nan,
+        -math.inf,
+        10**30,
+        -1,
+        [],
+        {},
+        [[]],
+        [None],
+        [[[["x"]]]],
+        {"label": 1},
+        Task,
+        np.zeros((3, 0)),
+        np.float64("nan"),
+        1j,
+    ],
     ids=str,
 )
 @every_variant

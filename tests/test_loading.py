@@ -209,9 +209,7 @@ def test_lists_are_written_in_the_form_that_older_datasets_read(
 
 
 @every_variant
-def test_pandas_reads_the_same_rows(
-    name: str, variant: str, directories: dict[str, Path]
-) -> None:
+def test_pandas_reads_the_same_rows(name: str, variant: str, directories: dict[str, Path]) -> None:
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     for split in (one.name for one in task_class(name)(variant).splits):
         files = shards(directories[name], variant, split)
@@ -222,9 +220,7 @@ def test_pandas_reads_the_same_rows(
 
 
 @every_variant
-def test_polars_reads_the_same_rows(
-    name: str, variant: str, directories: dict[str, Path]
-) -> None:
+def test_polars_reads_the_same_rows(name: str, variant: str, directories: dict[str, Path]) -> None:
     polars = pytest.importorskip("polars", reason="Polars is not installed")
     for split in (one.name for one in task_class(name)(variant).splits):
         frame = polars.read_parquet(directories[name] / "data" / variant / f"{split}-*.parquet")
@@ -234,9 +230,7 @@ def test_polars_reads_the_same_rows(
 
 
 @every_variant
-def test_duckdb_reads_the_same_rows(
-    name: str, variant: str, directories: dict[str, Path]
-) -> None:
+def test_duckdb_reads_the_same_rows(name: str, variant: str, directories: dict[str, Path]) -> None:
     duckdb = pytest.importorskip("duckdb", reason="DuckDB is not installed")
     for split in (one.name for one in task_class(name)(variant).splits):
         glob = str(directories[name] / "data" / variant / f"{split}-*.parquet")

@@ -66,7 +66,10 @@ def test_a_description_shows_defaults_as_the_command_line_takes_them() -> None:
         (class_label(["no", "yes"]), "ClassLabel(no, yes)"),
         (class_label([str(n) for n in range(100)]), "ClassLabel(0, 1 .. 99)"),
         (image(), "Image"),
-        ([{"kind": value("string"), "rgb": [value("uint8")]}], "List({kind: string, rgb: List(uint8)})"),
+        (
+            [{"kind": value("string"), "rgb": [value("uint8")]}],
+            "List({kind: string, rgb: List(uint8)})",
+        ),
     ],
 )
 def test_a_type_is_shown_in_the_words_of_datasets(feature: Feature, name: str) -> None:

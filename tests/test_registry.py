@@ -97,7 +97,7 @@ def test_a_name_that_is_taken_is_refused(taken: str) -> None:
 
 def test_what_is_no_task_is_not_registered() -> None:
     for wrong in (int, Addition(), "addition"):
-        with pytest.raises(UsageError, match="expected a subclass of synthbench.Task"):
+        with pytest.raises(UsageError, match=r"expected a subclass of synthbench\.Task"):
             register(wrong)  # type: ignore[arg-type]
 
 
@@ -144,7 +144,7 @@ def test_an_entry_point_with_another_name_than_its_task_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     install(monkeypatch, sums="tests.toy_task:Addition")
-    with pytest.raises(SynthbenchError, match="'sums' .* has the name 'addition'"):
+    with pytest.raises(SynthbenchError, match=r"'sums' .* has the name 'addition'"):
         make_task("sums")
 
 

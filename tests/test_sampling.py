@@ -247,7 +247,7 @@ def test_more_rows_than_exist_are_refused_by_bucket_before_anything_is_drawn() -
         "Split train of numbers: 120 rows asked for, but only 108 exist that are not in another "
         "split (bucket 0: 45, bucket 1: 63). Allowed are 1 to 108."
     )
-    with pytest.raises(ParameterError, match="iid of numbers: 13 rows .* only 12 exist"):
+    with pytest.raises(ParameterError, match=r"iid of numbers: 13 rows .* only 12 exist"):
         make_plan(task, small(iid=13))
     with pytest.raises(ParameterError, match="no rows are left for it; 3 asked for"):
         make_plan(toy(9, 9, 9), small(iid=3))

@@ -61,7 +61,7 @@ def test_a_batch_has_all_columns_and_is_as_long_as_asked(name: str, variant: str
     rows = {split.name: 70 for split in task.splits}
     for split in rows:
         (batch,) = first(stream(name, variant=variant, split=split, batch_size=70, rows=rows), 1)
-        assert list(batch)[0] == "id"
+        assert next(iter(batch)) == "id"
         assert {"id", *task.columns} <= set(batch)
         assert {len(array) for array in batch.values()} == {70}
         assert all(len(one) == 16 for one in batch["id"])

@@ -1,0 +1,421 @@
+"""ListOps: the generator against the solver, dependency depth by hand, parameters, rows."""
+
+import itertools
+import pickle
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from synthbench.errors import ParameterError, UsageError
+from synthbench.features import arrow_schema
+from synthbench.seeding import Draws, fingerprints
+from synthbench.tasks.base import Block
+from synthbench.tasks.listops import ListOps
+from synthbench.tasks.listops_law import OPERATORS
+
+FIRST = ListOps(parameters={"ties": "first"})
+ONE_LEVEL = {"train_depths": "1", "validation_depths": "1", "test_depths": "1"}
+
+
+@st.composite
+def tasks(draw):
+    deepest = draw(st.integers(2, 6))
+    parameters = {
+        "p_op": draw(st.sampled_from([0.001, 0.1, 0.3, 0.6, 0.9])),
+        "max_args": draw(st.integers(2, 7)),
+        "max_length": draw(st.integers(4 + 3 * (deepest - 1), 60)),
+        "operators": draw(st.lists(st.sampled_from(OPERATORS), min_size=1, unique=True)),
+        "ties": draw(st.sampled_from(["strict", "first"])),
+        "train_depths": [deepest, 1],
+        "validation_depths": [deepest - 1],
+        "test_depths": [deepest],
+    }
+    return ListOps(parameters=parameters, seed=draw(st.integers(0, 3)))
+
+
+def propose(task, n=60, split="train", block=0):
+    """Candidates of all the split's buckets, in one block as the sampler joins them."""
+    chosen = task.split(split)
+    return Block.concatenate(
+        [
+            task.propose(Draws({"test": bucket}, block), n, chosen, bucket)
+            for bucket in chosen.buckets
+        ]
+    )
+
+
+def table(task, block):
+    return pa.table(list(task.render(block).values()), schema=arrow_schema(task.columns))
+
+
+def ids(task, block):
+    return fingerprints(task.content(block)).tolist()
+
+
+def derived(text, task=None):
+    return (task or ListOps()).derive({"text": text})
+
+
+# The paper's rows.
+
+
+@pytest.mark.parametrize(
+    ("text", "label", "depth", "dependency_depth", "length"),
+    [
+        ("[MED 4 8 5 [MAX 8 4 9 ] ]", 6, 2, 1, 10),
+        ("[MIN 0 [SM 3 [MAX 1 2 ] ] ]", 0, 3, 1, 10),
+        ("[SM 5 6 ]", 1, 1, 1, 4),
+        ("[MAX 0 0 ]", 0, 1, 1, 4),
+        ("[MED 3 4 ]", 3, 1, 1, 4),
+        ("[MED 9 1 5 ]", 5, 1, 1, 5),
+    ],
+)
+def test_rows_worked_by_hand(text, label, depth, dependency_depth, length):
+    assert ListOps().solve(text) == label
+    assert derived(text) == {
+        "label": label,
+        "depth": depth,
+        "dependency_depth": dependency_depth,
+        "length": length,
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "strict", "first"),
+    [
+        # MIN and MAX are decided by one argument.
+        ("[MIN 3 [MAX 1 9 ] ]", 1, 1),
+        ("[MAX 3 [MAX 1 9 ] ]", 2, 2),
+        # Of two with the same value by the shallower, or by the first.
+        ("[MIN [MAX 1 2 ] 2 ]", 1, 2),
+        ("[MIN 2 [MAX 1 2 ] ]", 1, 1),
+        ("[MAX [SM 4 5 ] 9 ]", 1, 2),
+        ("[MIN [MAX 2 [SM 1 1 ] ] [MIN 2 2 ] 7 ]", 2, 2),
+        ("[MIN [MAX [SM 1 1 ] 2 ] [MIN 2 2 ] 7 ]", 2, 3),
+        # The shallowest is decided by what is left of an argument, not by its own depth.
+        ("[MAX [SM 2 [MIN 0 1 ] ] [MIN 2 [SM 9 [SM 9 9 ] ] ] ]", 2, 3),
+        # MED of an odd count by the middle one.
+        ("[MED 1 [SM 2 3 ] 9 ]", 2, 2),
+        ("[MED [SM 0 1 ] 5 9 ]", 1, 1),
+        ("[MED [SM 2 3 ] 5 9 ]", 1, 2),
+        # MED of an even count by the two middle ones.
+        ("[MED 1 4 [SM 3 3 ] 9 ]", 2, 2),
+        ("[MED 4 5 [SM 0 1 ] [SM 9 0 ] ]", 1, 1),
+        ("[MED [SM 2 3 ] 6 ]", 2, 2),
+        # With equal middle values these are two different arguments.
+        ("[MED [SM 2 3 ] 5 ]", 2, 2),
+        ("[MED 1 [SM 2 3 ] 5 9 ]", 2, 2),
+        ("[MED 1 5 [SM 2 3 ] 9 ]", 2, 2),
+        ("[MED [SM 2 3 ] 5 5 9 ]", 1, 2),
+        ("[MED 5 5 [SM 2 3 ] 9 ]", 1, 1),
+        ("[MED 5 [SM 2 3 ] 5 5 ]", 1, 2),
+        ("[MED 1 [SM 2 3 ] [MAX 0 [MIN 5 6 ] ] 5 ]", 2, 3),
+        ("[MED [SM 2 3 ] [MAX 0 [MIN 5 6 ] ] ]", 3, 3),
+        # With unequal ones, each is kept as shallow as can be.
+        ("[MED [SM 2 2 ] 4 5 [MIN 5 6 ] ]", 1, 2),
+        ("[MED 4 4 [MIN 5 6 ] 5 ]", 1, 2),
+        ("[MED 0 [SM 2 2 ] 5 [MIN 5 6 ] ]", 2, 2),
+        # SM needs all its arguments, and its depth is the deepest one's.
+        ("[SM 0 [MIN 1 [MAX 2 3 ] ] ]", 2, 2),
+        ("[SM 0 [MIN 4 [MAX 2 3 ] ] [SM 0 0 ] ]", 3, 3),
+    ],
+)
+def test_dependency_depth_is_what_is_left_when_undeciding_arguments_are_cut(text, strict, first):
+    assert derived(text)["dependency_depth"] == strict
+    assert derived(text, FIRST)["dependency_depth"] == first
+
+
+def test_the_splits_have_the_paper_s_rows_and_depths():
+    sizes = {s.name: (s.rows, s.buckets, s.evaluation) for s in ListOps().splits}
+    assert sizes == {
+        "train": (1_000_000, (1, 2, 3, 4, 5), False),
+        "iid": (1_000, (1, 2, 3, 4, 5), True),
+        "validation": (1_000, (6,), True),
+        "test": (1_000, (7, 8), True),
+    }
+    assert ListOps().columns["label"]["names"] == list("0123456789")
+
+
+# Rows.
+
+
+@given(tasks(), st.integers(0, 5))
+@settings(max_examples=60, deadline=None)
+def test_the_generator_agrees_with_the_reference_solver(task, block):
+    for row in table(task, propose(task, block=block)).to_pylist():
+        assert {"text": row["text"], **task.derive(row)} == row
+        assert task.solve(row["text"]) == row["label"]
+
+
+@given(tasks())
+@settings(max_examples=40, deadline=None)
+def test_rows_are_of_their_bucket_within_the_limits_and_of_the_operators_asked_for(task):
+    chosen = task.parameters
+    for split in task.splits:
+        for bucket in split.buckets:
+            block = task.propose(Draws({"test": 1}), 60, split, bucket)
+            rows = table(task, block).to_pylist()
+            assert {row["dependency_depth"] for row in rows} <= {bucket}
+            assert all(bucket <= row["depth"] <= max(split.buckets) for row in rows)
+            assert all(row["length"] <= chosen.max_length for row in rows)
+            assert all(row["length"] == len(row["text"].split(" ")) for row in rows)
+            words = {word for row in rows for word in row["text"].split() if word[0] == "["}
+            assert words <= {f"[{name}" for name in chosen.operators}
+
+
+def test_lengths_are_real_tokens_up_to_fifty():
+    task = ListOps()
+    block = task.propose(Draws({"test": 2}), 4_000, task.split("train"), 5)
+    assert block["length"].max() == 50
+    texts = task.render(block)["text"].to_pylist()
+    assert [len(text.split(" ")) for text in texts] == block["length"].tolist()
+
+
+@given(tasks())
+@settings(max_examples=40, deadline=None)
+def test_text_parsed_again_has_the_same_content(task):
+    block = propose(task)
+    again = task.parse({"text": task.render(block)["text"]})
+    assert ids(task, again) == ids(task, block)
+
+
+@given(tasks())
+@settings(max_examples=30, deadline=None)
+def test_equal_rows_and_only_these_have_equal_ids(task):
+    block = propose(task)
+    texts = task.render(block)["text"].to_pylist()
+    pairs = set(zip(texts, ids(task, block), strict=True))
+    assert len(pairs) == len(set(texts)) == len({number for _, number in pairs})
+
+
+def test_an_id_names_the_row_whatever_the_parameters():
+    text = {"text": pa.array(["[MED 4 8 5 [MAX 8 4 9 ] ]"])}
+    other = ListOps(parameters={"max_length": 100, "ties": "first", "operators": "SM"})
+    assert ids(other, other.parse(text)) == ids(ListOps(), ListOps().parse(text))
+
+
+def test_a_block_is_the_same_again_and_from_a_pickled_task():
+    task = ListOps(parameters={"ties": "first"}, seed=3)
+    copy = pickle.loads(pickle.dumps(task))
+    assert copy.stream == task.stream
+    assert table(copy, propose(copy)).equals(table(task, propose(task)))
+    assert not table(task, propose(task, block=1)).equals(table(task, propose(task)))
+
+
+def test_arrays_hold_the_rows_of_render():
+    task = ListOps()
+    block = propose(task, n=20)
+    arrays = task.arrays(block)
+    assert list(arrays) == list(task.columns)
+    rows = zip(*(array.tolist() for array in arrays.values()), strict=True)
+    assert [dict(zip(arrays, row, strict=True)) for row in rows] == table(task, block).to_pylist()
+
+
+def test_ties_first_calls_rows_deeper_than_they_need_to_be():
+    task = ListOps()
+    rows = table(task, propose(FIRST, n=1_000)).to_pylist()
+    strict = [task.derive(row)["dependency_depth"] for row in rows]
+    first = [row["dependency_depth"] for row in rows]
+    assert all(one <= other for one, other in zip(strict, first, strict=True))
+    shallower = {
+        depth: sum(one < other for one, other in zip(strict, first, strict=True) if other == depth)
+        / first.count(depth)
+        for depth in (1, 2, 3, 4, 5)
+    }
+    assert shallower[1] == 0 < 0.05 < shallower[2] < shallower[3] < shallower[4] < shallower[5]
+
+
+# Rows that can be counted.
+
+
+@pytest.mark.parametrize(
+    ("parameters", "bucket"),
+    [
+        ({**ONE_LEVEL, "max_args": 3}, 1),
+        ({**ONE_LEVEL, "operators": "MED,MIN", "max_args": 4, "max_length": 5, "ties": "first"}, 1),
+        ({"operators": "SM", "max_args": 3, "train_depths": "1..2", "test_depths": "1",
+          "validation_depths": "1", "max_length": 8}, 2),
+        ({"operators": "SM", "max_args": 3}, 1),
+    ],
+)  # fmt: skip
+def test_capacity_counts_the_listing_which_is_like_what_is_proposed(parameters, bucket):
+    task = ListOps(parameters=parameters)
+    split = task.split("train")
+    listed = task.listing(split, bucket)
+    rows = table(task, listed).to_pylist()
+    assert task.capacity(split, bucket) == len(rows) == len({row["text"] for row in rows})
+    assert all(row["dependency_depth"] == bucket for row in rows)
+    assert all({"text": row["text"], **task.derive(row)} == row for row in rows[::97])
+    proposed = task.propose(Draws({"test": 3}), 500, split, bucket)
+    assert set(ids(task, proposed)) <= set(ids(task, listed))
+    for name, column in proposed.columns.items():
+        assert listed[name].dtype == column.dtype
+        assert listed[name].shape[1:] == column.shape[1:]
+
+
+def test_all_sums_of_two_digits_are_listed():
+    task = ListOps(parameters={**ONE_LEVEL, "operators": "SM", "max_args": 2})
+    texts = task.render(task.listing(task.split("train"), 1))["text"].to_pylist()
+    assert sorted(texts) == [f"[SM {a} {b} ]" for a, b in itertools.product(range(10), repeat=2)]
+
+
+def test_where_values_decide_nothing_is_counted():
+    task = ListOps()
+    assert {task.capacity(s, bucket) for s in task.splits for bucket in s.buckets} == {None}
+
+
+# What is refused.
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"p_op": -0.1}, r"p_op=-0.1: allowed are 0, or 0.001 to 0.999\."),
+        ({"p_op": 1.0}, r"p_op=1.0: allowed are 0, or 0.001 to 0.999\."),
+        ({"p_op": 1e-6}, "p_op=1e-06: allowed are 0, or"),
+        ({"p_op": float("nan")}, "p_op=nan: allowed are 0, or"),
+        ({"p_op": 0}, "p_op=0.0 never nests, but train_depths asks for 5"),
+        ({"p_op": "often"}, "p_op='often': expected a number"),
+        ({"max_args": 1}, "max_args=1: allowed are 2 to 30"),
+        ({"max_args": 31}, "max_args=31: allowed are 2 to 30"),
+        ({"max_length": 0}, "max_length=0: allowed are 1 to 1000"),
+        ({"max_length": 1001}, "max_length=1001: allowed are 1 to 1000"),
+        (
+            {"max_length": 3, "train_depths": "1", "validation_depths": "1", "test_depths": "7"},
+            "max_length=3: too short for train_depths up to 1; "
+            "the shortest expression of depth 1 has 4 tokens",
+        ),
+        (
+            {"max_length": 21, "test_depths": "7"},
+            "max_length=21: too short for test_depths up to 7; "
+            "the shortest expression of depth 7 has 22 tokens",
+        ),
+        ({"train_depths": "0,1"}, "train_depths=0,1: allowed are different depths from 1 to 40"),
+        ({"test_depths": "41"}, "test_depths=41: allowed are different depths from 1 to 40"),
+        ({"validation_depths": "6,6"}, "validation_depths=6,6: allowed are different depths"),
+        ({"validation_depths": "deep"}, "validation_depths='deep': expected whole numbers"),
+        ({"operators": "MIN,MIN"}, "operators=MIN,MIN: name each once"),
+    ],
+)
+def test_impossible_parameters_are_refused_with_what_is_allowed(parameters, message):
+    with pytest.raises(ParameterError, match=message):
+        ListOps(parameters=parameters)
+
+
+@pytest.mark.parametrize("depths", ["train_depths", "validation_depths", "test_depths"])
+def test_no_depths_are_no_split(depths):
+    with pytest.raises(ParameterError, match=f"{depths}=: allowed are different depths"):
+        ListOps(parameters={depths: []})
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"operators": "MIN,MEAN"}, "operator 'MEAN'; allowed: MIN, MAX, MED, SM"),
+        ({"ties": "last"}, "value of ties 'last'; allowed: strict, first"),
+        ({"max_arg": 3}, "Did you mean 'max_args'"),
+    ],
+)
+def test_unknown_names_are_refused_with_those_that_exist(parameters, message):
+    with pytest.raises(UsageError, match=message):
+        ListOps(parameters=parameters)
+
+
+def test_the_shortest_length_that_fits_gives_rows():
+    task = ListOps(
+        parameters={"max_length": 10, "train_depths": "3"}
+        | {"validation_depths": "1", "test_depths": "1"}
+    )
+    block = task.propose(Draws({"test": 4}), 5_000, task.split("train"), 3)
+    assert set(block["length"].tolist()) == {10}
+
+
+def test_without_nesting_there_are_rows_of_depth_1():
+    task = ListOps(parameters={**ONE_LEVEL, "p_op": 0})
+    assert set(propose(task)["depth"].tolist()) == {1}
+
+
+@pytest.mark.parametrize(
+    "text", ["[MIN 1 10 ]", "[MEAN 1 2 ]", "[MIN 1  2 ]", "", "[MIN 1 2]", "min"]
+)
+def test_words_that_are_no_tokens_are_refused_by_parse(text):
+    for column in ([text], ["[SM 1 2 ]", text]):
+        with pytest.raises(ValueError, match="is not a token of ListOps"):
+            ListOps().parse({"text": pa.array(column)})
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "ends too early"),
+        ("[MIN 1 2", "ends too early"),
+        ("[MIN 1 2 ] 3", "'3' after the end"),
+        ("[MIN ]", "nothing to close"),
+        ("]", "nothing to close"),
+        ("[MEAN 1 2 ]", r"unknown operator '\[MEAN'"),
+        ("[MIN 1 12 ]", "unknown token '12'"),
+    ],
+)
+def test_the_solver_says_what_is_wrong_with_a_question(text, message):
+    with pytest.raises(ValueError, match=message):
+        ListOps().solve(text)
+
+
+# Scoring.
+
+
+@pytest.mark.parametrize(
+    ("prediction", "answer"),
+    [
+        (6, 6),
+        ("6", 6),
+        (" 6\n", 6),
+        (b"6", 6),
+        (6.0, 6),
+        (np.int64(6), 6),
+        (10, None),
+        (-1, None),
+        (6.5, None),
+        (True, None),
+        ("six", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_an_answer_is_a_digit(prediction, answer):
+    assert ListOps().read_answer({}, prediction) == answer
+
+
+def test_the_right_answer_scores_1_and_every_other_0():
+    task = ListOps()
+    row = {"text": "[MED 4 8 5 [MAX 8 4 9 ] ]", **derived("[MED 4 8 5 [MAX 8 4 9 ] ]")}
+    assert [task.score(row, digit) for digit in range(10)] == [0.0] * 6 + [1.0] + [0.0] * 3
+    assert task.score(row, "about six") == 0.0
+    assert task.measure(row, None) == {"accuracy": 0.0}
+
+
+# For people.
+
+
+def test_a_row_is_drawn_as_a_tree_with_what_is_not_needed_marked():
+    assert ListOps().draw({"text": "[MED 4 [SM 0 1 ] 5 [MAX 8 9 ] ]"}) == (
+        "[MED 4 [SM 0 1 ] 5 [MAX 8 9 ] ]\n"
+        "MED = 4\n"
+        "├─ 4\n"
+        "├─ (SM = 1) not needed\n"
+        "│  ├─ (0)\n"
+        "│  └─ (1)\n"
+        "├─ 5\n"
+        "└─ (MAX = 9) not needed\n"
+        "   ├─ (8)\n"
+        "   └─ (9)"
+    )
+
+
+def test_which_of_equal_arguments_is_drawn_as_needed_follows_ties():
+    text = "[MIN [MAX 1 2 ] 2 ]"
+    assert "(MAX = 2) not needed" in ListOps().draw({"text": text})
+    assert FIRST.draw({"text": text}).endswith("├─ MAX = 2\n│  ├─ (1)\n│  └─ 2\n└─ (2)")
