@@ -71,7 +71,7 @@ def open_engine(
     """
     if name not in ENGINES:
         raise unknown_name("engine", name, ENGINES)
-    if workers is not None and workers < 1:
+    if workers is not None and (type(workers) is not int or workers < 1):
         raise UsageError(f"Workers {workers}: allowed are whole numbers from 1.")
     if scheduler is not None and name != "dask":
         raise UsageError("A scheduler address goes with engine 'dask' only; add --engine dask.")

@@ -258,7 +258,7 @@ def _command(
 ) -> dict[str, Any]:
     """What is to be made, as JSON values: two runs with the same command make the same bytes."""
     first = tasks[0]
-    if shard_rows is not None and shard_rows < 1:
+    if shard_rows is not None and (type(shard_rows) is not int or shard_rows < 1):
         raise UsageError(f"Shard rows {shard_rows}: allowed are whole numbers from 1.")
     return {
         "task": first.name,

@@ -66,10 +66,12 @@ def _picture(shade: int) -> dict[str, Any]:
     return {"bytes": png.encode(pixels)[0].as_py(), "path": None}
 
 
-def rows(columns: dict[str, Feature], **size: int) -> st.SearchStrategy[list[dict[str, Any]]]:
+def rows(
+    columns: dict[str, Feature], min_size: int, max_size: int
+) -> st.SearchStrategy[list[dict[str, Any]]]:
     """Rows of a table, as `to_pylist` gives them."""
     row = st.fixed_dictionaries({name: values(feature) for name, feature in columns.items()})
-    return st.lists(row, **size)
+    return st.lists(row, min_size=min_size, max_size=max_size)
 
 
 def table(columns: dict[str, Feature], given: list[dict[str, Any]]) -> pa.Table:
@@ -78,7 +80,7 @@ def table(columns: dict[str, Feature], given: list[dict[str, Any]]) -> pa.Table:
 
 def same(one: Any, two: Any) -> bool:
     """Whether two values are the same to the bit: 0.0 is not -0.0, None is not 0."""
-    return _bits(one) == _bits(two)
+    return bool(_bits(one) == _bits(two))
 
 
 def _bits(given: Any) -> Any:

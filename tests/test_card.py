@@ -89,6 +89,8 @@ def test_every_glob_finds_just_the_shards_of_its_split(name: str, made: dict[str
         splits = manifest.variants[config["config_name"]]
         assert [one["split"] for one in config["data_files"]] == list(splits)
         for one in config["data_files"]:
+            # Not 'test*': it would swallow the files of a split named test_depth_7.
+            assert one["path"] == f"data/{config['config_name']}/{one['split']}-*.parquet"
             found = sorted(made[name].glob(one["path"]))
             assert found == [made[name] / shard.file for shard in splits[one["split"]].shards]
 

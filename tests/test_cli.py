@@ -349,6 +349,7 @@ def test_output_that_has_no_place_is_an_error_without_a_traceback(tmp_path: Path
         ("generate ctl --seed x", 2, r"Invalid value for '--seed': 'x' is not a valid integer\."),
         ("generate ctl --seed -1", 2, r"Seed -1: allowed are whole numbers from 0\."),
         ("generate ctl --rows train", 2, r"--rows 'train': expected KEY=VALUE\."),
+        ("generate ctl --rows =5", 2, r"--rows '=5': expected KEY=VALUE\."),
         ("generate ctl --rows train=", 2, r"Rows train='': allowed are whole numbers from 1\."),
         ("generate ctl --rows train=1.5", 2, r"Rows train='1.5': allowed are whole numbers"),
         ("generate ctl --rows train=0", 2, r"Rows train=0: allowed are whole numbers from 1\."),

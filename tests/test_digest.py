@@ -42,7 +42,7 @@ def picture(shade: int) -> dict[str, Any]:
     return {"bytes": png.encode(np.full((1, 4, 3, 3), shade, np.uint8))[0].as_py(), "path": None}
 
 
-ROWS = [
+ROWS: list[dict[str, Any]] = [
     {
         "id": "00000000000000ff",
         "text": "[MED 4 8 5 ]",
@@ -284,8 +284,9 @@ def test_columns_that_hold_the_same_bytes_in_another_form_differ(
     feature: Feature, one: list[Any], two: list[Any]
 ) -> None:
     columns: Columns = {"x": feature}
-    first, second = ([{"x": cell} for cell in cells] for cells in (one, two))
-    assert digest_of_rows(columns, first) != digest_of_rows(columns, second)
+    assert digest_of_rows(columns, [{"x": cell} for cell in one]) != digest_of_rows(
+        columns, [{"x": cell} for cell in two]
+    )
 
 
 def test_the_name_of_a_column_counts_and_the_order_of_columns_does_not() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -147,18 +148,28 @@ def test_a_single_split_is_loaded_alone(
 def test_a_dataset_with_another_seed_under_the_same_name_is_not_taken_from_the_cache(
     tmp_path: Path, load: Callable[..., Any]
 ) -> None:
-    out = tmp_path / "parity"
-    texts = []
+    """`datasets` keys its cache by the folder's last name and the card, not by the rows."""
+    found = []
     for seed in (0, 1):
-        options = {"out": out, "seed": seed, "preset": "small", "workers": 1, "progress": False}
-        synthbench.generate("parity", overwrite=True, **options)
-        texts.append(load(out)["test"].to_list())
-        assert texts[-1] == stored_rows(out, "default", "test").to_pylist()
-    assert texts[0] != texts[1]
-    elsewhere = tmp_path / "elsewhere" / "parity"
-    synthbench.generate("parity", out=elsewhere, seed=0, rows={"train": 50, "test": 50}, workers=1)
-    assert load(elsewhere)["test"].num_rows == 50
-    assert load(out)["test"].to_list() == texts[1]
+        out = tmp_path / str(seed) / "parity"
+        synthbench.generate("parity", out=out, seed=seed, preset="small", workers=1)
+        # Even if all files happened to be equally large.
+        card = (out / "README.md").read_text(encoding="utf-8")
+        card = re.sub(r"(num_bytes|download_size|dataset_size): \d+", r"\1: 1000", card)
+        (out / "README.md").write_text(card, encoding="utf-8")
+        found.append(load(out)["test"].to_list())
+        assert found[-1] == stored_rows(out, "default", "test").to_pylist()
+    assert found[0] != found[1]
+
+
+def test_a_dataset_that_was_replaced_is_loaded_afresh(
+    tmp_path: Path, load: Callable[..., Any]
+) -> None:
+    out = tmp_path / "parity"
+    for rows in (50, 60):
+        sizes = {"train": rows, "test": rows}
+        synthbench.generate("parity", out=out, rows=sizes, workers=1, overwrite=True)
+        assert load(out)["test"].to_list() == stored_rows(out, "default", "test").to_pylist()
 
 
 def test_a_shard_that_was_cut_short_does_not_load_in_silence(

@@ -332,11 +332,21 @@ def test_the_shards_of_a_datasets_stream_share_out_the_rounds() -> None:
     for index in (0, 1, 63):
         shard = itertools.islice(whole.shard(num_shards=64, index=index), 100)
         assert [row["id"] for row in shard] == source.table(index)["id"].to_pylist()[:100]
-    # Of two shards each begins with a round of its own, and goes on with others.
-    halves = [
-        list(itertools.islice(whole.shard(num_shards=2, index=index), 4_393)) for index in (0, 1)
-    ]
-    assert [row["id"] for row in halves[0]] != [row["id"] for row in halves[1]]
+
+
+def test_a_datasets_stream_goes_on_with_new_rounds_when_every_shard_has_had_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(streaming, "ROUND_ROWS", 4)
+    source = Rounds(make_task("parity"), "train", batch_size=1)
+    expected = [source.table(number)["id"].to_pylist() for number in range(2 * 64)]
+    for parts in (1, 2):
+        shards = [datasets_stream("parity").shard(parts, index) for index in range(parts)]
+        rows = [itertools.islice(shard, 4 * 2 * 64 // parts) for shard in shards]
+        found = [row["id"] for part in rows for row in part]
+        assert sorted(found) == sorted(itertools.chain.from_iterable(expected))
+        if parts == 1:
+            assert found == list(itertools.chain.from_iterable(expected))
 
 
 @more_workers_than_cores

@@ -85,6 +85,7 @@ class Arithmetic(Task):
     source = "NDR (Csordás, Irie, Schmidhuber, ICLR 2022), sections 3.2 and C.2"
     parameters_type = ArithmeticParameters
     bucket_name = "depth"
+    judged_by = ("label",)
     breakdowns = (Breakdown("depth"), Breakdown("dependency_depth"), Breakdown("length", width=10))
 
     @property

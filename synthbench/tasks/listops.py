@@ -1,7 +1,7 @@
 """ListOps, balanced by how deep the computation really has to go.
 
     [MED 4 8 5 [MAX 8 4 9 ] ]                 6    depth 2, dependency depth 1
-    [MIN 0 [SM 3 [MAX 1 2 ] ] ]               0    depth 3, dependency depth 1
+    [SM 3 [MIN 0 [MAX 1 2 ] ] ]               3    depth 3, dependency depth 2
 
 A list has an operator and two to five arguments, each a digit or a list. MIN and MAX are clear,
 SM is the sum modulo 10, MED the median: of an even number of arguments the floor of the mean of

@@ -66,6 +66,7 @@ def derived(text, task=None):
     ("text", "label", "depth", "dependency_depth", "length"),
     [
         ("[MED 4 8 5 [MAX 8 4 9 ] ]", 6, 2, 1, 10),
+        ("[SM 3 [MIN 0 [MAX 1 2 ] ] ]", 3, 3, 2, 10),
         ("[MIN 0 [SM 3 [MAX 1 2 ] ] ]", 0, 3, 1, 10),
         ("[SM 5 6 ]", 1, 1, 1, 4),
         ("[MAX 0 0 ]", 0, 1, 1, 4),

@@ -1,0 +1,447 @@
+"""Arithmetic: the generator against the solver, exact counts, dependency depth by hand."""
+
+import itertools
+import pickle
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from synthbench.errors import ParameterError, UsageError
+from synthbench.features import arrow_schema
+from synthbench.seeding import Draws, fingerprints
+from synthbench.tasks.arithmetic import Arithmetic
+from synthbench.tasks.base import Block
+
+
+@st.composite
+def tasks(draw):
+    deepest = draw(st.integers(2, 9))
+    parameters = {
+        "p_op": draw(st.sampled_from([0.001, 0.1, 0.2, 0.5, 0.9, 0.999])),
+        "modulus": draw(st.one_of(st.just(10), st.integers(2, 100))),
+        "max_length": draw(st.integers(1 + 4 * deepest, 80)),
+        "operators": draw(st.lists(st.sampled_from("+*"), min_size=1, unique=True)),
+        "train_depths": [deepest, 1],
+        "validation_depths": [deepest - 1],
+        "test_depths": [deepest],
+    }
+    return Arithmetic(parameters=parameters, seed=draw(st.integers(0, 3)))
+
+
+def propose(task, n=60, split="train", block=0):
+    """Candidates of all the split's buckets, in one block as the sampler joins them."""
+    chosen = task.split(split)
+    return Block.concatenate(
+        [
+            task.propose(Draws({"test": bucket}, block), n, chosen, bucket)
+            for bucket in chosen.buckets
+        ]
+    )
+
+
+def table(task, block):
+    return pa.table(list(task.render(block).values()), schema=arrow_schema(task.columns))
+
+
+def ids(task, block):
+    return fingerprints(task.content(block)).tolist()
+
+
+def derived(text, **parameters):
+    return Arithmetic(parameters=parameters).derive({"text": text})
+
+
+# The paper's rows.
+
+
+@pytest.mark.parametrize(
+    ("text", "label", "depth", "dependency_depth"),
+    [
+        ("((4*7)+2)", 0, 2, 2),
+        ("(((3+1)*(5*2))+9)", 9, 3, 3),
+        ("((0*((1+2)*3))+4)", 4, 4, 2),
+        ("(9+9)", 8, 1, 1),
+        ("(9*9)", 1, 1, 1),
+        ("(0*0)", 0, 1, 1),
+        # A factor of 0 makes the other one unneeded, on either side.
+        ("(0*(1+2))", 0, 2, 1),
+        ("((1+2)*0)", 0, 2, 1),
+        ("((5*2)*((1+2)+3))", 0, 3, 2),
+        ("(((1+2)+3)*(5+5))", 0, 3, 2),
+        # Where it is a factor of value 0 itself that is deep, it is needed.
+        ("(((1+1)*5)*7)", 0, 3, 3),
+        # Of two zero factors the shallower is kept, by what is left of it.
+        ("((5*2)*0)", 0, 2, 1),
+        ("(((1+1)*5)*(2*5))", 0, 3, 2),
+        ("((0*(1+2))*(5*(1+1)))", 0, 3, 2),
+        ("((0*(1+(2+3)))*((1+1)*5))", 0, 4, 2),
+        # A sum needs both, whatever their values.
+        ("(0+(1+2))", 3, 2, 2),
+        ("((1+2)+0)", 3, 2, 2),
+        ("((5+5)+(0*(1+(2+3))))", 0, 4, 2),
+        # Only 0 is: 1 is not.
+        ("(1*(1+2))", 3, 2, 2),
+    ],
+)
+def test_rows_worked_by_hand(text, label, depth, dependency_depth):
+    assert Arithmetic().solve(text) == label
+    assert derived(text) == {
+        "label": label,
+        "depth": depth,
+        "dependency_depth": dependency_depth,
+        "length": len(text),
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "modulus", "label", "dependency_depth"),
+    [
+        ("((4*7)+2)", 7, 2, 2),
+        ("((4*7)*(1+2))", 7, 0, 2),
+        ("(7*(1+2))", 7, 0, 1),  # the digit 7 is 0 modulo 7
+        ("((4*7)+2)", 97, 30, 2),
+        ("(9*(9*9))", 100, 29, 2),
+        ("((5*2)*(1+(2+3)))", 11, 5, 3),
+    ],
+)
+def test_every_value_is_taken_modulo_the_modulus(text, modulus, label, dependency_depth):
+    row = derived(text, modulus=modulus)
+    assert (row["label"], row["dependency_depth"]) == (label, dependency_depth)
+
+
+def test_the_splits_have_the_paper_s_rows_and_depths():
+    sizes = {s.name: (s.rows, s.buckets, s.evaluation) for s in Arithmetic().splits}
+    assert sizes == {
+        "train": (100_000, (1, 2, 3, 4, 5), False),
+        "iid": (1_000, (1, 2, 3, 4, 5), True),
+        "validation": (1_000, (6,), True),
+        "test": (1_000, (7, 8), True),
+    }
+    assert Arithmetic().columns["label"]["names"] == list("0123456789")
+
+
+def test_there_are_as_many_labels_as_the_modulus():
+    names = Arithmetic(parameters={"modulus": 12}).columns["label"]["names"]
+    assert names == [str(number) for number in range(12)]
+
+
+# Rows.
+
+
+@given(tasks(), st.integers(0, 5))
+@settings(max_examples=60, deadline=None)
+def test_the_generator_agrees_with_the_reference_solver(task, block):
+    for row in table(task, propose(task, block=block)).to_pylist():
+        assert {"text": row["text"], **task.derive(row)} == row
+        assert task.solve(row["text"]) == row["label"]
+
+
+@given(tasks())
+@settings(max_examples=60, deadline=None)
+def test_the_label_is_what_python_makes_of_the_text(task):
+    for row in table(task, propose(task)).to_pylist():
+        assert row["label"] == eval(row["text"]) % task.parameters.modulus
+
+
+@given(tasks())
+@settings(max_examples=40, deadline=None)
+def test_rows_are_of_their_bucket_within_the_limits_and_of_the_operators_asked_for(task):
+    chosen = task.parameters
+    for split in task.splits:
+        for bucket in split.buckets:
+            block = task.propose(Draws({"test": 1}), 60, split, bucket)
+            rows = table(task, block).to_pylist()
+            assert {row["depth"] for row in rows} <= {bucket}
+            assert all(1 <= row["dependency_depth"] <= bucket for row in rows)
+            assert all(row["length"] == len(row["text"]) <= chosen.max_length for row in rows)
+            signs = {sign for row in rows for sign in "+*" if sign in row["text"]}
+            assert signs <= set(chosen.operators)
+
+
+@given(tasks())
+@settings(max_examples=40, deadline=None)
+def test_text_parsed_again_has_the_same_content(task):
+    block = propose(task)
+    again = task.parse({"text": task.render(block)["text"]})
+    assert ids(task, again) == ids(task, block)
+
+
+@given(tasks())
+@settings(max_examples=30, deadline=None)
+def test_equal_rows_and_only_these_have_equal_ids(task):
+    block = propose(task)
+    texts = task.render(block)["text"].to_pylist()
+    pairs = set(zip(texts, ids(task, block), strict=True))
+    assert len(pairs) == len(set(texts)) == len({number for _, number in pairs})
+
+
+def test_an_id_names_the_row_whatever_the_parameters():
+    text = {"text": pa.array(["((4*7)+2)"])}
+    other = Arithmetic(parameters={"max_length": 100, "modulus": 7, "operators": "+"})
+    assert ids(other, other.parse(text)) == ids(Arithmetic(), Arithmetic().parse(text))
+
+
+def test_a_column_is_parsed_from_any_slice_of_it():
+    task = Arithmetic()
+    texts = task.render(propose(task))["text"]
+    assert (
+        ids(task, task.parse({"text": texts[7:20]})) == ids(task, task.parse({"text": texts}))[7:20]
+    )
+    assert ids(task, task.parse({"text": texts[:0]})) == []
+
+
+def test_a_block_is_the_same_again_and_from_a_pickled_task():
+    task = Arithmetic(parameters={"modulus": 7}, seed=3)
+    copy = pickle.loads(pickle.dumps(task))
+    assert copy.stream == task.stream
+    assert table(copy, propose(copy)).equals(table(task, propose(task)))
+    assert not table(task, propose(task, block=1)).equals(table(task, propose(task)))
+
+
+def test_arrays_hold_the_rows_of_render():
+    task = Arithmetic()
+    block = propose(task, n=20)
+    arrays = task.arrays(block)
+    assert list(arrays) == list(task.columns)
+    rows = zip(*(array.tolist() for array in arrays.values()), strict=True)
+    assert [dict(zip(arrays, row, strict=True)) for row in rows] == table(task, block).to_pylist()
+
+
+def test_a_block_without_rows_can_be_rendered_and_parsed():
+    task = Arithmetic()
+    none = propose(task).take(slice(0))
+    assert len(table(task, none)) == 0
+    assert ids(task, none) == ids(task, task.parse({"text": pa.array([], pa.string())})) == []
+
+
+@pytest.mark.parametrize("depth", [1, 4])
+def test_digits_and_operators_are_uniform_wherever_they_stand(depth):
+    task = Arithmetic()
+    block = task.propose(Draws({"test": 2}), 20_000, task.split("train"), depth)
+    texts = task.render(block)["text"].to_pylist()
+    for characters, take in (("0123456789", ""), ("+*", "reversed")):
+        for place in (0, 1):
+            found = [
+                [one for one in (reversed(text) if take else text) if one in characters][place]
+                for text in texts
+                if sum(one in characters for one in text) > place
+            ]
+            counts = np.array([found.count(one) for one in characters])
+            if not found:
+                continue
+            expected = len(found) / len(characters)
+            statistic = ((counts - expected) ** 2 / expected).sum()
+            assert statistic < {10: 27.9, 2: 10.9}[len(characters)]  # 99.9%
+
+
+# Counting.
+
+
+def every_expression(operators, depth):
+    """All expressions of depth 0 to `depth`, by depth, however long."""
+    found = dict.fromkeys("0123456789", 0)
+    for _ in range(depth):
+        found |= {
+            f"({left}{sign}{right})": 1 + max(found[left], found[right])
+            for sign in operators
+            for left, right in itertools.product(list(found), repeat=2)
+        }
+    return found
+
+
+@pytest.mark.parametrize(
+    ("operators", "max_length", "counts"),
+    [("+*", 50, [200, 88_000]), ("*", 50, [100, 12_000]), ("+*", 12, [200, 8_000])],
+)
+def test_capacity_counts_the_listing_which_is_every_expression(operators, max_length, counts):
+    shallow = {"train_depths": "1,2", "validation_depths": "1", "test_depths": "1"}
+    task = Arithmetic(
+        parameters={"operators": list(operators), "max_length": max_length, **shallow}
+    )
+    split = task.split("train")
+    assert [task.capacity(split, depth) for depth in (1, 2)] == counts
+    found = every_expression(operators, 2)
+    for depth in (1, 2):
+        block = task.listing(split, depth)
+        texts = task.render(block)["text"].to_pylist()
+        assert len(texts) == counts[depth - 1]
+        assert sorted(texts) == sorted(
+            text for text, own in found.items() if own == depth and len(text) <= max_length
+        )
+
+
+def test_deeper_expressions_are_counted_exactly():
+    task = Arithmetic()
+    counts = [task.capacity(split, depth) for split in task.splits for depth in split.buckets]
+    operands = 10 + 200 + 88_000
+    # All expressions of depth 3 have at most 29 characters.
+    assert counts[2] == 2 * (operands**2 - (10 + 200) ** 2) == 15_561_920_000
+    assert counts[5] == counts[0] == 200
+
+
+def test_listed_rows_are_like_proposed_ones():
+    task = Arithmetic(parameters={"modulus": 7})
+    split = task.split("train")
+    listed, proposed = (
+        task.listing(split, 1),
+        task.propose(Draws({"test": 3}), 500, split, 1),
+    )
+    assert set(ids(task, proposed)) <= set(ids(task, listed))
+    assert list(listed.columns) == list(proposed.columns)
+    for name, column in proposed.columns.items():
+        assert listed[name].dtype == column.dtype
+        assert listed[name].shape[1:] == column.shape[1:]
+    for row in table(task, listed).to_pylist():
+        assert {"text": row["text"], **task.derive(row)} == row
+
+
+def test_rows_no_longer_than_their_depth_needs_are_counted_and_listed():
+    task = Arithmetic(
+        parameters={"max_length": 45, "operators": "+", "train_depths": "11"}
+        | {"validation_depths": "1", "test_depths": "1"}
+    )
+    texts = task.grammar(11).expressions(11, "7", lambda _, both: f"({both[0]}+{both[1]})")
+    # In every operation but the innermost one, the left or the right operand is a digit.
+    assert len(set(texts)) == len(texts) == 2**10
+    assert task.capacity(task.split("train"), 11) == 2**10 * 10**12
+
+
+# What is refused.
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"p_op": 1.5}, r"p_op=1.5: allowed are 0, or 0.001 to 0.999\."),
+        ({"p_op": 1}, r"p_op=1.0: allowed are 0, or 0.001 to 0.999\."),
+        ({"p_op": 0}, "p_op=0.0 never nests, but train_depths asks for 5"),
+        ({"modulus": 1}, "modulus=1: allowed are 2 to 100"),
+        ({"modulus": 101}, "modulus=101: allowed are 2 to 100"),
+        ({"modulus": "ten"}, "modulus='ten': expected a whole number"),
+        ({"max_length": 0}, "max_length=0: allowed are 1 to 1000"),
+        (
+            {"max_length": 32},
+            "max_length=32: too short for test_depths up to 8; "
+            "the shortest expression of depth 8 has 33 tokens",
+        ),
+        ({"test_depths": "0"}, "test_depths=0: allowed are different depths from 1 to 40"),
+        ({"train_depths": "1,41"}, "train_depths=1,41: allowed are different depths"),
+        ({"train_depths": "3,3"}, "train_depths=3,3: allowed are different depths"),
+        ({"operators": "+,+"}, r"operators=\+,\+: name each once"),
+    ],
+)
+def test_impossible_parameters_are_refused_with_what_is_allowed(parameters, message):
+    with pytest.raises(ParameterError, match=message):
+        Arithmetic(parameters=parameters)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"operators": "+,-"}, r"operator '-'; allowed: \+, \*"),
+        ({"modulo": 7}, "Did you mean 'modulus'"),
+    ],
+)
+def test_unknown_names_are_refused_with_those_that_exist(parameters, message):
+    with pytest.raises(UsageError, match=message):
+        Arithmetic(parameters=parameters)
+
+
+def test_without_nesting_there_are_rows_of_depth_1():
+    shallow = {"train_depths": "1", "validation_depths": "1", "test_depths": "1"}
+    task = Arithmetic(parameters={"p_op": 0, **shallow})
+    assert set(propose(task)["length"].tolist()) == {5}
+
+
+@pytest.mark.parametrize("text", ["", "(1-2)", "(1 + 2)", "(1+2)\n", "(1+²)", "(a*b)", None])
+def test_text_of_other_characters_is_refused_by_parse(text):
+    for column in ([text], ["(1+2)", text], [text, "(1+2)"]):
+        with pytest.raises(ValueError, match="is no expression of arithmetic"):
+            Arithmetic().parse({"text": pa.array(column, pa.string())})
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "'' is no expression"),
+        ("(1+2", r"'\(1\+2' is no expression"),
+        ("(1+2)3", "is no expression"),
+        ("1+2", "is no expression"),
+        ("+", "is no expression"),
+        ("(1+2))", r"'\)' is out of place"),
+        ("(1 + 2)", "' ' is out of place"),
+        ("(1-2)", "'-' is out of place"),
+        ("(1+٣)", "'٣' is out of place"),
+        ("()", "no operation of two operands in brackets"),
+        ("(7)", "no operation of two operands"),
+        ("(1+2+3)", "no operation of two operands"),
+        ("(12+3)", "no operation of two operands"),
+        ("(+1)", "no operation of two operands"),
+        ("(" * 5_000, "is no expression"),
+    ],
+)
+def test_the_solver_says_what_is_wrong_with_a_question(text, message):
+    with pytest.raises(ValueError, match=message):
+        Arithmetic().solve(text)
+
+
+# Scoring.
+
+
+@pytest.mark.parametrize(
+    ("prediction", "answer"),
+    [
+        (0, 0),
+        ("7", 7),
+        (" 7\n", 7),
+        (b"7", 7),
+        (7.0, 7),
+        (np.int8(7), 7),
+        (10, None),
+        ("30", None),
+        (-1, None),
+        (7.5, None),
+        (True, None),
+        ("seven", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_an_answer_is_a_number_below_the_modulus(prediction, answer):
+    assert Arithmetic().read_answer({}, prediction) == answer
+
+
+def test_a_larger_modulus_allows_larger_answers():
+    assert Arithmetic(parameters={"modulus": 97}).read_answer({}, "30") == 30
+
+
+def test_the_right_answer_scores_1_and_every_other_0():
+    task = Arithmetic()
+    row = {"text": "((4*7)+2)", **task.derive({"text": "((4*7)+2)"})}
+    assert [task.score(row, digit) for digit in range(10)] == [1.0] + [0.0] * 9
+    assert task.score(row, 30) == 0.0
+    assert task.measure(row, None) == {"accuracy": 0.0}
+
+
+# For people.
+
+
+def test_a_row_is_drawn_as_a_tree_with_what_is_not_needed_marked():
+    assert Arithmetic().draw({"text": "((0*(1+2))+4)"}) == (
+        "((0*(1+2))+4)\n"
+        "+ = 4\n"
+        "├─ * = 0\n"
+        "│  ├─ 0\n"
+        "│  └─ (+ = 3) not needed\n"
+        "│     ├─ (1)\n"
+        "│     └─ (2)\n"
+        "└─ 4"
+    )
+
+
+def test_digits_that_are_not_their_own_value_are_drawn_with_it():
+    drawn = Arithmetic(parameters={"modulus": 7}).draw({"text": "(7*8)"})
+    assert drawn == "(7*8)\n* = 0\n├─ 7 = 0\n└─ (8 = 1)"

@@ -1,0 +1,82 @@
+"""Golden digests: what was ever made is made again, to the bit.
+
+`golden/digests.json` holds the digest of every split of a small dataset (seed 0, default
+parameters, `ROWS` rows a split) of every task and variant. If one of them changes, every dataset
+out there changes: that is a breaking release, with its reason in the changelog. For a new task,
+or when that is what is wanted, write the file anew and commit it:
+
+    python -m tests.test_golden --write
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from synthbench.generation import generate
+from synthbench.registry import make_task, task_class, task_names
+from tests.support import digests
+
+GOLDEN = Path(__file__).parent / "golden" / "digests.json"
+ROWS = 200
+
+#: Tasks whose rows depend on more than the code.
+WITHOUT = {"composites": "made from source images; tests/tasks pins it with tiny ones"}
+
+Digests = dict[str, dict[str, str]]
+
+NAMES = [name for name in task_names() if name not in WITHOUT]
+
+
+def made(name: str) -> Digests:
+    """The digests of a task's small dataset, by variant and split."""
+    rows = {split.name: min(ROWS, split.rows) for split in make_task(name).splits}
+    with tempfile.TemporaryDirectory() as directory:
+        out = Path(directory) / name
+        return digests(generate(name, variant="all", out=out, rows=rows, workers=1, progress=False))
+
+
+def golden() -> dict[str, Digests]:
+    stored: dict[str, Digests] = json.loads(GOLDEN.read_text(encoding="utf-8"))
+    return stored
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_rows_of_every_task_are_what_they_always_were(name: str) -> None:
+    stored = golden().get(name, {})
+    assert stored, f"{name} has no golden digests yet; see this file's docstring"
+    assert made(name) == stored
+
+
+def test_golden_digests_are_of_tasks_and_variants_that_exist() -> None:
+    stored = golden()
+    assert set(stored) | set(WITHOUT) == set(task_names())
+    for name, variants in stored.items():
+        assert list(variants) == list(task_class(name).variants)
+        for variant, splits in variants.items():
+            assert list(splits) == [split.name for split in make_task(name, variant).splits]
+
+
+def test_no_two_splits_have_the_same_rows() -> None:
+    every = [
+        digest
+        for variants in golden().values()
+        for splits in variants.values()
+        for digest in splits.values()
+    ]
+    assert len(set(every)) == len(every)
+
+
+def write() -> None:
+    text = json.dumps({name: made(name) for name in NAMES}, indent=2)
+    GOLDEN.write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] != ["--write"]:
+        sys.exit("usage: python -m tests.test_golden --write")
+    write()
