@@ -235,8 +235,8 @@ def datasets_stream(
 ) -> datasets.IterableDataset:
     """`stream` as a `datasets.IterableDataset` of single rows.
 
-    Its `num_shards` is 64: shards share the rounds among them, so that the workers of a
-    `DataLoader` lose and repeat none.
+    The rows and their order are those of `stream`. To share them out, `datasets` divides it into
+    5,040 shards, each endless: as many workers of a `DataLoader`, or machines, have different rows.
 
     Args:
         task: name of the task.
@@ -245,6 +245,13 @@ def datasets_stream(
         seed: whole number from 0.
         parameters: parameters that differ from the defaults.
         rows: rows of the dataset's evaluation splits, where it was not made with the paper's.
+
+    Returns:
+        An endless dataset of rows as Python values, with the task's features.
+
+    Raises:
+        UsageError: a name that does not exist, or a number that is not allowed.
+        ParameterError: impossible parameters.
     """
     import datasets
 
@@ -258,10 +265,12 @@ def datasets_stream(
     )
 
 
-_DATASETS_SHARDS = 64
+#: Divisible by every number of workers up to 10.
+_DATASETS_SHARDS = 5_040
 
 
 def _rows_of_rounds(source: Rounds, shards: list[int]) -> Iterator[dict[str, Any]]:
-    for turn in itertools.count():
-        for shard in shards:
-            yield from source.table(turn * _DATASETS_SHARDS + shard).to_pylist()
+    """The rows of one shard; none of those after it is ever reached."""
+    for number in itertools.count(shards[0] << 32):
+        for batch in source.table(number).to_batches(max_chunksize=1_024):
+            yield from batch.to_pylist()

@@ -325,38 +325,46 @@ def test_a_datasets_stream_gives_the_streams_rows_with_the_features() -> None:
     assert features["label"].names == list(task.symbols)
 
 
-def test_the_shards_of_a_datasets_stream_share_out_the_rounds() -> None:
-    whole = datasets_stream("parity", seed=4)
-    assert whole.num_shards == 64
-    source = Rounds(make_task("parity", seed=4), "train", batch_size=1)
-    for index in (0, 1, 63):
-        shard = itertools.islice(whole.shard(num_shards=64, index=index), 100)
-        assert [row["id"] for row in shard] == source.table(index)["id"].to_pylist()[:100]
-
-
-def test_a_datasets_stream_goes_on_with_new_rounds_when_every_shard_has_had_one(
+def test_a_datasets_stream_goes_from_round_to_round_as_the_stream_does(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(streaming, "ROUND_ROWS", 4)
-    source = Rounds(make_task("parity"), "train", batch_size=1)
-    expected = [source.table(number)["id"].to_pylist() for number in range(2 * 64)]
-    for parts in (1, 2):
-        shards = [datasets_stream("parity").shard(parts, index) for index in range(parts)]
-        rows = [itertools.islice(shard, 4 * 2 * 64 // parts) for shard in shards]
-        found = [row["id"] for part in rows for row in part]
-        assert sorted(found) == sorted(itertools.chain.from_iterable(expected))
-        if parts == 1:
-            assert found == list(itertools.chain.from_iterable(expected))
+    given = [row["id"] for row in itertools.islice(datasets_stream("parity"), 50)]
+    assert given == ids_of(first(stream("parity", batch_size=4), 13))[:50]
 
 
+@pytest.mark.usefixtures("short_rounds")
+def test_the_shards_of_a_datasets_stream_are_endless_and_have_no_row_in_common() -> None:
+    whole = datasets_stream("identity")
+    assert all(whole.num_shards % parts == 0 for parts in range(1, 11))
+    parts = [whole.shard(3, index) for index in range(3)]
+    given = [[row["id"] for row in itertools.islice(part, 500)] for part in parts]
+    assert len({one for ids in given for one in ids}) == 1_500
+    assert given[0] == ids_of(first(stream("identity", batch_size=1), 500))
+
+
+def test_a_datasets_stream_goes_on_where_its_state_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streaming, "ROUND_ROWS", 4)
+    rows = datasets_stream("parity")
+    reading = iter(rows)
+    for _ in range(9):
+        next(reading)
+    state = rows.state_dict()
+    ahead = [next(reading)["id"] for _ in range(9)]
+    later = datasets_stream("parity")
+    later.load_state_dict(state)
+    assert [row["id"] for row in itertools.islice(later, 9)] == ahead
+
+
+@pytest.mark.usefixtures("short_rounds")
 @more_workers_than_cores
-def test_the_workers_of_a_data_loader_share_the_shards_of_a_datasets_stream() -> None:
-    loader = torch.utils.data.DataLoader(
-        datasets_stream("parity").with_format("torch"), batch_size=366, num_workers=2
-    )
-    rounds = 12  # of 366 rows, a round of 4,392
-    batches = [batch["id"] for batch in itertools.islice(iter(loader), 2 * rounds)]
-    found = [",".join(ids) for ids in batches]
-    assert len(set(found)) == len(found)
-    one, two = ({i for ids in batches[turn::2] for i in ids} for turn in (0, 1))
-    assert len(one) == len(two) == 4_392
+@pytest.mark.parametrize("workers", [2, 3])
+def test_the_workers_of_a_data_loader_have_different_rows_of_a_datasets_stream(
+    workers: int,
+) -> None:
+    rows = datasets_stream("identity")
+    loader = torch.utils.data.DataLoader(rows, batch_size=100, num_workers=workers)
+    batches = [batch["id"] for batch in itertools.islice(iter(loader), 5 * workers)]
+    assert len({one for ids in batches for one in ids}) == 500 * workers
+    found = [one for ids in batches[::workers] for one in ids]
+    assert found == ids_of(first(stream("identity", batch_size=1), 500))

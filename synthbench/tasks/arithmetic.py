@@ -23,39 +23,33 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from synthbench.errors import ParameterError, unknown_name
-from synthbench.features import Feature, class_label, value
+from synthbench.errors import ParameterError
 from synthbench.seeding import Draws
-from synthbench.tasks.base import Block, Breakdown, Parameters, Split, Task, parameter, read_class
+from synthbench.tasks.base import Block, Split, parameter
 from synthbench.tasks.drawing import Node, draw_tree
+from synthbench.tasks.expressions import DIGITS, ExpressionParameters, ExpressionTask
 from synthbench.tasks.growing import Law, grow
-from synthbench.tasks.trees import Forest, Grammar, check_trees, listed_rows
+from synthbench.tasks.trees import Forest, Grammar
 
 OPERATORS = ("+", "*")
-DIGITS = tuple("0123456789")
 
 
 @dataclasses.dataclass(frozen=True)
-class ArithmeticParameters(Parameters):
+class ArithmeticParameters(ExpressionParameters):
     """What can be set; the defaults are the paper's."""
 
+    all_operators = OPERATORS
+    smallest = 5
+    per_level = 4
+
     p_op: float = parameter(0.2, "chance that an operand is an operation")
-    modulus: int = parameter(10, "every value is taken modulo this; digits stay 0 to 9")
-    max_length: int = parameter(50, "most characters of a row")
     operators: tuple[str, ...] = parameter(OPERATORS, "operators that are drawn")
-    train_depths: tuple[int, ...] = parameter((1, 2, 3, 4, 5), "buckets of train and iid")
-    validation_depths: tuple[int, ...] = parameter((6,), "buckets of validation")
-    test_depths: tuple[int, ...] = parameter((7, 8), "buckets of test")
+    modulus: int = parameter(10, "every value is taken modulo this; digits stay 0 to 9")
 
     def __post_init__(self) -> None:
-        check_trees(self, smallest=5, per_level=4)
+        super().__post_init__()
         if not 2 <= self.modulus <= 100:
             raise ParameterError(f"Parameter modulus={self.modulus}: allowed are 2 to 100.")
-        for name in self.operators:
-            if name not in OPERATORS:
-                raise unknown_name("operator", name, OPERATORS)
-        if not self.operators or len(set(self.operators)) < len(self.operators):
-            raise ParameterError(f"Parameter operators={','.join(self.operators)}: name each once.")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,7 +70,7 @@ class DepthLaw(Law):
         return deepest + np.int16(1)
 
 
-class Arithmetic(Task):
+class Arithmetic(ExpressionTask):
     """Nested sums and products of digits modulo ten."""
 
     name = "arithmetic"
@@ -85,33 +79,12 @@ class Arithmetic(Task):
     source = "NDR (Csordás, Irie, Schmidhuber, ICLR 2022), sections 3.2 and C.2"
     parameters_type = ArithmeticParameters
     bucket_name = "depth"
-    judged_by = ("label",)
-    breakdowns = (Breakdown("depth"), Breakdown("dependency_depth"), Breakdown("length", width=10))
+    train_rows = 100_000
 
     @property
     def labels(self) -> tuple[str, ...]:
         """Names of the possible values."""
         return tuple(map(str, range(self.parameters.modulus)))
-
-    @property
-    def columns(self) -> dict[str, Feature]:
-        return {
-            "text": value("string"),
-            "label": class_label(self.labels),
-            "depth": value("int8"),
-            "dependency_depth": value("int8"),
-            "length": value("int16"),
-        }
-
-    @property
-    def splits(self) -> tuple[Split, ...]:
-        chosen = self.parameters
-        return (
-            Split("train", 100_000, chosen.train_depths, evaluation=False),
-            Split("iid", 1_000, chosen.train_depths),
-            Split("validation", 1_000, chosen.validation_depths),
-            Split("test", 1_000, chosen.test_depths),
-        )
 
     def grammar(self, depth: int) -> Grammar:
         """The proposal, as far as trees of this depth go.
@@ -146,17 +119,8 @@ class Arithmetic(Task):
             }
         )
 
-    def content(self, block: Block) -> NDArray[np.uint8]:
-        return block["tokens"]
-
-    def render(self, block: Block) -> dict[str, pa.Array]:
-        return {
-            "text": join_characters(block["tokens"], block["length"]),
-            "label": pa.array(block["label"].astype(np.int64)),
-            "depth": pa.array(block["depth"]),
-            "dependency_depth": pa.array(block["dependency_depth"]),
-            "length": pa.array(block["length"]),
-        }
+    def join(self, tokens: NDArray[np.uint8], length: NDArray[np.int16]) -> pa.Array:
+        return join_characters(tokens, length)
 
     def capacity(self, split: Split, bucket: int) -> int:
         return self.grammar(bucket).count(bucket)
@@ -166,7 +130,7 @@ class Arithmetic(Task):
         texts = grammar.expressions(
             bucket, DIGITS, lambda kind, operands: f"({operands[0]}{operators[kind]}{operands[1]})"
         )
-        return listed_rows(self, texts, grammar.max_length)
+        return self.listed(texts)
 
     def parse(self, columns: Mapping[str, pa.Array]) -> Block:
         return Block({"tokens": split_characters(columns["text"])})
@@ -182,9 +146,6 @@ class Arithmetic(Task):
 
     def solve(self, question: str) -> int:
         return read_expression(question, self.parameters.modulus).value
-
-    def read_answer(self, row: Mapping[str, Any], prediction: Any) -> int | None:
-        return read_class(prediction, self.labels)
 
     def draw(self, row: Mapping[str, Any]) -> str:
         root = read_expression(row["text"], self.parameters.modulus)

@@ -28,51 +28,48 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from synthbench.errors import ParameterError, unknown_name
-from synthbench.features import Feature, class_label, value
 from synthbench.seeding import Draws
-from synthbench.tasks.base import Block, Breakdown, Parameters, Split, Task, parameter, read_class
+from synthbench.tasks.base import Block, Split, parameter
 from synthbench.tasks.drawing import Node, draw_tree
+from synthbench.tasks.expressions import DIGITS, ExpressionParameters, ExpressionTask
 from synthbench.tasks.growing import DEPTH_BITS, grow
 from synthbench.tasks.listops_law import OPERATORS, ListOpsLaw
-from synthbench.tasks.trees import Forest, Grammar, check_trees, listed_rows
+from synthbench.tasks.trees import Forest, Grammar
 
-DIGITS = tuple("0123456789")
+#: The most arguments that can be asked for: the tables of chances grow with them.
+MOST_ARGUMENTS = 10
 #: Tokens by code; code 0 is padding.
 TOKENS = ("", *DIGITS, "]", *(f"[{name}" for name in OPERATORS))
 CLOSE = TOKENS.index("]")
 
 
 @dataclasses.dataclass(frozen=True)
-class ListOpsParameters(Parameters):
+class ListOpsParameters(ExpressionParameters):
     """What can be set; the defaults are the paper's."""
 
-    p_op: float = parameter(0.3, "chance that an argument is an operator")
-    max_args: int = parameter(5, "most arguments of an operator; their number is uniform from 2")
-    max_length: int = parameter(50, "most tokens of a row")
+    all_operators = OPERATORS
+    smallest = 4
+    per_level = 3
+
     operators: tuple[str, ...] = parameter(OPERATORS, "operators that are drawn")
+    max_args: int = parameter(5, "most arguments of an operator; their number is uniform from 2")
     ties: str = parameter(
         "strict",
         "of arguments with the same value keep those that make the tree shallowest (strict), "
         "or the first in order, as published (first)",
     )
-    train_depths: tuple[int, ...] = parameter((1, 2, 3, 4, 5), "buckets of train and iid")
-    validation_depths: tuple[int, ...] = parameter((6,), "buckets of validation")
-    test_depths: tuple[int, ...] = parameter((7, 8), "buckets of test")
 
     def __post_init__(self) -> None:
-        check_trees(self, smallest=4, per_level=3)
-        if not 2 <= self.max_args <= 30:
-            raise ParameterError(f"Parameter max_args={self.max_args}: allowed are 2 to 30.")
-        for name in self.operators:
-            if name not in OPERATORS:
-                raise unknown_name("operator", name, OPERATORS)
-        if not self.operators or len(set(self.operators)) < len(self.operators):
-            raise ParameterError(f"Parameter operators={','.join(self.operators)}: name each once.")
+        super().__post_init__()
+        if not 2 <= self.max_args <= MOST_ARGUMENTS:
+            raise ParameterError(
+                f"Parameter max_args={self.max_args}: allowed are 2 to {MOST_ARGUMENTS}."
+            )
         if self.ties not in ("strict", "first"):
             raise unknown_name("value of ties", self.ties, ("strict", "first"))
 
 
-class ListOps(Task):
+class ListOps(ExpressionTask):
     """Nested lists of digits under MIN, MAX, MED and SM."""
 
     name = "listops"
@@ -81,28 +78,8 @@ class ListOps(Task):
     source = "NDR (Csordás, Irie, Schmidhuber, ICLR 2022), sections 3.3 and C.2"
     parameters_type = ListOpsParameters
     bucket_name = "dependency_depth"
-    judged_by = ("label",)
-    breakdowns = (Breakdown("dependency_depth"), Breakdown("depth"), Breakdown("length", width=10))
-
-    @property
-    def columns(self) -> dict[str, Feature]:
-        return {
-            "text": value("string"),
-            "label": class_label(DIGITS),
-            "depth": value("int8"),
-            "dependency_depth": value("int8"),
-            "length": value("int16"),
-        }
-
-    @property
-    def splits(self) -> tuple[Split, ...]:
-        chosen = self.parameters
-        return (
-            Split("train", 1_000_000, chosen.train_depths, evaluation=False),
-            Split("iid", 1_000, chosen.train_depths),
-            Split("validation", 1_000, chosen.validation_depths),
-            Split("test", 1_000, chosen.test_depths),
-        )
+    labels = DIGITS
+    train_rows = 1_000_000
 
     def grammar(self, split: Split) -> Grammar:
         """The proposal's trees; none is deeper than the split's largest dependency depth."""
@@ -132,17 +109,8 @@ class ListOps(Task):
             }
         )
 
-    def content(self, block: Block) -> NDArray[np.uint8]:
-        return block["tokens"]
-
-    def render(self, block: Block) -> dict[str, pa.Array]:
-        return {
-            "text": join_tokens(block["tokens"], block["length"]),
-            "label": pa.array(block["label"].astype(np.int64)),
-            "depth": pa.array(block["depth"]),
-            "dependency_depth": pa.array(block["dependency_depth"]),
-            "length": pa.array(block["length"]),
-        }
+    def join(self, tokens: NDArray[np.uint8], length: NDArray[np.int16]) -> pa.Array:
+        return join_tokens(tokens, length)
 
     def capacity(self, split: Split, bucket: int) -> int | None:
         grammar = self.grammar(split)
@@ -156,7 +124,7 @@ class ListOps(Task):
         texts = grammar.expressions(
             bucket, DIGITS, lambda kind, arguments: f"[{operators[kind]} {' '.join(arguments)} ]"
         )
-        return listed_rows(self, texts, grammar.max_length)
+        return self.listed(texts)
 
     def parse(self, columns: Mapping[str, pa.Array]) -> Block:
         words = pc.split_pattern(columns["text"], " ")
@@ -181,9 +149,6 @@ class ListOps(Task):
 
     def solve(self, question: str) -> int:
         return read_tree(question).value
-
-    def read_answer(self, row: Mapping[str, Any], prediction: Any) -> int | None:
-        return read_class(prediction, DIGITS)
 
     def draw(self, row: Mapping[str, Any]) -> str:
         root = read_tree(row["text"])

@@ -9,17 +9,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
-
-from synthbench.errors import ParameterError
-from synthbench.tasks.base import Block, Task
-
-#: The deepest trees that can be asked for.
-DEEPEST = 40
 
 
 @dataclasses.dataclass(frozen=True)
@@ -140,41 +133,6 @@ def _convolve(left: list[int], right: list[int]) -> list[int]:
     return product
 
 
-def check_trees(parameters: Any, smallest: int, per_level: int) -> None:
-    """Refuse depths, chances and lengths that no tree could have.
-
-    Args:
-        parameters: has `p_op`, `max_length` and the depths of the three kinds of split.
-        smallest: tokens of the shortest row of depth 1.
-        per_level: tokens that each further level needs.
-
-    Raises:
-        ParameterError: with the parameter, its value and what is allowed.
-    """
-    if parameters.p_op != 0.0 and not 0.001 <= parameters.p_op <= 0.999:
-        raise ParameterError(f"Parameter p_op={parameters.p_op}: allowed are 0, or 0.001 to 0.999.")
-    if not 1 <= parameters.max_length <= 1000:
-        raise ParameterError(
-            f"Parameter max_length={parameters.max_length}: allowed are 1 to 1000."
-        )
-    for name in ("train_depths", "validation_depths", "test_depths"):
-        depths = getattr(parameters, name)
-        if not depths or min(depths) < 1 or max(depths) > DEEPEST or len(set(depths)) < len(depths):
-            raise ParameterError(
-                f"Parameter {name}={','.join(map(str, depths))}: "
-                f"allowed are different depths from 1 to {DEEPEST}."
-            )
-        deepest = max(depths)
-        if parameters.p_op == 0.0 and deepest > 1:
-            raise ParameterError(f"Parameter p_op=0.0 never nests, but {name} asks for {deepest}.")
-        shortest = smallest + per_level * (deepest - 1)
-        if parameters.max_length < shortest:
-            raise ParameterError(
-                f"Parameter max_length={parameters.max_length}: too short for {name} up to "
-                f"{deepest}; the shortest expression of depth {deepest} has {shortest} tokens."
-            )
-
-
 class Level(NamedTuple):
     """All nodes of one level, in the order of their trees.
 
@@ -233,22 +191,3 @@ class Forest:
                 base -= before.take(level.first)
             starts.append(before + np.repeat(base, level.arity))
         return starts
-
-
-def listed_rows(task: Task, texts: Sequence[str], width: int) -> Block:
-    """Rows given as text as a block like those that are proposed: derived one by one.
-
-    Args:
-        task: their task.
-        texts: the rows.
-        width: width of the column `tokens`.
-    """
-    written = task.parse({"text": pa.array(texts, pa.string())})["tokens"]
-    tokens = np.zeros((len(texts), width), np.uint8)
-    tokens[:, : written.shape[1]] = written
-    rows = [task.derive({"text": text}) for text in texts]
-    columns = {"label": np.int8, "depth": np.int8, "dependency_depth": np.int8, "length": np.int16}
-    derived = {
-        name: np.array([row[name] for row in rows], dtype) for name, dtype in columns.items()
-    }
-    return Block({"tokens": tokens, **derived})

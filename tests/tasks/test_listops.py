@@ -280,8 +280,8 @@ def test_where_values_decide_nothing_is_counted():
         ({"p_op": float("nan")}, "p_op=nan: allowed are 0, or"),
         ({"p_op": 0}, "p_op=0.0 never nests, but train_depths asks for 5"),
         ({"p_op": "often"}, "p_op='often': expected a number"),
-        ({"max_args": 1}, "max_args=1: allowed are 2 to 30"),
-        ({"max_args": 31}, "max_args=31: allowed are 2 to 30"),
+        ({"max_args": 1}, "max_args=1: allowed are 2 to 10"),
+        ({"max_args": 11}, "max_args=11: allowed are 2 to 10"),
         ({"max_length": 0}, "max_length=0: allowed are 1 to 1000"),
         ({"max_length": 1001}, "max_length=1001: allowed are 1 to 1000"),
         (

@@ -1,0 +1,146 @@
+"""What listops and arithmetic share: rows are expressions, balanced over a depth.
+
+Both have the splits of NDR, section C.2: training and in-distribution rows of depth 1 to 5,
+validation of depth 6, test of depth 7 and 8, and at most 50 tokens.
+"""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from synthbench.errors import ParameterError, unknown_name
+from synthbench.features import Feature, class_label, value
+from synthbench.tasks.base import Block, Breakdown, Parameters, Split, Task, parameter, read_class
+
+DIGITS = tuple("0123456789")
+#: The deepest trees that can be asked for.
+DEEPEST = 40
+
+
+@dataclasses.dataclass(frozen=True)
+class ExpressionParameters(Parameters):
+    """Parameters of both tasks; each gives its own defaults for chance and operators.
+
+    Attributes:
+        all_operators: the operators that there are.
+        smallest: tokens of the shortest row of depth 1.
+        per_level: tokens that each further level needs.
+    """
+
+    all_operators: ClassVar[tuple[str, ...]]
+    smallest: ClassVar[int]
+    per_level: ClassVar[int]
+
+    p_op: float = parameter(0.3, "chance that an argument is an operator")
+    max_length: int = parameter(50, "most tokens of a row")
+    operators: tuple[str, ...] = parameter((), "operators that are drawn")
+    train_depths: tuple[int, ...] = parameter((1, 2, 3, 4, 5), "buckets of train and iid")
+    validation_depths: tuple[int, ...] = parameter((6,), "buckets of validation")
+    test_depths: tuple[int, ...] = parameter((7, 8), "buckets of test")
+
+    def __post_init__(self) -> None:
+        if self.p_op != 0.0 and not 0.001 <= self.p_op <= 0.999:
+            raise ParameterError(f"Parameter p_op={self.p_op}: allowed are 0, or 0.001 to 0.999.")
+        if not 1 <= self.max_length <= 1000:
+            raise ParameterError(f"Parameter max_length={self.max_length}: allowed are 1 to 1000.")
+        for name in self.operators:
+            if name not in self.all_operators:
+                raise unknown_name("operator", name, self.all_operators)
+        if not self.operators or len(set(self.operators)) < len(self.operators):
+            raise ParameterError(f"Parameter operators={','.join(self.operators)}: name each once.")
+        for name in ("train_depths", "validation_depths", "test_depths"):
+            self._check_depths(name, getattr(self, name))
+
+    def _check_depths(self, name: str, depths: tuple[int, ...]) -> None:
+        """Refuse depths that no tree could have."""
+        if not depths or min(depths) < 1 or max(depths) > DEEPEST or len(set(depths)) < len(depths):
+            raise ParameterError(
+                f"Parameter {name}={','.join(map(str, depths))}: "
+                f"allowed are different depths from 1 to {DEEPEST}."
+            )
+        deepest = max(depths)
+        if self.p_op == 0.0 and deepest > 1:
+            raise ParameterError(f"Parameter p_op=0.0 never nests, but {name} asks for {deepest}.")
+        shortest = self.smallest + self.per_level * (deepest - 1)
+        if self.max_length < shortest:
+            raise ParameterError(
+                f"Parameter max_length={self.max_length}: too short for {name} up to "
+                f"{deepest}; the shortest expression of depth {deepest} has {shortest} tokens."
+            )
+
+
+class ExpressionTask(Task):
+    """A task whose rows are expressions.
+
+    Its blocks have `tokens` uint8 `(rows, max_length)`, codes from 1 padded with 0, and `label`,
+    `depth`, `dependency_depth` and `length` as in the files.
+    """
+
+    judged_by = ("label",)
+    breakdowns = (Breakdown("dependency_depth"), Breakdown("depth"), Breakdown("length", width=10))
+    #: Rows of the paper's train split.
+    train_rows: ClassVar[int]
+
+    @property
+    @abc.abstractmethod
+    def labels(self) -> tuple[str, ...]:
+        """Names of the values that an expression can have."""
+
+    @abc.abstractmethod
+    def join(self, tokens: NDArray[np.uint8], length: NDArray[np.int16]) -> pa.Array:
+        """Token codes as text; `length` has the number of tokens of each row."""
+
+    @property
+    def columns(self) -> dict[str, Feature]:
+        return {
+            "text": value("string"),
+            "label": class_label(self.labels),
+            "depth": value("int8"),
+            "dependency_depth": value("int8"),
+            "length": value("int16"),
+        }
+
+    @property
+    def splits(self) -> tuple[Split, ...]:
+        chosen = self.parameters
+        return (
+            Split("train", self.train_rows, chosen.train_depths, evaluation=False),
+            Split("iid", 1_000, chosen.train_depths),
+            Split("validation", 1_000, chosen.validation_depths),
+            Split("test", 1_000, chosen.test_depths),
+        )
+
+    def content(self, block: Block) -> NDArray[np.uint8]:
+        return block["tokens"]
+
+    def render(self, block: Block) -> dict[str, pa.Array]:
+        return {
+            "text": self.join(block["tokens"], block["length"]),
+            "label": pa.array(block["label"].astype(np.int64)),
+            "depth": pa.array(block["depth"]),
+            "dependency_depth": pa.array(block["dependency_depth"]),
+            "length": pa.array(block["length"]),
+        }
+
+    def listed(self, texts: Sequence[str]) -> Block:
+        """Rows given as text as a block like those that are proposed: derived one by one."""
+        written = self.parse({"text": pa.array(texts, pa.string())})["tokens"]
+        tokens = np.zeros((len(texts), self.parameters.max_length), np.uint8)
+        tokens[:, : written.shape[1]] = written
+        rows = [self.derive({"text": text}) for text in texts]
+        dtypes = {"label": np.int8, "depth": np.int8, "dependency_depth": np.int8}
+        derived = {
+            name: np.array([row[name] for row in rows], dtype)
+            for name, dtype in {**dtypes, "length": np.int16}.items()
+        }
+        return Block({"tokens": tokens, **derived})
+
+    def read_answer(self, row: Mapping[str, Any], prediction: Any) -> int | None:
+        return read_class(prediction, self.labels)
