@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import dataclasses
 import hashlib
 import json
 import shlex
@@ -148,7 +150,7 @@ def prose(task: Task) -> str:
 
 def parameter_help(task: Task) -> list[tuple[str, str]]:
     """Name and text of each parameter."""
-    fields = task.parameters_type.__dataclass_fields__.values()
+    fields = dataclasses.fields(task.parameters_type)
     return [(field.name, field.metadata.get("help", "")) for field in fields]
 
 

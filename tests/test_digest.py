@@ -212,7 +212,10 @@ def test_values_that_lie_under_a_null_do_not_count() -> None:
         pa.int8(), 2, [pa.py_buffer(b"\x01"), pa.py_buffer(b"\x05\x09")]
     )
     dirty = pa.table([numbers, lists, structs], schema=arrow_schema(columns))
-    clean = [{"n": 5, "x": [1, 2], "s": {"t": "a"}}, {"n": None, "x": None, "s": None}]
+    clean: list[dict[str, Any]] = [
+        {"n": 5, "x": [1, 2], "s": {"t": "a"}},
+        {"n": None, "x": None, "s": None},
+    ]
     assert dirty.to_pylist() == clean
     assert digest_of(columns, dirty) == digest_of_rows(columns, clean)
 

@@ -1,0 +1,83 @@
+"""Making small datasets, looking at their files, and ending runs where it hurts."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from synthbench.dataset import Manifest
+from synthbench.digest import file_sha256
+from synthbench.generation import generate
+from tests.support import ROOT, environment
+
+#: The toy dataset: 2 shards of iid and of test, 9 of train, most of two row groups; 7 rounds.
+SHARDS, GROUPS, ROUNDS = 13, 23, 7
+#: A small one of a real task, as options and as words.
+CTL: dict[str, Any] = {"rows": {"train": 3000, "iid": 90, "validation": 60, "test": 40}}
+CTL_WORDS = ["ctl", *(f"--rows={name}={rows}" for name, rows in CTL["rows"].items())]
+
+
+def make(out: Path, task: str = "numbers", **options: Any) -> Manifest:
+    return generate(task, out=out, **{"workers": 1, "progress": False, **options})
+
+
+def files(directory: Path) -> dict[str, str]:
+    """Every file below a directory with its checksum."""
+    return {
+        str(file.relative_to(directory)): file_sha256(file)
+        for file in sorted(directory.rglob("*"))
+        if file.is_file()
+    }
+
+
+def names(directory: Path) -> list[str]:
+    return sorted(one.name for one in directory.iterdir())
+
+
+class Interrupted(BaseException):
+    """Comes from nowhere, as Control-C does."""
+
+
+def interrupting(
+    monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, at: int, after: bool = False
+) -> list[int]:
+    """Let call number `at` of a function end everything, before or after its work."""
+    calls: list[int] = []
+    function = getattr(owner, name)
+
+    def interrupted(*arguments: Any, **options: Any) -> Any:
+        calls.append(len(calls))
+        result = function(*arguments, **options) if calls[-1] != at or after else None
+        if calls[-1] == at:
+            raise Interrupted
+        return result
+
+    monkeypatch.setattr(owner, name, interrupted)
+    return calls
+
+
+def kill_at(place: str, number: int, words: str) -> None:
+    """Run a command in a process that kills itself before call `number` of a function."""
+    code = f"""
+import os, pkgutil, signal
+from synthbench import generation
+owner, _, name = {place!r}.rpartition(".")
+owner = pkgutil.resolve_name(owner)
+function, calls = getattr(owner, name), []
+def killed(*arguments, **options):
+    calls.append(1)
+    if len(calls) > {number}:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return function(*arguments, **options)
+setattr(owner, name, killed)
+generation.generate({words}, workers=2, progress=False)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env=environment(), capture_output=True, timeout=60
+    )
+    assert done.returncode == -signal.SIGKILL, done.stderr

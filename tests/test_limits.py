@@ -1,0 +1,189 @@
+"""Where the machine ends: full disks, and memory that does not grow with the rows."""
+
+from __future__ import annotations
+
+import errno
+import shutil
+import subprocess
+import sys
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from numpy.typing import NDArray
+
+from synthbench import registry, writing
+from synthbench.errors import SynthbenchError
+from synthbench.features import Feature, value
+from synthbench.sampling import BucketStream
+from synthbench.seeding import Draws
+from synthbench.tasks.base import Block, Split
+from tests.making import (
+    CTL_WORDS,
+    GROUPS,
+    files,
+    make,
+    names,
+)
+from tests.numbers_task import Numbers
+from tests.support import environment
+
+# When the disk is full.
+
+
+@pytest.mark.parametrize("at", [0, 5, 11, GROUPS - 1])
+def test_a_full_disk_names_the_file_keeps_what_is_finished_and_can_be_gone_on_from(
+    tmp_path: Path, whole: dict[str, str], at: int
+) -> None:
+    out = tmp_path / "new" / "data"
+    write_table = pq.ParquetWriter.write_table
+    calls: list[int] = []
+
+    def write(self: pq.ParquetWriter, *arguments: Any, **options: Any) -> None:
+        calls.append(0)
+        if len(calls) == at + 1:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write_table(self, *arguments, **options)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(pq.ParquetWriter, "write_table", write)
+        with pytest.raises(SynthbenchError, match=r"No space .* while writing .*\.parquet") as full:
+            make(out)
+    assert full.value.exit_status == 1
+    assert names(out.parent) == [".data.partial"]
+    make(out)
+    assert files(out) == whole
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "README.md", "progress.json"])
+def test_a_full_disk_is_named_for_every_other_file_too(
+    tmp_path: Path, whole: dict[str, str], name: str
+) -> None:
+    write_text = Path.write_text
+
+    def write(self: Path, *arguments: Any, **options: Any) -> int:
+        if self.name.startswith(name):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write_text(self, *arguments, **options)
+
+    out = tmp_path / "new" / "data"
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Path, "write_text", write)
+        with pytest.raises(SynthbenchError, match=rf"No space .* while writing .*/{name};"):
+            make(out)
+    assert names(out.parent) == [".data.partial"]
+    make(out)
+    assert files(out) == whole
+
+
+def can_mount() -> bool:
+    """Whether a small file system of our own can be had, in a name space of our own."""
+    if shutil.which("unshare") is None:
+        return False
+    words = ["unshare", "-rm", "mount", "-t", "tmpfs", "-o", "size=64k", "none", "/mnt"]
+    return subprocess.run(words, capture_output=True, check=False).returncode == 0
+
+
+@pytest.mark.skipif(not can_mount(), reason="mounting a small tmpfs is not permitted here")
+@pytest.mark.parametrize("kilobytes", [20, 60])
+def test_a_disk_that_is_really_full_is_gone_on_from_when_it_has_grown(
+    tmp_path: Path, ctl: dict[str, str], kilobytes: int
+) -> None:
+    command = f"{sys.executable} -m synthbench.cli generate {' '.join(CTL_WORDS)} --workers=2"
+    script = f"""
+mkdir disk && mount -t tmpfs -o size={kilobytes}k none disk && cd disk || exit 99
+{command}; echo "status $?"
+ls -A
+mount -o remount,size=64m "$PWD"
+{command} --quiet; echo "status $?"
+ls -A
+cp -r ctl ../copy
+"""
+    done = subprocess.run(
+        ["unshare", "-rm", "sh", "-c", script],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.stdout.split("\n") == ["status 1", ".ctl.partial", "status 0", "ctl", ""]
+    assert done.stderr.startswith("Error: No space left on the device while writing ")
+    assert done.stderr.count("\n") == 1
+    assert files(tmp_path / "copy") == ctl
+
+
+# Memory.
+
+
+class Wide(Numbers):
+    """Numbers with 500 bytes beside each."""
+
+    name = "wide"
+    block_rows = 2048
+    round_rows = 4096
+    group_rows = 4096
+    shard_rows = 8192
+
+    @property
+    def columns(self) -> dict[str, Feature]:
+        return {**super().columns, "payload": [value("int8")]}
+
+    def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
+        block = super().propose(draws, n, split, bucket)
+        return Block({**block.columns, "payload": draws.halves((n, 125)).view(np.int8)})
+
+    def render(self, block: Block) -> dict[str, pa.Array]:
+        payload: NDArray[np.int8] = block["payload"]
+        lists = pa.FixedSizeListArray.from_arrays(pa.array(payload.ravel()), 500)
+        return {**super().render(block), "payload": lists.cast(pa.list_(pa.int8()))}
+
+
+def test_memory_grows_by_a_few_bytes_a_row_not_by_the_rows_themselves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(registry._registered, "wide", Wide)
+    write = writing.SplitWriter.write
+    arrow: list[int] = []
+
+    def watched(*arguments: Any) -> None:
+        write(*arguments)
+        arrow.append(pa.total_allocated_bytes())
+
+    monkeypatch.setattr(writing.SplitWriter, "write", watched)
+
+    def peaks(rows: int) -> tuple[int, int]:
+        arrow.clear()
+        sizes = {"train": rows, "iid": 1, "test": 1}
+        tracemalloc.start()
+        make(tmp_path / f"{rows}", "wide", rows=sizes, parameters={"sizes": (10**9, 10**9)})
+        numpy = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return numpy, max(arrow)
+
+    peaks(10)  # loads what is loaded when it is first needed
+    few, many = peaks(20_000), peaks(100_000)
+    # A row has over 500 bytes. Arrow's part moves a little with the writing thread.
+    assert (many[0] - few[0]) / 80_000 < 40
+    assert (many[1] - few[1]) / 80_000 < 250
+
+
+def test_blocks_in_flight_are_few_however_many_will_be_needed(
+    tmp_path: Path, numbers: type[Numbers], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pending: list[int] = []
+    prepare = BucketStream.prepare
+
+    def watched(self: BucketStream, rows: int) -> None:
+        prepare(self, rows)
+        pending.append(len(self._pending))
+
+    monkeypatch.setattr(BucketStream, "prepare", watched)
+    rows = {"train": 2000, "iid": 9, "test": 9}
+    make(tmp_path, workers=2, rows=rows, parameters={"sizes": (10**9, 10**9, 10**9)})
+    assert len(pending) > 2000 // 32
+    assert max(pending) == 3
