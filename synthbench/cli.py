@@ -187,6 +187,7 @@ def generate(
 ) -> None:
     """Make the dataset of TASK (or of all tasks) as a directory of Parquet files."""
     from synthbench import generation
+    from synthbench.summary import summary
 
     started = time.perf_counter()
     outcomes = generation.run_all(
@@ -200,7 +201,7 @@ def generate(
     )
     for outcome in outcomes:
         if not quiet:
-            _show(generation.summary(outcome, time.perf_counter() - started))
+            _show(summary(outcome, time.perf_counter() - started))
             started = time.perf_counter()
 
 

@@ -171,7 +171,11 @@ class Dataset:
         return cls(path, manifest)
 
     def variant(self, name: str | None = None) -> str:
-        """The name of a variant that is there; without a name, the first."""
+        """The name of a variant that is there; without a name, the first.
+
+        Raises:
+            UsageError: there is no such variant.
+        """
         names = list(self.manifest.variants)
         if name is None:
             return names[0]
@@ -180,7 +184,11 @@ class Dataset:
         return name
 
     def split(self, variant: str, name: str) -> SplitRecord:
-        """The record of a split of a variant that is there."""
+        """The record of a split of a variant that is there.
+
+        Raises:
+            UsageError: there is no such variant or split.
+        """
         splits = self.manifest.variants[self.variant(variant)]
         if name not in splits:
             raise unknown_name(f"split in {self.path}", name, splits)

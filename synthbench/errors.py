@@ -16,6 +16,10 @@ class DatasetError(SynthbenchError):
     """A dataset directory, a shard or a predictions file is not what it should be."""
 
 
+class ExhaustedError(SynthbenchError):
+    """A split cannot be filled: its buckets have fewer rows than were asked for."""
+
+
 class UsageError(SynthbenchError, ValueError):
     """Wrong usage: a name that does not exist, a place that cannot be used. Exit status 2."""
 

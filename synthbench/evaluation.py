@@ -83,6 +83,9 @@ def score(
         parameters: parameters that differ from their defaults.
         seed: the seed of the dataset.
 
+    Returns:
+        For most tasks 1.0 (right) or 0.0; else the task's own metric.
+
     Raises:
         UsageError: an unknown task or variant, or a row without one of these columns.
         ParameterError: unknown or impossible parameters.
@@ -110,6 +113,9 @@ def solve(
         variant: the variant; default: the task's first.
         parameters: parameters that differ from their defaults.
         seed: the seed of the dataset, on which the tables of `ctl` depend.
+
+    Returns:
+        The answer, in the task's own form: a number, a symbol's name, a grid.
 
     Raises:
         UsageError: an unknown task or variant, or a question that is none of this task's.

@@ -16,6 +16,7 @@ from synthbench.card import write_card
 from synthbench.dataset import MANIFEST, Dataset, Manifest, Shard, SplitRecord, columns_of
 from synthbench.engine import Engine, open_engine
 from synthbench.errors import SynthbenchError, UsageError, unknown_name
+from synthbench.planning import Plan, drawing_order, make_plan
 from synthbench.publishing import (
     Workplace,
     check_whole,
@@ -26,9 +27,8 @@ from synthbench.publishing import (
 )
 from synthbench.registry import task_class, task_names
 from synthbench.resuming import LeftBehind
-from synthbench.sampling import FingerprintSet, Plan, SplitSampler, drawing_order, make_plan
+from synthbench.sampling import FingerprintSet, SplitSampler
 from synthbench.sources import use_source_dir
-from synthbench.tables import text_table
 from synthbench.tasks.base import Split, Task
 from synthbench.writing import SplitWriter, rows_table
 
@@ -132,7 +132,10 @@ def run(
             return Outcome(target, there.manifest, {})
         with (
             open_engine(engine, workers, scheduler) as opened,
-            open_workplace(target, command, overwrite) as workplace,
+            # Another version could write other bytes, so it must not go on with this one's.
+            open_workplace(
+                target, {**command, "synthbench": synthbench.__version__}, overwrite
+            ) as workplace,
             _bar(task, plans, progress) as bar,
         ):
             making = _Making(workplace, opened, command["shard_rows"], bar)
@@ -179,41 +182,6 @@ def run_all(task: str, *, out: str | Path | None, **arguments: Any) -> Iterator[
             failed.append(f"{name}: {error}")
     if failed:
         raise SynthbenchError("Not all tasks could be made. " + " ".join(failed))
-
-
-def summary(outcome: Outcome, seconds: float) -> str:
-    """What was made, as a table, and the line of Python that loads it."""
-    manifest = outcome.manifest
-    if not outcome.seconds:
-        done = f"{outcome.path} is already there, made by the same command; nothing was changed."
-        return f"{done}\n{_loading_line(outcome)}"
-    rows = []
-    for variant, splits in manifest.variants.items():
-        for name, split in splits.items():
-            each = list(split.buckets.items())
-            shown = each if len(each) <= 12 else [*each[:3], ("..", 0), each[-1]]
-            rows.append(
-                (
-                    variant,
-                    name,
-                    f"{split.rows:,}",
-                    f"{split.candidates:,}",
-                    f"{split.rows / max(1, split.candidates):.1%}",
-                    f"{outcome.seconds[variant][name]:.2f}",
-                    "  ".join(f"{key}: {count:,}" if count else key for key, count in shown),
-                )
-            )
-    bucket = manifest.make_task(next(iter(manifest.variants))).bucket_name
-    head = ("variant", "split", "rows", "candidates", "accepted", "seconds", f"rows by {bucket}")
-    table = text_table(head, rows, right=(2, 3, 4, 5))
-    total = sum(split.rows for splits in manifest.variants.values() for split in splits.values())
-    return f"{table}\n{total:,} rows in {seconds:.1f} s: {outcome.path}\n{_loading_line(outcome)}"
-
-
-def _loading_line(outcome: Outcome) -> str:
-    names = list(outcome.manifest.variants)
-    config = f', "{names[0]}"' if len(names) > 1 else ""
-    return f'from datasets import load_dataset; dataset = load_dataset("{outcome.path}"{config})'
 
 
 # Before any work starts: what is asked for, and whether it can be.

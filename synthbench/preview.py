@@ -10,8 +10,9 @@ from synthbench.card import parameter_help
 from synthbench.engine import Engine
 from synthbench.errors import UsageError
 from synthbench.features import Feature, is_image, label_names
+from synthbench.planning import make_plan
 from synthbench.registry import make_task, task_class, task_names
-from synthbench.sampling import SplitSampler, make_plan
+from synthbench.sampling import SplitSampler
 from synthbench.tables import text_table
 from synthbench.tasks.base import Task
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from synthbench.dataset import MANIFEST, Dataset
-from synthbench.errors import DatasetError, SynthbenchError, UsageError
+from synthbench.errors import DatasetError, ExhaustedError, SynthbenchError, UsageError
 
 _COMMAND = "command.json"
 _PROGRESS = "progress.json"
@@ -121,7 +121,11 @@ def open_workplace(target: Path, command: dict[str, Any], overwrite: bool) -> It
         if not _lock(lock):
             raise UsageError(f"Another run is at work on {str(target)!r}; wait until it is done.")
         _check_command(path, target, command, overwrite)
-        yield Workplace(path, target, lock)
+        try:
+            yield Workplace(path, target, lock)
+        except ExhaustedError:
+            shutil.rmtree(path)  # there is nothing to go on with
+            raise
 
 
 def _check_command(path: Path, target: Path, command: dict[str, Any], overwrite: bool) -> None:

@@ -2,24 +2,24 @@
 
 Every bucket of a split has its own stream of blocks. Candidates are looked at in order and kept
 when their fingerprint is new, until the bucket has its share of the round; a round's rows are
-then shuffled together. How many rows come from which bucket is planned before anything is drawn,
-so the result depends on the plan and the streams alone, never on workers or on time.
+then shuffled together. The result depends on the plan and the streams alone, never on workers or
+on time.
 """
 
 from __future__ import annotations
 
 import collections
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from synthbench.engine import Engine
-from synthbench.errors import ParameterError, SynthbenchError
+from synthbench.errors import ExhaustedError
+from synthbench.planning import Plan, share_out
 from synthbench.seeding import Draws, fingerprints
 from synthbench.tasks.base import Block, Split, Task
 
@@ -66,140 +66,6 @@ class FingerprintSet:
         return found
 
 
-# The plan: how many rows come from which bucket.
-
-
-def share_out(rows: int, limits: list[int | None], weights: tuple[float, ...]) -> list[int]:
-    """Divide `rows` in proportion to `weights`; what a limit cuts off goes to the others.
-
-    Args:
-        rows: how many to divide.
-        limits: the most each may get, None where there is no limit.
-        weights: positive shares.
-
-    Returns:
-        One number for each; together `rows`, or less where all limits are reached. What does not
-        divide evenly goes to the largest remainders, of equal ones to the first.
-    """
-    shares = [0] * len(limits)
-    open_ones = list(range(len(limits)))
-    left = rows
-    while open_ones:
-        total = sum(Fraction(weights[index]) for index in open_ones)
-        exact = {index: left * Fraction(weights[index]) / total for index in open_ones}
-        for index in open_ones:
-            shares[index] = int(exact[index])
-        by_remainder = sorted(open_ones, key=lambda one: shares[one] - exact[one])
-        for index in by_remainder[: left - sum(shares[index] for index in open_ones)]:
-            shares[index] += 1
-        full = {
-            index: limit
-            for index in open_ones
-            if (limit := limits[index]) is not None and shares[index] > limit
-        }
-        if not full:
-            break
-        # Those that are cut off are settled; the others divide the rest anew.
-        for index, limit in full.items():
-            shares[index] = limit
-            left -= limit
-        open_ones = [index for index in open_ones if index not in full]
-    return shares
-
-
-@dataclasses.dataclass(frozen=True)
-class Plan:
-    """How many rows each split takes from each of its buckets.
-
-    Attributes:
-        quotas: rows by split and bucket, splits in the order in which they are drawn.
-        listed: the (split, bucket) pairs that are chosen from a list of all rows.
-    """
-
-    quotas: dict[str, dict[int, int]]
-    listed: frozenset[tuple[str, int]]
-
-
-def make_plan(task: Task, rows: Mapping[str, int], at_most: bool = False) -> Plan:
-    """Divide every split's rows over its buckets, evaluation splits first.
-
-    A bucket whose rows can be counted gives an evaluation split at most its share of them where
-    train wants some too, and train what is left. What it cannot fill goes to the other buckets.
-
-    Args:
-        task: the task.
-        rows: rows of each split, at least 1.
-        at_most: take fewer rows where fewer exist, instead of refusing.
-
-    Raises:
-        ParameterError: a split asks for more rows than exist.
-    """
-    drawn = drawing_order(task)
-    wanted_by_train = {b for split in drawn if not split.evaluation for b in split.buckets}
-    left: dict[int, int | None] = {}
-    quotas: dict[str, dict[int, int]] = {}
-    for split in drawn:
-        limits: list[int | None] = []
-        for bucket in split.buckets:
-            capacity = task.capacity(split, bucket)
-            remaining = left.setdefault(bucket, capacity)
-            shared = split.evaluation and bucket in wanted_by_train
-            if shared and remaining is not None and capacity is not None:
-                remaining = min(remaining, _part(capacity, split.share))
-            limits.append(remaining)
-        shares = share_out(rows[split.name], limits, task.bucket_weights(split))
-        there = sum(shares)
-        if there < rows[split.name] and not (at_most and there > 0):
-            raise ParameterError(_too_many(task, split, rows[split.name], limits))
-        quotas[split.name] = dict(zip(split.buckets, shares, strict=True))
-        for bucket, share in quotas[split.name].items():
-            if (remaining := left[bucket]) is not None:
-                left[bucket] = remaining - share
-    return Plan(quotas, _listed(task, drawn, quotas))
-
-
-def _part(count: int, share: float) -> int:
-    """A share of a number that may be far beyond what a float can hold."""
-    return int(count * Fraction(share).limit_denominator(10**6))
-
-
-def drawing_order(task: Task) -> list[Split]:
-    """The splits in the order in which they are drawn: evaluation before train."""
-    return sorted(task.splits, key=lambda split: not split.evaluation)
-
-
-def _listed(
-    task: Task, drawn: list[Split], quotas: dict[str, dict[int, int]]
-) -> frozenset[tuple[str, int]]:
-    """Where over half of a bucket is wanted: waiting for the last coupon would take forever."""
-    wanted: collections.Counter[int] = collections.Counter()
-    listed = set()
-    for split in drawn:
-        for bucket, share in quotas[split.name].items():
-            wanted[bucket] += share
-            capacity = task.capacity(split, bucket)
-            if share and capacity is not None and 2 * wanted[bucket] > capacity:
-                listed.add((split.name, bucket))
-    return frozenset(listed)
-
-
-def _too_many(task: Task, split: Split, rows: int, limits: list[int | None]) -> str:
-    exist = sum(limit or 0 for limit in limits)
-    if not exist:
-        return f"Split {split.name} of {task.name}: no rows are left for it; {rows:,} asked for."
-    text = f"Split {split.name} of {task.name}: {rows:,} rows asked for, but only {exist:,} exist"
-    if len(split.buckets) > 1:
-        each = (
-            f"{task.bucket_name} {task.bucket_label(bucket)}: {limit:,}"
-            for bucket, limit in zip(split.buckets, limits, strict=True)
-        )
-        text += f" that are not in another split ({', '.join(each)})"
-    return f"{text}. Allowed are 1 to {exist:,}."
-
-
-# Blocks.
-
-
 @dataclasses.dataclass(frozen=True)
 class Candidates:
     """A block that was drawn: rows of the bucket, no fingerprint twice, in order."""
@@ -240,33 +106,48 @@ def _distinct(task: Task, block: Block, tried: int) -> Candidates:
 
 
 class BucketStream:
-    """The accepted rows of one bucket of one split, in the order of its blocks.
+    """The accepted rows of one bucket of one split, in order.
+
+    Candidates come from the bucket's blocks. Where its rows can be counted, the last half comes
+    from a list of all rows, because waiting for the last of them to be drawn takes for ever. How
+    many rows are wanted plays no part in it: of two datasets that differ in that alone, the
+    smaller one's rows are the first of the larger one's.
 
     Args:
-        engine: where blocks are made; some are asked for ahead of time.
-        make: makes a block, by number; None stands for a bucket that is listed as a whole.
+        task: the task.
+        split: the split.
+        bucket: the bucket.
+        coordinates: name the stream, beside the bucket.
         seen: fingerprints that must not come again; accepted ones are added.
+        engine: where blocks are made; some are asked for ahead of time.
         state: where to go on, as `state` gave it.
     """
 
     def __init__(
         self,
-        engine: Engine,
-        request: Callable[[int], Future[Candidates]],
-        listed: bool,
+        task: Task,
+        split: Split,
+        bucket: int,
+        coordinates: Mapping[str, object],
         seen: FingerprintSet,
+        engine: Engine,
         state: Mapping[str, Any] | None = None,
     ) -> None:
-        self._engine, self._request, self._listed, self._seen = engine, request, listed, seen
+        self._task, self._split, self._bucket = task, split, bucket
+        self._stream = {**coordinates, "bucket": bucket}
+        self._seen, self._engine = seen, engine
+        self._capacity = task.capacity(split, bucket)
         state = state or {}
         self._block: int = state.get("block", 0)
         self._offset: int = state.get("offset", 0)
         self._barren: int = state.get("barren", 0)
+        self._listed: bool = state.get("listed", False)
         self.tried: int = state.get("tried", 0)
         self.taken: int = state.get("taken", 0)
         self.exhausted: bool = state.get("exhausted", False)
         self._pending: collections.deque[Future[Candidates]] = collections.deque()
         self._yield = 0.0
+        self._look_for_list()
 
     def state(self) -> dict[str, Any]:
         """Where the stream stands: JSON values that `state` of the constructor takes."""
@@ -274,6 +155,7 @@ class BucketStream:
             "block": self._block,
             "offset": self._offset,
             "barren": self._barren,
+            "listed": self._listed,
             "tried": self.tried,
             "taken": self.taken,
             "exhausted": self.exhausted,
@@ -282,10 +164,24 @@ class BucketStream:
     def prepare(self, rows: int) -> None:
         """Ask for the blocks that `rows` more rows will probably need, a few at most."""
         need = 1 if not self._yield else int(rows / self._yield) + 1
-        while len(self._pending) < min(need, max(1, self._engine.ahead)) and not self.exhausted:
-            if self._listed and (self._pending or self._block):
-                return
+        most = 1 if self._listed else min(need, max(1, self._engine.ahead))
+        while len(self._pending) < most and not self.exhausted:
             self._pending.append(self._request(self._block + len(self._pending)))
+
+    def _request(self, number: int) -> Future[Candidates]:
+        task, stream, split, bucket = self._task, self._stream, self._split, self._bucket
+        if self._listed:
+            return self._engine.submit(list_candidates, task, stream, split, bucket)
+        return self._engine.submit(draw_candidates, task, stream, split, bucket, number)
+
+    def _look_for_list(self) -> None:
+        """Between two blocks: go over to the list once half of all rows are taken."""
+        if self._capacity is None or self._listed or self._offset:
+            return
+        if 2 * len(self._seen) >= self._capacity:
+            self.close()
+            self._pending.clear()
+            self._listed = True
 
     def take(self, rows: int, left: int) -> list[tuple[Block, NDArray[np.uint64]]]:
         """The next `rows` new rows, fewer if the bucket is exhausted.
@@ -316,6 +212,7 @@ class BucketStream:
                 self._pending.popleft()
                 self._block, self._offset = self._block + 1, 0
                 self.exhausted = self._listed or self._barren >= STALL_BLOCKS
+                self._look_for_list()
         return parts
 
     def close(self) -> None:
@@ -371,33 +268,19 @@ class SplitSampler:
             self._left[int(bucket)] = left
         self._total = sum(quotas.values())
         self._round: int = state.get("round", 0)
+        states = state.get("streams", {})
         self._streams = {
-            bucket: self._open(
-                bucket, plan, seen, engine, state.get("streams", {}).get(str(bucket))
+            bucket: BucketStream(
+                task,
+                split,
+                bucket,
+                self._coordinates,
+                seen.setdefault(bucket, FingerprintSet()),
+                engine,
+                states.get(str(bucket)),
             )
             for bucket in self._left
         }
-
-    def _open(
-        self,
-        bucket: int,
-        plan: Plan,
-        seen: dict[int, FingerprintSet],
-        engine: Engine,
-        state: Mapping[str, Any] | None,
-    ) -> BucketStream:
-        task, split = self._task, self._split
-        stream = {**self._coordinates, "bucket": bucket}
-        listed = (split.name, bucket) in plan.listed
-
-        def request(number: int) -> Future[Candidates]:
-            if listed:
-                return engine.submit(list_candidates, task, stream, split, bucket)
-            return engine.submit(draw_candidates, task, stream, split, bucket, number)
-
-        return BucketStream(
-            engine, request, listed, seen.setdefault(bucket, FingerprintSet()), state
-        )
 
     def state(self) -> dict[str, Any]:
         """Where the sampler stands between two rounds, as JSON values."""
@@ -425,7 +308,7 @@ class SplitSampler:
         """The split's rows, in rounds of about `task.round_rows`.
 
         Raises:
-            SynthbenchError: the buckets are exhausted before the split is full.
+            ExhaustedError: the buckets are exhausted before the split is full.
         """
         try:
             for bucket, stream in self._streams.items():
@@ -455,20 +338,19 @@ class SplitSampler:
         return Round(block.take(order), prints[order], np.concatenate(buckets)[order])
 
     def _share_out_exhausted(self) -> None:
-        """What exhausted buckets still owe goes evenly to the others."""
+        """What exhausted buckets still owe goes to the others."""
         owed = sum(self._left[b] for b, stream in self._streams.items() if stream.exhausted)
         if not owed:
             return
         others = [b for b, stream in self._streams.items() if not stream.exhausted]
         if not others:
-            raise SynthbenchError(self._not_filled())
+            raise ExhaustedError(self._not_filled())
         for bucket, stream in self._streams.items():
             if stream.exhausted:
                 self._left[bucket] = 0
-        weights = (1.0,) * len(others)
-        for bucket, more in zip(
-            others, share_out(owed, [None] * len(others), weights), strict=True
-        ):
+        weight = dict(zip(self._split.buckets, self._task.bucket_weights(self._split), strict=True))
+        shares = share_out(owed, [None] * len(others), tuple(weight[b] for b in others))
+        for bucket, more in zip(others, shares, strict=True):
             self._left[bucket] += more
 
     def _not_filled(self) -> str:

@@ -118,7 +118,11 @@ class Draws:
 
 
 def threshold(probability: float) -> np.uint64:
-    """The 32-bit threshold below which a uniform half word falls with `probability`."""
+    """The 32-bit threshold below which a uniform half word falls with `probability`.
+
+    Raises:
+        ValueError: `probability` is not in `[0, 1]`.
+    """
     if not 0.0 <= probability <= 1.0:
         raise ValueError(f"probability {probability}: allowed are 0 to 1")
     return np.uint64(round(probability * (1 << 32)))

@@ -23,15 +23,9 @@ from synthbench.digest import ids
 from synthbench.engine import Engine, open_engine
 from synthbench.errors import ParameterError, UsageError
 from synthbench.features import arrow_schema
+from synthbench.planning import Plan, drawing_order, make_plan, share_out
 from synthbench.registry import make_task
-from synthbench.sampling import (
-    FingerprintSet,
-    Plan,
-    SplitSampler,
-    drawing_order,
-    make_plan,
-    share_out,
-)
+from synthbench.sampling import FingerprintSet, SplitSampler
 from synthbench.tasks.base import Block, Task
 from synthbench.writing import rows_table
 
@@ -163,13 +157,7 @@ class Rounds:
         split = self._split
         weights = self._task.bucket_weights(split)
         quotas = share_out(self.batches * self._batch_size, free, weights)
-        # Where over half of what is free is wanted, choosing from the list beats drawing.
-        listed = frozenset(
-            (split.name, bucket)
-            for bucket, quota, limit in zip(split.buckets, quotas, free, strict=True)
-            if quota and limit is not None and 2 * quota > limit
-        )
-        return Plan({split.name: dict(zip(split.buckets, quotas, strict=True))}, listed)
+        return Plan({split.name: dict(zip(split.buckets, quotas, strict=True))})
 
     def rows(self, number: int) -> Rows:
         """All rows of one round, as a block and their fingerprints."""

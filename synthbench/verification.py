@@ -102,6 +102,9 @@ def verify(
         source_dir: where source images lie; if given, they must be there.
         progress: show a bar on standard error, if that is a terminal.
 
+    Returns:
+        What was checked, and every failure with its file and row.
+
     Raises:
         DatasetError: there is no dataset, or its manifest cannot be read or is newer.
         UsageError: a number of workers below 1.

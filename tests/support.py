@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from synthbench.dataset import Manifest
 from synthbench.engine import Engine
 from synthbench.features import is_image
+from synthbench.planning import drawing_order, make_plan
 from synthbench.registry import make_task, task_class, task_names
-from synthbench.sampling import FingerprintSet, Round, SplitSampler, drawing_order, make_plan
+from synthbench.sampling import FingerprintSet, Round, SplitSampler
 from synthbench.tasks.base import Block, Task
 
 ROOT = Path(__file__).parents[1]

@@ -323,11 +323,11 @@ def test_a_bucket_that_cannot_be_filled_ends_the_run_by_name_and_publishes_nothi
     parameters = {"sizes": (7, 20, 500), "counted": False}
     with pytest.raises(SynthbenchError, match=r"200 rows asked for.*bucket 0: \d found, bucket 1:"):
         make(tmp_path / "data", parameters=parameters, rows={"train": 200, "iid": 2})
-    assert names(tmp_path) == [".data.partial"]
+    assert names(tmp_path) == []
     with pytest.raises(ParameterError, match=r"200 rows asked for, but only 25 exist.*bucket 0: 7"):
         make(
             tmp_path / "counted",
             parameters={**parameters, "counted": True},
             rows={"train": 200, "iid": 2},
         )
-    assert names(tmp_path) == [".data.partial"]
+    assert names(tmp_path) == []

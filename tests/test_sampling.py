@@ -13,20 +13,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from synthbench import sampling
 from synthbench.engine import Engine, open_engine
 from synthbench.errors import ParameterError, SynthbenchError
+from synthbench.planning import Plan, drawing_order, make_plan, share_out
 from synthbench.registry import make_task
 from synthbench.sampling import (
     STALL_BLOCKS,
     FingerprintSet,
-    Plan,
     Round,
     SplitSampler,
     draw_candidates,
-    drawing_order,
     list_candidates,
-    make_plan,
-    share_out,
 )
 from synthbench.seeding import fingerprints
 from synthbench.tasks.base import Block, Split, Task
@@ -197,13 +195,29 @@ def test_several_evaluation_splits_share_a_bucket_each_by_the_rule() -> None:
         make_plan(task, {**rows, "test": 101})
 
 
-def test_buckets_are_listed_where_over_half_of_them_is_wanted_in_all() -> None:
-    task = toy(100, 101, 500, 500)
-    # Of bucket 0 iid takes 10, train 40: half of it.
-    assert make_plan(task, small(train=120, iid=30)).listed == frozenset()
-    assert make_plan(task, small(train=123, iid=30)).listed == {("train", 0), ("train", 1)}
-    assert make_plan(task, small(test=251)).listed == {("test", 3)}
-    assert make_plan(toy(100, 100, counted=False), small(train=99)).listed == frozenset()
+def test_a_bucket_is_listed_once_half_of_it_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    listed: list[tuple[str, int]] = []
+
+    def noting(task: Task, stream: Any, split: Split, bucket: int) -> Any:
+        listed.append((split.name, bucket))
+        return list_candidates(task, stream, split, bucket)
+
+    monkeypatch.setattr(sampling, "list_candidates", noting)
+    rounds_of(toy(100, 500, 500), small(train=60, iid=10))  # 35 of bucket 0
+    assert listed == []
+    rounds_of(toy(100, 500, 500), small(train=180, iid=10))  # 95 of it
+    assert listed == [("train", 0)]
+    listed.clear()
+    rounds_of(toy(100, 500, counted=False), small(train=80, iid=10))
+    assert listed == []
+
+
+@pytest.mark.parametrize("bigger", [60, 90, 300])
+def test_the_rows_of_a_smaller_split_are_among_those_of_a_larger_one(bigger: int) -> None:
+    task = toy(100, 1000, 500)
+    few = set(prints_of(rounds_of(task, small(iid=2, test=1, train=40))["train"]))
+    many = set(prints_of(rounds_of(task, small(iid=2, test=1, train=bigger))["train"]))
+    assert few < many
 
 
 def test_capacities_beyond_any_float_are_planned_exactly() -> None:
@@ -213,7 +227,6 @@ def test_capacities_beyond_any_float_are_planned_exactly() -> None:
 
     plan = make_plan(Huge(), small(train=100, iid=10))
     assert plan.quotas["iid"] == {0: 4, 1: 3, 2: 3}
-    assert plan.listed == frozenset()
 
 
 @given(
@@ -400,7 +413,7 @@ def test_a_bucket_is_exhausted_after_so_many_barren_blocks_never_after_a_time() 
 
     asked: list[int] = []
     task = Slow(None, {"sizes": (2, 500), "counted": False})
-    plan = Plan({"train": {0: 3}}, frozenset())
+    plan = Plan({"train": {0: 3}})
     sampler = SplitSampler(task, task.split("train"), plan, {}, HERE)
     with pytest.raises(SynthbenchError, match="3 rows asked for, 2 found"):
         list(sampler.rounds())
@@ -415,7 +428,7 @@ def test_a_round_in_which_nothing_is_found_is_no_round() -> None:
         round_rows = 2
 
     task = Tiny(None, {"sizes": (1, 500, 500), "counted": False})
-    plan = Plan({"train": {0: 2, 1: 1}}, frozenset())
+    plan = Plan({"train": {0: 2, 1: 1}})
     sampler = SplitSampler(task, task.split("train"), plan, {}, HERE)
     drawn = list(sampler.rounds())
     assert counts_of(drawn) == {0: 1, 1: 2}
@@ -458,7 +471,7 @@ def test_after_any_round_the_state_leads_to_the_same_rest(
 
 def test_candidates_are_counted_exactly_as_far_as_they_were_looked_at() -> None:
     task = toy(10**9, 500)
-    plan = Plan({"train": {0: 100}}, frozenset())
+    plan = Plan({"train": {0: 100}})
     sampler = SplitSampler(task, task.split("train"), plan, {}, HERE)
     list(sampler.rounds())
     assert sampler.tried == 100  # every candidate was new

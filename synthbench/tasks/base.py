@@ -92,7 +92,8 @@ class Parameters:
         """Parameters from names and values; text, as given by `--set`, is read by field type.
 
         Raises:
-            ParameterError: unknown name, or a value that cannot be read or is not allowed.
+            UsageError: there is no parameter of this name.
+            ParameterError: a value that cannot be read or is not allowed.
         """
         fields = {field.name: field for field in dataclasses.fields(cls)}
         chosen = {}

@@ -28,8 +28,9 @@ from synthbench.engine import Engine, usable_cores
 from synthbench.errors import SynthbenchError
 from synthbench.features import arrow_schema
 from synthbench.generation import run_all
+from synthbench.planning import drawing_order, make_plan
 from synthbench.registry import make_task, task_names
-from synthbench.sampling import SplitSampler, drawing_order, make_plan
+from synthbench.sampling import SplitSampler
 from synthbench.streaming import stream
 from synthbench.tables import text_table
 from synthbench.tasks.base import Task

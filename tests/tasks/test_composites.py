@@ -24,7 +24,7 @@ from PIL import Image
 from synthbench import png
 from synthbench.errors import DatasetError, ParameterError, UsageError
 from synthbench.features import arrow_schema
-from synthbench.sampling import make_plan
+from synthbench.planning import make_plan
 from synthbench.seeding import Draws, fingerprints
 from synthbench.tasks import images
 from synthbench.tasks.base import Block
