@@ -53,9 +53,9 @@ def stream(
 ) -> Iterator[Batch]:
     """Endless batches of fresh rows in the split's balance.
 
-    No row is one of an evaluation split of the dataset with the same seed, parameters and rows of
-    these splits, and none comes twice in a round of some ten thousand rows. Beyond a round, rows
-    of small buckets come again.
+    No row is one of an evaluation split of the dataset with the same seed and parameters, if that
+    has the paper's rows or fewer; for larger ones give `rows`. None comes twice in a round of some
+    ten thousand rows. Beyond a round, rows of small buckets come again.
 
     Args:
         task: name of the task.
@@ -66,7 +66,7 @@ def stream(
         batch_size: rows of a batch.
         start: number of the first batch: `start=n` goes on where `n` batches were read.
         workers: how many processes make rounds; 1: this one.
-        rows: rows of the dataset's evaluation splits, where it was not made with the paper's.
+        rows: rows of the dataset's evaluation splits, where it has more than the paper's.
 
     Returns:
         An endless iterator over dicts of NumPy arrays, first axis `batch_size`, by column, `id`
@@ -102,7 +102,7 @@ class Rounds:
         task: the task.
         split: name of the split.
         batch_size: rows of a batch; a round holds whole batches.
-        rows: rows of the dataset's evaluation splits, where it was not made with the paper's.
+        rows: rows of the dataset's evaluation splits, where it has more than the paper's.
 
     Attributes:
         batches: batches of a round.
@@ -232,7 +232,7 @@ def datasets_stream(
         variant: one of the task's variants.
         seed: whole number from 0.
         parameters: parameters that differ from the defaults.
-        rows: rows of the dataset's evaluation splits, where it was not made with the paper's.
+        rows: rows of the dataset's evaluation splits, where it has more than the paper's.
 
     Returns:
         An endless dataset of rows as Python values, with the task's features.

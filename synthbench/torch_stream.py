@@ -28,7 +28,7 @@ class TorchStream(torch.utils.data.IterableDataset[Batch]):
         seed: whole number from 0.
         parameters: parameters that differ from the defaults.
         batch_size: rows of a batch.
-        rows: rows of the dataset's evaluation splits, where it was not made with the paper's.
+        rows: rows of the dataset's evaluation splits, where it has more than the paper's.
         start: number of the first batch, as in `synthbench.stream`; batches before it are left
             out, by whatever worker.
 
