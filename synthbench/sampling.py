@@ -98,9 +98,11 @@ def list_candidates(
 
 def _distinct(task: Task, block: Block, tried: int) -> Candidates:
     prints = fingerprints(task.content(block))
-    _, first = np.unique(prints, return_index=True)
-    if len(first) < len(prints):
-        first.sort()
+    order = np.argsort(prints)
+    ascending = prints[order]
+    starts = np.flatnonzero(np.append(True, ascending[1:] != ascending[:-1]))
+    if len(starts) < len(prints):
+        first = np.sort(np.minimum.reduceat(order, starts))
         block, prints = block.take(first), prints[first]
     return Candidates(block, prints, tried)
 
@@ -146,7 +148,8 @@ class BucketStream:
         self.taken: int = state.get("taken", 0)
         self.exhausted: bool = state.get("exhausted", False)
         self._pending: collections.deque[Future[Candidates]] = collections.deque()
-        self._yield = 0.0
+        # What to expect: new rows of a block, and rows that are left of the one in hand.
+        self._yield, self._rest = 0.0, 0
         self._look_for_list()
 
     def state(self) -> dict[str, Any]:
@@ -163,7 +166,9 @@ class BucketStream:
 
     def prepare(self, rows: int) -> None:
         """Ask for the blocks that `rows` more rows will probably need, a few at most."""
-        need = 1 if not self._yield else int(rows / self._yield) + 1
+        need = min(1, rows)
+        if self._yield and rows:
+            need = max(1, -int((self._rest - rows) // self._yield)) + (self._offset > 0)
         most = 1 if self._listed else min(need, max(1, self._engine.ahead))
         while len(self._pending) < most and not self.exhausted:
             self._pending.append(self._request(self._block + len(self._pending)))
@@ -204,10 +209,11 @@ class BucketStream:
                 self._barren += 1
             rows, left = rows - len(new), left - len(new)
             self.taken += len(new)
-            self._yield = max(1.0, float(len(candidates.fingerprints)))
             looked_at = len(prints) if rows else int(new[-1]) + 1
             self.tried += candidates.share(looked_at)
             self._offset += looked_at
+            self._yield = max(1.0, len(new) * len(candidates.block) / max(1, looked_at))
+            self._rest = len(prints) - looked_at
             if rows:
                 self._pending.popleft()
                 self._block, self._offset = self._block + 1, 0
@@ -311,8 +317,6 @@ class SplitSampler:
             ExhaustedError: the buckets are exhausted before the split is full.
         """
         try:
-            for bucket, stream in self._streams.items():
-                stream.prepare(self._left[bucket])
             while any(self._left.values()):
                 yield self._next_round()
         finally:
@@ -320,6 +324,8 @@ class SplitSampler:
 
     def _next_round(self) -> Round:
         rounds_left = -(-sum(self._left.values()) // self._task.round_rows)
+        for bucket, stream in self._streams.items():
+            stream.prepare(self._left[bucket])
         parts, buckets = [], []
         for bucket, stream in self._streams.items():
             quota = -(-self._left[bucket] // rounds_left)

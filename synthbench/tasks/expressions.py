@@ -85,6 +85,8 @@ class ExpressionTask(Task):
 
     judged_by = ("label",)
     breakdowns = (Breakdown("dependency_depth"), Breakdown("depth"), Breakdown("length", width=10))
+    # Half a round, so that rows are written while the next round is drawn.
+    group_rows = 32_768
     #: Rows of the paper's train split.
     train_rows: ClassVar[int]
 
