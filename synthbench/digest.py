@@ -6,6 +6,7 @@ batches, compression or the version of pyarrow. Changing anything here breaks ev
 
 from __future__ import annotations
 
+import collections
 import hashlib
 from pathlib import Path
 from typing import Any
@@ -24,10 +25,10 @@ _HEX = np.frombuffer(
 class RowDigest:
     """A running digest over rows, in order.
 
-    Every leaf of every column has its own SHA-256 over three things: whether each value is there
-    (a byte), the lengths of lists, texts and byte strings (little-endian int64), and the values
-    (little-endian, 0 where there is none). An image counts by its height, width and pixels, so
-    that another encoder changes nothing.
+    Every leaf of every column has its own SHA-256s over three things: which values are missing
+    (their positions, little-endian int64), the lengths of lists and texts (little-endian int64),
+    and the values (little-endian, 0 where one is missing). An image counts by its height, width
+    and pixels, so that another encoder changes nothing.
 
     Args:
         features: the columns, `id` included.
@@ -36,6 +37,7 @@ class RowDigest:
     def __init__(self, features: Features) -> None:
         self._features = features
         self._leaves: dict[str, Any] = {}
+        self._counts: collections.Counter[str] = collections.Counter()
         self._rows = 0
 
     def update(self, table: pa.Table | pa.RecordBatch) -> None:
@@ -58,11 +60,13 @@ class RowDigest:
         self._leaves.setdefault(path, hashlib.sha256()).update(np.ascontiguousarray(values))
 
     def _add(self, path: str, feature: Feature, array: pa.Array) -> None:
-        self._hash(f"{path}#valid", array.is_valid().to_numpy(zero_copy_only=False).view(np.uint8))
+        missing = np.flatnonzero(array.is_null()) if array.null_count else np.zeros(0, np.int64)
+        self._hash(f"{path}#missing", (missing + self._counts[path]).astype("<i8"))
+        self._counts[path] += len(array)
         if is_image(feature):
             self._add_images(path, array)
         elif isinstance(feature, list):
-            lengths = array.value_lengths().fill_null(0)
+            lengths = _filled(array.value_lengths(), 0)
             self._hash(f"{path}#length", lengths.to_numpy().astype("<i8"))
             self._add(f"{path}[]", feature[0], array.flatten())
         elif "_type" not in feature:
@@ -70,15 +74,14 @@ class RowDigest:
             for (name, inner), values in zip(feature.items(), array.flatten(), strict=True):
                 self._add(f"{path}.{name}", inner, values)
         elif pa.types.is_string(array.type):
-            texts = array.fill_null("").cast(pa.binary())
+            texts = _filled(array, "").cast(pa.binary())
             self._hash(f"{path}#length", np.diff(_offsets(texts)).astype("<i8"))
             self._hash(path, _bytes(texts))
         else:
-            filled = array.fill_null(False if pa.types.is_boolean(array.type) else 0)
+            filled = _filled(array, False if pa.types.is_boolean(array.type) else 0)
             values = filled.to_numpy(zero_copy_only=False)
-            self._hash(
-                path, values.astype(values.dtype.newbyteorder("<"), copy=False).view(np.uint8)
-            )
+            little = values.astype(values.dtype.newbyteorder("<"), copy=False)
+            self._hash(path, little.view(np.uint8))
 
     def _add_images(self, path: str, array: pa.Array) -> None:
         from synthbench.png import decode
@@ -87,6 +90,10 @@ class RowDigest:
             pixels = decode(encoded.as_py())
             self._hash(f"{path}#shape", np.array(pixels.shape, "<i8"))
             self._hash(path, pixels)
+
+
+def _filled(array: pa.Array, value: object) -> pa.Array:
+    return array.fill_null(value) if array.null_count else array
 
 
 def _offsets(array: pa.Array) -> NDArray[np.int32]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import collections
 import contextlib
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +20,9 @@ from synthbench.features import Feature, Features, arrow_schema, is_image, value
 from synthbench.publishing import write_failure
 from synthbench.tasks.base import Block, Task
 
-#: Row groups that may wait for the writing thread.
-_GROUPS_AHEAD = 2
+#: Threads that write, and row groups that may wait for them.
+_WRITERS = 2
+_GROUPS_AHEAD = 4
 
 
 def shard_file(variant: str, split: str, number: int, count: int) -> str:
@@ -38,8 +39,8 @@ def rows_table(task: Task, block: Block, fingerprints: NDArray[np.uint64]) -> pa
 class SplitWriter:
     """Writes the rows of one split, in order, as shards; use it in a `with` block.
 
-    Cutting and digesting happen in the caller's thread, encoding and writing in another, so that
-    both cores have work while rows are made.
+    Cutting and digesting happen in the caller's thread, encoding and writing in others, one for
+    every second shard, so that all cores have work while rows are made.
 
     Args:
         directory: the dataset directory.
@@ -50,7 +51,7 @@ class SplitWriter:
         group_rows: rows of every row group but a shard's last.
         finished: shards that are there already; their rows must not come again.
         on_shard: called with all shards so far, and with the checkpoint of the rows that filled
-            the last one, whenever a shard is finished; in the writing thread.
+            the last one, when a shard and all before it are finished.
     """
 
     def __init__(
@@ -65,30 +66,29 @@ class SplitWriter:
         finished: list[Shard],
         on_shard: Callable[[list[Shard], Any], None],
     ) -> None:
-        self._shard_rows, self._group_rows = shard_rows, group_rows
-        self._files = _ShardFiles(
-            directory,
-            [
-                shard_file(variant, split, number, -(-rows // shard_rows))
-                for number in range(-(-rows // shard_rows))
-            ],
-            features,
-            list(finished),
-            on_shard,
-        )
-        self._rows = rows
+        count = -(-rows // shard_rows)
+        self._directory = directory
+        self._names = [shard_file(variant, split, number, count) for number in range(count)]
+        self._features = features
+        self._rows, self._shard_rows, self._group_rows = rows, shard_rows, group_rows
+        self._on_shard = on_shard
+        self._shards = list(finished)
         self._cut = sum(shard.rows for shard in finished)
         self._waiting: list[pa.Table] = []
-        self._thread = ThreadPoolExecutor(1)
-        self._pending: collections.deque[Future[None]] = collections.deque()
+        self._threads = [ThreadPoolExecutor(1) for _ in range(_WRITERS)]
+        self._writing: collections.deque[Future[None]] = collections.deque()
+        self._closing: collections.deque[tuple[int, Future[Shard], Any]] = collections.deque()
+        self._files: dict[int, _ShardFile] = {}
         self.digest = RowDigest(features)
 
     def __enter__(self) -> SplitWriter:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self._thread.shutdown(wait=True, cancel_futures=True)
-        self._files.abandon()
+        for thread in self._threads:
+            thread.shutdown(wait=True, cancel_futures=True)
+        for file in self._files.values():
+            file.abandon()
 
     def write(self, table: pa.Table, checkpoint: Any = None) -> None:
         """Append rows.
@@ -108,15 +108,12 @@ class SplitWriter:
             shard_left = self._shard_rows - self._cut % self._shard_rows
             room = min(self._group_rows, shard_left)
             if waiting < room and self._cut + waiting < self._rows:
-                return
+                break
             rows = pa.concat_tables(self._waiting)
             group, rest = rows.slice(0, room), rows.slice(room)
             self._waiting, waiting = [rest], rest.num_rows
-            self._cut += group.num_rows
-            last = group.num_rows == shard_left or self._cut == self._rows
-            self._pending.append(self._thread.submit(self._files.write, group, last, checkpoint))
-            if len(self._pending) > _GROUPS_AHEAD:
-                self._pending.popleft().result()
+            self._hand_over(group, group.num_rows == shard_left, checkpoint)
+        self._report()
 
     def finish(self) -> list[Shard]:
         """Wait until everything is written; all shards.
@@ -124,68 +121,97 @@ class SplitWriter:
         Raises:
             SynthbenchError: as `write`.
         """
-        while self._pending:
-            self._pending.popleft().result()
-        return self._files.shards
+        while self._writing:
+            self._settle()
+        while self._closing:
+            wait([self._closing[0][1]])
+            self._report()
+        return self._shards
+
+    def _hand_over(self, group: pa.Table, last: bool, checkpoint: Any) -> None:
+        """Give a row group to its shard's thread; the last one closes the shard."""
+        number = self._cut // self._shard_rows
+        self._cut += group.num_rows
+        if number not in self._files:
+            name = self._names[number]
+            self._files[number] = _ShardFile(self._directory, name, self._features)
+        file, thread = self._files[number], self._threads[number % _WRITERS]
+        self._writing.append(thread.submit(file.write, group))
+        if last or self._cut == self._rows:
+            self._closing.append((number, thread.submit(file.close), checkpoint))
+        while len(self._writing) > _GROUPS_AHEAD:
+            self._settle()
+
+    def _settle(self) -> None:
+        """Wait for a row group; what is finished counts, even if it failed."""
+        group = self._writing.popleft()
+        wait([group])
+        self._report()
+        group.result()
+
+    def _report(self) -> None:
+        while self._closing and self._closing[0][1].done():
+            number, closed, checkpoint = self._closing.popleft()
+            self._shards.append(closed.result())
+            del self._files[number]
+            self._on_shard(self._shards, checkpoint)
 
 
-class _ShardFiles:
-    """The files of a split, one after the other, a row group at a time."""
+class _ShardFile:
+    """One shard while it is written, a row group at a time."""
 
-    def __init__(
-        self,
-        directory: Path,
-        names: list[str],
-        features: Features,
-        finished: list[Shard],
-        on_shard: Callable[[list[Shard], Any], None],
-    ) -> None:
-        self._directory, self._names = directory, names
-        self._schema = arrow_schema(features)
-        self._repeating = [
-            leaf for name, feature in features.items() for leaf in _repeating(name, feature)
-        ]
-        self._on_shard = on_shard
+    def __init__(self, directory: Path, name: str, features: Features) -> None:
+        self._name, self._path = name, directory / name
+        self._features = features
         self._writer: pq.ParquetWriter | None = None
-        self._in_shard = 0
-        self._failed = False
-        self.shards = finished
+        self._rows = 0
+        self._failure: BaseException | None = None
 
-    def write(self, group: pa.Table, last: bool, checkpoint: Any) -> None:
-        """Append a row group, and close the shard if it is its last."""
-        if self._failed:  # the first failure is on its way to the caller
-            return
-        name = self._names[len(self.shards)]
-        path = self._directory / name
-        try:
+    def write(self, group: pa.Table) -> None:
+        """Append a row group."""
+        with self._noting_failure():
             if self._writer is None:
-                path.parent.mkdir(parents=True, exist_ok=True)
+                self._path.parent.mkdir(parents=True, exist_ok=True)
                 self._writer = pq.ParquetWriter(
-                    path,
-                    self._schema,
+                    self._path,
+                    arrow_schema(self._features),
                     compression="zstd",
                     write_page_index=True,
                     # Texts, fingerprints and images hardly repeat: no dictionary for them.
-                    use_dictionary=self._repeating,
+                    use_dictionary=[
+                        leaf
+                        for name, feature in self._features.items()
+                        for leaf in _repeating(name, feature)
+                    ],
                 )
             # One chunk a group, so that the bytes do not depend on how the rows came.
             self._writer.write_table(group.combine_chunks(), row_group_size=group.num_rows)
-            self._in_shard += group.num_rows
-            if last:
+            self._rows += group.num_rows
+
+    def close(self) -> Shard:
+        """Finish the file."""
+        with self._noting_failure():
+            if self._writer is not None:
                 self._writer.close()
                 self._writer = None
-                shard = Shard(name, self._in_shard, path.stat().st_size, file_sha256(path))
-                self.shards.append(shard)
-                self._in_shard = 0
-                self._on_shard(self.shards, checkpoint)
+            size = self._path.stat().st_size
+            return Shard(self._name, self._rows, size, file_sha256(self._path))
+
+    @contextlib.contextmanager
+    def _noting_failure(self) -> Iterator[None]:
+        """After a failure nothing more is written: the file would have a hole."""
+        if self._failure is not None:
+            raise self._failure
+        try:
+            yield
         except BaseException as error:
-            self._failed = True
-            if isinstance(error, OSError):
-                raise write_failure(path, error) from error
-            raise
+            self._failure = (
+                write_failure(self._path, error) if isinstance(error, OSError) else error
+            )
+            raise self._failure from error
 
     def abandon(self) -> None:
-        """Close a shard that will not be finished."""
+        """Close a file that will not be finished."""
         if self._writer is not None:
             with contextlib.suppress(OSError):  # a full disk: the failure is on its way already
                 self._writer.close()

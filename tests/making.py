@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import signal
 import subprocess
 import sys
@@ -48,12 +49,14 @@ def interrupting(
 ) -> list[int]:
     """Let call number `at` of a function end everything, before or after its work."""
     calls: list[int] = []
+    numbers = itertools.count()  # of calls from several threads, too
     function = getattr(owner, name)
 
     def interrupted(*arguments: Any, **options: Any) -> Any:
-        calls.append(len(calls))
-        result = function(*arguments, **options) if calls[-1] != at or after else None
-        if calls[-1] == at:
+        number = next(numbers)
+        calls.append(number)
+        result = function(*arguments, **options) if number != at or after else None
+        if number == at:
             raise Interrupted
         return result
 
