@@ -125,7 +125,7 @@ class GridCount(Task):
 
     @property
     def group_rows(self) -> int:
-        return self._rows_of(1 << 22, 65_536)
+        return self._rows_of(1 << 21, 65_536)
 
     @property
     def shard_rows(self) -> int:

@@ -1,4 +1,4 @@
-"""How fast rows are made: `python -m tests.benchmarks [TASK ...] [--workers N]`.
+"""How fast rows are made: `python -m tests.benchmarks [TASK ...] [--set KEY=VALUE ...]`.
 
 For every split the rows a second through to Parquet; for the largest split where the time goes
 (one process, so that shares mean something), what writing the same table with pyarrow alone
@@ -108,9 +108,10 @@ def bare(path: Path, task: Task, variant: str) -> tuple[int, float]:
     return table.num_rows, time.perf_counter() - started
 
 
-def streamed(name: str, workers: int, seconds: float = 4.0) -> float:
+def streamed(task: Task, workers: int, seconds: float = 4.0) -> float:
     """Rows a second of `stream`, after its first batch."""
-    batches = stream(name, split=make_task(name).splits[0].name, workers=workers)
+    split, parameters = task.splits[0].name, task.parameters.to_dict()
+    batches = stream(task.name, split=split, parameters=parameters, workers=workers)
     next(batches)
     started, rows = time.perf_counter(), 0
     for batch in itertools.takewhile(lambda _: time.perf_counter() - started < seconds, batches):
@@ -135,11 +136,13 @@ def main() -> None:
     parser.add_argument("tasks", nargs="*")
     parser.add_argument("--workers", type=int, default=usable_cores())
     parser.add_argument("--rows", type=int, help="rows of the largest split; default: the paper's")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     chosen = parser.parse_args()
+    parameters = dict(word.split("=", 1) for word in chosen.set)
     print(machine(), f"\n{chosen.workers} workers, load {os.getloadavg()[0]:.1f}")
     for name in chosen.tasks or task_names():
         try:
-            measure(name, chosen.workers, chosen.rows)
+            measure(make_task(name, parameters=parameters), chosen.workers, chosen.rows)
         except SynthbenchError as error:
             print(f"\n{name}: not measured: {error}")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -147,15 +150,16 @@ def main() -> None:
     print(f"\npeak memory: {peak:.0f} MiB here, {workers:.0f} MiB in the largest worker")
 
 
-def measure(name: str, workers: int, rows: int | None) -> None:
+def measure(task: Task, workers: int, rows: int | None) -> None:
     """Print everything about one task."""
-    task = make_task(name)
+    name = task.name
     largest = max(task.splits, key=lambda split: split.rows)
     with tempfile.TemporaryDirectory() as place:
         path = Path(place) / name
         started = time.perf_counter()
         (outcome,) = run_all(
-            name, out=path, variant=None, seed=0, preset="paper", parameters=None, shard_rows=None,
+            name, out=path, variant=None, seed=0, preset="paper",
+            parameters=task.parameters.to_dict(), shard_rows=None,
             rows={largest.name: rows} if rows else None, workers=workers, engine="local",
             scheduler=None, source_dir=None, overwrite=False, progress=False,
         )  # fmt: skip
@@ -184,7 +188,7 @@ def measure(name: str, workers: int, rows: int | None) -> None:
             f"{key} {value:.2f} s ({value / total:.0%})" for key, value in taken.items()
         )
         print(f"{largest.name} in one process: {shares}; {count / total:,.0f} rows/s")
-        print(f"stream: {streamed(name, workers):,.0f} rows/s")
+        print(f"stream: {streamed(task, workers):,.0f} rows/s")
 
 
 if __name__ == "__main__":
