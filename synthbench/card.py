@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import importlib.util
+import itertools
 import json
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,16 +13,17 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from synthbench.dataset import Manifest, SplitRecord, columns_of
-from synthbench.features import card_features
+from synthbench.dataset import Dataset, Manifest, SplitRecord, columns_of
+from synthbench.features import card_features, is_image
 from synthbench.publishing import write_text
 from synthbench.tasks.base import Task
 
 LICENSE = "apache-2.0"
+_SHEET_ROWS = 10
 
 
 def write_card(directory: Path, manifest: Manifest, tasks: Sequence[Task]) -> None:
-    """Write `README.md` of a dataset directory.
+    """Write `README.md` of a dataset directory, with a contact sheet for each variant with images.
 
     Args:
         directory: the dataset directory, with its shards in place.
@@ -36,8 +39,24 @@ def write_card(directory: Path, manifest: Manifest, tasks: Sequence[Task]) -> No
     front = yaml.safe_dump(
         _front_matter(manifest, tasks), sort_keys=False, allow_unicode=True, width=100
     )
-    text = f"---\n{front}---\n\n{_body(manifest, tasks)}"
+    sheets = _draw_sheets(Dataset(directory, manifest), tasks)
+    text = f"---\n{front}---\n\n{_body(manifest, tasks, sheets)}"
     write_text(directory / "README.md", text)
+
+
+def _draw_sheets(dataset: Dataset, tasks: Sequence[Task]) -> dict[str, str]:
+    """Pictures of each variant's first rows: their files by variant; none without Pillow."""
+    sheets: dict[str, str] = {}
+    for task in tasks:
+        images = any(is_image(feature) for feature in task.columns.values())
+        if not images or importlib.util.find_spec("PIL") is None:
+            continue
+        rows = dataset.rows(task.variant, task.splits[0].name)
+        sheets[task.variant] = f"sheets/{task.variant}.png"
+        path = dataset.path / sheets[task.variant]
+        path.parent.mkdir(exist_ok=True)
+        task.draw_sheet(list(itertools.islice(rows, _SHEET_ROWS)), path)
+    return sheets
 
 
 def _front_matter(manifest: Manifest, tasks: Sequence[Task]) -> dict[str, Any]:
@@ -110,12 +129,14 @@ def _dataset_info(manifest: Manifest, task: Task) -> dict[str, Any]:
     }
 
 
-def _body(manifest: Manifest, tasks: Sequence[Task]) -> str:
+def _body(manifest: Manifest, tasks: Sequence[Task], sheets: Mapping[str, str]) -> str:
     first = tasks[0]
     parts = [f"# {first.title}", prose(first).strip(), "## Splits"]
     for task in tasks:
         if len(first.variants) > 1:
             parts.append(f"**{task.variant}** — {task.variants[task.variant]}")
+        if task.variant in sheets:
+            parts.append(f"![The first rows of {task.variant}]({sheets[task.variant]})")
         parts.append(_splits_table(task, manifest.variants[task.variant]))
     parts += [
         "## Loading",

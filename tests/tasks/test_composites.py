@@ -909,6 +909,17 @@ def test_fresh_rows_stream_in_the_split_s_balance():
     assert not set(batch["id"]) & set(other["id"])
 
 
+def test_the_card_shows_a_contact_sheet_of_each_variant(tmp_path):
+    from PIL import Image
+
+    make(tmp_path / "made", ["main", "top-if-above"])
+    card = (tmp_path / "made" / "README.md").read_text(encoding="utf-8")
+    for variant in ("main", "top-if-above"):
+        assert f"(sheets/{variant}.png)" in card
+        with Image.open(tmp_path / "made" / "sheets" / f"{variant}.png") as sheet:
+            assert sheet.width > 5 * 56 and sheet.height > 2 * 56
+
+
 @needs_real
 @pytest.mark.parametrize(
     ("variant", "parameters"),
