@@ -33,6 +33,7 @@ class ParameterError(UsageError):
 def unknown_name(kind: str, name: str, allowed: Iterable[str]) -> UsageError:
     """The error for a name that does not exist: what was given, what is allowed, the nearest."""
     names = list(allowed)
-    nearest = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.5)
-    hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
+    lowered = {one.lower(): one for one in names}
+    nearest = difflib.get_close_matches(name.lower(), list(lowered), n=1, cutoff=0.5)
+    hint = f" Did you mean {lowered[nearest[0]]!r}?" if nearest else ""
     return UsageError(f"Unknown {kind} {name!r}; allowed: {', '.join(names)}.{hint}")

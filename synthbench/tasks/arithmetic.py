@@ -41,6 +41,7 @@ class ArithmeticParameters(ExpressionParameters):
     all_operators = OPERATORS
     smallest = 5
     per_level = 4
+    nesting = "(0{operator}{inner})"
 
     p_op: float = parameter(0.2, "chance that an operand is an operation")
     operators: tuple[str, ...] = parameter(OPERATORS, "operators that are drawn")

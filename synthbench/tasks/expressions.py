@@ -32,11 +32,13 @@ class ExpressionParameters(Parameters):
         all_operators: the operators that there are.
         smallest: tokens of the shortest row of depth 1.
         per_level: tokens that each further level needs.
+        nesting: how the shortest row of a depth contains that of the depth below.
     """
 
     all_operators: ClassVar[tuple[str, ...]]
     smallest: ClassVar[int]
     per_level: ClassVar[int]
+    nesting: ClassVar[str]
 
     p_op: float = parameter(0.3, "chance that an argument is an operator")
     max_length: int = parameter(50, "most tokens of a row")
@@ -55,24 +57,32 @@ class ExpressionParameters(Parameters):
                 raise unknown_name("operator", name, self.all_operators)
         if not self.operators or len(set(self.operators)) < len(self.operators):
             raise ParameterError(f"Parameter operators={','.join(self.operators)}: name each once.")
-        for name in ("train_depths", "validation_depths", "test_depths"):
-            self._check_depths(name, getattr(self, name))
+        all_depths = {
+            name: getattr(self, name)
+            for name in ("train_depths", "validation_depths", "test_depths")
+        }
+        for name, depths in all_depths.items():
+            possible = depths and min(depths) >= 1 and max(depths) <= DEEPEST
+            if not possible or len(set(depths)) < len(depths):
+                raise ParameterError(
+                    f"Parameter {name}={','.join(map(str, depths))}: "
+                    f"allowed are different depths from 1 to {DEEPEST}."
+                )
+        name = max(all_depths, key=lambda name: max(all_depths[name]))
+        self._check_deepest(name, max(all_depths[name]))
 
-    def _check_depths(self, name: str, depths: tuple[int, ...]) -> None:
-        """Refuse depths that no tree could have."""
-        if not depths or min(depths) < 1 or max(depths) > DEEPEST or len(set(depths)) < len(depths):
-            raise ParameterError(
-                f"Parameter {name}={','.join(map(str, depths))}: "
-                f"allowed are different depths from 1 to {DEEPEST}."
-            )
-        deepest = max(depths)
+    def _check_deepest(self, name: str, deepest: int) -> None:
+        """Refuse a depth that no tree could have."""
         if self.p_op == 0.0 and deepest > 1:
             raise ParameterError(f"Parameter p_op=0.0 never nests, but {name} asks for {deepest}.")
         shortest = self.smallest + self.per_level * (deepest - 1)
         if self.max_length < shortest:
+            expression = "0"
+            for _ in range(deepest):
+                expression = self.nesting.format(operator=self.operators[0], inner=expression)
             raise ParameterError(
-                f"Parameter max_length={self.max_length}: too short for {name} up to "
-                f"{deepest}; the shortest expression of depth {deepest} has {shortest} tokens."
+                f"Parameter max_length={self.max_length}: too short for {name} up to {deepest}; "
+                f"the shortest expression of depth {deepest} has {shortest} tokens: {expression}"
             )
 
 

@@ -50,6 +50,7 @@ class ListOpsParameters(ExpressionParameters):
     all_operators = OPERATORS
     smallest = 4
     per_level = 3
+    nesting = "[{operator} 0 {inner} ]"
 
     operators: tuple[str, ...] = parameter(OPERATORS, "operators that are drawn")
     max_args: int = parameter(5, "most arguments of an operator; their number is uniform from 2")

@@ -278,7 +278,7 @@ def test_where_values_decide_nothing_is_counted():
         ({"p_op": 1.0}, r"p_op=1.0: allowed are 0, or 0.001 to 0.999\."),
         ({"p_op": 1e-6}, "p_op=1e-06: allowed are 0, or"),
         ({"p_op": float("nan")}, "p_op=nan: allowed are 0, or"),
-        ({"p_op": 0}, "p_op=0.0 never nests, but train_depths asks for 5"),
+        ({"p_op": 0}, "p_op=0.0 never nests, but test_depths asks for 8"),
         ({"p_op": "often"}, "p_op='often': expected a number"),
         ({"max_args": 1}, "max_args=1: allowed are 2 to 10"),
         ({"max_args": 11}, "max_args=11: allowed are 2 to 10"),
@@ -286,8 +286,8 @@ def test_where_values_decide_nothing_is_counted():
         ({"max_length": 1001}, "max_length=1001: allowed are 1 to 1000"),
         (
             {"max_length": 3, "train_depths": "1", "validation_depths": "1", "test_depths": "7"},
-            "max_length=3: too short for train_depths up to 1; "
-            "the shortest expression of depth 1 has 4 tokens",
+            "max_length=3: too short for test_depths up to 7; the shortest expression of depth 7 "
+            r"has 22 tokens: \[MIN 0 \[MIN 0 .* 0 0 \] \] \] \] \] \] \]$",
         ),
         (
             {"max_length": 21, "test_depths": "7"},
