@@ -378,7 +378,9 @@ def _draw_pool(draws: Draws, law: Law, height: int, depth: int, size: int) -> Op
     drawn = np.zeros(grammar.max_args * size, np.int16)
     drawn[before] = tables.other.draw(draws, len(before))
     drawn[behind] = tables.free.draw(draws, len(behind))
-    drawn[leader * np.int64(size) + np.arange(size)] = tables.deep.draw(draws, size)
+    drawn[np.multiply(leader, size, dtype=np.int64) + np.arange(size)] = tables.deep.draw(
+        draws, size
+    )
     arguments = drawn.reshape(grammar.max_args, size)
     kinds = draws.integers(grammar.operators, size).astype(np.uint8)
     return Operators(law.keys(kinds, arity, arguments), kinds, arity, arguments)

@@ -63,7 +63,7 @@ class ListOpsLaw(Law):
         _sort_columns(ranked)
         ordered = ranked >> _TWO_DEPTHS
         low_rank, high_rank = _deciding_ranks(self.operators, width).take(
-            kinds * np.int64(width + 1) + arity, axis=1
+            np.multiply(kinds, width + 1, dtype=np.int64) + arity, axis=1
         )
         low, high = _pick(ordered, low_rank), _pick(ordered, high_rank)
         two = (low_rank < high_rank) & (low == high)
@@ -122,7 +122,8 @@ def _deciding_ranks(operators: tuple[str, ...], width: int) -> NDArray[np.int64]
 def _pick(matrix: NDArray[np.uint16], row: NDArray[np.integer[Any]]) -> NDArray[np.uint16]:
     """From every column of the matrix the element in its row."""
     columns = matrix.shape[1]
-    return matrix.ravel().take(row * np.int64(columns) + np.arange(columns))
+    places = np.multiply(row, columns, dtype=np.int64) + np.arange(columns)
+    return matrix.ravel().take(places)
 
 
 def _sort_columns(matrix: NDArray[np.uint16]) -> None:
