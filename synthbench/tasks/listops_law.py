@@ -122,7 +122,7 @@ def _deciding_ranks(operators: tuple[str, ...], width: int) -> NDArray[np.int64]
 def _pick(matrix: NDArray[np.uint16], row: NDArray[np.integer[Any]]) -> NDArray[np.uint16]:
     """From every column of the matrix the element in its row."""
     columns = matrix.shape[1]
-    places = np.multiply(row, columns, dtype=np.int64) + np.arange(columns)
+    places: NDArray[np.int64] = np.multiply(row, columns, dtype=np.int64) + np.arange(columns)
     return matrix.ravel().take(places)
 
 
