@@ -26,5 +26,6 @@ def test_example_runs_as_it_stands_and_prints_a_result(
         if f"from {module}" in text and importlib.util.find_spec(module) is None:
             pytest.skip(f"{path.name} needs {module}, which is not installed")
     monkeypatch.setenv("SYNTHBENCH_DATA", str(write_sources(tmp_path)))
+    monkeypatch.setattr("sys.argv", [str(path)])
     runpy.run_path(str(path), run_name="__main__")
     assert capsys.readouterr().out.strip()
