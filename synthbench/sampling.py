@@ -23,8 +23,10 @@ from synthbench.planning import Plan, share_out
 from synthbench.seeding import Draws, fingerprints
 from synthbench.tasks.base import Block, Split, Task
 
-#: So many blocks in a row without a new row mean that a bucket is exhausted.
+#: So many blocks in a row without a new row mean that a bucket is exhausted, unless it can be
+#: counted and is small enough to be listed.
 STALL_BLOCKS = 200
+LISTABLE_ROWS = 1 << 22
 
 
 class FingerprintSet:
@@ -112,8 +114,8 @@ class BucketStream:
 
     Candidates come from the bucket's blocks. Where its rows can be counted, the last half comes
     from a list of all rows, because waiting for the last of them to be drawn takes for ever. How
-    many rows are wanted plays no part in it: of two datasets that differ in that alone, the
-    smaller one's rows are the first of the larger one's.
+    many rows are wanted plays no part in it: of two splits that differ in that alone, the smaller
+    one's rows are the first of the larger one's.
 
     Args:
         task: the task.
@@ -180,10 +182,11 @@ class BucketStream:
         return self._engine.submit(draw_candidates, task, stream, split, bucket, number)
 
     def _look_for_list(self) -> None:
-        """Between two blocks: go over to the list once half of all rows are taken."""
+        """Between two blocks: go over to the list once half of all rows are taken, or none come."""
         if self._capacity is None or self._listed or self._offset:
             return
-        if 2 * len(self._seen) >= self._capacity:
+        stalled = self._barren >= STALL_BLOCKS and self._capacity <= LISTABLE_ROWS
+        if stalled or 2 * len(self._seen) >= self._capacity:
             self.close()
             self._pending.clear()
             self._listed = True
@@ -217,8 +220,9 @@ class BucketStream:
             if rows:
                 self._pending.popleft()
                 self._block, self._offset = self._block + 1, 0
-                self.exhausted = self._listed or self._barren >= STALL_BLOCKS
+                self.exhausted = self._listed
                 self._look_for_list()
+                self.exhausted |= not self._listed and self._barren >= STALL_BLOCKS
         return parts
 
     def close(self) -> None:

@@ -212,6 +212,19 @@ def test_a_bucket_is_listed_once_half_of_it_is_taken(monkeypatch: pytest.MonkeyP
     assert listed == []
 
 
+def test_a_counted_bucket_whose_other_rows_hardly_ever_come_is_listed_instead_of_given_up() -> None:
+    class Lopsided(Numbers):
+        """Of 50 rows the proposal only ever gives number 0."""
+
+        def propose(self, draws: Any, n: int, split: Split, bucket: int) -> Any:
+            return Block({"bucket": np.full(n, bucket), "number": np.zeros(n, np.int64)})
+
+    task = Lopsided(None, {"sizes": (50, 500)})
+    plan = Plan({"train": {0: 45}})
+    drawn = list(SplitSampler(task, task.split("train"), plan, {}, HERE).rounds())
+    assert len(set(prints_of(drawn))) == 45
+
+
 @pytest.mark.parametrize("bigger", [60, 90, 300])
 def test_the_rows_of_a_smaller_split_are_among_those_of_a_larger_one(bigger: int) -> None:
     task = toy(100, 1000, 500)
