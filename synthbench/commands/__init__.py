@@ -1,0 +1,1 @@
+"""The commands by what they are for; `cli` puts them together."""

@@ -1,0 +1,39 @@
+"""Commands that judge: verify a dataset, evaluate predictions."""
+
+from __future__ import annotations
+
+import click
+
+from synthbench.commands.console import show, variant_option
+
+
+@click.command()
+@click.argument("directory", metavar="DIR")
+@click.option("--workers", type=int, metavar="N", help="Default: the usable cores.")
+@click.option("--source-dir", metavar="DIR", help="Where source images lie.")
+@click.option("--quiet", is_flag=True, help="No bar.")
+def verify(directory: str, workers: int | None, source_dir: str | None, quiet: bool) -> int:
+    """Derive every row of a dataset again, from its files alone."""
+    from synthbench.verification import verify as check
+
+    verdict = check(directory, workers=workers, source_dir=source_dir, progress=not quiet)
+    show(str(verdict))
+    return 0 if verdict.ok else 1
+
+
+@click.command()
+@click.argument("directory", metavar="DIR")
+@click.argument("predictions")
+@click.option("--split", metavar="S", help="Default: every split that has predictions.")
+@variant_option
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+def evaluate(
+    directory: str, predictions: str, split: str | None, variant: str | None, as_json: bool
+) -> None:
+    """Score PREDICTIONS (.jsonl or .parquet with id and prediction) on the dataset in DIR."""
+    import json
+
+    from synthbench.evaluation import evaluate as judge
+
+    report = judge(directory, predictions, split=split, variant=variant)
+    show(json.dumps(report.to_dict(), indent=2) if as_json else str(report))
