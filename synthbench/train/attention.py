@@ -78,8 +78,12 @@ class Attention(nn.Module):
             else Relative(d_model, num_heads, gated=position == "gated", dropout=query_dropout)
         )
         if normalisation == "hybrid":
-            start = math.log(hybrid_start / (1 - hybrid_start))
-            self.hybrid_logit = nn.Parameter(torch.full((num_heads,), start))
+            if not 0 < hybrid_start < 1:
+                raise ParameterError(
+                    f"hybrid_start {hybrid_start}: allowed are numbers between 0 and 1."
+                )
+            start = torch.full((num_heads,), hybrid_start)
+            self.hybrid_logit = nn.Parameter(torch.logit(start))
         if normalisation == "geometric":
             self.direction = Direction(d_model, num_heads)
             self.alpha = nn.Parameter(torch.full((num_heads, 1, 1), 1 / scale))

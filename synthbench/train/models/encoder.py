@@ -112,7 +112,7 @@ class Layer(nn.Module):
         gate = torch.sigmoid(self.gate(attended))  # eq. 3
         if record is not None:
             record.add("gate", gate)
-        return torch.lerp(states, self.feedforward_norm(update), gate)  # eqs. 2 and 4
+        return gate * self.feedforward_norm(update) + (1 - gate) * states  # eqs. 2 and 4
 
 
 class Encoder(nn.Module):
@@ -174,8 +174,9 @@ class Encoder(nn.Module):
         begin_end: bool = True,
     ) -> None:
         super().__init__()
-        _check(num_layers, position, halting, readout)
-        self.num_layers, self.test_layers = num_layers, test_layers or num_layers
+        test_layers = num_layers if test_layers is None else test_layers
+        _check(min(num_layers, test_layers), position, halting, readout)
+        self.num_layers, self.test_layers = num_layers, test_layers
         self.position, self.readout, self.begin_end = position, readout, begin_end
         self.vocabulary = vocabulary
         self.embedding = nn.Embedding(vocabulary + 2 * begin_end, d_model)
@@ -306,7 +307,7 @@ def _mean(values: Tensor, mask: Tensor | None) -> Tensor:
 
 def _check(num_layers: int, position: str, halting: str, readout: str) -> None:
     if num_layers < 1:
-        raise ParameterError(f"num_layers {num_layers}: allowed are numbers from 1.")
+        raise ParameterError(f"{num_layers} layers: allowed are numbers from 1.")
     for kind, name, allowed in (
         ("position", position, (*ADDED_POSITIONS, *POSITIONS[1:])),
         ("halting", halting, FORMS),
