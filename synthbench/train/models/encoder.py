@@ -106,13 +106,15 @@ class Layer(nn.Module):
             states = states[torch.arange(len(column), device=column.device), column, None]
         attended = self.attention_norm(self.dropout(attended) + states)  # eq. 1
         update = self.dropout(self.feedforward(attended))
+        output: Tensor
         if self.gate is None:
-            output: Tensor = self.feedforward_norm(update + attended)
+            output = self.feedforward_norm(update + attended)
             return output
         gate = torch.sigmoid(self.gate(attended))  # eq. 3
         if record is not None:
             record.add("gate", gate)
-        return gate * self.feedforward_norm(update) + (1 - gate) * states  # eqs. 2 and 4
+        output = gate * self.feedforward_norm(update) + (1 - gate) * states  # eqs. 2 and 4
+        return output
 
 
 class Encoder(nn.Module):
