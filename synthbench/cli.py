@@ -82,6 +82,7 @@ for _command in (
     judging.verify,
     judging.evaluate,
     training.train,
+    training.validate,
 ):
     commands.add_command(_command)
 

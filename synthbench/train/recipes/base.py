@@ -11,21 +11,24 @@ from synthbench.errors import ParameterError, unknown_name
 
 @dataclasses.dataclass(frozen=True)
 class Measure:
-    """A figure that is taken from a finished run.
+    """A figure that is taken from every finished run.
 
     Attributes:
         name: its heading in tables.
-        split: the split it is taken on; for `eureka` the one that is watched.
-        metric: the task's metric; or `eureka`: at which epoch the metric first passed
-            `Study.eureka`, its ratio and the mean over the runs that had one; or `halting`: the
-            mean number of steps before a column halts.
+        split: the split it is taken on.
+        metric: one of the task's; or `eureka_ratio`, `eureka_epoch` or `eureka_accuracy`: whether
+            the watched accuracy ever passed `Study.eureka`, at which epoch, and the accuracy in
+            the end of the runs where it did (Eureka, section 4); or `halting`: after how many
+            steps a column halts, on average.
         where: column and value, if only rows with this value count.
+        headline: `in` or `out`, if it is the task's figure in or out of distribution.
     """
 
     name: str
     split: str
     metric: str
     where: tuple[str, Any] | None = None
+    headline: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,14 +36,16 @@ class Published:
     """A paper's figure for one measure.
 
     Attributes:
-        value: the mean over its seeds, in the measure's unit.
-        deviation: its standard deviation, None where the paper gives none.
+        value: the mean over its seeds.
         source: paper and table, or section.
+        deviation: its standard deviation, None where the paper gives none.
+        runs: over how many runs, where that is told.
     """
 
     value: float
     source: str
     deviation: float | None = None
+    runs: int | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -140,6 +145,11 @@ class Recipe:
         }
         heat = None if self.heat is None else list(self.heat)
         return {**values, "options": dict(self.options), "heat": heat}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Recipe:
+        """The opposite of `to_dict`."""
+        return cls(**{**values, "heat": _read_heat(values["heat"])})
 
 
 @dataclasses.dataclass(frozen=True)
