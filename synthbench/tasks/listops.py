@@ -81,6 +81,7 @@ class ListOps(ExpressionTask):
     bucket_name = "dependency_depth"
     labels = DIGITS
     train_rows = 1_000_000
+    tokens = TOKENS[1:]
 
     def grammar(self, split: Split) -> Grammar:
         """The proposal's trees; none is deeper than the split's largest dependency depth."""
