@@ -295,6 +295,11 @@ class Task(abc.ABC):
         }
 
     @property
+    def instruction(self) -> str:
+        """What a row asks, in full, for somebody who sees only its `inputs`."""
+        return self.summary
+
+    @property
     def tables(self) -> dict[str, Any]:
         """What else the rows depend on and the manifest and card must show; JSON values."""
         return {}
