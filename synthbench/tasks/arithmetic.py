@@ -81,6 +81,8 @@ class Arithmetic(ExpressionTask):
     parameters_type = ArithmeticParameters
     bucket_name = "depth"
     train_rows = 100_000
+    tokens = ("(", ")", "+", "*", *DIGITS)
+    separator = ""
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -196,6 +196,8 @@ class Task(abc.ABC):
     bucket_name: ClassVar[str]
     #: The columns a row is derived from; all others follow from these.
     inputs: ClassVar[tuple[str, ...]] = ("text",)
+    #: What stands between two tokens of `text`; if nothing does, each character is a token.
+    separator: ClassVar[str] = " "
     #: Tables of the evaluation report, beside the split's.
     breakdowns: ClassVar[tuple[Breakdown, ...]] = ()
     #: Metrics of one answer; the first is what `score` returns.
@@ -298,6 +300,11 @@ class Task(abc.ABC):
     def instruction(self) -> str:
         """What a row asks, in full, for somebody who sees only its `inputs`."""
         return self.summary
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """All tokens that `text` can have, in a fixed order; none where rows are no text."""
+        return ()
 
     @property
     def tables(self) -> dict[str, Any]:

@@ -110,6 +110,10 @@ class CompositionalTableLookup(Task):
         return function_names(self.parameters.functions)
 
     @property
+    def tokens(self) -> tuple[str, ...]:
+        return (*self.symbols, *self.functions)
+
+    @property
     def columns(self) -> dict[str, Feature]:
         return {
             "text": value("string"),

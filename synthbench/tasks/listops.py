@@ -81,6 +81,7 @@ class ListOps(ExpressionTask):
     bucket_name = "dependency_depth"
     labels = DIGITS
     train_rows = 1_000_000
+    tokens = TOKENS[1:]
 
     @property
     def instruction(self) -> str:

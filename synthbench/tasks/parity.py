@@ -60,6 +60,10 @@ class Parity(Task):
         return tuple(str(number) for number in range(self.parameters.n_values))
 
     @property
+    def tokens(self) -> tuple[str, ...]:
+        return (*self.values, "=")
+
+    @property
     def columns(self) -> dict[str, Feature]:
         return {
             "text": value("string"),

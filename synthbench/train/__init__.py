@@ -1,0 +1,25 @@
+"""Training the papers' models; needs PyTorch, the extra `train`.
+
+from synthbench.train import train, validate
+
+train("ctl", model="ndr", out="run")
+validate("grid-count", out="validation")
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from synthbench.train.training import train
+
+__all__ = ["train"]
+
+_MODULES = {"train": "training"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
