@@ -89,6 +89,14 @@ class Arithmetic(ExpressionTask):
         """Names of the possible values."""
         return tuple(map(str, range(self.parameters.modulus)))
 
+    @property
+    def instruction(self) -> str:
+        modulus = self.parameters.modulus
+        return (
+            f"Evaluate the expression modulo {modulus}. The answer is a number from 0 to "
+            f"{modulus - 1}."
+        )
+
     def grammar(self, depth: int) -> Grammar:
         """The proposal, as far as trees of this depth go.
 

@@ -297,6 +297,11 @@ class Task(abc.ABC):
         }
 
     @property
+    def instruction(self) -> str:
+        """What a row asks, in full, for somebody who sees only its `inputs`."""
+        return self.summary
+
+    @property
     def tokens(self) -> tuple[str, ...]:
         """All tokens that `text` can have, in a fixed order; none where rows are no text."""
         return ()

@@ -166,6 +166,21 @@ class CompositionalTableLookup(Task):
             for function, table in zip(self.functions, self._transitions[1:].tolist(), strict=True)
         }
 
+    @property
+    def instruction(self) -> str:
+        """The rule with all tables, which nobody could guess."""
+        first, then = (
+            ("last", "right to left") if self.variant == "backward" else ("first", "left to right")
+        )
+        tables = "; ".join(
+            f"{function}: {', '.join(map(' to '.join, table.items()))}"
+            for function, table in self._lookup.items()
+        )
+        return (
+            f"The symbol stands {first}; the functions are applied to it one after another, from "
+            f"{then}. The answer is the symbol that is reached. These are the functions. {tables}."
+        )
+
     def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
         symbol = draws.integers(self.parameters.symbols, n)
         functions = draws.integers(self.parameters.functions, (n, bucket))

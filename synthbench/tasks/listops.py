@@ -83,6 +83,15 @@ class ListOps(ExpressionTask):
     train_rows = 1_000_000
     tokens = TOKENS[1:]
 
+    @property
+    def instruction(self) -> str:
+        return (
+            "Evaluate the nested list. [MIN and [MAX give the smallest and the largest of their "
+            "arguments, [SM their sum modulo 10, and [MED their median; of an even number of "
+            "arguments the median is the mean of the two middle ones, rounded down. The answer is "
+            "a digit."
+        )
+
     def grammar(self, split: Split) -> Grammar:
         """The proposal's trees; none is deeper than the split's largest dependency depth."""
         chosen = self.parameters

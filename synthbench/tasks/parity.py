@@ -81,6 +81,13 @@ class Parity(Task):
             Split("test", equations - train, (0,), share=1.0),
         )
 
+    @property
+    def instruction(self) -> str:
+        return (
+            "These are four numbers a, b, c and d, in this order. If exactly one of a and b is "
+            "odd, the answer is c; otherwise it is d."
+        )
+
     def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
         numbers = draws.integers(self.parameters.n_values, (n, len(NUMBERS)))
         return Block({"numbers": numbers.astype(np.uint8)})
