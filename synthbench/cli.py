@@ -80,6 +80,7 @@ for _command in (
     making.preview,
     making.generate,
     judging.verify,
+    judging.audit,
     judging.evaluate,
     training.train,
     training.validate,
