@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import click
 
 from synthbench import __version__
-from synthbench.commands import judging, making, training
+from synthbench.commands import judging, making, sharing, training
 from synthbench.errors import SynthbenchError, UsageError, unknown_name
 
 
@@ -81,6 +81,7 @@ for _command in (
     making.generate,
     judging.verify,
     judging.evaluate,
+    sharing.export,
     training.train,
 ):
     commands.add_command(_command)
