@@ -148,7 +148,7 @@ _BEHIND = re.compile(r"\s*(?:[+×·÷^/=]|[-−*]\s*[\d(]|mod\b)")
 
 def _find_word(text: str, names: tuple[str, ...]) -> str | None:
     """The number or the name that decides, None if there is none, or not just one."""
-    pattern = _word_pattern(names)
+    pattern = word_pattern(names)
     for place in _places(text):
         if words := list(pattern.finditer(place)):
             return _read_word(_announced(place, words), names)
@@ -157,7 +157,8 @@ def _find_word(text: str, names: tuple[str, ...]) -> str | None:
 
 
 @functools.lru_cache(maxsize=64)
-def _word_pattern(names: tuple[str, ...]) -> re.Pattern[str]:
+def word_pattern(names: tuple[str, ...]) -> re.Pattern[str]:
+    """What an answer looks like: one of the names that are no numbers, or a number as a whole."""
     named = sorted((name for name in names if not name.isdigit()), key=len, reverse=True)
     words = [rf"(?<![^\W_]){re.escape(name)}(?![^\W_])" for name in named]
     return re.compile("|".join([*words, _NUMBER]), re.IGNORECASE)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import click
 
 from synthbench import __version__
-from synthbench.commands import judging, making, training
+from synthbench.commands import judging, making, sharing, training
 from synthbench.errors import SynthbenchError, UsageError, unknown_name
 
 
@@ -82,6 +82,7 @@ for _command in (
     judging.verify,
     judging.audit,
     judging.evaluate,
+    sharing.export,
     training.train,
     training.validate,
 ):

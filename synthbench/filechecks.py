@@ -91,7 +91,7 @@ def _entries(name: str, entry: Any) -> Iterator[tuple[str, Any]]:
 
 def check_card(dataset: Dataset, tasks: Mapping[str, Task], findings: Findings) -> None:
     """Whether the card's front matter and command agree with the manifest; its prose is free."""
-    import yaml  # comes with datasets
+    import yaml
 
     manifest = dataset.manifest
     try:

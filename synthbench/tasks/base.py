@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from synthbench.errors import ParameterError, UsageError, unknown_name
 from synthbench.features import Feature
 from synthbench.seeding import Draws
+from synthbench.tasks.origins import Origin
 from synthbench.tasks.scrutiny import Scrutiny
 
 #: The largest part of a counted bucket that one evaluation split may take from train.
@@ -384,6 +385,11 @@ class Task(abc.ABC):
         return str(bucket)
 
     # What rows are made of, for tasks made from images; `verify` asks only about whole rows.
+
+    @property
+    def origins(self) -> tuple[Origin, ...]:
+        """The datasets that rows are made from, whose terms hold for ours, too."""
+        return ()
 
     def source_images(self, columns: Mapping[str, pa.Array]) -> NDArray[np.uint64]:
         """A code for each source image that rows of a shard use, uint64, in any order.

@@ -41,6 +41,7 @@ from synthbench.tasks.composites_parts import (
 )
 from synthbench.tasks.composites_rules import DESIGNS, QUADRANTS, TEN_COLORS, decide
 from synthbench.tasks.composites_scrutiny import composites_scrutiny
+from synthbench.tasks.origins import ORIGINS, OWN_PICTURES, Origin
 from synthbench.tasks.scrutiny import Scrutiny
 
 #: The value of a source parameter that stands for the paper's images.
@@ -305,6 +306,10 @@ class Composites(Task):
     def bucket_label(self, bucket: int) -> str:
         outcome, label = self._case(bucket)
         return f"{str(outcome).lower()} {self._answers[not outcome][label]}"
+
+    @property
+    def origins(self) -> tuple[Origin, ...]:
+        return tuple(dict.fromkeys(ORIGINS.get(spec, OWN_PICTURES) for spec in self.parts.sources))
 
     def source_images(self, columns: Mapping[str, pa.Array]) -> NDArray[np.uint64]:
         block = self.parse(columns)
