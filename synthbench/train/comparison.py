@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from synthbench.train.recipes.base import Measure, Published, Recipe, Study
+from synthbench.train.recipes.base import Measure, Published, Study
 
 #: A result of `train`, or a part of one, as JSON values.
 Json = Mapping[str, Any]
@@ -17,7 +17,7 @@ def compare(study: Study, results: Mapping[tuple[str, str], Sequence[Json]]) -> 
 
     Args:
         study: the study.
-        results: what `train` gave for each seed, by variant and name of the recipe.
+        results: what `train` gave for each seed, by variant and line of the table.
     """
     (first, *_), *_ = results.values()
     every = [result for runs in results.values() for result in runs]
@@ -43,23 +43,23 @@ def compare(study: Study, results: Mapping[tuple[str, str], Sequence[Json]]) -> 
             for one in study.measures
         ],
         "models": [
-            _model(study, study.recipe(name), variant, runs)
-            for (variant, name), runs in results.items()
+            _line(study, variant, title, runs) for (variant, title), runs in results.items()
         ],
     }
 
 
-def _model(study: Study, recipe: Recipe, variant: str, runs: Sequence[Json]) -> dict[str, Any]:
+def _line(study: Study, variant: str, title: str, runs: Sequence[Json]) -> dict[str, Any]:
     """One line of the table, with the runs that it sums up."""
+    recipes = [recipe for recipe in study.recipes if recipe.title == title]
     return {
-        "model": recipe.name,
+        "model": title,
         "variant": variant,
-        "recipe": recipe.to_dict(),
+        "recipes": [recipe.to_dict() for recipe in recipes],
         "model_parameters": runs[0]["model_parameters"],
         "measures": {
             one.name: {
                 **_summed_up([_taken(one, run) for run in runs]),
-                "published": _published(recipe.published.get((variant, one.name))),
+                "published": _published(recipes[0].published.get((variant, one.name))),
             }
             for one in study.measures
         },

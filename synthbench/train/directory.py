@@ -48,6 +48,7 @@ class RunDirectory:
             UsageError: another run is there, or the place cannot be used.
         """
         file = self.path / RUN
+        command = json.loads(json.dumps(command))  # as it is read again: lists for tuples
         if file.is_file() and not overwrite:
             begun = self._json(RUN)
             if begun != command:

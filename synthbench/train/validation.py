@@ -15,14 +15,14 @@ from tqdm import tqdm
 
 from synthbench.dataset import Dataset
 from synthbench.engine import open_engine, usable_cores
-from synthbench.errors import UsageError
+from synthbench.errors import UsageError, unknown_name
 from synthbench.publishing import write_json, write_text
 from synthbench.sources import use_source_dir
 from synthbench.train.comparison import compare, markdown
 from synthbench.train.data import DataRequest
 from synthbench.train.directory import RUN, RunDirectory
 from synthbench.train.recipes import find_study
-from synthbench.train.recipes.base import Recipe, Study
+from synthbench.train.recipes.base import Study
 from synthbench.train.run import Run
 from synthbench.train.setting import Setting
 
@@ -92,13 +92,12 @@ def validate(
         runs = _runs(chosen, dataset, setting, stream, path)
         continued = any((directory.path / RUN).is_file() for directory, _ in runs)
         results = _finish(runs, workers, overwrite, progress)
-    by_model = {
-        (variant, recipe.name): results[number * chosen.seeds : (number + 1) * chosen.seeds]
-        for number, (variant, recipe) in enumerate(_lines(chosen))
-    }
+    by_line: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for (_, run), result in zip(runs, results, strict=True):
+        by_line.setdefault((run.variant, run.recipe.title), []).append(result)
     comparison = {
         "command": _command(chosen, setting, stream),
-        **compare(chosen, by_model),
+        **compare(chosen, by_line),
         "workers": workers,
         "seconds": None if continued else round(time.perf_counter() - started, 1),
     }
@@ -117,32 +116,29 @@ def _narrowed(
     """The part of a study that is asked for."""
     if seeds is not None and seeds < 1:
         raise UsageError(f"Seeds {seeds}: allowed are whole numbers from 1.")
-    recipes: Sequence[Recipe] = study.recipes
-    if models:
-        recipes = [study.recipe(name) for name in dict.fromkeys(models)]
+    lines = dict.fromkeys(recipe.title for recipe in study.recipes)
+    for name in models or ():
+        if name not in lines:
+            raise unknown_name(f"model for {study.task} ({study.profile})", name, lines)
     return dataclasses.replace(
         study,
-        recipes=tuple(recipes),
+        recipes=tuple(one for one in study.recipes if not models or one.title in models),
         variants=tuple(variants or study.variants),
         seeds=seeds or study.seeds,
     )
 
 
-def _lines(study: Study) -> list[tuple[str, Recipe]]:
-    """The lines of the table: every recipe on every variant."""
-    return [(variant, recipe) for variant in study.variants for recipe in study.recipes]
-
-
 def _runs(
     study: Study, dataset: Dataset, setting: Setting, stream: bool, path: Path
 ) -> list[tuple[RunDirectory, Run]]:
-    """All runs and where they lie: line by line, seed by seed."""
+    """All runs and where they lie, in the table's order."""
     return [
         (
             RunDirectory(path / variant / recipe.name / f"seed-{seed}"),
             Run(study, recipe, dataset, variant, seed, setting, stream),
         )
-        for variant, recipe in _lines(study)
+        for variant in study.variants
+        for recipe in study.recipes
         for seed in range(study.seeds)
     ]
 
@@ -181,7 +177,7 @@ def _command(study: Study, setting: Setting, stream: bool) -> str:
     if study.name != "main":
         words.append(f"--study {study.name}")
     if study.recipes != whole.recipes:
-        words += [f"--model {recipe.name}" for recipe in study.recipes]
+        words += [f"--model {one}" for one in dict.fromkeys(one.title for one in study.recipes)]
     if study.variants != whole.variants:
         words += [f"--variant {variant}" for variant in study.variants]
     if study.seeds != whole.seeds:

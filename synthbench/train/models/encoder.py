@@ -50,8 +50,8 @@ class Layer(nn.Module):
         attention: self-attention over `d_model`.
         d_model: size of a state.
         d_ff: size of the feed-forward part's hidden layer.
-        dropout: chance that a unit of the attention's output, or of the hidden layer or the output
-            of the feed-forward part, is dropped.
+        dropout: chance that a unit of the attention's output or of the feed-forward part's hidden
+            layer is dropped; without a gate, of that part's output, too.
         copy_gate: whether each column may keep its state.
         attention_norm: whether LayerNorm follows the attention.
         feedforward_norm: what follows the feed-forward part: `layer` (LayerNorm), `tanh` (NDR,
@@ -105,10 +105,10 @@ class Layer(nn.Module):
         if column is not None:
             states = states[torch.arange(len(column), device=column.device), column, None]
         attended = self.attention_norm(self.dropout(attended) + states)  # eq. 1
-        update = self.dropout(self.feedforward(attended))
+        update = self.feedforward(attended)
         output: Tensor
         if self.gate is None:
-            output = self.feedforward_norm(update + attended)
+            output = self.feedforward_norm(self.dropout(update) + attended)
             return output
         gate = torch.sigmoid(self.gate(attended))  # eq. 3
         if record is not None:
@@ -132,7 +132,7 @@ class Encoder(nn.Module):
         num_layers: how often the layer is applied.
         test_layers: how often in evaluation; default `num_layers` (NDR, section C.1).
         d_ff: size of the feed-forward part's hidden layer.
-        dropout: see `Layer`; of the embeddings, too.
+        dropout: see `Layer`.
         query_dropout: chance that a unit of a query is dropped.
         attention: one of `attention.NORMALISATIONS`.
         temperature: what scores are divided by; default √d_head.
@@ -200,7 +200,6 @@ class Encoder(nn.Module):
             attention_norm=attention_norm,
             feedforward_norm=feedforward_norm,
         )
-        self.dropout = nn.Dropout(dropout)
         self.halting = None if halting == "none" else Halting(d_model, halting)
         self.classifier = nn.Linear(d_model, classes)
 
@@ -234,7 +233,7 @@ class Encoder(nn.Module):
         steps = self._steps(states, mask, None, record)
         halted = self.halting(states, steps)
         if record is not None:
-            record.add("halting", halted.steps)
+            record.add("halting", halted.steps if mask is None else halted.steps * mask)
         return Output(self._classify(halted.output, column), _mean(halted.remainder, mask))
 
     def _with_begin_end(
@@ -263,8 +262,7 @@ class Encoder(nn.Module):
             states = states + self.places(columns)
         if self.position == "sinusoidal":
             states = states + sinusoidal(columns, d_model).to(states.dtype)
-        dropped: Tensor = self.dropout(states)
-        return dropped
+        return states
 
     def _column(self, inputs: Tensor, lengths: Tensor | None) -> Tensor:
         """The column that is read, int64 `(rows,)`."""

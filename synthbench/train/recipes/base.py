@@ -8,6 +8,9 @@ from typing import Any
 
 from synthbench.errors import ParameterError, unknown_name
 
+#: Fields of a recipe that nobody changes.
+_FIXED = ("name", "model", "options", "published", "line")
+
 
 @dataclasses.dataclass(frozen=True)
 class Measure:
@@ -72,6 +75,7 @@ class Recipe:
             (Eureka, A.4).
         log_gradients: note gradient norms of queries, keys and values with every validation.
         published: the papers' figures, by variant and name of the measure.
+        line: the line of tables that several recipes share; default: their own names.
     """
 
     name: str
@@ -92,6 +96,12 @@ class Recipe:
     balance_gradients: bool = False
     log_gradients: bool = False
     published: Mapping[tuple[str, str], Published] = dataclasses.field(default_factory=dict)
+    line: str = ""
+
+    @property
+    def title(self) -> str:
+        """Which line of a table the recipe belongs to."""
+        return self.line or self.name
 
     def changed(self, recipe: Mapping[str, Any], options: Mapping[str, Any]) -> Recipe:
         """The recipe with other values; text is read by the field's type.
@@ -107,7 +117,7 @@ class Recipe:
         fields = {
             field.name: getattr(self, field.name)
             for field in dataclasses.fields(self)
-            if field.name not in ("name", "model", "options", "published")
+            if field.name not in _FIXED
         }
         chosen = {}
         for name, given in recipe.items():
@@ -141,7 +151,7 @@ class Recipe:
         values = {
             field.name: getattr(self, field.name)
             for field in dataclasses.fields(self)
-            if field.name != "published"
+            if field.name not in ("published", "line")
         }
         heat = None if self.heat is None else list(self.heat)
         return {**values, "options": dict(self.options), "heat": heat}
