@@ -54,30 +54,39 @@ class SplitLeaks:
 
 def find_leaks(subject: Subject, censuses: Mapping[str, Census]) -> dict[str, SplitLeaks]:
     """Compare all rows of all splits."""
-    train, label = subject.train, subject.levels.label
+    ordered = {name: np.sort(one.contents) for name, one in censuses.items()}
     repeated_ids = _repeated_ids(censuses)
     found = {}
     for name, own in censuses.items():
-        others = {other: one for other, one in censuses.items() if other != name}
+        others = [other for other in censuses if other != name]
         found[name] = SplitLeaks(
             rows=len(own.contents),
-            repeated=len(own.contents) - len(np.unique(own.contents)),
-            shared={
-                other: int(np.isin(own.contents, one.contents).sum())
-                for other, one in others.items()
-            },
+            repeated=int((np.diff(ordered[name]) == 0).sum()),
+            shared={other: int(_among(own.contents, ordered[other]).sum()) for other in others},
             wrong_ids=own.wrong_ids,
             repeated_ids=repeated_ids[name],
             images=len(own.images),
             shared_images={
-                other: len(np.intersect1d(own.images, one.images)) for other, one in others.items()
+                other: int(_among(own.images, censuses[other].images).sum()) for other in others
             },
-            kin={
-                kind: _summary(_has_kin(kind, own, censuses[train]), own.levels, label)
-                for kind in own.kin
-                if train is not None
-            },
+            kin={},
         )
+    train = subject.train
+    if train is not None:
+        for kind in subject.scrutiny.kinships:
+            near = _near_duplicates(censuses, train, kind)
+            for name, rows in near.items():
+                levels = censuses[name].levels
+                found[name].kin[kind] = _summary(rows, levels, subject.levels.label)
+    return found
+
+
+def _among(asked: NDArray[np.uint64], ordered: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """Which codes are among others, that ascend, bool `(asked,)`."""
+    if not len(ordered):
+        return np.zeros(len(asked), np.bool_)
+    place = np.minimum(np.searchsorted(ordered, asked), len(ordered) - 1)
+    found: NDArray[np.bool_] = ordered[place] == asked
     return found
 
 
@@ -92,14 +101,18 @@ def _repeated_ids(censuses: Mapping[str, Census]) -> dict[str, int]:
     }
 
 
-def _has_kin(kind: str, own: Census, train: Census) -> NDArray[np.bool_]:
-    """Which rows have a near duplicate in train that is another row, exact copies aside."""
-    if own is not train:
-        near = np.isin(own.kin[kind], train.kin[kind])
-        return near & ~np.isin(own.contents, train.contents)
-    _, first = np.unique(own.contents, return_index=True)
-    codes, counts = np.unique(own.kin[kind][first], return_counts=True)
-    return np.isin(own.kin[kind], codes[counts > 1])
+def _near_duplicates(
+    censuses: Mapping[str, Census], train: str, kind: str
+) -> dict[str, NDArray[np.bool_]]:
+    """Which rows of each split have another row of train as a near duplicate, copies aside."""
+    contents, first = np.unique(censuses[train].contents, return_index=True)
+    codes = np.sort(censuses[train].kin[kind][first])
+    several = codes[1:][np.diff(codes) == 0]  # codes that rows of train have in common
+    found = {}
+    for name, own in censuses.items():
+        near = _among(own.kin[kind], several if name == train else codes)
+        found[name] = near if name == train else near & ~_among(own.contents, contents)
+    return found
 
 
 def _summary(

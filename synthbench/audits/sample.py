@@ -19,7 +19,7 @@ FIT_ROWS, SCORE_ROWS = 20_000, 10_000
 #: Of the rows that are drawn from train, every so many-th is scored on and not fitted on.
 HELD_OUT = 5
 #: Decoded rows of one split take up no more memory than this, in bytes.
-MOST_BYTES = 1 << 28
+MOST_BYTES = 1 << 27
 _BATCH_ROWS = 1_024
 
 
@@ -98,7 +98,7 @@ def draw_rows(subject: Subject, split: str, most: int) -> Sample:
     if first is None or not total:
         raise DatasetError(f"{dataset.path}: split {split!r} has no rows.")
     most = max(1, min(most, total, MOST_BYTES * len(first) // max(1, first.nbytes)))
-    stream = {"audit": task.name, "variant": task.variant, "split": split}
+    stream = {"audit": task.name, "split": split}
     place = (np.arange(most) + Draws(stream).floats(most)) * (total / most)
     chosen = np.minimum(place.astype(np.int64), total - 1)
     return Sample(split, _read(subject, split, chosen), total)

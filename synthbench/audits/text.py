@@ -106,10 +106,17 @@ def number(value: float) -> str:
 
 
 def _leaks(variant: VariantAudit) -> str:
+    head, rows, notes = leak_rows(variant)
+    return "\n".join([text_table(head, rows, right=range(1, len(head))), *notes])
+
+
+def leak_rows(variant: VariantAudit) -> tuple[list[str], list[list[str]], list[str]]:
+    """Head and rows of the table of leaks, and what its abbreviations mean."""
     kinds = list(next(iter(variant.leaks.values())).kin)
-    head = ["leaks", "rows", "repeated", "in other splits", "wrong ids", "repeated ids"]
     images = any(leak.images for leak in variant.leaks.values())
+    head = ["leaks", "rows", "repeated", "in other splits", "wrong ids", "repeated ids"]
     head += ["source images", "in other splits"] if images else []
+    head += [f"near ({place})" for place in range(1, len(kinds) + 1)]
     rows = []
     for name, leak in variant.leaks.items():
         counts = [leak.rows, leak.repeated, sum(leak.shared.values())]
@@ -117,12 +124,11 @@ def _leaks(variant: VariantAudit) -> str:
         counts += [leak.images, sum(leak.shared_images.values())] if images else []
         shares = [f"{leak.kin[kind].share:.1%}" for kind in kinds]
         rows.append([name, *(f"{count:,}" for count in counts), *shares])
-    head += [f"near ({letter})" for letter in "abcdefgh"[: len(kinds)]]
     notes = [
-        f"near ({letter}): share of rows with a near duplicate in train, {kind}."
-        for letter, kind in zip("abcdefgh", kinds, strict=False)
+        f"near ({place}): share of rows of which another row of train is a near duplicate, {kind}."
+        for place, kind in enumerate(kinds, start=1)
     ]
-    return "\n".join([text_table(head, rows, right=range(1, len(head))), *notes])
+    return head, rows, notes
 
 
 def _claims(variant: VariantAudit) -> str:

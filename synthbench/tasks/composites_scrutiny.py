@@ -55,9 +55,6 @@ def composites_scrutiny(task: Composites) -> Scrutiny:
         ),
         kinships={"the same images in other places or colours": seen.images},
         traits={
-            "rule's case": lambda columns: np.array(task.design.outcomes[::-1])[
-                numbers(columns["outcome"])
-            ],
             "deciding quadrant": lambda columns: np.array(QUADRANTS)[numbers(columns["selected"])],
             "both cases have the same answer": lambda columns: np.array(["no", "yes"])[
                 (seen.answers(columns)[:, 0] == seen.answers(columns)[:, 1]).astype(np.int64)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,8 @@ from synthbench.tasks.scrutiny import (
 
 #: What a cut tree comes to in which nothing is left; no value is negative.
 NOTHING = -1
+#: Rows whose looks are kept, for several shortcuts look at the same rows.
+_KEPT = 1 << 16
 
 
 class Tree(Protocol):
@@ -66,10 +68,6 @@ class Reader:
     opening: tuple[int, ...]
     closing: int
 
-    def map(self, columns: Columns, look: Callable[[Tree], int]) -> NDArray[np.int64]:
-        """A number for each row's tree, int64 `(rows,)`."""
-        return np.array([look(self.read(text)) for text in columns["text"].to_pylist()], np.int64)
-
     def gather(self, columns: Columns, look: Callable[[Tree], Iterator[Any]]) -> list[Any]:
         """Values of each row's tree, those of all rows in one list."""
         return [found for text in columns["text"].to_pylist() for found in look(self.read(text))]
@@ -86,23 +84,36 @@ def tree_scrutiny(
         depth: the column that says how deep a row has to be looked at.
         deepest: its largest value.
     """
+    look = functools.lru_cache(maxsize=_KEPT)(functools.partial(_look, reader, deepest))
+
+    def looks(columns: Columns) -> list[Look]:
+        return [look(text) for text in columns["text"].to_pylist()]
+
+    def cut(levels: int) -> Shortcut:
+        return by_key(
+            f"cut below level {levels}",
+            "The most frequent label for the root's operator and the value of the tree without the "
+            f"operators that are nested deeper than {levels}; in rows that claim to be deeper.",
+            lambda columns: np.array([(one.root, one.cuts[levels - 1]) for one in looks(columns)]),
+            applies=lambda columns: numbers(columns[depth]) > levels,
+        )
 
     def compare(columns: Columns) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        return numbers(columns[depth]), reader.map(columns, functools.partial(_needed, reader))
+        return numbers(columns[depth]), np.array([one.needed for one in looks(columns)])
 
     return Scrutiny(
         shortcuts=(
             by_key(
                 "root operator alone",
                 "The most frequent label under the root's operator.",
-                lambda columns: reader.map(columns, functools.partial(_root, reader)),
+                lambda columns: np.array([one.root for one in looks(columns)]),
             ),
             by_key(
                 "longest argument alone",
                 "The most frequent label for the value of the root's longest argument.",
-                lambda columns: reader.map(columns, _value_of_longest),
+                lambda columns: np.array([one.longest for one in looks(columns)]),
             ),
-            *(_cut(reader, levels, depth) for levels in range(1, deepest)),
+            *map(cut, range(1, deepest)),
         ),
         traits={
             "operators": lambda columns: reader.gather(columns, _operators),
@@ -131,30 +142,31 @@ def tree_scrutiny(
     )
 
 
-def _cut(reader: Reader, levels: int, depth: str) -> Shortcut:
-    def key(columns: Columns) -> NDArray[np.int64]:
-        trees = [reader.read(text) for text in columns["text"].to_pylist()]
-        return np.array(
-            [(_root(reader, tree), _cut_value(reader, tree, levels)) for tree in trees], np.int64
-        ).reshape(-1, 2)
+class Look(NamedTuple):
+    """What parts of a tree come to.
 
-    return by_key(
-        f"cut below level {levels}",
-        "The most frequent label for the root's operator and the value of the tree without the "
-        f"operators that are nested deeper than {levels}; in rows that claim to be deeper.",
-        key,
-        applies=lambda columns: numbers(columns[depth]) > levels,
-    )
+    Attributes:
+        root: number of the root's operator.
+        longest: value of the root's longest argument, of equally long ones the first.
+        cuts: value of the tree without the operators nested deeper than 1, 2 and so on.
+        needed: the depth that is left when every argument that does not decide is cut.
+    """
 
-
-def _root(reader: Reader, tree: Tree) -> int:
-    return reader.operators.index(tree.symbol)
+    root: int
+    longest: int
+    cuts: tuple[int, ...]
+    needed: int
 
 
-def _value_of_longest(tree: Tree) -> int:
-    """The value of the first of the longest arguments."""
+def _look(reader: Reader, deepest: int, text: str) -> Look:
+    tree = reader.read(text)
     longest: Tree = max(tree.arguments, key=_tokens)
-    return longest.value
+    return Look(
+        root=reader.operators.index(tree.symbol),
+        longest=longest.value,
+        cuts=tuple(_cut_value(reader, tree, levels) for levels in range(1, deepest)),
+        needed=_needed(reader, tree),
+    )
 
 
 def _tokens(tree: Tree) -> int:
