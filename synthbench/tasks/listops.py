@@ -163,7 +163,7 @@ class ListOps(ExpressionTask):
     @property
     def reader(self) -> Reader:
         return Reader(
-            read=read_tree,
+            read=functools.partial(read_tree, strict=True),
             apply=apply,
             deciding=functools.partial(deciding, strict=True),
             operators=self.parameters.operators,
