@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from synthbench.errors import DatasetError, unknown_name
 from synthbench.features import Features, value
+from synthbench.places import put_back
 from synthbench.registry import make_task
 from synthbench.tasks.base import Task
 
@@ -153,6 +154,7 @@ class Dataset:
             DatasetError: there is no dataset, its manifest cannot be read, or it is newer.
         """
         path = Path(path)
+        put_back(path)
         file = path / MANIFEST
         if not path.is_dir():
             raise DatasetError(f"No dataset at {str(path)!r}: there is no such directory.")
