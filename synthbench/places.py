@@ -98,7 +98,7 @@ def clear(workplace: Path) -> None:
     if old.exists():
         old.rename(removed)  # half removed, it must not be taken for a dataset to put back
     for entry in workplace.iterdir():
-        if entry.is_dir():
+        if entry.is_dir() and not entry.is_symlink():
             shutil.rmtree(entry)
         elif entry.name != LOCK:
             entry.unlink()

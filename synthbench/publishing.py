@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import json
 import os
 from collections.abc import Iterator
@@ -17,6 +18,9 @@ from typing import IO, Any
 from synthbench import places
 from synthbench.dataset import MANIFEST, Dataset
 from synthbench.errors import DatasetError, ExhaustedError, SynthbenchError, UsageError
+from synthbench.files import read_regular, reason_against
+from synthbench.findings import one_line, short
+from synthbench.jsonforms import read_json
 
 #: What ends a run for lack of room: not the place is wrong, there is only too little of it.
 _NO_ROOM = {
@@ -24,6 +28,8 @@ _NO_ROOM = {
     errno.EDQUOT: "Disk quota exceeded",
     errno.EFBIG: "Largest size of a file exceeded (ulimit -f)",
 }
+#: Bytes of a note about a run that are read, at most.
+_LARGEST_NOTE = 1 << 26
 
 
 def finished(path: Path) -> Dataset | None:
@@ -60,7 +66,7 @@ class Workplace:
     def __init__(self, place: Path, target: Path, lock: IO[str]) -> None:
         self._place, self._target, self._lock = place, target, lock
         self.path = place / places.DATASET
-        self.progress: dict[str, Any] = _read_json(place / places.PROGRESS) or {}
+        self.progress: dict[str, Any] = _read_progress(place)
 
     def save(self, variant: str, split: str, record: dict[str, Any]) -> None:
         """Note what is finished of a split, to go on from there after an interruption.
@@ -70,7 +76,8 @@ class Workplace:
         """
         self._check_held()
         self.progress.setdefault(variant, {})[split] = record
-        write_json(self._place / places.PROGRESS, self.progress)
+        noted = {"sha256": _checksum(self.progress), "progress": self.progress}
+        write_json(self._place / places.PROGRESS, noted)
 
     def publish(self, overwrite: bool) -> None:
         """Give the directory its final name; a dataset there before goes only after that.
@@ -109,6 +116,28 @@ class Workplace:
                 f"{self._place}, in which the dataset is made, was removed meanwhile; "
                 "run the same command again."
             )
+
+
+def _read_progress(place: Path) -> dict[str, Any]:
+    """What an interrupted run has noted; nothing, if that is not as it was written."""
+    noted = _read_note(place, places.PROGRESS)
+    if noted is None or noted.get("sha256") != _checksum(noted.get("progress")):
+        return {}
+    progress: dict[str, Any] = noted["progress"]
+    return progress
+
+
+def _read_note(place: Path, name: str) -> dict[str, Any] | None:
+    """A JSON object from a workplace; None if it is not there or was damaged, as by a power cut."""
+    try:
+        values = read_json(read_regular(place, name, _LARGEST_NOTE))
+    except (DatasetError, ValueError):
+        return None
+    return values if isinstance(values, dict) else None
+
+
+def _checksum(values: Any) -> str:
+    return hashlib.sha256(json.dumps(values).encode()).hexdigest()
 
 
 @contextlib.contextmanager
@@ -162,7 +191,7 @@ def _appeared(target: Path) -> UsageError:
 
 def _check_command(place: Path, target: Path, command: dict[str, Any], overwrite: bool) -> None:
     """Prepare a workplace for a command: to go on with what is there, or from the start."""
-    begun = _read_json(place / places.COMMAND)
+    begun = _read_note(place, places.COMMAND)
     dataset = place / places.DATASET
     if begun == command and dataset.is_dir():
         return
@@ -178,15 +207,6 @@ def _check_command(place: Path, target: Path, command: dict[str, Any], overwrite
     except OSError as error:
         raise write_failure(dataset, error) from error
     write_json(place / places.COMMAND, command)
-
-
-def _read_json(path: Path) -> dict[str, Any] | None:
-    """A JSON object from a file; None if it is not there or was damaged, as by a loss of power."""
-    try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):
-        return None
-    return values if isinstance(values, dict) else None
 
 
 def _flush(directory: Path) -> None:
@@ -206,8 +226,10 @@ def _flush_entry(path: Path) -> None:
         os.close(descriptor)
 
 
-def describe_difference(begun: dict[str, Any], command: dict[str, Any]) -> str:
-    """In which entries two commands differ, for people."""
+def describe_difference(begun: Any, command: dict[str, Any]) -> str:
+    """In which entries two commands differ, for people; the first may be whatever a file holds."""
+    if not isinstance(begun, dict):
+        return f"which one is {one_line(str(begun))}"
     parts = []
     for name in command:
         there, asked = begun.get(name), command[name]
@@ -217,7 +239,7 @@ def describe_difference(begun: dict[str, Any], command: dict[str, Any]) -> str:
             keys = [key for key in {**there, **asked} if there.get(key) != asked.get(key)]
             there = {key: there.get(key) for key in keys}
             asked = {key: asked.get(key) for key in keys}
-        parts.append(f"{name}: {there} there, {asked} asked for")
+        parts.append(f"{name}: {short(there)} there, {short(asked)} asked for")
     return "; ".join(parts) or "made from other source images"
 
 
@@ -263,7 +285,8 @@ def check_whole(dataset: Dataset, remedy: str = "make the dataset again with --o
         for split in splits.values():
             for shard in split.shards:
                 file = dataset.path / shard.file
-                if not file.is_file() or file.stat().st_size != shard.bytes:
+                there = reason_against(dataset.path, shard.file) is None
+                if not there or file.stat().st_size != shard.bytes:
                     raise DatasetError(
                         f"{file} is missing or has another size than the manifest says; {remedy}."
                     )
