@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import click
 
 from synthbench import __version__
-from synthbench.commands import judging, making
+from synthbench.commands import judging, making, sharing, training
 from synthbench.errors import SynthbenchError, UsageError, unknown_name
 
 
@@ -80,7 +80,11 @@ for _command in (
     making.preview,
     making.generate,
     judging.verify,
+    judging.audit,
     judging.evaluate,
+    sharing.export,
+    training.train,
+    training.validate,
 ):
     commands.add_command(_command)
 

@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 from synthbench.errors import ParameterError, UsageError, unknown_name
 from synthbench.features import Feature
 from synthbench.seeding import Draws
+from synthbench.tasks.origins import Origin
+from synthbench.tasks.scrutiny import Scrutiny
 
 #: The largest part of a counted bucket that one evaluation split may take from train.
 EVALUATION_SHARE = 0.1
@@ -202,6 +204,8 @@ class Task(abc.ABC):
     bucket_name: ClassVar[str]
     #: The columns a row is derived from; all others follow from these.
     inputs: ClassVar[tuple[str, ...]] = ("text",)
+    #: What stands between two tokens of `text`; if nothing does, each character is a token.
+    separator: ClassVar[str] = " "
     #: Tables of the evaluation report, beside the split's.
     breakdowns: ClassVar[tuple[Breakdown, ...]] = ()
     #: Metrics of one answer; the first is what `score` returns.
@@ -301,6 +305,16 @@ class Task(abc.ABC):
         }
 
     @property
+    def instruction(self) -> str:
+        """What a row asks, in full, for somebody who sees only its `inputs`."""
+        return self.summary
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """All tokens that `text` can have, in a fixed order; none where rows are no text."""
+        return ()
+
+    @property
     def tables(self) -> dict[str, Any]:
         """What else the rows depend on and the manifest and card must show; JSON values."""
         return {}
@@ -378,6 +392,11 @@ class Task(abc.ABC):
 
     # What rows are made of, for tasks made from images; `verify` asks only about whole rows.
 
+    @property
+    def origins(self) -> tuple[Origin, ...]:
+        """The datasets that rows are made from, whose terms hold for ours, too."""
+        return ()
+
     def source_images(self, columns: Mapping[str, pa.Array]) -> NDArray[np.uint64]:
         """A code for each source image that rows of a shard use, uint64, in any order.
 
@@ -419,6 +438,12 @@ class Task(abc.ABC):
     def baseline(self) -> dict[str, float]:
         """What is reached without solving the task, by name; shown beside a report."""
         return {}
+
+    # What may be wrong with rows as a whole.
+
+    def scrutiny(self) -> Scrutiny:
+        """What `audit` looks for in the rows beside what it looks for in those of every task."""
+        return Scrutiny()
 
     # How a row is shown.
 

@@ -40,6 +40,9 @@ from synthbench.tasks.composites_parts import (
     draw_rgb,
 )
 from synthbench.tasks.composites_rules import DESIGNS, QUADRANTS, TEN_COLORS, decide
+from synthbench.tasks.composites_scrutiny import composites_scrutiny
+from synthbench.tasks.origins import ORIGINS, OWN_PICTURES, Origin
+from synthbench.tasks.scrutiny import Scrutiny
 
 #: The value of a source parameter that stands for the paper's images.
 _OWN = "torchvision"
@@ -304,6 +307,10 @@ class Composites(Task):
         outcome, label = self._case(bucket)
         return f"{str(outcome).lower()} {self._answers[not outcome][label]}"
 
+    @property
+    def origins(self) -> tuple[Origin, ...]:
+        return tuple(dict.fromkeys(ORIGINS.get(spec, OWN_PICTURES) for spec in self.parts.sources))
+
     def source_images(self, columns: Mapping[str, pa.Array]) -> NDArray[np.uint64]:
         block = self.parse(columns)
         owner = self.parts.sources_of(block["kind"]).astype(np.int64)
@@ -332,6 +339,9 @@ class Composites(Task):
         for row, expected in zip(rows, self.pixels(block.take(rows)), strict=True):
             right[row] = _shows(files[int(row)].as_py(), expected)
         return [int(row) for row in np.flatnonzero(~right)]
+
+    def scrutiny(self) -> Scrutiny:
+        return composites_scrutiny(self)
 
     # How answers are judged.
 

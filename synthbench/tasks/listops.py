@@ -34,6 +34,7 @@ from synthbench.tasks.drawing import Node, draw_tree
 from synthbench.tasks.expressions import DIGITS, ExpressionParameters, ExpressionTask
 from synthbench.tasks.growing import DEPTH_BITS, grow
 from synthbench.tasks.listops_law import OPERATORS, ListOpsLaw
+from synthbench.tasks.tree_scrutiny import Reader
 from synthbench.tasks.trees import Forest, Grammar
 
 #: The most arguments that can be asked for: the tables of chances grow with them.
@@ -81,6 +82,16 @@ class ListOps(ExpressionTask):
     bucket_name = "dependency_depth"
     labels = DIGITS
     train_rows = 1_000_000
+    tokens = TOKENS[1:]
+
+    @property
+    def instruction(self) -> str:
+        return (
+            "Evaluate the nested list. [MIN and [MAX give the smallest and the largest of their "
+            "arguments, [SM their sum modulo 10, and [MED their median; of an even number of "
+            "arguments the median is the mean of the two middle ones, rounded down. The answer is "
+            "a digit."
+        )
 
     def grammar(self, split: Split) -> Grammar:
         """The proposal's trees; none is deeper than the split's largest dependency depth."""
@@ -148,6 +159,17 @@ class ListOps(ExpressionTask):
 
     def solve(self, question: str) -> int:
         return read_tree(question, self._strict).value
+
+    @property
+    def reader(self) -> Reader:
+        return Reader(
+            read=functools.partial(read_tree, strict=True),
+            apply=apply,
+            deciding=functools.partial(deciding, strict=True),
+            operators=self.parameters.operators,
+            opening=tuple(range(CLOSE + 1, len(TOKENS))),
+            closing=CLOSE,
+        )
 
     def draw(self, row: Mapping[str, Any]) -> str:
         root = read_tree(row["text"], self._strict)
@@ -242,7 +264,7 @@ def read_tree(text: str, strict: bool) -> Expression:
             if not open_lists or not open_lists[-1].arguments:
                 raise ValueError(f"nothing to close in {text!r}")
             node = open_lists.pop()
-            node.value = _apply(node.symbol, [argument.value for argument in node.arguments])
+            node.value = apply(node.symbol, [argument.value for argument in node.arguments])
             node.depth = 1 + max([argument.depth for argument in node.arguments])
             # Of digits alone any may decide.
             kept = deciding(node, strict) if node.depth > 1 else node.arguments
@@ -263,7 +285,8 @@ def read_tree(text: str, strict: bool) -> Expression:
     return done
 
 
-def _apply(operator: str, values: list[int]) -> int:
+def apply(operator: str, values: list[int]) -> int:
+    """The value of an operator over values, one or more."""
     if operator == "SM":
         return sum(values) % 10
     decisive = _decisive(operator, values)

@@ -1,0 +1,107 @@
+"""Commands that train: train one model, validate a task."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from synthbench.commands.console import (
+    pairs,
+    row_counts,
+    seed_option,
+    set_option,
+    show,
+    variant_option,
+)
+from synthbench.errors import SynthbenchError
+
+
+@click.command()
+@click.argument("task")
+@click.option("--model", required=True, metavar="M", help="A model with a recipe for TASK.")
+@click.option("--out", metavar="RUN", help="Default: runs/TASK/VARIANT/MODEL/seed-SEED.")
+@click.option("--profile", default="cpu", show_default=True, metavar="cpu|paper")
+@click.option("--study", default="main", show_default=True, metavar="NAME", help="Or an ablation.")
+@variant_option
+@click.option("--data", metavar="DIR", help="A dataset; made there if there is none yet.")
+@seed_option
+@click.option("--recipe", "recipe", multiple=True, metavar="KEY=VALUE", help="Such as steps=500.")
+@click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="Of the model.")
+@set_option
+@click.option("--rows", multiple=True, metavar="SPLIT=N", help="Rows of one split.")
+@click.option("--stream", is_flag=True, help="Train on endless fresh rows.")
+@click.option("--device", default="auto", show_default=True, metavar="cpu|cuda")
+@click.option("--precision", default="float32", show_default=True, metavar="float32|bfloat16")
+@click.option("--compile", is_flag=True, help="Compile the training step.")
+@click.option("--workers", type=int, default=1, show_default=True, help="Processes that make rows.")
+@click.option("--source-dir", metavar="DIR", help="Where source images lie.")
+@click.option("--overwrite", is_flag=True, help="Replace another run that is there.")
+@click.option("--quiet", is_flag=True, help="No bar and no summary.")
+def train(
+    task: str,
+    recipe: Sequence[str],
+    options: Sequence[str],
+    settings: Sequence[str],
+    rows: Sequence[str],
+    quiet: bool,
+    **chosen: Any,
+) -> None:
+    """Train a model on TASK and evaluate it on every split."""
+    need_torch("train")
+    from synthbench.train.training import summary
+    from synthbench.train.training import train as run
+
+    result = run(
+        task,
+        recipe=pairs(recipe, "--recipe"),
+        options=pairs(options, "--option"),
+        parameters=pairs(settings, "--set"),
+        rows=row_counts(rows),
+        progress=not quiet,
+        **chosen,
+    )
+    if not quiet:
+        show(summary(result))
+
+
+@click.command()
+@click.argument("task")
+@click.option("--profile", default="cpu", show_default=True, metavar="cpu|paper")
+@click.option("--study", default="main", show_default=True, metavar="NAME", help="Or an ablation.")
+@click.option("--model", "models", multiple=True, metavar="M", help="May be repeated.")
+@click.option("--variant", "variants", multiple=True, metavar="V", help="May be repeated.")
+@click.option("--seeds", type=int, metavar="N", help="Default: as many as the study asks for.")
+@click.option("--out", metavar="DIR", help="Default: TASK-validation.")
+@click.option("--data", metavar="DIR", help="A dataset; made there if there is none yet.")
+@click.option("--stream", is_flag=True, help="Train on endless fresh rows.")
+@click.option("--device", default="auto", show_default=True, metavar="cpu|cuda")
+@click.option("--precision", default="float32", show_default=True, metavar="float32|bfloat16")
+@click.option("--compile", is_flag=True, help="Compile the training step.")
+@click.option("--workers", type=int, metavar="N", help="Runs at once. Default: the usable cores.")
+@click.option("--source-dir", metavar="DIR", help="Where source images lie.")
+@click.option("--overwrite", is_flag=True, help="Replace runs of other recipes that are there.")
+@click.option("--quiet", is_flag=True, help="No bar and no table.")
+def validate(
+    task: str, models: Sequence[str], variants: Sequence[str], quiet: bool, **chosen: Any
+) -> None:
+    """Train baselines and solutions on TASK, and show their figures beside the paper's."""
+    need_torch("validate")
+    from synthbench.train.comparison import markdown
+    from synthbench.train.validation import validate as run
+
+    comparison = run(task, models=models, variants=variants, progress=not quiet, **chosen)
+    if not quiet:
+        show(markdown(comparison))
+
+
+def need_torch(command: str) -> None:
+    """Make sure that PyTorch is installed.
+
+    Raises:
+        SynthbenchError: it is not.
+    """
+    if importlib.util.find_spec("torch") is None:
+        raise SynthbenchError(f"{command!r} needs PyTorch: pip install 'synthbench[train]'.")

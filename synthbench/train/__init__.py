@@ -1,0 +1,26 @@
+"""Training and validating the papers' models; needs PyTorch, the extra `train`.
+
+from synthbench.train import train, validate
+
+train("ctl", model="ndr", out="run")
+validate("grid-count", out="validation")
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from synthbench.train.training import train
+    from synthbench.train.validation import validate
+
+__all__ = ["train", "validate"]
+
+_MODULES = {"train": "training", "validate": "validation"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)

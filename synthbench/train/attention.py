@@ -1,0 +1,225 @@
+"""Multi-head self-attention with the papers' ways to score, place and normalise."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from synthbench.errors import ParameterError, unknown_name
+from synthbench.train import normalisation as weigh
+from synthbench.train.positions import Direction, Relative
+from synthbench.train.record import Record
+
+NORMALISATIONS = (
+    "softmax",
+    "normsoftmax",
+    "normsoftmax-variance",
+    "doubly-normalised",
+    "hybrid",
+    "geometric",
+    "none",
+)
+POSITIONS = ("none", "relative", "gated")
+
+
+class Attention(nn.Module):
+    """Self-attention: y_i = W_o concat over heads of Σ_j A_ij W_v x_j.
+
+    The scores are (W_q x_i + b_q)ᵀ W_k x_j, plus what positions add (NDR, eq. 17). Geometric
+    attention has α · score + β · direction + γ instead (NDR, eq. 10), each head with its own
+    α, β, γ, which start at 1/√d_head, 1 and 0.
+
+    Args:
+        d_model: size of a state.
+        num_heads: number of heads; it divides `d_model`.
+        normalisation: one of `NORMALISATIONS`.
+        temperature: what scores are divided by, and the limit of NormSoftmax; default √d_head.
+            Geometric attention has none.
+        position: `none`, `relative` or `gated`; none of the others with geometric attention.
+        query_dropout: chance that a unit of a query is dropped (NDR, section C.3); the direction
+            of geometric attention is kept.
+        key_bias: whether keys have a bias. A softmax cannot see it: it adds the same to all keys.
+        hybrid_start: the weight of doubly-normalised attention that hybrid attention starts from.
+
+    Raises:
+        UsageError: a name that does not exist, or sizes that do not fit.
+    """
+
+    temperature: Tensor
+
+    def __init__(
+        self,
+        d_model: int,
+        num_heads: int,
+        *,
+        normalisation: str = "softmax",
+        temperature: float | None = None,
+        position: str = "none",
+        query_dropout: float = 0.0,
+        key_bias: bool = False,
+        hybrid_start: float = 0.5,
+    ) -> None:
+        super().__init__()
+        _check(d_model, num_heads, normalisation, position, temperature)
+        self.num_heads, self.normalisation = num_heads, normalisation
+        self.query = nn.Linear(d_model, d_model, bias=False)
+        self.query_bias = nn.Parameter(torch.zeros(num_heads, 1, d_model // num_heads))
+        self.key = nn.Linear(d_model, d_model, bias=key_bias)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+        self.query_dropout = nn.Dropout(query_dropout)
+        scale = math.sqrt(d_model // num_heads)
+        self.register_buffer("temperature", torch.tensor(temperature or scale))
+        self.positions = (
+            None
+            if position == "none"
+            else Relative(d_model, num_heads, gated=position == "gated", dropout=query_dropout)
+        )
+        if normalisation == "hybrid":
+            if not 0 < hybrid_start < 1:
+                raise ParameterError(
+                    f"hybrid_start {hybrid_start}: allowed are numbers between 0 and 1."
+                )
+            start = torch.full((num_heads,), hybrid_start)
+            self.hybrid_logit = nn.Parameter(torch.logit(start))
+        if normalisation == "geometric":
+            self.direction = Direction(d_model, num_heads)
+            self.alpha = nn.Parameter(torch.full((num_heads, 1, 1), 1 / scale))
+            self.beta = nn.Parameter(torch.ones(num_heads, 1, 1))
+            self.gamma = nn.Parameter(torch.zeros(num_heads, 1, 1))
+
+    def set_temperature(self, temperature: float) -> None:
+        """Divide scores by this from now on: one step of heat treatment (Eureka, section 3)."""
+        self.temperature.fill_(temperature)
+
+    @property
+    def hybrid_weight(self) -> Tensor:
+        """The weight u of doubly-normalised attention in each head, `(heads,)`: DNAS, eq. 12."""
+        return torch.sigmoid(self.hybrid_logit)
+
+    def forward(
+        self,
+        states: Tensor,
+        mask: Tensor | None = None,
+        *,
+        column: Tensor | None = None,
+        nearest: weigh.Nearest | None = None,
+        record: Record | None = None,
+    ) -> Tensor:
+        """Attend from every column, or from one of each row, to all real columns.
+
+        Args:
+            states: `(rows, length, d_model)`.
+            mask: which columns are real, bool `(rows, length)`; None means all.
+            column: the one column of each row whose output is wanted, int64 `(rows,)`.
+            nearest: `Nearest.of(length)`, if it is at hand, for geometric attention.
+            record: gets `scores` of all queries, `attention` of those wanted and, from hybrid
+                attention, `hybrid`.
+
+        Returns:
+            `(rows, length, d_model)`; `(rows, 1, d_model)` with `column`.
+        """
+        scores = self.scores(states)
+        # Weights need float32 even where autocast makes products of bfloat16.
+        scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
+        weights = self._weights(scores, mask, column, nearest)
+        if record is not None:
+            record.add("scores", scores)
+            record.add("attention", weights)
+            if self.normalisation == "hybrid":
+                record.add("hybrid", self.hybrid_weight)
+        mixed = weights.to(states.dtype) @ self._heads(self.value(states))
+        output: Tensor = self.output(mixed.transpose(1, 2).flatten(-2))
+        return output
+
+    def scores(self, states: Tensor) -> Tensor:
+        """What the weights are made from, before temperature, `(rows, heads, length, length)`."""
+        plain = self._heads(self.query(states))
+        queries: Tensor = self.query_dropout(plain + self.query_bias)
+        keys = self._heads(self.key(states)).transpose(-2, -1)
+        if self.normalisation == "geometric":
+            direction = self.beta * self.direction(states) + self.gamma
+            return self.alpha * queries @ keys + Direction.spread(direction)
+        if self.positions is None:
+            return queries @ keys
+        placed: Tensor = self.positions(plain, states)
+        return queries @ keys + placed
+
+    def _weights(
+        self,
+        scores: Tensor,
+        mask: Tensor | None,
+        column: Tensor | None,
+        nearest: weigh.Nearest | None,
+    ) -> Tensor:
+        """The weights of all queries, or of the one in `column` of each row."""
+        match self.normalisation:
+            case "geometric":
+                return _only(weigh.geometric(scores, mask, nearest), column)
+            case "doubly-normalised":
+                return _only(weigh.doubly_normalised(scores, mask, self.temperature), column)
+            case "hybrid":
+                share = self.hybrid_weight
+                return _only(weigh.hybrid(scores, mask, self.temperature, share), column)
+        # The others know nothing but the spread of other queries, so one query is enough.
+        temperature: Tensor = self.temperature
+        if self.normalisation.startswith("normsoftmax"):
+            statistic = "variance" if self.normalisation.endswith("variance") else "deviation"
+            temperature = weigh.spread(scores, mask, statistic).clamp_max(temperature)
+        normalise = weigh.unnormalised if self.normalisation == "none" else weigh.softmax
+        return normalise(_only(scores, column), mask, temperature)
+
+    def _heads(self, projected: Tensor) -> Tensor:
+        """`(rows, length, d_model)` as `(rows, heads, length, d_head)`."""
+        rows, length, _ = projected.shape
+        return projected.view(rows, length, self.num_heads, -1).transpose(1, 2)
+
+
+def _only(maps: Tensor, column: Tensor | None) -> Tensor:
+    """`(rows, heads, queries, keys)`, or `(rows, heads, 1, keys)` of one query in each row."""
+    if column is None:
+        return maps
+    return maps[torch.arange(len(column), device=column.device), :, column, None]
+
+
+def _check(
+    d_model: int, num_heads: int, normalisation: str, position: str, temperature: float | None
+) -> None:
+    if normalisation not in NORMALISATIONS:
+        raise unknown_name("attention", normalisation, NORMALISATIONS)
+    if position not in POSITIONS:
+        raise unknown_name("position of attention", position, POSITIONS)
+    if normalisation == "geometric" and position != "none":
+        raise ParameterError(
+            f"Position {position!r} with geometric attention, which has its own: allowed is none."
+        )
+    if num_heads < 1 or d_model % num_heads:
+        raise ParameterError(
+            f"{num_heads} heads for d_model {d_model}: allowed are the divisors of d_model."
+        )
+    if temperature is not None and not temperature > 0:
+        raise ParameterError(f"Temperature {temperature}: allowed are numbers above 0.")
+
+
+def balance_gradients(model: nn.Module) -> None:
+    """Scale the gradients of all W_Q, W_K and W_V to the mean of their norms.
+
+    Called after the backward pass. The norm is the L1 norm, as in Eureka's figure 5.
+
+    Source: Eureka, section A.4.
+    """
+    gradients = [
+        projection.weight.grad
+        for attention in model.modules()
+        if isinstance(attention, Attention)
+        for projection in (attention.query, attention.key, attention.value)
+        if projection.weight.grad is not None
+    ]
+    if not gradients:
+        return
+    norms = torch.stack([gradient.abs().sum() for gradient in gradients])
+    factors = norms.mean() / norms.clamp_min(torch.finfo(norms.dtype).tiny)
+    for gradient, factor in zip(gradients, factors, strict=True):
+        gradient.mul_(factor)

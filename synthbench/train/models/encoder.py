@@ -1,0 +1,317 @@
+"""Transformer encoder with one layer, used again and again; with switches up to the NDR.
+
+Source: NDR (Csordás, Irie, Schmidhuber, ICLR 2022), sections 2, 3 and appendices A to C.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from synthbench.errors import ParameterError, unknown_name
+from synthbench.train.attention import POSITIONS, Attention
+from synthbench.train.halting import FORMS, Halting
+from synthbench.train.models.output import Output
+from synthbench.train.normalisation import Nearest
+from synthbench.train.positions import sinusoidal
+from synthbench.train.record import Record
+
+ADDED_POSITIONS = ("none", "sinusoidal", "learned")
+FEEDFORWARD_NORMS = ("layer", "tanh", "none")
+READOUTS = ("last", "first")
+
+#: Where the copy gate's bias starts, so that at first nothing is updated (NDR, section 2.1).
+GATE_BIAS = -3.0
+
+
+class FeedForward(nn.Module):
+    """Two linear maps with a ReLU between them (NDR, eq. 5)."""
+
+    def __init__(self, d_model: int, d_hidden: int, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.inner = nn.Linear(d_model, d_hidden)
+        self.outer = nn.Linear(d_hidden, d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, states: Tensor) -> Tensor:
+        """`(..., d_model)` to `(..., d_model)`."""
+        output: Tensor = self.outer(self.dropout(functional.relu(self.inner(states))))
+        return output
+
+
+class Layer(nn.Module):
+    """One step of all columns: attention, feed-forward and, if wanted, the copy gate.
+
+    With the gate, `h' = g * u + (1 - g) * h` (NDR, eqs. 1-4), where u has no residual connection of
+    its own; without it, the usual Transformer layer with normalisation after each part.
+
+    Args:
+        attention: self-attention over `d_model`.
+        d_model: size of a state.
+        d_ff: size of the feed-forward part's hidden layer.
+        dropout: chance that a unit of the attention's output or of the feed-forward part's hidden
+            layer is dropped; without a gate, of that part's output, too.
+        copy_gate: whether each column may keep its state.
+        attention_norm: whether LayerNorm follows the attention.
+        feedforward_norm: what follows the feed-forward part: `layer` (LayerNorm), `tanh` (NDR,
+            section C.3: with a gate but without geometric attention) or `none`.
+    """
+
+    def __init__(
+        self,
+        attention: Attention,
+        d_model: int,
+        d_ff: int,
+        *,
+        dropout: float,
+        copy_gate: bool,
+        attention_norm: bool,
+        feedforward_norm: str,
+    ) -> None:
+        super().__init__()
+        if feedforward_norm not in FEEDFORWARD_NORMS:
+            raise unknown_name("feedforward_norm", feedforward_norm, FEEDFORWARD_NORMS)
+        self.attention = attention
+        self.attention_norm = nn.LayerNorm(d_model) if attention_norm else nn.Identity()
+        self.feedforward = FeedForward(d_model, d_ff, dropout)
+        norms = {"layer": nn.LayerNorm(d_model), "tanh": nn.Tanh(), "none": nn.Identity()}
+        self.feedforward_norm = norms[feedforward_norm]
+        self.dropout = nn.Dropout(dropout)
+        self.gate: FeedForward | None = None
+        if copy_gate:
+            self.gate = FeedForward(d_model, d_model)
+            nn.init.constant_(self.gate.outer.bias, GATE_BIAS)
+
+    def forward(
+        self,
+        states: Tensor,
+        mask: Tensor | None,
+        *,
+        column: Tensor | None = None,
+        nearest: Nearest | None = None,
+        record: Record | None = None,
+    ) -> Tensor:
+        """The next states, `(rows, length, d_model)`; of one column `(rows, 1, d_model)`.
+
+        Args:
+            states: `(rows, length, d_model)`.
+            mask: which columns are real, bool `(rows, length)`, or None.
+            column: the one column of each row that is wanted, int64 `(rows,)`, or None.
+            nearest: `Nearest.of(length)` for geometric attention.
+            record: gets what the attention shows and `gate`.
+        """
+        attended = self.attention(states, mask, column=column, nearest=nearest, record=record)
+        if column is not None:
+            states = states[torch.arange(len(column), device=column.device), column, None]
+        attended = self.attention_norm(self.dropout(attended) + states)  # eq. 1
+        update = self.feedforward(attended)
+        output: Tensor
+        if self.gate is None:
+            output = self.feedforward_norm(self.dropout(update) + attended)
+            return output
+        gate = torch.sigmoid(self.gate(attended))  # eq. 3
+        if record is not None:
+            record.add("gate", gate)
+        output = gate * self.feedforward_norm(update) + (1 - gate) * states  # eqs. 2 and 4
+        return output
+
+
+class Encoder(nn.Module):
+    """Embeds the tokens, applies one layer `num_layers` times and reads one column.
+
+    A plain Transformer, and by its switches every encoder of NDR's tables: relative or gated
+    positions, copy gate, geometric attention, both (the Neural Data Router), adaptive computation
+    time; with one layer also the model of Eureka's reasoning task (A.12).
+
+    Args:
+        vocabulary: number of tokens, padding (id 0) included.
+        classes: number of classes.
+        d_model: size of a state.
+        num_heads: number of heads.
+        num_layers: how often the layer is applied.
+        test_layers: how often in evaluation; default `num_layers` (NDR, section C.1).
+        d_ff: size of the feed-forward part's hidden layer.
+        dropout: see `Layer`.
+        query_dropout: chance that a unit of a query is dropped.
+        attention: one of `attention.NORMALISATIONS`.
+        temperature: what scores are divided by; default √d_head.
+        hybrid_start: where the weight of hybrid attention starts.
+        position: `none`, `sinusoidal` or `learned` (added to the embeddings), `relative` or
+            `gated` (part of the scores).
+        max_length: columns that learned positions are made for.
+        copy_gate: whether each column may keep its state.
+        attention_norm: whether LayerNorm follows the attention.
+        feedforward_norm: `layer`, `tanh` or `none`.
+        halting: `none`, `graves` or `universal` (adaptive computation time).
+        readout: which column the answer is read from, `last` or `first`.
+        begin_end: whether rows get a begin and an end token, as in all of NDR's Transformers.
+
+    Raises:
+        UsageError: a name that does not exist, or sizes that do not fit.
+    """
+
+    def __init__(
+        self,
+        vocabulary: int,
+        classes: int,
+        *,
+        d_model: int = 128,
+        num_heads: int = 4,
+        num_layers: int = 11,
+        test_layers: int | None = None,
+        d_ff: int = 256,
+        dropout: float = 0.1,
+        query_dropout: float = 0.0,
+        attention: str = "softmax",
+        temperature: float | None = None,
+        hybrid_start: float = 0.5,
+        position: str = "none",
+        max_length: int = 64,
+        copy_gate: bool = False,
+        attention_norm: bool = True,
+        feedforward_norm: str = "layer",
+        halting: str = "none",
+        readout: str = "last",
+        begin_end: bool = True,
+    ) -> None:
+        super().__init__()
+        test_layers = num_layers if test_layers is None else test_layers
+        _check(min(num_layers, test_layers), position, halting, readout)
+        self.num_layers, self.test_layers = num_layers, test_layers
+        self.position, self.readout, self.begin_end = position, readout, begin_end
+        self.vocabulary = vocabulary
+        self.embedding = nn.Embedding(vocabulary + 2 * begin_end, d_model)
+        self.places = nn.Embedding(max_length, d_model) if position == "learned" else None
+        self.layer = Layer(
+            Attention(
+                d_model,
+                num_heads,
+                normalisation=attention,
+                temperature=temperature,
+                position="none" if position in ADDED_POSITIONS else position,
+                query_dropout=query_dropout,
+                hybrid_start=hybrid_start,
+            ),
+            d_model,
+            d_ff,
+            dropout=dropout,
+            copy_gate=copy_gate,
+            attention_norm=attention_norm,
+            feedforward_norm=feedforward_norm,
+        )
+        self.halting = None if halting == "none" else Halting(d_model, halting)
+        self.classifier = nn.Linear(d_model, classes)
+
+    def set_temperature(self, temperature: float) -> None:
+        """Divide attention scores by this from now on (heat treatment: Eureka, section 3)."""
+        self.layer.attention.set_temperature(temperature)
+
+    def forward(
+        self, inputs: Tensor, lengths: Tensor | None = None, record: Record | None = None
+    ) -> Output:
+        """Classify rows of tokens.
+
+        Args:
+            inputs: int64 `(rows, length)`, id 0 behind the tokens of a row.
+            lengths: int64 `(rows,)`, tokens of each row; None: all rows are full.
+            record: gets, for each layer, what the attention shows, `gate` and `hidden`; at the end
+                `halting`. Columns include the begin and end token.
+
+        Returns:
+            Scores `(rows, classes)`; `ponder`, a scalar, with adaptive computation time.
+        """
+        if self.begin_end:
+            inputs, lengths = self._with_begin_end(inputs, lengths)
+        states, mask = self._embed(inputs), None
+        if lengths is not None:
+            mask = torch.arange(inputs.shape[1], device=inputs.device) < lengths[:, None]
+        column = self._column(inputs, lengths)
+        if self.halting is None:
+            last = self._steps(states, mask, column, record)[-1]
+            return Output(self._classify(last, column))
+        steps = self._steps(states, mask, None, record)
+        halted = self.halting(states, steps)
+        if record is not None:
+            record.add("halting", halted.steps if mask is None else halted.steps * mask)
+        return Output(self._classify(halted.output, column), _mean(halted.remainder, mask))
+
+    def _with_begin_end(
+        self, inputs: Tensor, lengths: Tensor | None
+    ) -> tuple[Tensor, Tensor | None]:
+        """The rows between their begin and end tokens, and how long they are then."""
+        rows = len(inputs)
+        begin = inputs.new_full((rows, 1), self.vocabulary)
+        end = inputs.new_full((rows, 1), self.vocabulary + 1)
+        if lengths is None:
+            return torch.cat([begin, inputs, end], dim=1), None
+        padded = torch.cat([begin, inputs, torch.zeros_like(end)], dim=1)
+        return padded.scatter(1, lengths[:, None] + 1, end), lengths + 2
+
+    def _embed(self, inputs: Tensor) -> Tensor:
+        """The columns before the first layer, `(rows, length, d_model)`."""
+        states: Tensor = self.embedding(inputs)
+        length, d_model = states.shape[1:]
+        columns = torch.arange(length, device=inputs.device)
+        if self.places is not None:
+            if length > self.places.num_embeddings:
+                raise ParameterError(
+                    f"A row of {length} columns: learned positions are made for "
+                    f"{self.places.num_embeddings} (max_length)."
+                )
+            states = states + self.places(columns)
+        if self.position == "sinusoidal":
+            states = states + sinusoidal(columns, d_model).to(states.dtype)
+        return states
+
+    def _column(self, inputs: Tensor, lengths: Tensor | None) -> Tensor:
+        """The column that is read, int64 `(rows,)`."""
+        if self.readout == "first":
+            return inputs.new_zeros(len(inputs))
+        if lengths is None:
+            return inputs.new_full((len(inputs),), inputs.shape[1] - 1)
+        return lengths - 1
+
+    def _steps(
+        self, states: Tensor, mask: Tensor | None, column: Tensor | None, record: Record | None
+    ) -> list[Tensor]:
+        """The states after each layer; after the last only `column`, if nothing else is wanted."""
+        nearest = None
+        if self.layer.attention.normalisation == "geometric":
+            nearest = Nearest.of(states.shape[1], states.device)
+        steps: list[Tensor] = []
+        num_layers = self.num_layers if self.training else self.test_layers
+        for step in range(num_layers):
+            wanted = column if step == num_layers - 1 and record is None else None
+            states = self.layer(states, mask, column=wanted, nearest=nearest, record=record)
+            if record is not None:
+                record.add("hidden", states)
+            steps.append(states)
+        return steps
+
+    def _classify(self, states: Tensor, column: Tensor) -> Tensor:
+        """Scores `(rows, classes)` from all columns, or from the one that is there."""
+        rows = torch.arange(len(states), device=states.device)
+        scores: Tensor = self.classifier(
+            states[:, 0] if states.shape[1] == 1 else states[rows, column]
+        )
+        return scores
+
+
+def _mean(values: Tensor, mask: Tensor | None) -> Tensor:
+    """The mean over real columns, then over rows: a scalar from `(rows, length)`."""
+    if mask is None:
+        return values.mean()
+    return ((values * mask).sum(dim=1) / mask.sum(dim=1)).mean()
+
+
+def _check(num_layers: int, position: str, halting: str, readout: str) -> None:
+    if num_layers < 1:
+        raise ParameterError(f"{num_layers} layers: allowed are numbers from 1.")
+    for kind, name, allowed in (
+        ("position", position, (*ADDED_POSITIONS, *POSITIONS[1:])),
+        ("halting", halting, FORMS),
+        ("readout", readout, READOUTS),
+    ):
+        if name not in allowed:
+            raise unknown_name(kind, name, allowed)

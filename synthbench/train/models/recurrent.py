@@ -1,0 +1,80 @@
+"""LSTM, in one direction or both.
+
+Source: NDR (Csordás, Irie, Schmidhuber, ICLR 2022), sections 3.1-3.3 and tables 7-9.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from synthbench.train.models.output import Output
+from synthbench.train.record import Record
+
+
+class LSTM(nn.Module):
+    """Embedding, layers of LSTM, and a classifier of the last layer's final states.
+
+    Each direction ends at its own last token, so padding is never read. With `bidirectional` the
+    final states of both directions stand side by side, each of size `d_model / 2`: NDR's tables
+    give 400 (or 1024) where one direction has 200 (or 512).
+
+    Args:
+        vocabulary: number of tokens, padding included.
+        classes: number of classes.
+        d_model: size of the embedding and of every layer's output.
+        num_layers: number of layers.
+        dropout: chance that a unit of the embedding or of a layer's output is dropped.
+        bidirectional: whether each layer also reads from the end.
+    """
+
+    def __init__(
+        self,
+        vocabulary: int,
+        classes: int,
+        *,
+        d_model: int = 200,
+        num_layers: int = 1,
+        dropout: float = 0.5,
+        bidirectional: bool = False,
+    ) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(vocabulary, d_model)
+        hidden = d_model // 2 if bidirectional else d_model
+        self.layers = nn.ModuleList(
+            nn.LSTM(d_model, hidden, batch_first=True, bidirectional=bidirectional)
+            for _ in range(num_layers)
+        )
+        self.dropout = nn.Dropout(dropout)
+        self.classifier = nn.Linear(d_model, classes)
+
+    def forward(
+        self, inputs: Tensor, lengths: Tensor | None = None, record: Record | None = None
+    ) -> Output:
+        """Classify rows of tokens.
+
+        Args:
+            inputs: int64 `(rows, length)`.
+            lengths: int64 `(rows,)`, tokens of each row; without it all rows are full.
+            record: gets `hidden` `(rows, length, d_model)` after each layer.
+
+        Returns:
+            Scores `(rows, classes)`.
+        """
+        if lengths is None:
+            lengths = inputs.new_full((len(inputs),), inputs.shape[1])
+        packed = pack_padded_sequence(
+            self.dropout(self.embedding(inputs)),
+            lengths.cpu(),
+            batch_first=True,
+            enforce_sorted=False,
+        )
+        for layer in self.layers:
+            packed, (final, _) = layer(packed)
+            packed = packed._replace(data=self.dropout(packed.data))
+            if record is not None:
+                hidden, _ = pad_packed_sequence(packed, batch_first=True)
+                record.add("hidden", hidden)
+        both = torch.cat(final.unbind(), dim=-1)
+        return Output(self.classifier(self.dropout(both)))

@@ -1,0 +1,244 @@
+"""What a recipe is: everything a training run needs to know, as data."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from synthbench.errors import ParameterError, unknown_name
+
+#: Fields of a recipe that nobody changes.
+_FIXED = ("name", "model", "options", "published", "line")
+
+
+@dataclasses.dataclass(frozen=True)
+class Measure:
+    """A figure that is taken from every finished run.
+
+    Attributes:
+        name: its heading in tables.
+        split: the split it is taken on.
+        metric: one of the task's; or `eureka_ratio`, `eureka_epoch` or `eureka_accuracy`: whether
+            the watched accuracy ever passed `Study.eureka`, at which epoch, and the accuracy in
+            the end of the runs where it did (Eureka, section 4); or `halting`: after how many
+            steps a column halts, on average.
+        where: column and value, if only rows with this value count.
+        headline: `in` or `out`, if it is the task's figure in or out of distribution.
+    """
+
+    name: str
+    split: str
+    metric: str
+    where: tuple[str, Any] | None = None
+    headline: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Published:
+    """A paper's figure for one measure.
+
+    Attributes:
+        value: the mean over its seeds.
+        source: paper and table, or section.
+        deviation: its standard deviation, None where the paper gives none.
+        runs: over how many runs, where that is told.
+    """
+
+    value: float
+    source: str
+    deviation: float | None = None
+    runs: int | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Recipe:
+    """One model and how it is trained.
+
+    Attributes:
+        name: what the command line and tables call it.
+        model: name of the model in `models.MODELS`.
+        steps: optimiser steps; 0: there is nothing to learn.
+        batch_size: rows of a batch.
+        learning_rate: of AdamW, the largest one.
+        options: the model's sizes and switches.
+        weight_decay: AdamW's.
+        clip: largest norm of the gradient; 0: not clipped.
+        schedule: `constant`, `cosine` or `one-cycle`, after the warm-up.
+        warmup: steps in which the learning rate rises from 1e-6.
+        min_learning_rate: where `cosine` ends.
+        validate_every: steps between two looks at the evaluation splits.
+        heat: first and last softmax temperature and the share of steps between them.
+        ponder: weight of the model's ponder cost in the loss (NDR, appendix A).
+        window: so many batches share rows of like length; 1: batches are random.
+        balance_gradients: scale the gradients of queries, keys and values to their mean norm
+            (Eureka, A.4).
+        log_gradients: note gradient norms of queries, keys and values with every validation.
+        published: the papers' figures, by variant and name of the measure.
+        line: the line of tables that several recipes share; default: their own names.
+    """
+
+    name: str
+    model: str
+    steps: int
+    batch_size: int = 1
+    learning_rate: float = 1e-3
+    options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    weight_decay: float = 0.0
+    clip: float = 0.0
+    schedule: str = "constant"
+    warmup: int = 0
+    min_learning_rate: float = 0.0
+    validate_every: int = 1000
+    heat: tuple[float, float, float] | None = None
+    ponder: float = 0.0
+    window: int = 1
+    balance_gradients: bool = False
+    log_gradients: bool = False
+    published: Mapping[tuple[str, str], Published] = dataclasses.field(default_factory=dict)
+    line: str = ""
+
+    @property
+    def title(self) -> str:
+        """Which line of a table the recipe belongs to."""
+        return self.line or self.name
+
+    def changed(self, recipe: Mapping[str, Any], options: Mapping[str, Any]) -> Recipe:
+        """The recipe with other values; text is read by the field's type.
+
+        Args:
+            recipe: values of the recipe's own fields, such as `steps`.
+            options: values of the model's options.
+
+        Raises:
+            UsageError: there is no field of this name.
+            ParameterError: a value that cannot be read or is not allowed.
+        """
+        fields = {
+            field.name: getattr(self, field.name)
+            for field in dataclasses.fields(self)
+            if field.name not in _FIXED
+        }
+        chosen = {}
+        for name, given in recipe.items():
+            if name not in fields:
+                raise unknown_name("field of a recipe", name, fields)
+            chosen[name] = _read(name, given, fields[name])
+        read = {name: _read_option(given) for name, given in options.items()}
+        changed = dataclasses.replace(self, **chosen, options={**self.options, **read})
+        changed.check()
+        return changed
+
+    def check(self) -> None:
+        """Make sure that a run can be made of it.
+
+        Raises:
+            ParameterError: a number that is not allowed.
+        """
+        for name, least in (("batch_size", 1), ("validate_every", 1), ("window", 1)):
+            if getattr(self, name) < least:
+                raise ParameterError(
+                    f"Recipe {name}={getattr(self, name)}: allowed are whole numbers from {least}."
+                )
+        for name in ("steps", "learning_rate", "weight_decay", "clip", "warmup", "ponder"):
+            if not 0 <= getattr(self, name) < float("inf"):
+                raise ParameterError(
+                    f"Recipe {name}={getattr(self, name)}: allowed are numbers from 0."
+                )
+
+    def to_dict(self) -> dict[str, Any]:
+        """What decides a run, as JSON values; without the papers' figures."""
+        values = {
+            field.name: getattr(self, field.name)
+            for field in dataclasses.fields(self)
+            if field.name not in ("published", "line")
+        }
+        heat = None if self.heat is None else list(self.heat)
+        return {**values, "options": dict(self.options), "heat": heat}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Recipe:
+        """The opposite of `to_dict`."""
+        return cls(**{**values, "heat": _read_heat(values["heat"])})
+
+
+@dataclasses.dataclass(frozen=True)
+class Study:
+    """Recipes that are compared: a table of a paper, or the same at a smaller size.
+
+    Attributes:
+        task: name of the task.
+        name: `main`, or what an ablation varies.
+        profile: `paper` or `cpu`.
+        title: what it shows, in a sentence.
+        recipes: the models, in the table's order.
+        measures: the table's columns.
+        variants: the task's variants that every model is trained on.
+        parameters: the task's parameters that differ from their defaults.
+        rows: rows of splits that differ from the paper's.
+        seeds: how many seeds the table asks for.
+        select: the split that the best checkpoint is chosen by; None: the last one counts.
+        watched: the splits that are looked at with every validation.
+        eureka: the accuracy that marks a Eureka-moment, 0 where nobody asks for one.
+    """
+
+    task: str
+    profile: str
+    title: str
+    recipes: tuple[Recipe, ...]
+    measures: tuple[Measure, ...]
+    variants: tuple[str, ...] = ("default",)
+    name: str = "main"
+    parameters: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    rows: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    seeds: int = 5
+    select: str | None = None
+    watched: tuple[str, ...] = ()
+    eureka: float = 0.0
+
+    def recipe(self, name: str) -> Recipe:
+        """The recipe of this name.
+
+        Raises:
+            UsageError: there is none.
+        """
+        names = {recipe.name: recipe for recipe in self.recipes}
+        if name not in names:
+            raise unknown_name(f"model for {self.task} ({self.profile})", name, names)
+        return names[name]
+
+
+def _read(name: str, given: Any, default: Any) -> Any:
+    """A value of a recipe's field, from text or such a value."""
+    try:
+        if name == "heat":
+            return _read_heat(given)
+        if isinstance(default, bool):
+            return {"true": True, "false": False}[str(given).lower()]
+        if isinstance(default, int):
+            return int(given) if isinstance(given, str) else int(given.__index__())
+        return float(given) if isinstance(default, float) else str(given)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        expected = {"heat": "three numbers such as 0.33,8,0.5, or none"}.get(
+            name, {bool: "true or false", int: "a whole number"}.get(type(default), "a number")
+        )
+        raise ParameterError(f"Recipe {name}={given!r}: expected {expected}.") from None
+
+
+def _read_heat(given: Any) -> tuple[float, float, float] | None:
+    if given is None or given == "none":
+        return None
+    first, last, share = given.split(",") if isinstance(given, str) else given
+    return float(first), float(last), float(share)
+
+
+def _read_option(given: Any) -> Any:
+    """A model's option: text as the number, truth or name that it says."""
+    if not isinstance(given, str):
+        return given
+    for read in (int, float):
+        try:
+            return read(given)
+        except ValueError:
+            continue
+    return {"true": True, "false": False, "none": None}.get(given.lower(), given)
