@@ -38,6 +38,9 @@ class OpenParquet:
         path: its path.
         file: what pyarrow makes of it.
         groups: its row groups.
+
+    Raises:
+        ValueError: the row groups have not the columns of the schema.
     """
 
     def __init__(
@@ -67,7 +70,11 @@ class OpenParquet:
     def batches(
         self, columns: Sequence[str] | None, batch_rows: int, groups: Sequence[int]
     ) -> Iterator[pa.RecordBatch]:
-        """Some columns of some row groups, see `read_batches`."""
+        """Some columns of some row groups, see `read_batches`.
+
+        Raises:
+            DatasetError: they unpack to more than the file's size warrants.
+        """
         size = len(self._data)
         left = _FREE_BYTES + 10 * _TIMES * size
         for group in groups:
