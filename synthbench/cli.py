@@ -82,6 +82,7 @@ for _command in (
     judging.verify,
     judging.evaluate,
     sharing.export,
+    sharing.push,
     training.train,
 ):
     commands.add_command(_command)
