@@ -83,7 +83,7 @@ def test_the_front_matter_is_read_by_huggingface_hub(name: str, made: dict[str, 
     assert front["multilinguality"] == ["monolingual"]
     assert front["source_datasets"] == ["original"]
     assert {"synthbench", "benchmark", task.name} <= set(front["tags"])
-    known = {*inspect.signature(DatasetCardData).parameters, "configs", "dataset_info"}
+    known = {*inspect.signature(DatasetCardData).parameters, "tags", "configs", "dataset_info"}
     assert set(front) <= known
 
 
