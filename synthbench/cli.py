@@ -80,10 +80,12 @@ for _command in (
     making.preview,
     making.generate,
     judging.verify,
+    judging.audit,
     judging.evaluate,
     sharing.export,
     sharing.push,
     training.train,
+    training.validate,
 ):
     commands.add_command(_command)
 

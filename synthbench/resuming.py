@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from synthbench.dataset import Shard, SplitRecord, read_batches, split_record
-from synthbench.digest import RowDigest, file_sha256, read_ids
+from synthbench.digest import file_sha256, read_ids
+from synthbench.fingerprint_set import FingerprintSet
 from synthbench.publishing import Workplace
-from synthbench.sampling import FingerprintSet
 from synthbench.tasks.base import Split, Task
 
 
@@ -45,11 +45,13 @@ class LeftBehind:
         file = self._workplace.path / shard.file
         return file.is_file() and file_sha256(file) == shard.sha256
 
-    def restore(self, seen: dict[int, FingerprintSet], digest: RowDigest) -> None:
-        """Add the finished rows to the digest, and those before the state to what was seen."""
+    def restore(
+        self, seen: dict[int, FingerprintSet], pass_over: Callable[[pa.RecordBatch], None]
+    ) -> None:
+        """Hand the finished rows to the writer, and those before the state to what was seen."""
         remembered = self.rows if self.record is not None else self.emitted
         for batch in self._batches():
-            digest.update(batch)
+            pass_over(batch)
             old = batch.slice(0, remembered)
             remembered -= old.num_rows
             prints = read_ids(old.column("id"))

@@ -13,7 +13,6 @@ import collections
 import contextlib
 import dataclasses
 import itertools
-from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ import pyarrow.parquet as pq
 from tqdm import tqdm
 
 from synthbench.dataset import MANIFEST, Dataset, columns_of
-from synthbench.engine import Engine, open_engine
+from synthbench.engine import Asked, Engine, open_engine
 from synthbench.filechecks import (
     SplitFiles,
     check_card,
@@ -191,7 +190,7 @@ class _Checking:
     def _reports(self, task: Task, files: SplitFiles) -> _Reports:
         """Have all row groups of a split checked, a few ahead of the one that is waited for."""
         with_sources = self.with_sources or task.has_sources()
-        pending: collections.deque[tuple[Piece, Future[PieceReport]]] = collections.deque()
+        pending: collections.deque[tuple[Piece, Asked[PieceReport]]] = collections.deque()
         reports: _Reports = []
         self.bar.set_postfix_str(files.name)
         waiting = collections.deque(files.pieces)

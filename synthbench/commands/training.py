@@ -67,6 +67,36 @@ def train(
         show(summary(result))
 
 
+@click.command()
+@click.argument("task")
+@click.option("--profile", default="cpu", show_default=True, metavar="cpu|paper")
+@click.option("--study", default="main", show_default=True, metavar="NAME", help="Or an ablation.")
+@click.option("--model", "models", multiple=True, metavar="M", help="May be repeated.")
+@click.option("--variant", "variants", multiple=True, metavar="V", help="May be repeated.")
+@click.option("--seeds", type=int, metavar="N", help="Default: as many as the study asks for.")
+@click.option("--out", metavar="DIR", help="Default: TASK-validation.")
+@click.option("--data", metavar="DIR", help="A dataset; made there if there is none yet.")
+@click.option("--stream", is_flag=True, help="Train on endless fresh rows.")
+@click.option("--device", default="auto", show_default=True, metavar="cpu|cuda")
+@click.option("--precision", default="float32", show_default=True, metavar="float32|bfloat16")
+@click.option("--compile", is_flag=True, help="Compile the training step.")
+@click.option("--workers", type=int, metavar="N", help="Runs at once. Default: the usable cores.")
+@click.option("--source-dir", metavar="DIR", help="Where source images lie.")
+@click.option("--overwrite", is_flag=True, help="Replace runs of other recipes that are there.")
+@click.option("--quiet", is_flag=True, help="No bar and no table.")
+def validate(
+    task: str, models: Sequence[str], variants: Sequence[str], quiet: bool, **chosen: Any
+) -> None:
+    """Train baselines and solutions on TASK, and show their figures beside the paper's."""
+    need_torch("validate")
+    from synthbench.train.comparison import markdown
+    from synthbench.train.validation import validate as run
+
+    comparison = run(task, models=models, variants=variants, progress=not quiet, **chosen)
+    if not quiet:
+        show(markdown(comparison))
+
+
 def need_torch(command: str) -> None:
     """Make sure that PyTorch is installed.
 

@@ -15,6 +15,8 @@ Source: NDR (Csordás, Irie, Schmidhuber, ICLR 2022), sections 3.2 and C.2.
 from __future__ import annotations
 
 import dataclasses
+import functools
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -29,6 +31,9 @@ from synthbench.tasks.base import Block, Split, parameter
 from synthbench.tasks.drawing import Node, draw_tree
 from synthbench.tasks.expressions import DIGITS, ExpressionParameters, ExpressionTask
 from synthbench.tasks.growing import Law, grow
+from synthbench.tasks.numeric import list_array
+from synthbench.tasks.scrutiny import Columns, Scrutiny
+from synthbench.tasks.tree_scrutiny import Reader
 from synthbench.tasks.trees import Forest, Grammar
 
 OPERATORS = ("+", "*")
@@ -158,6 +163,23 @@ class Arithmetic(ExpressionTask):
     def solve(self, question: str) -> int:
         return read_expression(question, self.parameters.modulus).value
 
+    @property
+    def reader(self) -> Reader:
+        modulus = self.parameters.modulus
+        return Reader(
+            read=functools.partial(read_expression, modulus=modulus),
+            apply=lambda operator, values: (
+                (sum(values) if operator == "+" else math.prod(values)) % modulus
+            ),
+            deciding=deciding,
+            operators=self.parameters.operators,
+            opening=(ord("("),),
+            closing=ord(")"),
+        )
+
+    def scrutiny(self) -> Scrutiny:
+        return dataclasses.replace(super().scrutiny(), tokens=characters)
+
     def draw(self, row: Mapping[str, Any]) -> str:
         root = read_expression(row["text"], self.parameters.modulus)
         return f"{row['text']}\n{draw_tree(_drawn(root))}"
@@ -242,15 +264,22 @@ def split_characters(texts: pa.Array) -> NDArray[np.uint8]:
     return np.frombuffer(padded, np.uint8)[: len(texts) * width].reshape(-1, width)
 
 
+def characters(columns: Columns) -> pa.ListArray:
+    """The characters of each text, one by one."""
+    codes = split_characters(columns["text"])
+    names = pa.array([chr(code) for code in range(128)])
+    return list_array(pc.take(names, pa.array(codes[codes > 0])), (codes > 0).sum(axis=1))
+
+
 # The reference solver: one row, character by character, as the paper says it.
 
 
 @dataclasses.dataclass(slots=True, eq=False)
 class Expression:
-    """A digit (no operands), or an operation with its two operands; equal to itself alone."""
+    """A digit (no operands), or an operation over two arguments; equal to itself alone."""
 
     symbol: str
-    operands: tuple[Expression, ...]
+    arguments: tuple[Expression, ...]
     value: int
     depth: int = 0
     dependency_depth: int = 0
@@ -297,15 +326,15 @@ def _operation(operator: str, left: Expression, right: Expression, modulus: int)
 def deciding(node: Expression) -> tuple[Expression, ...]:
     """The operands that decide an operation's value: a factor of 0 alone, else both."""
     if node.symbol == "*":
-        zeros = [operand for operand in node.operands if operand.value == 0]
+        zeros = [operand for operand in node.arguments if operand.value == 0]
         if zeros:
             return (min(zeros, key=lambda operand: operand.dependency_depth),)
-    return node.operands
+    return node.arguments
 
 
 def _drawn(node: Expression, needed: bool = True) -> Node:
     """The expression for `draw_tree`: every node with its value, cut ones marked."""
     kept = deciding(node)
-    children = tuple(_drawn(operand, needed and operand in kept) for operand in node.operands)
+    children = tuple(_drawn(operand, needed and operand in kept) for operand in node.arguments)
     label = node.symbol if node.symbol == str(node.value) else f"{node.symbol} = {node.value}"
     return Node(label, children, cut=not needed)

@@ -21,6 +21,7 @@ from synthbench.errors import ParameterError, UsageError, unknown_name
 from synthbench.features import Feature
 from synthbench.seeding import Draws
 from synthbench.tasks.origins import Origin
+from synthbench.tasks.scrutiny import Scrutiny
 
 #: The largest part of a counted bucket that one evaluation split may take from train.
 EVALUATION_SHARE = 0.1
@@ -426,6 +427,12 @@ class Task(abc.ABC):
     def baseline(self) -> dict[str, float]:
         """What is reached without solving the task, by name; shown beside a report."""
         return {}
+
+    # What may be wrong with rows as a whole.
+
+    def scrutiny(self) -> Scrutiny:
+        """What `audit` looks for in the rows beside what it looks for in those of every task."""
+        return Scrutiny()
 
     # How a row is shown.
 

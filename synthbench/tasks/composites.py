@@ -40,7 +40,9 @@ from synthbench.tasks.composites_parts import (
     draw_rgb,
 )
 from synthbench.tasks.composites_rules import DESIGNS, QUADRANTS, TEN_COLORS, decide
+from synthbench.tasks.composites_scrutiny import composites_scrutiny
 from synthbench.tasks.origins import ORIGINS, OWN_PICTURES, Origin
+from synthbench.tasks.scrutiny import Scrutiny
 
 #: The value of a source parameter that stands for the paper's images.
 _OWN = "torchvision"
@@ -332,6 +334,9 @@ class Composites(Task):
         for row, expected in zip(rows, self.pixels(block.take(rows)), strict=True):
             right[row] = _shows(files[int(row)].as_py(), expected)
         return [int(row) for row in np.flatnonzero(~right)]
+
+    def scrutiny(self) -> Scrutiny:
+        return composites_scrutiny(self)
 
     # How answers are judged.
 

@@ -27,6 +27,8 @@ from synthbench.errors import ParameterError
 from synthbench.features import Feature, class_label, value
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Breakdown, Parameters, Split, Task, parameter, read_class
+from synthbench.tasks.ctl_scrutiny import ctl_scrutiny
+from synthbench.tasks.scrutiny import Scrutiny
 
 #: Most symbols and most functions: their tables stand in the manifest and in the card.
 MOST_NAMES = 1024
@@ -318,6 +320,9 @@ class CompositionalTableLookup(Task):
             if len(text) > 1 and set(text) <= {"0", "1"}:
                 return self._index.get(text)
         return read_class(prediction, self.symbols)
+
+    def scrutiny(self) -> Scrutiny:
+        return ctl_scrutiny(self)
 
     def draw(self, row: Mapping[str, Any]) -> str:
         """The row's look-ups, one a line, each with its table: the entry it takes in brackets."""

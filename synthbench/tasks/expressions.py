@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from synthbench.errors import ParameterError, unknown_name
 from synthbench.features import Feature, class_label, value
 from synthbench.tasks.base import Block, Breakdown, Parameters, Split, Task, parameter, read_class
+from synthbench.tasks.scrutiny import Scrutiny
+from synthbench.tasks.tree_scrutiny import Reader, tree_scrutiny
 
 DIGITS = tuple("0123456789")
 #: The deepest trees that can be asked for.
@@ -110,6 +112,11 @@ class ExpressionTask(Task):
         """Token codes as text; `length` has the number of tokens of each row."""
 
     @property
+    @abc.abstractmethod
+    def reader(self) -> Reader:
+        """How `audit` reads the trees: by the reference solver."""
+
+    @property
     def columns(self) -> dict[str, Feature]:
         return {
             "text": value("string"),
@@ -153,6 +160,11 @@ class ExpressionTask(Task):
             for name, dtype in {**dtypes, "length": np.int16}.items()
         }
         return Block({"tokens": tokens, **derived})
+
+    def scrutiny(self) -> Scrutiny:
+        chosen = self.parameters
+        deepest = max(chosen.train_depths + chosen.validation_depths + chosen.test_depths)
+        return tree_scrutiny(self.reader, self.parse, self.bucket_name, deepest)
 
     def read_answer(self, row: Mapping[str, Any], prediction: Any) -> int | None:
         return read_class(prediction, self.labels)

@@ -34,6 +34,7 @@ from synthbench.tasks.drawing import Node, draw_tree
 from synthbench.tasks.expressions import DIGITS, ExpressionParameters, ExpressionTask
 from synthbench.tasks.growing import DEPTH_BITS, grow
 from synthbench.tasks.listops_law import OPERATORS, ListOpsLaw
+from synthbench.tasks.tree_scrutiny import Reader
 from synthbench.tasks.trees import Forest, Grammar
 
 #: The most arguments that can be asked for: the tables of chances grow with them.
@@ -105,9 +106,7 @@ class ListOps(ExpressionTask):
         )
 
     def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
-        law = ListOpsLaw(
-            self.grammar(split), self.parameters.operators, self.parameters.ties == "strict"
-        )
+        law = ListOpsLaw(self.grammar(split), self.parameters.operators, self._strict)
         forest, keys = grow(draws, n, law, depth=bucket)
         lengths = forest.lengths()
         return Block(
@@ -150,21 +149,35 @@ class ListOps(ExpressionTask):
         return Block({"tokens": tokens})
 
     def derive(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        root = read_tree(row["text"])
+        root = read_tree(row["text"], self._strict)
         return {
             "label": root.value,
             "depth": root.depth,
-            "dependency_depth": dependency_depth(root, self.parameters.ties == "strict"),
+            "dependency_depth": root.dependency_depth,
             "length": len(row["text"].split()),
         }
 
     def solve(self, question: str) -> int:
-        return read_tree(question).value
+        return read_tree(question, self._strict).value
+
+    @property
+    def reader(self) -> Reader:
+        return Reader(
+            read=functools.partial(read_tree, strict=True),
+            apply=apply,
+            deciding=functools.partial(deciding, strict=True),
+            operators=self.parameters.operators,
+            opening=tuple(range(CLOSE + 1, len(TOKENS))),
+            closing=CLOSE,
+        )
 
     def draw(self, row: Mapping[str, Any]) -> str:
-        root = read_tree(row["text"])
-        strict = self.parameters.ties == "strict"
-        return f"{row['text']}\n{draw_tree(_drawn(root, strict))}"
+        root = read_tree(row["text"], self._strict)
+        return f"{row['text']}\n{draw_tree(_drawn(root, self._strict))}"
+
+    @property
+    def _strict(self) -> bool:
+        return bool(self.parameters.ties == "strict")
 
 
 # The generator's text: whole blocks at a time.
@@ -222,13 +235,20 @@ class Expression:
     arguments: list[Expression]
     value: int = 0
     depth: int = 0
+    dependency_depth: int = 0
 
 
 _VALUES = {digit: value for value, digit in enumerate(DIGITS)}
 
 
-def read_tree(text: str) -> Expression:
-    """Parse one row and work out the value and depth of every node.
+def read_tree(text: str, strict: bool) -> Expression:
+    """Parse one row and work out value, depth and dependency depth of every list as it closes.
+
+    The dependency depth is the depth of the tree when every argument that does not decide is cut.
+
+    Args:
+        text: the row.
+        strict: which of several arguments with the same value decides, see `deciding`.
 
     Raises:
         ValueError: the text is no ListOps expression.
@@ -244,8 +264,11 @@ def read_tree(text: str) -> Expression:
             if not open_lists or not open_lists[-1].arguments:
                 raise ValueError(f"nothing to close in {text!r}")
             node = open_lists.pop()
-            node.value = _apply(node.symbol, [argument.value for argument in node.arguments])
+            node.value = apply(node.symbol, [argument.value for argument in node.arguments])
             node.depth = 1 + max([argument.depth for argument in node.arguments])
+            # Of digits alone any may decide.
+            kept = deciding(node, strict) if node.depth > 1 else node.arguments
+            node.dependency_depth = 1 + max([argument.dependency_depth for argument in kept])
         elif word.startswith("["):
             if word[1:] not in OPERATORS:
                 raise ValueError(f"unknown operator {word!r} in {text!r}")
@@ -262,7 +285,8 @@ def read_tree(text: str) -> Expression:
     return done
 
 
-def _apply(operator: str, values: list[int]) -> int:
+def apply(operator: str, values: list[int]) -> int:
+    """The value of an operator over values, one or more."""
     if operator == "SM":
         return sum(values) % 10
     decisive = _decisive(operator, values)
@@ -288,17 +312,8 @@ def deciding(node: Expression, strict: bool) -> list[Expression]:
     kept: list[Expression] = []
     for decisive in _decisive(node.symbol, [argument.value for argument in node.arguments]):
         equal = [one for one in node.arguments if one.value == decisive and one not in kept]
-        if strict and len(equal) > 1:
-            equal.sort(key=lambda one: dependency_depth(one, strict))
-        kept.append(equal[0])
+        kept.append(min(equal, key=lambda one: one.dependency_depth) if strict else equal[0])
     return kept
-
-
-def dependency_depth(node: Expression, strict: bool) -> int:
-    """Depth of the tree when every argument that does not decide is cut."""
-    if not node.arguments:
-        return 0
-    return 1 + max([dependency_depth(one, strict) for one in deciding(node, strict)])
 
 
 def _drawn(node: Expression, strict: bool, needed: bool = True) -> Node:

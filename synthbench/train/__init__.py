@@ -1,4 +1,4 @@
-"""Training the papers' models; needs PyTorch, the extra `train`.
+"""Training and validating the papers' models; needs PyTorch, the extra `train`.
 
 from synthbench.train import train, validate
 
@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from synthbench.train.training import train
+    from synthbench.train.validation import validate
 
-__all__ = ["train"]
+__all__ = ["train", "validate"]
 
-_MODULES = {"train": "training"}
+_MODULES = {"train": "training", "validate": "validation"}
 
 
 def __getattr__(name: str) -> Any:

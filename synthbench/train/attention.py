@@ -78,8 +78,12 @@ class Attention(nn.Module):
             else Relative(d_model, num_heads, gated=position == "gated", dropout=query_dropout)
         )
         if normalisation == "hybrid":
-            start = math.log(hybrid_start / (1 - hybrid_start))
-            self.hybrid_logit = nn.Parameter(torch.full((num_heads,), start))
+            if not 0 < hybrid_start < 1:
+                raise ParameterError(
+                    f"hybrid_start {hybrid_start}: allowed are numbers between 0 and 1."
+                )
+            start = torch.full((num_heads,), hybrid_start)
+            self.hybrid_logit = nn.Parameter(torch.logit(start))
         if normalisation == "geometric":
             self.direction = Direction(d_model, num_heads)
             self.alpha = nn.Parameter(torch.full((num_heads, 1, 1), 1 / scale))
@@ -111,7 +115,8 @@ class Attention(nn.Module):
             mask: which columns are real, bool `(rows, length)`; None means all.
             column: the one column of each row whose output is wanted, int64 `(rows,)`.
             nearest: `Nearest.of(length)`, if it is at hand, for geometric attention.
-            record: gets `scores`, `attention` and, from hybrid attention, `hybrid`.
+            record: gets `scores` of all queries, `attention` of those wanted and, from hybrid
+                attention, `hybrid`.
 
         Returns:
             `(rows, length, d_model)`; `(rows, 1, d_model)` with `column`.
@@ -119,14 +124,12 @@ class Attention(nn.Module):
         scores = self.scores(states)
         # Weights need float32 even where autocast makes products of bfloat16.
         scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
-        weights = self._weights(scores, mask, nearest)
+        weights = self._weights(scores, mask, column, nearest)
         if record is not None:
             record.add("scores", scores)
             record.add("attention", weights)
             if self.normalisation == "hybrid":
                 record.add("hybrid", self.hybrid_weight)
-        if column is not None:
-            weights = weights[torch.arange(len(column), device=column.device), :, column, None]
         mixed = weights.to(states.dtype) @ self._heads(self.value(states))
         output: Tensor = self.output(mixed.transpose(1, 2).flatten(-2))
         return output
@@ -145,28 +148,40 @@ class Attention(nn.Module):
         return queries @ keys + placed
 
     def _weights(
-        self, scores: Tensor, mask: Tensor | None, nearest: weigh.Nearest | None
+        self,
+        scores: Tensor,
+        mask: Tensor | None,
+        column: Tensor | None,
+        nearest: weigh.Nearest | None,
     ) -> Tensor:
+        """The weights of all queries, or of the one in `column` of each row."""
         match self.normalisation:
-            case "softmax":
-                return weigh.softmax(scores, mask, self.temperature)
-            case "normsoftmax":
-                return weigh.normsoftmax(scores, mask, self.temperature)
-            case "normsoftmax-variance":
-                return weigh.normsoftmax(scores, mask, self.temperature, "variance")
-            case "doubly-normalised":
-                return weigh.doubly_normalised(scores, mask, self.temperature)
-            case "hybrid":
-                return weigh.hybrid(scores, mask, self.temperature, self.hybrid_weight)
             case "geometric":
-                return weigh.geometric(scores, mask, nearest)
-            case _:
-                return weigh.unnormalised(scores, mask, self.temperature)
+                return _only(weigh.geometric(scores, mask, nearest), column)
+            case "doubly-normalised":
+                return _only(weigh.doubly_normalised(scores, mask, self.temperature), column)
+            case "hybrid":
+                share = self.hybrid_weight
+                return _only(weigh.hybrid(scores, mask, self.temperature, share), column)
+        # The others know nothing but the spread of other queries, so one query is enough.
+        temperature: Tensor = self.temperature
+        if self.normalisation.startswith("normsoftmax"):
+            statistic = "variance" if self.normalisation.endswith("variance") else "deviation"
+            temperature = weigh.spread(scores, mask, statistic).clamp_max(temperature)
+        normalise = weigh.unnormalised if self.normalisation == "none" else weigh.softmax
+        return normalise(_only(scores, column), mask, temperature)
 
     def _heads(self, projected: Tensor) -> Tensor:
         """`(rows, length, d_model)` as `(rows, heads, length, d_head)`."""
         rows, length, _ = projected.shape
         return projected.view(rows, length, self.num_heads, -1).transpose(1, 2)
+
+
+def _only(maps: Tensor, column: Tensor | None) -> Tensor:
+    """`(rows, heads, queries, keys)`, or `(rows, heads, 1, keys)` of one query in each row."""
+    if column is None:
+        return maps
+    return maps[torch.arange(len(column), device=column.device), :, column, None]
 
 
 def _check(

@@ -13,6 +13,9 @@ from synthbench.generation import generate
 from synthbench.publishing import finished
 from synthbench.registry import task_class
 
+#: Rows of the train split beside a stream: nobody reads them, but a dataset has some.
+_STREAM_TRAIN_ROWS = 100
+
 
 @dataclasses.dataclass(frozen=True)
 class DataRequest:
@@ -24,6 +27,7 @@ class DataRequest:
         parameters: the task's parameters, where a dataset is made.
         rows: rows of splits that differ from the paper's, where a dataset is made.
         insisted: parameters that a dataset that is there must have.
+        stream: whether training is on fresh rows; then hardly any train split is made.
     """
 
     task: str
@@ -31,6 +35,7 @@ class DataRequest:
     parameters: Mapping[str, Any]
     rows: Mapping[str, int]
     insisted: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    stream: bool = False
 
     def open(self, path: Path, workers: int, progress: bool) -> Dataset:
         """The dataset at a place, made there if nothing is.
@@ -46,7 +51,7 @@ class DataRequest:
                 self.task,
                 variant=self.variants,
                 out=path,
-                rows=self.rows,
+                rows={**self.rows, **({"train": _STREAM_TRAIN_ROWS} if self.stream else {})},
                 parameters=self.parameters,
                 workers=workers,
                 progress=progress,

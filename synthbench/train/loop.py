@@ -19,11 +19,11 @@ from tqdm import tqdm
 from synthbench.errors import ParameterError, SynthbenchError
 from synthbench.train.attention import balance_gradients
 from synthbench.train.batches import Batch, Batches, evaluation_batches
+from synthbench.train.directory import RunDirectory
 from synthbench.train.encoding import Rows
 from synthbench.train.models.output import Output
 from synthbench.train.objectives import Objective
 from synthbench.train.recipes.base import Recipe
-from synthbench.train.runs import RunDirectory
 from synthbench.train.schedules import learning_rate, temperature
 from synthbench.train.setting import Setting
 
@@ -167,10 +167,9 @@ class Loop:
             batch = batch.to(self.setting.device)
             with self.setting.autocast():
                 scores = self.model(batch.inputs, batch.lengths).scores
-            share = len(indices) / len(rows)
-            loss += self.objective.loss(scores, batch).item() * share
-            metric += self.objective.measured(scores, batch).mean().item() * share
-        return loss, metric
+            loss += self.objective.loss(scores, batch).item() * len(indices)
+            metric += self.objective.measured(scores, batch).sum().item()
+        return loss / len(rows), metric / len(rows)
 
     def _gradient_norms(self) -> dict[str, float]:
         """L1 norms of the last step's gradients of queries, keys and values (Eureka, figure 5)."""
@@ -186,6 +185,7 @@ class Loop:
             initial=self.step,
             desc=self.recipe.name,
             unit=" steps",
+            leave=None,
             disable=None if self.setting.progress else True,
         )
 

@@ -53,10 +53,13 @@ def normsoftmax(
 
     Source: Eureka, eq. 2 and A.11.
     """
-    spread = _variance(scores, mask).clamp_min(_SMALLEST_VARIANCE)
-    if statistic == "deviation":
-        spread = spread.sqrt()
-    return softmax(scores, mask, spread.clamp_max(temperature))
+    return softmax(scores, mask, spread(scores, mask, statistic).clamp_max(temperature))
+
+
+def spread(scores: Tensor, mask: Tensor | None, statistic: str = "deviation") -> Tensor:
+    """σ of NormSoftmax: the spread of each map's scores over real pairs, `(rows, heads, 1, 1)`."""
+    variance = _variance(scores, mask).clamp_min(_SMALLEST_VARIANCE)
+    return variance.sqrt() if statistic == "deviation" else variance
 
 
 def _variance(scores: Tensor, mask: Tensor | None) -> Tensor:

@@ -24,16 +24,23 @@ class Setting:
         precision: `float32` or `bfloat16`.
         compiled: whether training steps go through `torch.compile`.
         progress: whether to show a bar on standard error, if that is a terminal.
+        threads: how many threads PyTorch computes with on a CPU; None: as many as it likes.
     """
 
     device: torch.device
     precision: str = "float32"
     compiled: bool = False
     progress: bool = True
+    threads: int | None = None
 
     @classmethod
     def make(
-        cls, device: str, precision: str = "float32", compiled: bool = False, progress: bool = True
+        cls,
+        device: str,
+        precision: str = "float32",
+        compiled: bool = False,
+        progress: bool = True,
+        threads: int | None = None,
     ) -> Setting:
         """The setting from names; `auto` is a GPU if there is one.
 
@@ -52,7 +59,7 @@ class Setting:
             if int(number or 0) >= count:
                 there = f"finds {count}" if count else "finds no GPU"
                 raise UsageError(f"Device {device!r}: PyTorch {there} here; try --device cpu.")
-        return cls(torch.device(device), precision, compiled, progress)
+        return cls(torch.device(device), precision, compiled, progress, threads)
 
     def autocast(self) -> torch.autocast:
         """The context in which the model computes."""
@@ -61,20 +68,23 @@ class Setting:
 
 
 @contextlib.contextmanager
-def isolated(seed: int, device: torch.device) -> Iterator[None]:
+def isolated(seed: int, setting: Setting) -> Iterator[None]:
     """PyTorch with a random state of its own, and on the CPU with deterministic algorithms only.
 
     What was set before is set again afterwards.
     """
     deterministic = torch.are_deterministic_algorithms_enabled()
-    devices = [device] if device.type == "cuda" else []
-    with torch.random.fork_rng(devices):
+    threads = torch.get_num_threads()
+    device = setting.device
+    with torch.random.fork_rng([device] if device.type == "cuda" else []):
         torch.manual_seed(seed)
         torch.use_deterministic_algorithms(deterministic or device.type == "cpu")
+        torch.set_num_threads(setting.threads or threads)
         try:
             yield
         finally:
             torch.use_deterministic_algorithms(deterministic)
+            torch.set_num_threads(threads)
 
 
 @contextlib.contextmanager

@@ -45,7 +45,8 @@ def _with_halting(name: str, **switches: Any) -> dict[str, Model]:
 def _reasoner(**switches: Any) -> Model:
     """The one-layer Transformer of Eureka, section A.12."""
     one_layer = {"num_layers": 1, "position": "learned", "begin_end": False}
-    return _encoder(**one_layer, **switches)
+    no_norm = {"attention_norm": False, "feedforward_norm": "none"}
+    return _encoder(**one_layer, **no_norm, **switches)
 
 
 def _counting(**switches: Any) -> Model:

@@ -1,8 +1,10 @@
 """The counting encoder, one layer with each normalisation on or off, and the identity network.
 
-Source: Counting (Ouellette, Pfister, Jud, 2023), sections III and IV. What the paper leaves open
-(one head, a residual connection around each part) is as in the standard encoder layer that it
-starts from.
+Source: Counting (Ouellette, Pfister, Jud, 2023), sections III and IV. Two things the paper leaves
+open. The number of heads: one, as its table III shows one map. Residual connections: the
+standard model has them, the others, which are to let counts through, have none. With one around
+the attention the linear layer after it could not give exact counts: to drop what the cell itself
+adds, it would have to send all colours to one vector, and their counts with them.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ class Counting(nn.Module):
         normalisation: `none` or `softmax`, or another of `attention.NORMALISATIONS`.
         norm_attention: whether LayerNorm follows the attention.
         norm_feedforward: whether LayerNorm follows the feed-forward part.
+        residual: whether a residual connection goes around each part.
         d_ff: width of the feed-forward part's ReLU layer, 2,048 in the standard model; 0: one
             linear layer instead, as in the paper's other three.
         num_heads: number of heads, a divisor of 10.
@@ -43,10 +46,12 @@ class Counting(nn.Module):
         normalisation: str = "none",
         norm_attention: bool = False,
         norm_feedforward: bool = False,
+        residual: bool = False,
         d_ff: int = 0,
         num_heads: int = 1,
     ) -> None:
         super().__init__()
+        self.residual = residual
         self.attention = Attention(COLORS, num_heads, normalisation=normalisation, key_bias=True)
         self.feedforward = _feedforward(COLORS, d_ff) if d_ff else nn.Linear(COLORS, COLORS)
         self.norm_attention = nn.LayerNorm(COLORS) if norm_attention else nn.Identity()
@@ -69,8 +74,10 @@ class Counting(nn.Module):
         if lengths is not None:
             mask = torch.arange(inputs.shape[1], device=inputs.device) < lengths.unsqueeze(-1)
         cells = functional.one_hot(inputs, COLORS).to(self.attention.key.weight.dtype)
-        states = self.norm_attention(cells + self.attention(cells, mask, record=record))
-        counts = self.norm_feedforward(states + self.feedforward(states))
+        states = self.attention(cells, mask, record=record)
+        states = self.norm_attention(cells + states if self.residual else states)
+        counts = self.feedforward(states)
+        counts = self.norm_feedforward(states + counts if self.residual else counts)
         if record is not None:
             record.add("hidden", states)
             record.add("hidden", counts)

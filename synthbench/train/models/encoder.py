@@ -50,8 +50,8 @@ class Layer(nn.Module):
         attention: self-attention over `d_model`.
         d_model: size of a state.
         d_ff: size of the feed-forward part's hidden layer.
-        dropout: chance that a unit of the attention's output, or of the hidden layer or the output
-            of the feed-forward part, is dropped.
+        dropout: chance that a unit of the attention's output or of the feed-forward part's hidden
+            layer is dropped; without a gate, of that part's output, too.
         copy_gate: whether each column may keep its state.
         attention_norm: whether LayerNorm follows the attention.
         feedforward_norm: what follows the feed-forward part: `layer` (LayerNorm), `tanh` (NDR,
@@ -105,14 +105,16 @@ class Layer(nn.Module):
         if column is not None:
             states = states[torch.arange(len(column), device=column.device), column, None]
         attended = self.attention_norm(self.dropout(attended) + states)  # eq. 1
-        update = self.dropout(self.feedforward(attended))
+        update = self.feedforward(attended)
+        output: Tensor
         if self.gate is None:
-            output: Tensor = self.feedforward_norm(update + attended)
+            output = self.feedforward_norm(self.dropout(update) + attended)
             return output
         gate = torch.sigmoid(self.gate(attended))  # eq. 3
         if record is not None:
             record.add("gate", gate)
-        return torch.lerp(states, self.feedforward_norm(update), gate)  # eqs. 2 and 4
+        output = gate * self.feedforward_norm(update) + (1 - gate) * states  # eqs. 2 and 4
+        return output
 
 
 class Encoder(nn.Module):
@@ -130,7 +132,7 @@ class Encoder(nn.Module):
         num_layers: how often the layer is applied.
         test_layers: how often in evaluation; default `num_layers` (NDR, section C.1).
         d_ff: size of the feed-forward part's hidden layer.
-        dropout: see `Layer`; of the embeddings, too.
+        dropout: see `Layer`.
         query_dropout: chance that a unit of a query is dropped.
         attention: one of `attention.NORMALISATIONS`.
         temperature: what scores are divided by; default √d_head.
@@ -174,8 +176,9 @@ class Encoder(nn.Module):
         begin_end: bool = True,
     ) -> None:
         super().__init__()
-        _check(num_layers, position, halting, readout)
-        self.num_layers, self.test_layers = num_layers, test_layers or num_layers
+        test_layers = num_layers if test_layers is None else test_layers
+        _check(min(num_layers, test_layers), position, halting, readout)
+        self.num_layers, self.test_layers = num_layers, test_layers
         self.position, self.readout, self.begin_end = position, readout, begin_end
         self.vocabulary = vocabulary
         self.embedding = nn.Embedding(vocabulary + 2 * begin_end, d_model)
@@ -197,7 +200,6 @@ class Encoder(nn.Module):
             attention_norm=attention_norm,
             feedforward_norm=feedforward_norm,
         )
-        self.dropout = nn.Dropout(dropout)
         self.halting = None if halting == "none" else Halting(d_model, halting)
         self.classifier = nn.Linear(d_model, classes)
 
@@ -231,7 +233,7 @@ class Encoder(nn.Module):
         steps = self._steps(states, mask, None, record)
         halted = self.halting(states, steps)
         if record is not None:
-            record.add("halting", halted.steps)
+            record.add("halting", halted.steps if mask is None else halted.steps * mask)
         return Output(self._classify(halted.output, column), _mean(halted.remainder, mask))
 
     def _with_begin_end(
@@ -260,8 +262,7 @@ class Encoder(nn.Module):
             states = states + self.places(columns)
         if self.position == "sinusoidal":
             states = states + sinusoidal(columns, d_model).to(states.dtype)
-        dropped: Tensor = self.dropout(states)
-        return dropped
+        return states
 
     def _column(self, inputs: Tensor, lengths: Tensor | None) -> Tensor:
         """The column that is read, int64 `(rows,)`."""
@@ -306,7 +307,7 @@ def _mean(values: Tensor, mask: Tensor | None) -> Tensor:
 
 def _check(num_layers: int, position: str, halting: str, readout: str) -> None:
     if num_layers < 1:
-        raise ParameterError(f"num_layers {num_layers}: allowed are numbers from 1.")
+        raise ParameterError(f"{num_layers} layers: allowed are numbers from 1.")
     for kind, name, allowed in (
         ("position", position, (*ADDED_POSITIONS, *POSITIONS[1:])),
         ("halting", halting, FORMS),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from synthbench.errors import UsageError, unknown_name
 from synthbench.registry import task_class
-from synthbench.train.recipes import counting, dnas, eureka, ndr
+from synthbench.train.recipes import counting, cpu, dnas, eureka, ndr, ndr_ablations
 from synthbench.train.recipes.base import Study
 
 STUDIES: tuple[Study, ...] = (
+    *cpu.STUDIES,
     *ndr.STUDIES,
+    *ndr_ablations.STUDIES,
     *eureka.STUDIES,
     *counting.STUDIES,
     *dnas.STUDIES,

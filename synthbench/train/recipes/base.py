@@ -8,24 +8,30 @@ from typing import Any
 
 from synthbench.errors import ParameterError, unknown_name
 
+#: Fields of a recipe that nobody changes.
+_FIXED = ("name", "model", "options", "published", "line")
+
 
 @dataclasses.dataclass(frozen=True)
 class Measure:
-    """A figure that is taken from a finished run.
+    """A figure that is taken from every finished run.
 
     Attributes:
         name: its heading in tables.
-        split: the split it is taken on; for `eureka` the one that is watched.
-        metric: the task's metric; or `eureka`: at which epoch the metric first passed
-            `Study.eureka`, its ratio and the mean over the runs that had one; or `halting`: the
-            mean number of steps before a column halts.
+        split: the split it is taken on.
+        metric: one of the task's; or `eureka_ratio`, `eureka_epoch` or `eureka_accuracy`: whether
+            the watched accuracy ever passed `Study.eureka`, at which epoch, and the accuracy in
+            the end of the runs where it did (Eureka, section 4); or `halting`: after how many
+            steps a column halts, on average.
         where: column and value, if only rows with this value count.
+        headline: `in` or `out`, if it is the task's figure in or out of distribution.
     """
 
     name: str
     split: str
     metric: str
     where: tuple[str, Any] | None = None
+    headline: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,14 +39,16 @@ class Published:
     """A paper's figure for one measure.
 
     Attributes:
-        value: the mean over its seeds, in the measure's unit.
-        deviation: its standard deviation, None where the paper gives none.
+        value: the mean over its seeds.
         source: paper and table, or section.
+        deviation: its standard deviation, None where the paper gives none.
+        runs: over how many runs, where that is told.
     """
 
     value: float
     source: str
     deviation: float | None = None
+    runs: int | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,6 +75,7 @@ class Recipe:
             (Eureka, A.4).
         log_gradients: note gradient norms of queries, keys and values with every validation.
         published: the papers' figures, by variant and name of the measure.
+        line: the line of tables that several recipes share; default: their own names.
     """
 
     name: str
@@ -87,6 +96,12 @@ class Recipe:
     balance_gradients: bool = False
     log_gradients: bool = False
     published: Mapping[tuple[str, str], Published] = dataclasses.field(default_factory=dict)
+    line: str = ""
+
+    @property
+    def title(self) -> str:
+        """Which line of a table the recipe belongs to."""
+        return self.line or self.name
 
     def changed(self, recipe: Mapping[str, Any], options: Mapping[str, Any]) -> Recipe:
         """The recipe with other values; text is read by the field's type.
@@ -102,7 +117,7 @@ class Recipe:
         fields = {
             field.name: getattr(self, field.name)
             for field in dataclasses.fields(self)
-            if field.name not in ("name", "model", "options", "published")
+            if field.name not in _FIXED
         }
         chosen = {}
         for name, given in recipe.items():
@@ -136,10 +151,15 @@ class Recipe:
         values = {
             field.name: getattr(self, field.name)
             for field in dataclasses.fields(self)
-            if field.name != "published"
+            if field.name not in ("published", "line")
         }
         heat = None if self.heat is None else list(self.heat)
         return {**values, "options": dict(self.options), "heat": heat}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Recipe:
+        """The opposite of `to_dict`."""
+        return cls(**{**values, "heat": _read_heat(values["heat"])})
 
 
 @dataclasses.dataclass(frozen=True)

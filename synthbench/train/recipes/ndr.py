@@ -1,77 +1,203 @@
-"""Recipes of NDR (Csordás, Irie, Schmidhuber, ICLR 2022): ctl, arithmetic and listops."""
+"""Recipes of NDR (Csordás, Irie, Schmidhuber, ICLR 2022) for ctl, arithmetic and listops.
+
+Hyper-parameters are those of tables 7 to 9 and of section C.3, accuracies those of tables 1 to 3.
+The paper measures every 1,000 steps and takes the best checkpoint on the validation split.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
-from synthbench.train.recipes.base import Measure, Recipe, Study
+from synthbench.train.recipes.base import Measure, Published, Recipe, Study
 
-_ACCURACY = (Measure("iid", "iid", "accuracy"), Measure("test", "test", "accuracy"))
+MEASURES = (
+    Measure("iid", "iid", "accuracy", headline="in"),
+    Measure("test", "test", "accuracy", headline="out"),
+)
 
 
-def _small(name: str, **options: Any) -> Recipe:
-    sizes = {"d_model": 64, "d_ff": 128, "num_heads": 4, "num_layers": 6, "dropout": 0.1}
-    if name in ("lstm", "bilstm"):
-        sizes = {"d_model": 64, "dropout": 0.1}
+class Sizes(NamedTuple):
+    """A line of tables 7 to 9, in the table's order and units.
+
+    Attributes:
+        d_model: size of a state.
+        d_ff: size of the feed-forward part's hidden layer; 0 for recurrent models.
+        num_heads: number of heads; 0 for recurrent models.
+        num_layers: number of layers.
+        batch_size: rows of a batch.
+        rate: learning rate in units of 1e-4.
+        weight_decay: weight decay.
+        dropout: dropout.
+        steps: thousands of iterations.
+    """
+
+    d_model: int
+    d_ff: int
+    num_heads: int
+    num_layers: int
+    batch_size: int
+    rate: float
+    weight_decay: float
+    dropout: float
+    steps: int
+
+
+_CTL_PLAIN = Sizes(128, 256, 4, 11, 512, 1.5, 0.0025, 0.1, 30)
+_CTL_GATED = Sizes(256, 512, 1, 14, 512, 2.0, 0.01, 0.5, 30)
+TABLE_7 = {
+    "lstm": Sizes(200, 0, 0, 1, 256, 10, 0.0, 0.5, 20),
+    "bilstm": Sizes(400, 0, 0, 1, 256, 10, 0.0, 0.5, 20),
+    "dnc": Sizes(200, 0, 0, 1, 256, 10, 0.0, 0.5, 20),
+    "transformer": _CTL_PLAIN,
+    "transformer-relative": _CTL_PLAIN,
+    "transformer-relative-gate": _CTL_GATED,
+    "transformer-gated-position": _CTL_GATED,
+    "geometric": _CTL_PLAIN,
+    "ndr": _CTL_GATED._replace(rate=1.5),
+}
+_ARITHMETIC_PLAIN = Sizes(128, 256, 4, 11, 512, 1.5, 0.0025, 0.5, 200)
+_ARITHMETIC_GATED = Sizes(256, 1024, 4, 15, 512, 1.5, 0.01, 0.5, 100)
+TABLE_8 = {
+    "lstm": Sizes(200, 0, 0, 2, 256, 10, 0.0, 0.5, 200),
+    "bilstm": Sizes(400, 0, 0, 2, 256, 10, 0.0, 0.5, 200),
+    "transformer": _ARITHMETIC_PLAIN,
+    "transformer-relative": _ARITHMETIC_PLAIN,
+    "transformer-gated-position": _ARITHMETIC_GATED,
+    "ndr": _ARITHMETIC_GATED,
+}
+_LISTOPS_PLAIN = Sizes(256, 1024, 16, 6, 512, 4.0, 0.05, 0.015, 200)
+_LISTOPS_GATED = Sizes(512, 1024, 16, 20, 512, 2.0, 0.09, 0.1, 100)
+TABLE_9 = {
+    "lstm": Sizes(512, 0, 0, 4, 512, 10, 0.08, 0.1, 200),
+    "bilstm": Sizes(1024, 0, 0, 4, 512, 10, 0.08, 0.1, 200),
+    "transformer": _LISTOPS_PLAIN,
+    "transformer-relative": _LISTOPS_PLAIN,
+    "transformer-gated-position": _LISTOPS_GATED,
+    "ndr": _LISTOPS_GATED,
+}
+#: The models with a copy gate; all gated models drop parts of their queries (section C.3).
+GATED = ("transformer-relative-gate", "transformer-gated-position", "ndr")
+
+#: A mean and a standard deviation, in hundredths.
+Hundredths = tuple[int, int]
+#: In and out of distribution.
+InOut = tuple[Hundredths, Hundredths]
+
+
+def accuracies(source: str, **variants: InOut) -> dict[tuple[str, str], Published]:
+    """A table's accuracies, by variant and measure."""
+    return {
+        (variant, name): Published(mean / 100, source, deviation / 100)
+        for variant, figures in variants.items()
+        for name, (mean, deviation) in zip(("iid", "test"), figures, strict=True)
+    }
+
+
+def recipe(
+    name: str,
+    sizes: Sizes,
+    clip: float,
+    published: Mapping[tuple[str, str], Published],
+    **options: Any,
+) -> Recipe:
+    """A line of one of the tables as a recipe."""
+    of_model: dict[str, Any] = {"d_model": sizes.d_model, "dropout": sizes.dropout}
+    if name != "dnc":
+        of_model["num_layers"] = sizes.num_layers
+    if sizes.num_heads:
+        of_model |= {"num_heads": sizes.num_heads, "d_ff": sizes.d_ff}
+    if name in GATED:
+        of_model["query_dropout"] = 0.1
     return Recipe(
         name,
         name,
-        steps=2000,
-        batch_size=256,
-        learning_rate=1e-3,
-        weight_decay=0.01,
-        clip=5.0,
-        options={**sizes, **options},
-        validate_every=250,
+        steps=1000 * sizes.steps,
+        batch_size=sizes.batch_size,
+        learning_rate=sizes.rate * 1e-4,
+        weight_decay=sizes.weight_decay,
+        clip=clip,
+        options={**of_model, **options},
+        published=published,
     )
 
 
-CTL_CPU = Study(
+def _ctl(name: str, forward: InOut, backward: InOut) -> Recipe:
+    published = accuracies("NDR, table 1", forward=forward, backward=backward)
+    return recipe(name, TABLE_7[name], 5.0, published)
+
+
+def _arithmetic(name: str, figures: InOut) -> Recipe:
+    return recipe(name, TABLE_8[name], 1.0, accuracies("NDR, table 2", default=figures))
+
+
+def _listops(name: str, figures: InOut) -> Recipe:
+    """Results are read from the first column (section D.2), after 24 layers where 20 are trained.
+
+    Queries of models without a gate have a dropout of their own here (section C.3).
+    """
+    options: dict[str, Any] = {}
+    if TABLE_9[name].num_heads:
+        options["readout"] = "first"
+        options |= {"test_layers": 24} if name in GATED else {"query_dropout": 0.05}
+    return recipe(name, TABLE_9[name], 1.0, accuracies("NDR, table 3", default=figures), **options)
+
+
+_PERFECT = (100, 0)
+
+CTL = Study(
     task="ctl",
-    profile="cpu",
-    title="Longer chains than in training",
+    profile="paper",
+    title="Longer chains of functions than in training",
     variants=("forward", "backward"),
-    parameters={
-        "functions": 4,
-        "train_lengths": (1, 2, 3, 4),
-        "validation_lengths": (5,),
-        "test_lengths": (6,),
-    },
-    rows={"train": 2_400, "iid": 250, "validation": 500, "test": 500},
     select="validation",
     watched=("iid", "validation"),
-    measures=_ACCURACY,
-    seeds=1,
+    measures=MEASURES,
     recipes=(
-        _small("lstm"),
-        _small("bilstm"),
-        _small("transformer"),
-        _small("transformer-relative"),
-        _small("transformer-gated-position", num_heads=1, num_layers=10, dropout=0.2),
-        _small("ndr", num_heads=1, num_layers=10, dropout=0.2),
+        _ctl("lstm", (_PERFECT, _PERFECT), ((59, 3), (22, 3))),
+        _ctl("bilstm", (_PERFECT, _PERFECT), (_PERFECT, _PERFECT)),
+        _ctl("dnc", (_PERFECT, _PERFECT), ((57, 6), (18, 2))),
+        _ctl("transformer", (_PERFECT, (13, 1)), ((82, 39), (12, 1))),
+        _ctl("transformer-relative", (_PERFECT, (23, 5)), (_PERFECT, (13, 1))),
+        _ctl("transformer-relative-gate", (_PERFECT, (99, 1)), (_PERFECT, (19, 4))),
+        _ctl("transformer-gated-position", (_PERFECT, (98, 2)), (_PERFECT, (98, 3))),
+        _ctl("geometric", ((96, 4), (16, 2)), ((93, 6), (15, 2))),
+        _ctl("ndr", (_PERFECT, _PERFECT), (_PERFECT, _PERFECT)),
     ),
 )
 
-ARITHMETIC_CPU = Study(
+ARITHMETIC = Study(
     task="arithmetic",
-    profile="cpu",
+    profile="paper",
     title="Deeper expressions than in training",
-    parameters={
-        "train_depths": (1, 2, 3),
-        "validation_depths": (4,),
-        "test_depths": (5,),
-        "max_length": 21,
-    },
-    rows={"train": 50_000, "iid": 500, "validation": 500, "test": 500},
     select="validation",
     watched=("iid", "validation"),
-    measures=_ACCURACY,
-    seeds=1,
+    measures=MEASURES,
     recipes=(
-        _small("lstm"),
-        _small("transformer"),
-        _small("ndr", num_layers=9, dropout=0.2),
+        _arithmetic("lstm", ((99, 0), (74, 2))),
+        _arithmetic("bilstm", ((98, 1), (82, 6))),
+        _arithmetic("transformer", ((98, 1), (47, 1))),
+        _arithmetic("transformer-relative", (_PERFECT, (77, 4))),
+        _arithmetic("transformer-gated-position", ((100, 1), (80, 16))),
+        _arithmetic("ndr", (_PERFECT, (98, 1))),
     ),
 )
 
-STUDIES = (CTL_CPU, ARITHMETIC_CPU)
+LISTOPS = Study(
+    task="listops",
+    profile="paper",
+    title="Deeper lists than in training",
+    select="validation",
+    watched=("iid", "validation"),
+    measures=MEASURES,
+    recipes=(
+        _listops("lstm", ((99, 0), (71, 3))),
+        _listops("bilstm", (_PERFECT, (57, 4))),
+        _listops("transformer", ((98, 0), (74, 3))),
+        _listops("transformer-relative", ((98, 1), (79, 4))),
+        _listops("transformer-gated-position", ((100, 1), (90, 6))),
+        _listops("ndr", (_PERFECT, (99, 1))),
+    ),
+)
+
+STUDIES = (CTL, ARITHMETIC, LISTOPS)

@@ -19,7 +19,8 @@ import torch
 from synthbench.errors import DatasetError, UsageError
 from synthbench.publishing import describe_difference, write_failure, write_json
 
-_RUN, _METRICS, _CHECKPOINT = "run.json", "metrics.jsonl", "checkpoint.pt"
+RUN = "run.json"
+_METRICS, _CHECKPOINT = "metrics.jsonl", "checkpoint.pt"
 _MODEL, _RESULT = "model.pt", "result.json"
 
 
@@ -46,9 +47,10 @@ class RunDirectory:
         Raises:
             UsageError: another run is there, or the place cannot be used.
         """
-        file = self.path / _RUN
+        file = self.path / RUN
+        command = json.loads(json.dumps(command))  # as it is read again: lists for tuples
         if file.is_file() and not overwrite:
-            begun = self._json(_RUN)
+            begun = self._json(RUN)
             if begun != command:
                 raise UsageError(
                     f"Output {str(self.path)!r} holds another run "
@@ -73,9 +75,9 @@ class RunDirectory:
         Raises:
             UsageError: there is no run.
         """
-        if not (self.path / _RUN).is_file():
-            raise UsageError(f"No run at {str(self.path)!r}: it has no {_RUN}.")
-        return self._json(_RUN)
+        if not (self.path / RUN).is_file():
+            raise UsageError(f"No run at {str(self.path)!r}: it has no {RUN}.")
+        return self._json(RUN)
 
     @property
     def result(self) -> dict[str, Any] | None:

@@ -1,0 +1,171 @@
+"""The profile `cpu`: the papers' contrasts at sizes that two cores show in ten minutes a task."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from synthbench.train.recipes import counting, eureka, ndr
+from synthbench.train.recipes.base import Recipe, Study
+
+
+def _smaller(study: Study, *recipes: Recipe, **changes: Any) -> Study:
+    """A study of the profile `paper` with these recipes and changes."""
+    return dataclasses.replace(study, profile="cpu", recipes=recipes, **changes)
+
+
+def _of(study: Study, name: str, *, options: dict[str, Any], **changes: Any) -> Recipe:
+    """A recipe of a study with other values; the options are its only ones."""
+    return dataclasses.replace(study.recipe(name), options=options, **changes)
+
+
+def _ctl(name: str, **options: Any) -> Recipe:
+    return _of(
+        ndr.CTL,
+        name,
+        options={"d_model": 64, **options},
+        steps=2000,
+        batch_size=256,
+        learning_rate=1e-3,
+        validate_every=250,
+    )
+
+
+_HEADS_4 = {"d_ff": 128, "num_heads": 4, "num_layers": 6, "dropout": 0.1}
+_HEADS_1 = {"d_ff": 128, "num_heads": 1, "num_layers": 10, "dropout": 0.2}
+
+CTL = _smaller(
+    ndr.CTL,
+    _ctl("lstm", dropout=0.1),
+    _ctl("bilstm", dropout=0.1),
+    _ctl("transformer", **_HEADS_4),
+    _ctl("transformer-relative", **_HEADS_4),
+    _ctl("transformer-gated-position", **_HEADS_1),
+    _ctl("ndr", **_HEADS_1),
+    parameters={
+        "functions": 4,
+        "train_lengths": (1, 2, 3, 4),
+        "validation_lengths": (5,),
+        "test_lengths": (6,),
+    },
+    rows={"train": 2_400, "iid": 250, "validation": 500, "test": 500},
+    seeds=1,
+)
+
+
+def _arithmetic(name: str, **options: Any) -> Recipe:
+    return _of(
+        ndr.ARITHMETIC,
+        name,
+        options={"d_model": 64, **options},
+        steps=3000,
+        batch_size=256,
+        learning_rate=1e-3,
+        validate_every=250,
+        window=8,
+    )
+
+
+ARITHMETIC = _smaller(
+    ndr.ARITHMETIC,
+    _arithmetic("lstm", dropout=0.1),
+    _arithmetic("transformer", **_HEADS_4),
+    _arithmetic("ndr", d_ff=128, num_heads=4, num_layers=8, dropout=0.1),
+    parameters={
+        "train_depths": (1, 2, 3),
+        "validation_depths": (4,),
+        "test_depths": (5,),
+        "max_length": 21,
+    },
+    rows={"train": 50_000, "iid": 500, "validation": 500, "test": 500},
+    seeds=1,
+)
+
+
+def _listops(name: str, **options: Any) -> Recipe:
+    return _of(
+        ndr.LISTOPS,
+        name,
+        options={"d_model": 64, **options},
+        steps=3000,
+        batch_size=256,
+        learning_rate=1e-3,
+        validate_every=250,
+        window=8,
+    )
+
+
+LISTOPS = _smaller(
+    ndr.LISTOPS,
+    _listops("lstm", num_layers=2, dropout=0.1),
+    _listops("transformer", readout="first", **_HEADS_4),
+    _listops("ndr", readout="first", d_ff=128, num_heads=4, num_layers=8, dropout=0.1),
+    parameters={
+        "train_depths": (1, 2),
+        "validation_depths": (3,),
+        "test_depths": (4,),
+        "max_length": 25,
+        "max_args": 3,
+    },
+    rows={"train": 50_000, "iid": 500, "validation": 500, "test": 500},
+    seeds=1,
+)
+
+
+def _count(name: str) -> Recipe:
+    return dataclasses.replace(
+        counting.GRID_COUNT.recipe(name),
+        steps=8000,
+        learning_rate=1e-2,
+        schedule="one-cycle",
+    )
+
+
+GRID_COUNT = _smaller(
+    counting.GRID_COUNT,
+    *(_count(recipe.name) for recipe in counting.GRID_COUNT.recipes),
+    rows={"train": 100_000, "iid": 500, "test": 3_500},
+    seeds=1,
+)
+
+
+def _repeat(name: str) -> Recipe:
+    return dataclasses.replace(
+        counting.IDENTITY.recipe(name), steps=5000, learning_rate=1e-3, schedule="one-cycle"
+    )
+
+
+IDENTITY = _smaller(
+    counting.IDENTITY,
+    _repeat("identity"),
+    _repeat("identity-norm"),
+    seeds=1,
+)
+
+#: The whole task of the paper, with the whole number of epochs.
+PARITY = dataclasses.replace(eureka.PARITY, profile="cpu")
+
+
+def _see(name: str) -> Recipe:
+    return eureka.vision(
+        name,
+        published=eureka.COMPOSITES.recipe(name).published,
+        steps=500,
+        batch_size=64,
+        learning_rate=1e-3,
+        min_learning_rate=1e-5,
+        warmup=50,
+        validate_every=100,
+    )
+
+
+COMPOSITES = _smaller(
+    eureka.COMPOSITES,
+    _see("resnet"),
+    _see("vit"),
+    _see("vit-normsoftmax"),
+    rows={"train": 6_000, "validation": 500, "test": 1_000},
+    seeds=1,
+)
+
+STUDIES = (CTL, ARITHMETIC, LISTOPS, PARITY, COMPOSITES, GRID_COUNT, IDENTITY)
