@@ -85,8 +85,8 @@ def _front_matter(manifest: Manifest, tasks: Sequence[Task]) -> dict[str, Any]:
         "task_categories": list(tasks[0].categories),
         "size_categories": [_size_category(rows)],
         "tags": ["synthbench", "synthetic", "benchmark", "algorithmic-reasoning", manifest.task],
-        "configs": [_config(manifest, task, default=task is tasks[0]) for task in tasks],
-        "dataset_info": [_dataset_info(manifest, task) for task in tasks],
+        "configs": [config(manifest, task, default=task is tasks[0]) for task in tasks],
+        "dataset_info": [dataset_info(manifest, task) for task in tasks],
     }
 
 
@@ -116,7 +116,8 @@ def content_digest(manifest: Manifest, variant: str) -> str:
     return hashlib.sha256(json.dumps(digests, sort_keys=True).encode()).hexdigest()
 
 
-def _config(manifest: Manifest, task: Task, default: bool) -> dict[str, Any]:
+def config(manifest: Manifest, task: Task, default: bool) -> dict[str, Any]:
+    """A variant's entry in the front matter's `configs`, as YAML values."""
     return {
         "config_name": task.variant,
         **({"default": True} if default else {}),
@@ -130,7 +131,8 @@ def _config(manifest: Manifest, task: Task, default: bool) -> dict[str, Any]:
     }
 
 
-def _dataset_info(manifest: Manifest, task: Task) -> dict[str, Any]:
+def dataset_info(manifest: Manifest, task: Task) -> dict[str, Any]:
+    """A variant's entry in the front matter's `dataset_info`, as YAML values."""
     splits = manifest.variants[task.variant]
     sizes = {name: sum(shard.bytes for shard in split.shards) for name, split in splits.items()}
     return {

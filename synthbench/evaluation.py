@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from synthbench.errors import UsageError
+from synthbench.errors import DatasetError, UsageError
+from synthbench.findings import one_line, short
 from synthbench.predictions import Predictions, read_predictions
 from synthbench.report import Report, Score, score_of, scores_by
 from synthbench.rows import RowSource, choose_task, open_rows
@@ -193,7 +194,7 @@ class _Judgement:
             ]
             done = len(values)
             ids = batch["id"] if identity else [f"row {done + i}" for i in range(len(rows))]
-            values += self._judge(rows, ids, self._predictions(ids, done))
+            values += self._judge(split, rows, ids, self._predictions(ids, done))
             for name in groups:
                 self._groups[name].extend(batch[name])
         self._values[split] = np.array(values, np.float64)
@@ -230,7 +231,11 @@ class _Judgement:
         return [by_id.get(one, _MISSING) for one in ids]
 
     def _judge(
-        self, rows: Sequence[Mapping[str, Any]], ids: Sequence[str], predictions: Sequence[Any]
+        self,
+        split: str,
+        rows: Sequence[Mapping[str, Any]],
+        ids: Sequence[str],
+        predictions: Sequence[Any],
     ) -> list[list[float]]:
         """The metrics of each of these rows, in the task's order."""
         task, values = self._task, []
@@ -247,6 +252,10 @@ class _Judgement:
                 values.append([measured[metric] for metric in task.metrics])
         except KeyError as error:
             raise _no_column(task, error.args[0]) from error
+        except (ValueError, TypeError, IndexError) as error:  # of what is no row of the task
+            reason = f"{type(error).__name__}: {error}"
+            text = f"Row {short(name)} of {split!r} cannot be judged: {reason}"
+            raise DatasetError(one_line(text)) from error
         return values
 
     def report(self, without_predictions: Sequence[str]) -> Report:

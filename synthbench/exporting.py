@@ -104,7 +104,7 @@ def export(
 def _choose_tasks(dataset: Dataset, variants: Sequence[str] | None, to: str) -> list[Task]:
     there = list(dataset.manifest.variants)
     chosen = list(dict.fromkeys(map(dataset.variant, variants or there)))
-    tasks = [dataset.manifest.make_task(name) for name in chosen]
+    tasks = [dataset.make_task(name) for name in chosen]
     for task in tasks:
         if obstacle := FORMATS[to].obstacle(task):
             others = [name for name, form in FORMATS.items() if form.obstacle(task) is None]

@@ -24,6 +24,8 @@ from numpy.typing import NDArray
 #: A stored deflate block holds so many bytes at most.
 _LARGEST_BLOCK = 0xFFFF
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
+#: How a header says it, at its bytes 24 and 25 of the file.
+_RGB_OF_8_BITS = bytes([8, 2])
 #: Pixels of an image, at most: a few bytes could ask for billions.
 _MOST_PIXELS = 1 << 20
 #: Images that are decoded at a time: few enough to stay in the processor's cache.
@@ -99,7 +101,8 @@ def decode(encoded: bytes) -> NDArray[np.uint8]:
         uint8 `(height, width, 3)`.
 
     Raises:
-        ValueError: the bytes are no PNG image, a broken one, or one of more than 2**20 pixels.
+        ValueError: the bytes are no PNG image in RGB with 8 bits, a broken one, or one of more
+            than 2**20 pixels.
     """
     files = np.frombuffer(encoded, np.uint8).reshape(1, -1)
     form = _find_form(encoded)
@@ -181,12 +184,14 @@ def _decode_any(encoded: bytes) -> NDArray[np.uint8]:
         return Image.open(io.BytesIO(encoded), formats=("PNG",))
 
     try:
+        if encoded[24:26] != _RGB_OF_8_BITS:
+            raise ValueError("it is not in RGB with 8 bits")
         with opened() as image:
             if image.width * image.height > _MOST_PIXELS:
                 raise ValueError(f"{image.width}x{image.height} pixels are too many")
             image.verify()  # loading alone would overlook a wrong checksum
         with opened() as image:
-            return np.array(image.convert("RGB"))
+            return np.array(image)
     except Exception as error:  # broken bytes may raise anything
         raise ValueError(f"{len(encoded)} bytes that are no image: {error}") from None
 
@@ -203,7 +208,7 @@ def _form(height: int, width: int) -> _Form:
     complement = (length ^ 0xFFFF).to_bytes(2, "little")
     stored = b"\x78\x01\x01" + size + complement  # zlib header; final block, stored; its length
     # Width, height, 8 bits, RGB, and the only compression, filtering and (no) interlacing.
-    header = width.to_bytes(4, "big") + height.to_bytes(4, "big") + bytes([8, 2, 0, 0, 0])
+    header = width.to_bytes(4, "big") + height.to_bytes(4, "big") + _RGB_OF_8_BITS + bytes(3)
     before = _SIGNATURE + _chunk(b"IHDR", header)
     data = _chunk(b"IDAT", stored + bytes(length + 4))
     start = len(before) + 4

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import json
 import shutil
 from collections.abc import Iterator
@@ -16,10 +17,15 @@ from typing import IO, Any
 
 from synthbench.dataset import MANIFEST, Dataset
 from synthbench.errors import DatasetError, ExhaustedError, SynthbenchError, UsageError
+from synthbench.files import read_regular, reason_against
+from synthbench.findings import one_line, short
+from synthbench.jsonforms import ANYTHING, TEXT, check_form, read_json
 
 _COMMAND = "command.json"
 _PROGRESS = "progress.json"
 _LOCK = "lock"
+#: Bytes of either file that are read, at most.
+_LARGEST_NOTE = 1 << 26
 
 
 def finished(path: Path) -> Dataset | None:
@@ -55,14 +61,13 @@ class Workplace:
         self.path = path
         self._target = target
         self._lock = lock
-        self.progress: dict[str, Any] = {}
-        if (path / _PROGRESS).is_file():
-            self.progress = json.loads((path / _PROGRESS).read_text(encoding="utf-8"))
+        self.progress: dict[str, Any] = _read_progress(path)
 
     def save(self, variant: str, split: str, record: dict[str, Any]) -> None:
         """Note what is finished of a split, to go on from there after an interruption."""
         self.progress.setdefault(variant, {})[split] = record
-        write_json(self.path / _PROGRESS, self.progress)
+        noted = {"sha256": _checksum(self.progress), "progress": self.progress}
+        write_json(self.path / _PROGRESS, noted)
 
     def publish(self, overwrite: bool) -> None:
         """Give the directory its final name; a dataset there before goes only after that.
@@ -89,6 +94,21 @@ class Workplace:
                 old.rename(self._target)
             raise
         shutil.rmtree(old, ignore_errors=True)
+
+
+def _read_progress(directory: Path) -> dict[str, Any]:
+    """What an interrupted run has noted; nothing, if that is not as it was written."""
+    try:
+        noted = read_json(read_regular(directory, _PROGRESS, _LARGEST_NOTE))
+        check_form(noted, {"sha256": TEXT, "progress": ANYTHING}, _PROGRESS)
+    except (DatasetError, ValueError):
+        return {}
+    progress: dict[str, Any] = noted["progress"]
+    return progress if _checksum(progress) == noted["sha256"] else {}
+
+
+def _checksum(values: Any) -> str:
+    return hashlib.sha256(json.dumps(values).encode()).hexdigest()
 
 
 @contextlib.contextmanager
@@ -129,9 +149,11 @@ def open_workplace(target: Path, command: dict[str, Any], overwrite: bool) -> It
 
 
 def _check_command(path: Path, target: Path, command: dict[str, Any], overwrite: bool) -> None:
-    file = path / _COMMAND
-    if file.is_file():
-        begun = json.loads(file.read_text(encoding="utf-8"))
+    if reason_against(path, _COMMAND) != "missing":
+        try:
+            begun = read_json(read_regular(path, _COMMAND, _LARGEST_NOTE))
+        except (DatasetError, ValueError) as error:
+            begun = f"not to be told: {error}"
         if begun == command:
             return
         if not overwrite:
@@ -142,12 +164,14 @@ def _check_command(path: Path, target: Path, command: dict[str, Any], overwrite:
             )
     for entry in path.iterdir():
         if entry.name != _LOCK:
-            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
-    write_json(file, command)
+            shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
+    write_json(path / _COMMAND, command)
 
 
-def describe_difference(begun: dict[str, Any], command: dict[str, Any]) -> str:
-    """In which entries two commands differ, for people."""
+def describe_difference(begun: Any, command: dict[str, Any]) -> str:
+    """In which entries two commands differ, for people; the first may be whatever a file holds."""
+    if not isinstance(begun, dict):
+        return f"which one is {one_line(str(begun))}"
     parts = []
     for name in command:
         there, asked = begun.get(name), command[name]
@@ -157,7 +181,7 @@ def describe_difference(begun: dict[str, Any], command: dict[str, Any]) -> str:
             keys = [key for key in {**there, **asked} if there.get(key) != asked.get(key)]
             there = {key: there.get(key) for key in keys}
             asked = {key: asked.get(key) for key in keys}
-        parts.append(f"{name}: {there} there, {asked} asked for")
+        parts.append(f"{name}: {short(there)} there, {short(asked)} asked for")
     return "; ".join(parts) or "made from other source images"
 
 
@@ -219,7 +243,8 @@ def check_whole(dataset: Dataset) -> None:
         for split in splits.values():
             for shard in split.shards:
                 file = dataset.path / shard.file
-                if not file.is_file() or file.stat().st_size != shard.bytes:
+                there = reason_against(dataset.path, shard.file) is None
+                if not there or file.stat().st_size != shard.bytes:
                     raise DatasetError(
                         f"{file} is missing or has another size than the manifest says; make the "
                         "dataset again with --overwrite."

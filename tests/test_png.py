@@ -74,10 +74,19 @@ def test_what_pillow_encoded_is_decoded_too(options):
     assert np.array_equal(png.decode(pillow_png(pixels, **options)), pixels)
 
 
-def test_a_large_or_grey_image_of_another_encoder_is_decoded():
-    assert png.decode(pillow_png(random_pixels((300, 200)))).shape == (300, 200, 3)
-    grey = random_pixels((9, 8))[..., 0]
-    assert np.array_equal(png.decode(pillow_png(grey)), np.repeat(grey[..., None], 3, axis=2))
+def test_a_large_image_of_another_encoder_is_decoded():
+    pixels = random_pixels((300, 200))
+    assert np.array_equal(png.decode(pillow_png(pixels)), pixels)
+
+
+@pytest.mark.parametrize("mode", ["L", "P", "RGBA", "1", "16 bits"])
+def test_what_readers_would_not_see_as_rgb_is_an_error(mode):
+    image = Image.fromarray(random_pixels((9, 8)))
+    deep = Image.fromarray(np.arange(72, dtype=np.uint16).reshape(9, 8))
+    file = io.BytesIO()
+    (deep if mode == "16 bits" else image.convert(mode)).save(file, "PNG")
+    with pytest.raises(ValueError, match="it is not in RGB with 8 bits"):
+        png.decode(file.getvalue())
 
 
 @pytest.mark.parametrize("file", [b"", b"no image", b"\x89PNG\r\n\x1a\n", bytes(9532)])

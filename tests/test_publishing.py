@@ -22,6 +22,7 @@ from synthbench.publishing import (
 from tests.numbers_task import Numbers
 
 COMMAND = {"task": "numbers", "seed": 0, "rows": {"default": {"train": 10}}, "tables": {}}
+SPLIT = {"rows": 0, "buckets": {}, "candidates": 0, "digest": "0" * 64, "shards": []}
 MANIFEST = {
     "format": 1,
     "synthbench": "0",
@@ -30,7 +31,7 @@ MANIFEST = {
     "parameters": {},
     "shard_rows": 1,
     "tables": {},
-    "variants": {},
+    "variants": {"main": {"splits": {"train": SPLIT}}},
 }
 
 

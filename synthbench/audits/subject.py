@@ -32,7 +32,7 @@ class Subject:
     @classmethod
     def open(cls, dataset: Dataset, variant: str) -> Subject:
         """The variant of a dataset, which has it."""
-        task = dataset.manifest.make_task(variant)
+        task = dataset.make_task(variant)
         scrutiny = task.scrutiny()
         buckets = Levels(task.bucket_name, task.buckets, task.bucket_label)
         return cls(dataset, task, scrutiny, scrutiny.levels or buckets)

@@ -148,7 +148,7 @@ def _read(name: str, given: Any, default: Any) -> Any:
                 return float(given)
             case _:
                 return str(given)
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, OverflowError):
         allowed = _EXPECTED[_kind(default)]
         raise ParameterError(f"Parameter {name}={given!r}: expected {allowed}.") from None
 
@@ -169,11 +169,17 @@ def _kind(default: Any) -> str:
     return type(default).__name__
 
 
+#: Numbers of a range, at most; no parameter takes so many.
+_MOST_NUMBERS = 10_000
+
+
 def _numbers(item: Any) -> Iterable[int]:
     """`3` or `1..5` as numbers."""
     if isinstance(item, str) and ".." in item:
-        low, high = item.split("..")
-        return range(int(low), int(high) + 1)
+        low, high = map(int, item.split(".."))
+        if high - low > _MOST_NUMBERS:
+            raise ValueError(f"more than {_MOST_NUMBERS:,} numbers")
+        return range(low, high + 1)
     return (int(item) if isinstance(item, str) else operator.index(item),)
 
 
@@ -397,6 +403,11 @@ class Task(abc.ABC):
         No source image may be in two splits of a variant.
         """
         return np.zeros(0, np.uint64)
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The directories that parameters name, which a dataset may do to mislead its readers."""
+        return ()
 
     def has_sources(self) -> bool:
         """Whether the source images lie here, so that `check_sources` can look at them."""

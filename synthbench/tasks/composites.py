@@ -317,6 +317,11 @@ class Composites(Task):
         codes: NDArray[np.uint64] = ((owner << 32) | block["source_index"]).astype(np.uint64)
         return codes[owner >= 0]
 
+    @property
+    def places(self) -> tuple[str, ...]:
+        parted = [spec.partition(":") for spec in self.parts.sources]
+        return tuple(path for kind, _, path in parted if kind == "folder")
+
     def has_sources(self) -> bool:
         return all(images.is_here(spec) for spec in self.parts.sources)
 
