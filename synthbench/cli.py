@@ -111,6 +111,7 @@ for _command in (
     judging.audit,
     judging.evaluate,
     sharing.export,
+    sharing.push,
     training.train,
     training.validate,
 ):
