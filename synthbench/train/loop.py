@@ -77,7 +77,10 @@ class Loop:
         self.batches, self.watched, self.select = batches, watched, select
         self.directory, self.setting = directory, setting
         self.optimizer = torch.optim.AdamW(
-            model.parameters(), lr=recipe.learning_rate, weight_decay=recipe.weight_decay
+            model.parameters(),
+            lr=recipe.learning_rate,
+            weight_decay=recipe.weight_decay,
+            fused=True,
         )
         self.best: Best | None = None
         self.step = 0

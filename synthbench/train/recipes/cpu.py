@@ -112,18 +112,21 @@ LISTOPS = _smaller(
 )
 
 
-def _count(name: str) -> Recipe:
+def _count(name: str, steps: int, learning_rate: float = 1e-2) -> Recipe:
     return dataclasses.replace(
         counting.GRID_COUNT.recipe(name),
-        steps=8000,
-        learning_rate=1e-2,
+        steps=steps,
+        learning_rate=learning_rate,
         schedule="one-cycle",
     )
 
 
 GRID_COUNT = _smaller(
     counting.GRID_COUNT,
-    *(_count(recipe.name) for recipe in counting.GRID_COUNT.recipes),
+    _count("counting", 8_000),
+    _count("counting-standard", 3_000, learning_rate=3e-3),
+    _count("counting-norm-attention", 20_000),
+    _count("counting-norm-feedforward", 20_000),
     rows={"train": 100_000, "iid": 500, "test": 3_500},
     seeds=1,
 )
