@@ -83,6 +83,7 @@ for _command in (
     judging.evaluate,
     training.train,
     training.validate,
+    training.figures,
 ):
     commands.add_command(_command)
 
