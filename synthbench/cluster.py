@@ -146,13 +146,19 @@ class _Asked(Generic[T]):
 
     def __init__(self, client: Any, future: Any) -> None:
         self._client, self._future = client, future
+        self._result: list[T] = []
 
     def result(self) -> T:
         """The result, waited for as long as there are workers."""
+        if not self._result:  # Dask would fetch it every time
+            self._result.append(self._fetch())
+        return self._result[0]
+
+    def _fetch(self) -> T:
         while True:
             try:
-                result: T = self._future.result(timeout=_PATIENCE)
-                return result
+                fetched: T = self._future.result(timeout=_PATIENCE)
+                return fetched
             except TimeoutError:
                 _wait_for_worker(self._client)
             except distributed.KilledWorker as error:
