@@ -41,14 +41,21 @@ class Interrupted(KeyboardInterrupt):
 @contextlib.contextmanager
 def _interruptible() -> Iterator[None]:
     """Let Control-C and SIGTERM stop what runs, cleanly; the second one kills."""
+    interrupted = False
 
     def interrupt(number: int, frame: FrameType | None) -> None:
+        nonlocal interrupted
+        interrupted = True
         signal.signal(number, signal.SIG_DFL)
         raise Interrupted
 
     before = {one: signal.signal(one, interrupt) for one in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
+    except Exception as error:
+        if interrupted:  # and this came of it, say from a module half imported
+            raise Interrupted from error
+        raise
     finally:
         for one, handler in before.items():
             signal.signal(one, handler)
