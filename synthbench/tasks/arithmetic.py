@@ -152,20 +152,19 @@ class Arithmetic(ExpressionTask):
 
     def listing(self, split: Split, bucket: int) -> Block:
         goal = self.goal(bucket)
-        every = self._of_depth(goal.depth)
+        every, kinds = self._of_depth(goal.depth)
         if goal.label is None:
             return every
-        kinds = self.root_operators({"text": self.join(every["tokens"], every["length"])})
         return every.take((kinds == goal.operator) & (every["label"] == goal.label))
 
     @functools.lru_cache(maxsize=2)  # noqa: B019 - a task is a value, and few are made
-    def _of_depth(self, depth: int) -> Block:
-        """Every expression of a depth."""
+    def _of_depth(self, depth: int) -> tuple[Block, NDArray[np.int64]]:
+        """Every expression of a depth, and the numbers of their root operators."""
         operators = self.parameters.operators
         texts = self.grammar(depth).expressions(
             depth, DIGITS, lambda kind, operands: f"({operands[0]}{operators[kind]}{operands[1]})"
         )
-        return self.listed(texts)
+        return self.listed(texts), self.root_operators({"text": pa.array(texts, pa.string())})
 
     def root_operators(self, columns: Mapping[str, pa.Array]) -> NDArray[np.int64]:
         characters = split_characters(columns["text"])

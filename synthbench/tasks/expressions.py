@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import abc
 import dataclasses
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
@@ -164,7 +165,7 @@ class ExpressionTask(Task):
     @property
     def block_rows(self) -> int:
         """Candidates of a block: fewer where there are many buckets, each with its own blocks."""
-        return 16_384 if self.parameters.balance == "depth" else 2_048
+        return 16_384 if self.parameters.balance == "depth" else 512
 
     # Buckets: the depths themselves, or numbers made of depth, root operator and label.
 
@@ -176,12 +177,12 @@ class ExpressionTask(Task):
         if self.parameters.balance == "depth":
             return depths
         operators, labels = len(self.parameters.operators), len(self.labels)
+        pairs = list(itertools.product(depths, range(operators)))
         return tuple(
-            (depth * operators + operator) * labels + (turn + depth + operator) % labels
+            (depth * operators + operator) * labels + (turn + place) % labels
             for turn in range(labels)
-            for depth in depths
-            for operator in range(operators)
-            if self.gives(operator, (turn + depth + operator) % labels)
+            for place, (depth, operator) in enumerate(pairs)
+            if self.gives(operator, (turn + place) % labels)
         )
 
     def goal(self, bucket: int) -> Goal:
