@@ -114,6 +114,7 @@ for _command in (
     sharing.push,
     training.train,
     training.validate,
+    training.figures,
 ):
     commands.add_command(_command)
 

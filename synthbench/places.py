@@ -25,7 +25,7 @@ LOCK, COMMAND, PROGRESS, DATASET, OLD = "lock", "command.json", "progress.json",
 
 def workplace_of(target: Path) -> Path:
     """The hidden directory in which the dataset for a place is made; on the same file system."""
-    return target.with_name(f".{target.name}.partial")
+    return target.parent / f".{target.name}.partial"
 
 
 def hold(workplace: Path) -> IO[str] | None:

@@ -30,7 +30,7 @@ def compare(study: Study, results: Mapping[tuple[str, str], Sequence[Json]]) -> 
         "seeds": study.seeds,
         "data": {
             "parameters": first["data"]["parameters"],
-            "changed": dict(study.parameters),
+            "changed": {name: first["data"]["parameters"][name] for name in study.parameters},
             "rows": dict(study.rows),
         },
         "precision": first["precision"],

@@ -11,6 +11,7 @@ from torch.nn import functional
 
 from synthbench.errors import ParameterError, unknown_name
 from synthbench.train.attention import POSITIONS, Attention
+from synthbench.train.dropout import Dropout
 from synthbench.train.halting import FORMS, Halting
 from synthbench.train.models.output import Output
 from synthbench.train.normalisation import Nearest
@@ -32,7 +33,7 @@ class FeedForward(nn.Module):
         super().__init__()
         self.inner = nn.Linear(d_model, d_hidden)
         self.outer = nn.Linear(d_hidden, d_model)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, states: Tensor) -> Tensor:
         """`(..., d_model)` to `(..., d_model)`."""
@@ -77,7 +78,7 @@ class Layer(nn.Module):
         self.feedforward = FeedForward(d_model, d_ff, dropout)
         norms = {"layer": nn.LayerNorm(d_model), "tanh": nn.Tanh(), "none": nn.Identity()}
         self.feedforward_norm = norms[feedforward_norm]
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.gate: FeedForward | None = None
         if copy_gate:
             self.gate = FeedForward(d_model, d_model)

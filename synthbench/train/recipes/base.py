@@ -153,8 +153,8 @@ class Recipe:
             for field in dataclasses.fields(self)
             if field.name not in ("published", "line")
         }
-        heat = None if self.heat is None else list(self.heat)
-        return {**values, "options": dict(self.options), "heat": heat}
+        options = {name: _plain(value) for name, value in self.options.items()}
+        return {**values, "options": options, "heat": _plain(self.heat)}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Recipe:
@@ -206,6 +206,10 @@ class Study:
         if name not in names:
             raise unknown_name(f"model for {self.task} ({self.profile})", name, names)
         return names[name]
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
 
 
 def _read(name: str, given: Any, default: Any) -> Any:
