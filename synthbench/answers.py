@@ -135,8 +135,12 @@ _OR = re.compile(rf"{_MARKUP}(?:or|and|[,;/|&]){_MARKUP}|[ \t]+", re.IGNORECASE)
 _BEFORE = re.compile(
     r"(?:[+×·÷^/≠]|!=|\}\{|[\d)\]]\s*[-−*]|\b(?:not|nor|than)\b\W*|n['’]t\b\W*)\s*\Z", re.IGNORECASE
 )
-#: Behind a word with which a calculation only begins.
-_BEHIND = re.compile(r"\s*(?:[+×·÷^/=]|[-−*]\s*[\d(]|mod\b)")
+#: Behind a word with which a calculation only begins, or that is doubted or ruled out.
+_BEHIND = re.compile(
+    r"\s*(?:[+×·÷^/=?]|[-−*]\s*[\d(]|mod\b)"
+    rf"|{_MARKUP}(?:is|was)(?:n['’]t|\s+(?:not|wrong|incorrect))\b",
+    re.IGNORECASE,
+)
 
 
 def _find_word(text: str, names: tuple[str, ...]) -> str | None:

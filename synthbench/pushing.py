@@ -11,14 +11,15 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from synthbench.card import content_digest
+from synthbench.cardchecks import CARD, check_card, read_card
 from synthbench.dataset import MANIFEST, Dataset
 from synthbench.errors import DatasetError, SynthbenchError, UsageError
+from synthbench.filechecks import make_tasks
+from synthbench.files import regular_file
+from synthbench.findings import Findings
 from synthbench.publishing import check_whole
 from synthbench.tables import text_table
-from synthbench.writing import shard_file
 
-CARD = "README.md"
 _KIND = "dataset"
 #: What an older dataset may have left there that would be read together with the new one.
 _REPLACED = ["data/*", "sheets/*"]
@@ -136,43 +137,22 @@ def _check_names(repo_id: str, revision: str | None) -> None:
 
 
 def _read_card(dataset: Dataset) -> dict[str, Any]:
-    """The card's front matter, if it is of these rows."""
-    import yaml
-
-    file = dataset.path / CARD
-    remedy = "make the dataset again with --overwrite."
-    try:
-        front = yaml.safe_load(file.read_text(encoding="utf-8").split("---\n", 2)[1])
-        described = {one["config_name"]: one["description"] for one in front["configs"]}
-        for variant in dataset.manifest.variants:
-            if content_digest(dataset.manifest, variant) not in described[variant]:
-                raise DatasetError(f"{file} describes other rows of {variant}; {remedy}")
-        card: dict[str, Any] = front
-        return card
-    except OSError as error:
-        raise DatasetError(f"{file} cannot be read: {error.strerror}; {remedy}") from None
-    except (ValueError, LookupError, TypeError, yaml.YAMLError) as error:
-        raise DatasetError(
-            f"{file} has no front matter of a dataset: {error!r:.80}; {remedy}"
-        ) from None
+    """The card's front matter, if manifest and card agree with each other."""
+    findings = Findings()
+    check_card(dataset, make_tasks(dataset, findings), findings)
+    if wrong := findings.texts():
+        raise DatasetError(f"{dataset.path / wrong[0]}\n`synthbench verify` tells of all.")
+    _, front = read_card(dataset.path)
+    return front
 
 
 def _files(dataset: Dataset) -> dict[str, int]:
     """The files that belong to a dataset, with their sizes."""
     names = [CARD, MANIFEST]
     for variant, splits in dataset.manifest.variants.items():
-        for split, record in splits.items():
-            count = len(record.shards)
-            names += [shard_file(variant, split, number, count) for number in range(count)]
-        if (dataset.path / f"sheets/{variant}.png").exists():
-            names.append(f"sheets/{variant}.png")
-    sizes = {}
-    for name in names:
-        file = dataset.path / name
-        if not file.is_file() or not file.resolve().is_relative_to(dataset.path.resolve()):
-            raise DatasetError(f"{file} is missing, or no file of its own; run synthbench verify.")
-        sizes[name] = file.stat().st_size
-    return sizes
+        names += [shard.file for record in splits.values() for shard in record.shards]
+        names += [sheet for sheet in [f"sheets/{variant}.png"] if (dataset.path / sheet).exists()]
+    return {name: regular_file(dataset.path, name).stat().st_size for name in names}
 
 
 def _upload(dataset: Dataset, planned: Push) -> Push:

@@ -232,17 +232,17 @@ def test_nothing_goes_up_of_a_dataset_that_is_not_whole(
     refused("missing or has another size")
     fresh()
     (directory / "README.md").unlink()
-    refused("README.md cannot be read")
+    refused("README.md: missing\n`synthbench verify` tells of all.")
     fresh()
     (directory / "README.md").write_text("Just text.")
-    refused("has no front matter")
+    refused("its front matter cannot be read")
     fresh()
     synthbench.generate(
         "parity", out=tmp_path / "other", seed=1, rows={"train": 40, "test": 40}, progress=False,
         workers=1,
     )  # fmt: skip
     shutil.copy(tmp_path / "other/README.md", directory / "README.md")
-    refused("describes other rows of default")
+    refused(r"README.md: configs\[0\].description")
     assert hub.requests == []
 
 
