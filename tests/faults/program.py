@@ -144,7 +144,7 @@ def finished_shards(out: Path) -> dict[str, tuple[int, int]]:
 
 
 def stamp(file: Path) -> tuple[int, int]:
-    """What a file keeps that is not touched, even if its directory is renamed; zeros if it is lost."""
+    """What an untouched file keeps, even if its directory is renamed; zeros if it is lost."""
     if not file.exists():
         return 0, 0
     return file.stat().st_ino, file.stat().st_mtime_ns
