@@ -47,12 +47,17 @@ _DATA_ROUTER = {
     "begin_end": False,
 }
 
+#: With dropout it does not solve the iid split in this time.
+_UNGATED = {"d_ff": 256, "num_heads": 4, "num_layers": 6, "dropout": 0.0, "begin_end": False}
+
 #: The whole task of the paper, with narrower models.
 CTL = _smaller(
     ndr.CTL,
     _ctl("lstm", dropout=0.5),
     _ctl("bilstm", dropout=0.5),
-    _ctl("transformer", **_HEADS_4),
+    dataclasses.replace(
+        _ctl("transformer", **_UNGATED), steps=4000, learning_rate=1e-3, warmup=200
+    ),
     _ctl("ndr", **_DATA_ROUTER),
     seeds=1,
 )
@@ -149,6 +154,9 @@ IDENTITY = _smaller(
     _repeat("identity-norm"),
     seeds=1,
 )
+
+#: With dropout it does not solve the iid split in this time.
+_UNGATED = {"d_ff": 256, "num_heads": 4, "num_layers": 6, "dropout": 0.0, "begin_end": False}
 
 #: The whole task of the paper, with the whole number of epochs.
 PARITY = dataclasses.replace(eureka.PARITY, profile="cpu")
