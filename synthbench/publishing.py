@@ -269,8 +269,10 @@ def write_failure(path: Path, error: OSError) -> SynthbenchError:
             f"{_NO_ROOM[error.errno]} while writing {path}; what is finished is kept beside. "
             "Make room and run the same command to go on."
         )
+    # What Arrow has to say of an error is longer than a line.
+    reason = os.strerror(error.errno) if error.errno else error
     return SynthbenchError(
-        f"{path} cannot be written: {error.strerror or error}. What is finished is kept beside; "
+        f"{path} cannot be written: {reason}. What is finished is kept beside; "
         "run the same command to go on."
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import signal
@@ -23,6 +24,9 @@ from tests.support import environment
 PATIENCE = 120.0
 
 
+_CD = ["sh", "-c", 'cd "$0" && exec "$@"']
+
+
 class Program:
     """A run of `synthbench` that has started, and its workers.
 
@@ -30,6 +34,7 @@ class Program:
         words: the command's words.
         cwd: where it runs.
         module: what runs instead of `synthbench.cli`; it is given the words.
+        enter: a command that runs it, such as `prlimit` with a limit.
         changes: variables of its environment.
     """
 
@@ -38,12 +43,13 @@ class Program:
         words: Sequence[str],
         cwd: Path,
         module: Sequence[str] = ("synthbench.cli",),
+        enter: Sequence[str] = (),
         **changes: str,
     ) -> None:
         self.words = words
         self._process = subprocess.Popen(
-            [sys.executable, "-m", *module, *words],
-            cwd=cwd,
+            # What is entered may be another file system, where `cwd` is another directory.
+            [*enter, *_CD, str(cwd), sys.executable, "-m", *module, *words],
             env=environment(**changes),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -114,11 +120,12 @@ def group(leader: int) -> list[int]:
     return members
 
 
-def run(*words: str, cwd: Path, **changes: str) -> tuple[int, str, str]:
+def run(*words: str, cwd: Path, enter: Sequence[str] = (), **changes: str) -> tuple[int, str, str]:
     """A run from beginning to end: status, output, errors."""
-    return Program(words, cwd, **changes).end()
+    return Program(words, cwd, enter=enter, **changes).end()
 
 
+@functools.cache
 def whole(words: tuple[str, ...]) -> dict[str, str]:
     """The files that a command makes as `ctl`, undisturbed, in this process alone."""
     with tempfile.TemporaryDirectory() as directory, contextlib.chdir(directory):
@@ -144,7 +151,10 @@ def finished_shards(out: Path) -> dict[str, tuple[int, int]]:
 
 
 def stamp(file: Path) -> tuple[int, int]:
-    """What an untouched file keeps, even if its directory is renamed; zeros if it is lost."""
+    """What a file keeps that is not touched, even if it moves with its directory.
+
+    Zeros if there is no such file.
+    """
     if not file.exists():
         return 0, 0
     return file.stat().st_ino, file.stat().st_mtime_ns

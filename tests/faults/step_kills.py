@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import shutil
 import signal
 import subprocess
@@ -21,8 +20,6 @@ WORDS = [
     *["--rows=train=3000", "--shard-rows=1000"],
     *["--rows=iid=90", "--rows=validation=60", "--rows=test=40"],
 ]
-
-expected = functools.cache(whole)
 
 
 def steps(words: list[str], directory: Path) -> list[str]:
@@ -50,8 +47,8 @@ class KillsBeforeSteps:
         self._directory, self._out = directory, directory / "ctl"
         self._overwriting = overwriting
         self._words = [*WORDS, *(["--overwrite"] if overwriting else [])]
-        self._expected = expected(tuple(WORDS))
-        self._old = expected((*WORDS, "--seed=5")) if overwriting else {}
+        self._expected = whole(tuple(WORDS))
+        self._old = whole((*WORDS, "--seed=5")) if overwriting else {}
         self._before = directory / "before"
         if overwriting:
             run(*WORDS, "--seed=5", "--out=before", cwd=directory)
