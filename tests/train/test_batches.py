@@ -51,6 +51,16 @@ def test_epochs_that_batches_do_not_divide_follow_one_another_without_a_seam():
     assert Counter(seen(batches, range(5))) == dict.fromkeys(range(25), 2)
 
 
+def test_balanced_epochs_repeat_rows_of_rarer_lengths():
+    lengths = torch.tensor([1, 2, 2, 2, 3, 3])
+    rows = Rows(torch.ones(6, 3, dtype=torch.uint8), lengths, torch.arange(6))
+    batches = EpochBatches(rows, 3, seed=0, balanced=True)
+    assert batches.rows == 9
+    counts = Counter(seen(batches, range(3)))
+    assert counts == {0: 3, 1: 1, 2: 1, 3: 1, 4: 2, 5: 1}
+    assert sorted(seen(EpochBatches(rows, 6, seed=0), range(1))) == list(range(6))
+
+
 @pytest.mark.parametrize("window", [1, 4])
 def test_a_batch_depends_on_seed_and_step_and_not_on_what_was_asked_before(window):
     def made(seed: int = 1) -> EpochBatches:

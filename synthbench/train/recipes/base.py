@@ -71,6 +71,7 @@ class Recipe:
         heat: first and last softmax temperature and the share of steps between them.
         ponder: weight of the model's ponder cost in the loss (NDR, appendix A).
         window: so many batches share rows of like length; 1: batches are random.
+        balanced: repeat rows of rarer lengths, so that all lengths come equally often.
         balance_gradients: scale the gradients of queries, keys and values to their mean norm
             (Eureka, A.4).
         log_gradients: note gradient norms of queries, keys and values with every validation.
@@ -93,6 +94,7 @@ class Recipe:
     heat: tuple[float, float, float] | None = None
     ponder: float = 0.0
     window: int = 1
+    balanced: bool = False
     balance_gradients: bool = False
     log_gradients: bool = False
     published: Mapping[tuple[str, str], Published] = dataclasses.field(default_factory=dict)

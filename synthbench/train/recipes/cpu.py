@@ -32,6 +32,7 @@ def _ctl(name: str, **options: Any) -> Recipe:
         warmup=100,
         min_learning_rate=1e-4,
         validate_every=250,
+        balanced=True,
     )
 
 
