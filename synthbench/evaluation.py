@@ -13,7 +13,7 @@ from synthbench.findings import one_line, short
 from synthbench.predictions import Predictions, read_predictions
 from synthbench.report import Report, Score, score_of, scores_by
 from synthbench.rows import RowSource, choose_task, open_rows
-from synthbench.tasks.base import Parameters, Task
+from synthbench.tasks.base import Breakdown, Parameters, Task
 
 __all__ = ["Report", "Score", "evaluate", "score", "solve"]
 
@@ -143,7 +143,7 @@ def _predicted_splits(source: RowSource, given: Predictions) -> list[str]:
     for name in names:
         _check_ids(source, name)
         batches = source.batches(name, ["id"])
-        if any(one in given.by_id for batch in batches for one in batch["id"]):
+        if any(one in given.by_id for batch in batches for one in _ids(name, batch)):
             predicted.append(name)
     if not predicted:
         raise UsageError(
@@ -156,6 +156,14 @@ def _predicted_splits(source: RowSource, given: Predictions) -> list[str]:
 def _check_ids(source: RowSource, split: str) -> None:
     if "id" not in source.columns(split):
         raise UsageError(f"Predictions are by id, but split {split!r} has no column 'id'.")
+
+
+def _ids(split: str, batch: Mapping[str, Sequence[Any]]) -> Sequence[str]:
+    """The ids of some rows, which are text, as those of predictions are."""
+    for one in batch["id"]:
+        if not isinstance(one, str):
+            raise UsageError(f"Split {split!r} has the id {short(one)}: expected text.")
+    return batch["id"]
 
 
 def _no_column(task: Task, name: Any) -> UsageError:
@@ -193,7 +201,7 @@ class _Judgement:
                 for cells in zip(*(batch[name] for name in judged_by), strict=True)
             ]
             done = len(values)
-            ids = batch["id"] if identity else [f"row {done + i}" for i in range(len(rows))]
+            ids = _ids(split, batch) if identity else [f"row {done + i}" for i in range(len(rows))]
             values += self._judge(split, rows, ids, self._predictions(ids, done))
             for name in groups:
                 self._groups[name].extend(batch[name])
@@ -258,6 +266,14 @@ class _Judgement:
             raise DatasetError(one_line(text)) from error
         return values
 
+    def _scores_by(self, one: Breakdown, values: NDArray[np.float64]) -> dict[Any, Score]:
+        try:
+            return scores_by(self._task, one, self._groups[one.column], values)
+        except TypeError as error:  # lists, or values of several kinds
+            raise UsageError(
+                f"Rows cannot be told apart by their column {one.column!r}: {error}."
+            ) from error
+
     def report(self, without_predictions: Sequence[str]) -> Report:
         """The report on all that was judged."""
         task, values = self._task, np.concatenate(list(self._values.values()))
@@ -267,7 +283,7 @@ class _Judgement:
             overall=score_of(task, values),
             splits={name: score_of(task, own) for name, own in self._values.items()},
             by={
-                one.column: scores_by(task, one, self._groups[one.column], values)
+                one.column: self._scores_by(one, values)
                 for one in task.breakdowns
                 if len(self._groups[one.column]) == len(values)
             },

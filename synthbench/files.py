@@ -71,13 +71,11 @@ def read_regular(directory: Path, name: str, most: int) -> bytes:
     """
     path = regular_file(directory, name)
     try:
-        with path.open("rb") as file:
-            data = file.read(most + 1)
+        if (size := path.stat().st_size) > most:
+            raise DatasetError(f"{path} has {size:,} bytes; at most {most:,} are read.")
+        return path.read_bytes()
     except OSError as error:
         raise DatasetError(f"{path} cannot be read: {error.strerror}.") from None
-    if len(data) > most:
-        raise DatasetError(f"{path} has more than {most:,} bytes, the most that are read.")
-    return data
 
 
 def entries_below(directory: Path, name: str) -> Iterator[str]:

@@ -25,11 +25,11 @@ _FILE = _matching(
 )
 #: What a split's record must look like, and a manifest.
 SPLIT_FORM = {
-    "rows": WHOLE,
+    "rows": _COUNT,
     "buckets": MapOf(TEXT, WHOLE),
     "candidates": WHOLE,
     "digest": _SHA256,
-    "shards": ListOf({"file": _FILE, "rows": WHOLE, "bytes": WHOLE, "sha256": _SHA256}),
+    "shards": ListOf({"file": _FILE, "rows": _COUNT, "bytes": WHOLE, "sha256": _SHA256}),
 }
 MANIFEST_FORM = {
     "format": _COUNT,

@@ -98,7 +98,7 @@ class OpenParquet:
                 pages.add(self._data, chunk)
         size = len(self._data)
         for unit, count, free in (
-            ("bytes", texts.bytes + others.bytes, _FREE_BYTES),
+            ("bytes", texts.size + others.size, _FREE_BYTES),
             ("values", texts.values + others.values, _FREE_VALUES),
         ):
             if count > free + _TIMES * size:
@@ -117,7 +117,7 @@ def open_parquet(path: Path) -> Iterator[OpenParquet]:
     """
     try:
         if not path.stat().st_size:
-            raise ValueError("it is empty")
+            raise DatasetError(f"{path} cannot be read: it is empty.")
         with (
             path.open("rb") as opened,
             mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as data,

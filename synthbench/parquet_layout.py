@@ -9,11 +9,10 @@ Source: the Parquet format, `parquet.thrift`.
 from __future__ import annotations
 
 import dataclasses
-import mmap
 from collections.abc import Sequence
 from typing import Any
 
-from synthbench.thrift import BINARY, I32, I64, LIST, STRUCT, Cursor, Struct
+from synthbench.thrift import BINARY, I32, I64, LIST, STRUCT, Cursor, Data, Struct
 
 _MAGIC = b"PAR1"
 #: Bytes of a footer, at most; one of 100 row groups has some 100,000.
@@ -45,7 +44,7 @@ class Group:
     chunks: tuple[Chunk, ...]
 
 
-def read_groups(data: mmap.mmap) -> list[Group]:
+def read_groups(data: Data) -> list[Group]:
     """The row groups of a file.
 
     Raises:
@@ -106,17 +105,17 @@ class Pages:
     """What pages unpack to.
 
     Attributes:
-        bytes: the bytes of all pages, unpacked.
+        size: the bytes of all pages, unpacked.
         values: their values, nulls included.
         shared: the bytes of the largest page, unpacked, of which many values can have a part each
             at no cost: a dictionary, or texts that share their beginnings.
     """
 
-    bytes: int = 0
+    size: int = 0
     values: int = 0
     shared: int = 0
 
-    def add(self, data: mmap.mmap, chunk: Chunk) -> None:
+    def add(self, data: Data, chunk: Chunk) -> None:
         """Add the pages of a column chunk, as far as a reader reads them.
 
         Raises:
@@ -128,7 +127,7 @@ class Pages:
             header = cursor.struct()
             kind, unpacked = _number(header, 1, I32), _number(header, 2, I32)
             place = cursor.place + _number(header, 3, I32)
-            self.bytes += unpacked
+            self.size += unpacked
             encoding: Any = None
             if kind in (_DATA, _DATA_V2):
                 of_data = header.get((8 if kind == _DATA_V2 else 5, STRUCT), {})

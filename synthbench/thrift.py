@@ -18,6 +18,7 @@ _TRUE, _FALSE, _BYTE, _I16, _DOUBLE, _SET = 1, 2, 3, 4, 7, 10
 #: Structs and lists are not nested deeper in Parquet.
 _DEEPEST = 16
 
+Data = mmap.mmap | bytes
 Struct = dict[tuple[int, int], Any]
 
 
@@ -33,7 +34,7 @@ class Cursor:
         place: where the next value begins.
     """
 
-    def __init__(self, data: mmap.mmap, place: int, end: int) -> None:
+    def __init__(self, data: Data, place: int, end: int) -> None:
         self.place = place
         self._data, self._end = data, end
 

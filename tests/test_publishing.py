@@ -22,7 +22,7 @@ from synthbench.publishing import (
 from tests.numbers_task import Numbers
 
 COMMAND = {"task": "numbers", "seed": 0, "rows": {"default": {"train": 10}}, "tables": {}}
-SPLIT = {"rows": 0, "buckets": {}, "candidates": 0, "digest": "0" * 64, "shards": []}
+SPLIT = {"rows": 1, "buckets": {}, "candidates": 0, "digest": "0" * 64, "shards": []}
 MANIFEST = {
     "format": 1,
     "synthbench": "0",

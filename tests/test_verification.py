@@ -9,17 +9,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import yaml
 
 from synthbench import registry
-from synthbench.card import config, dataset_info
-from synthbench.dataset import MANIFEST, Dataset, columns_of
+from synthbench.dataset import MANIFEST, columns_of
 from synthbench.digest import RowDigest, file_sha256
 from synthbench.errors import DatasetError, UsageError
 from synthbench.findings import SHOWN, Findings
 from synthbench.generation import generate
 from synthbench.registry import make_task
 from synthbench.verification import verify
+from tests.hostile.made import fit_card
 from tests.toy_task import Addition
 
 ROWS = {"train": 300, "iid": 40, "validation": 20, "test": 20}
@@ -106,19 +105,6 @@ def write(directory, file, table, adapt=True):
     if adapt:
         edit_manifest(directory, fit)
         fit_card(directory)
-
-
-def fit_card(directory):
-    """Let the card's front matter say what the manifest does."""
-    manifest = Dataset.open(directory).manifest
-    card = directory / "README.md"
-    _, front, body = card.read_text(encoding="utf-8").split("---\n", 2)
-    values = yaml.safe_load(front)
-    tasks = [manifest.make_task(variant) for variant in manifest.variants]
-    values["configs"] = [config(manifest, task, task is tasks[0]) for task in tasks]
-    values["dataset_info"] = [dataset_info(manifest, task) for task in tasks]
-    front = yaml.safe_dump(values, sort_keys=False)
-    card.write_text(f"---\n{front}---\n{body}", encoding="utf-8")
 
 
 # A dataset as it was made.
