@@ -9,9 +9,11 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import signal
 import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any, Generic, ParamSpec, TypeVar
 
@@ -49,13 +51,14 @@ def open_cluster(
     """
     with contextlib.ExitStack() as stack:
         if scheduler is None:
-            cluster: Any = distributed.LocalCluster(
-                n_workers=workers,
-                threads_per_worker=1,
-                dashboard_address=None,
-                host="127.0.0.1",
-                silence_logs=logging.CRITICAL,  # what matters comes as an error
-            )
+            with _no_interrupts():
+                cluster: Any = distributed.LocalCluster(
+                    n_workers=workers,
+                    threads_per_worker=1,
+                    dashboard_address=None,
+                    host="127.0.0.1",
+                    silence_logs=logging.CRITICAL,  # what matters comes as an error
+                )
             client = stack.enter_context(distributed.Client(stack.enter_context(cluster)))
         else:
             try:
@@ -64,6 +67,20 @@ def open_cluster(
                 raise SynthbenchError(f"No Dask scheduler at {scheduler!r}: {error}") from None
         _wait_for_worker(client)
         yield _ClusterEngine(client, source_dir)
+
+
+@contextlib.contextmanager
+def _no_interrupts() -> Iterator[None]:
+    """Keep Control-C for later; threads and processes that are started meanwhile never see it."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    resource_tracker.ensure_running()  # which would let interrupts through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _wait_for_worker(client: Any) -> None:

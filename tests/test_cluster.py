@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import json
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -97,6 +99,29 @@ def generate(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
 def test_a_cluster_of_its_own_changes_no_byte(tmp_path: Path, ctl: dict[str, str]) -> None:
     done = generate(tmp_path, *CTL_WORDS, "--workers=2")
     assert (done.returncode, done.stderr) == (0, "")
+    assert files(tmp_path / "ctl") == ctl
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no process groups to interrupt")
+def test_control_c_ends_a_run_with_its_cluster_in_one_line_and_the_run_can_be_gone_on_with(
+    tmp_path: Path, ctl: dict[str, str]
+) -> None:
+    words = [*CTL_WORDS, "--engine=dask", "--workers=2"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "synthbench.cli", "generate", *words],
+        cwd=tmp_path,
+        env=environment(PYTHONWARNINGS="ignore"),
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as run:
+        while not (tmp_path / ".ctl.partial" / "progress.json").exists():
+            assert run.poll() is None
+            time.sleep(0.001)
+        os.killpg(run.pid, signal.SIGINT)  # as a terminal does: the workers get it, too
+        _, errors = run.communicate(timeout=60)
+    assert (run.returncode, errors) == (130, "\nInterrupted; the same command goes on from here.\n")
+    make(tmp_path / "ctl", "ctl", **CTL)
     assert files(tmp_path / "ctl") == ctl
 
 
