@@ -48,22 +48,23 @@ class Mounts:
 
     def mount(self, *words: str | Path) -> bool:
         """Mount something; whether that was possible."""
-        return self._do("mount", *words)
+        return self.do("mount", *words)
 
     def unmount(self, place: Path) -> bool:
         """Unmount what is mounted at a place; whether that was possible."""
-        return self._do("umount", place)
+        return self.do("umount", place)
 
     def tmpfs(self, place: Path, options: str) -> None:
         """Mount a file system in memory, or change the options of the one that is there."""
-        there = "remount," if self._do("mountpoint", place) else ""
+        there = "remount," if self.do("mountpoint", place) else ""
         assert self.mount("-t", "tmpfs", "-o", there + options, "none", place)
 
     def see(self, place: Path) -> Path:
         """A place in here as the path by which this process sees it."""
         return Path(f"/proc/{self._holder.pid}/root", *place.parts[1:])
 
-    def _do(self, *words: str | Path) -> bool:
+    def do(self, *words: str | Path) -> bool:
+        """Run a command in here; whether it succeeded."""
         done = subprocess.run([*self.enter, *map(str, words)], capture_output=True, check=False)
         return done.returncode == 0
 

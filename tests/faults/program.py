@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import io
 import json
 import os
 import signal
@@ -125,14 +126,26 @@ def run(*words: str, cwd: Path, enter: Sequence[str] = (), **changes: str) -> tu
     return Program(words, cwd, enter=enter, **changes).end()
 
 
+def run_here(*words: str, cwd: Path) -> tuple[int, str, str]:
+    """The same in this process, which has imported everything already."""
+    printed, errors = io.StringIO(), io.StringIO()
+    with (
+        contextlib.chdir(cwd),
+        contextlib.redirect_stdout(printed),
+        contextlib.redirect_stderr(errors),
+        pytest.raises(SystemExit) as ended,
+    ):
+        cli.main(words)
+    assert isinstance(ended.value.code, int)
+    return ended.value.code, printed.getvalue(), errors.getvalue()
+
+
 @functools.cache
 def whole(words: tuple[str, ...]) -> dict[str, str]:
-    """The files that a command makes as `ctl`, undisturbed, in this process alone."""
-    with tempfile.TemporaryDirectory() as directory, contextlib.chdir(directory):
-        with pytest.raises(SystemExit) as ended:
-            cli.main([*words, "--workers=1"])
-        assert ended.value.code == 0
-        return files(Path("ctl"))
+    """The files that a command makes as `ctl`, undisturbed, in one process."""
+    with tempfile.TemporaryDirectory() as directory:
+        assert run_here(*words, "--workers=1", cwd=Path(directory)) == (0, "", "")
+        return files(Path(directory, "ctl"))
 
 
 def finished_shards(out: Path) -> dict[str, tuple[int, int]]:
@@ -151,10 +164,5 @@ def finished_shards(out: Path) -> dict[str, tuple[int, int]]:
 
 
 def stamp(file: Path) -> tuple[int, int]:
-    """What a file keeps that is not touched, even if it moves with its directory.
-
-    Zeros if there is no such file.
-    """
-    if not file.exists():
-        return 0, 0
+    """What a file keeps that is not touched, even if it moves with its directory."""
     return file.stat().st_ino, file.stat().st_mtime_ns

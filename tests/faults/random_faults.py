@@ -126,7 +126,7 @@ class Disturbed:
         self._workplace = directory / ".ctl.partial"
         self._name, self._fault = fault, FAULTS[fault]
         self._draws = random.Random(seed)
-        self._seconds = 2.0
+        self._seconds = 1.0
         self._finished: dict[str, tuple[int, int]] = {}
         self.kept = 0
 
@@ -149,7 +149,8 @@ class Disturbed:
         struck, started = False, time.monotonic()
         if disturb:
             program.wait(self._draws.uniform(0, self._seconds))
-            struck = program.running and self._fault.strike(program, self._workplace, self._draws)
+            at_work = program.running and self._workplace.exists()
+            struck = at_work and self._fault.strike(program, self._workplace, self._draws)
         self._check_end(*program.end(), struck)
         if self._out.exists():
             self._check_dataset()
@@ -160,16 +161,16 @@ class Disturbed:
 
     def _check_end(self, status: int, printed: str, errors: str, struck: bool) -> None:
         assert printed == ""
-        if self._out.exists() and (status, errors) == (0, ""):
-            pass  # perhaps it was struck when all was done
+        if self._out.exists() and errors == "":
+            # Perhaps it was struck when all was done, and only the process had yet to end.
+            assert status == 0 or (struck and status < 0)
         else:
             assert struck
             assert status == self._fault.status, errors
             assert re.fullmatch(self._fault.says, errors, re.DOTALL), errors
             assert len(errors.strip().splitlines()) <= 2
-        if struck and not self._fault.keeps:
-            self._finished = {}
-        self._check_kept()
+        if self._fault.keeps:
+            self._check_kept()
 
     def _check_kept(self) -> None:
         """What was finished once is the same file for ever."""

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from synthbench.dataset import Dataset
-from tests.faults.program import Program, finished_shards, run, stamp, whole
+from tests.faults.program import Program, finished_shards, run_here, stamp, whole
 from tests.faults.survived import survived
 from tests.making import files, names
 from tests.support import environment
@@ -51,17 +51,18 @@ class KillsBeforeSteps:
         self._old = whole((*WORDS, "--seed=5")) if overwriting else {}
         self._before = directory / "before"
         if overwriting:
-            run(*WORDS, "--seed=5", "--out=before", cwd=directory)
+            run_here(*WORDS, "--seed=5", "--out=before", cwd=directory)
+
+    def steps(self) -> list[str]:
+        """The names of all steps that the command makes."""
         self._place_old()
-        self.steps = steps(self._words, directory)
-        self._clear()
+        named = steps(self._words, self._directory)
+        shutil.rmtree(self._out)
+        return named
 
     def _place_old(self) -> None:
         if self._overwriting:
             shutil.copytree(self._before, self._out)
-
-    def _clear(self) -> None:
-        shutil.rmtree(self._out)
 
     def kill(self, step: str) -> None:
         """Kill before a step.
@@ -80,11 +81,11 @@ class KillsBeforeSteps:
             assert files(found.path) in (self._old, self._expected)
             assert shards == finished_shards(self._out)
         done = self._out.exists() and files(self._out) == self._expected
-        assert run(*self._words, cwd=self._directory) == (0, "", "")
+        assert run_here(*self._words, cwd=self._directory) == (0, "", "")
         assert files(self._out) == self._expected
         assert set(names(self._directory)) <= {"before", "ctl"}
         if not done:
             assert {name: stamp(self._out / name) for name in shards} == shards
-        self._clear()
+        shutil.rmtree(self._out)
         doing = "replaces" if self._overwriting else "makes"
         survived(f"kill -9 just before a step in the file system of a run that {doing} a dataset")

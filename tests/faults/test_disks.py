@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.faults.mounts import Mounts, can_loop, can_mount
-from tests.faults.program import Program, finished_shards, run, stamp, whole
+from tests.faults.program import Program, finished_shards, run, run_here, stamp, whole
 from tests.faults.step_kills import WORDS
 from tests.faults.survived import survived
 from tests.making import files, names
@@ -51,7 +51,7 @@ def test_on_a_full_disk_a_run_goes_on_whenever_there_is_more_room(
 ) -> None:
     """A small tmpfs that grows."""
     kept: dict[str, tuple[int, int]] = {}
-    for kilobytes in (4, 20, 60, 100):
+    for kilobytes in (4, 40, 100):
         mounts.tmpfs(tmp_path, f"size={kilobytes}k")
         ended = run(*WORDS, cwd=tmp_path, enter=mounts.enter)
         check_failed(ended, "No space left on the device while writing ")
@@ -90,7 +90,7 @@ def test_a_full_disk_does_not_harm_the_dataset_that_was_to_be_replaced(
 
 @needs_mounts
 def test_a_disk_without_inodes_is_full_too(tmp_path: Path, mounts: Mounts) -> None:
-    for inodes in (2, 3, 5, 9, 14):
+    for inodes in (3, 9):
         mounts.tmpfs(tmp_path, f"size=64m,nr_inodes={inodes}")
         ended = run(*WORDS, cwd=tmp_path, enter=mounts.enter)
         check_failed(ended, "No space left on the device while writing ")
@@ -103,11 +103,11 @@ def test_a_disk_without_inodes_is_full_too(tmp_path: Path, mounts: Mounts) -> No
 @pytest.mark.skipif(shutil.which("prlimit") is None, reason="no prlimit to set a limit with")
 def test_a_limit_of_files_is_named_and_gone_on_from_when_it_is_lifted(tmp_path: Path) -> None:
     """`RLIMIT_FSIZE`, the nearest to a quota that needs no administrator."""
-    for limit in (1, 1500, 9000):
+    for limit in (1500, 9000):
         ended = run(*WORDS, cwd=tmp_path, enter=["prlimit", f"--fsize={limit}"])
         check_failed(ended, "Largest size of a file exceeded (ulimit -f) while writing ")
         survived("limit on the size of files (RLIMIT_FSIZE)")
-    assert run(*WORDS, cwd=tmp_path) == (0, "", "")
+    assert run_here(*WORDS, cwd=tmp_path) == (0, "", "")
     check_made(tmp_path)
 
 
