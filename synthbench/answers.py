@@ -18,7 +18,7 @@ import functools
 import itertools
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from synthbench.features import label_names
@@ -28,20 +28,13 @@ from synthbench.tasks.base import Task
 LABEL = "label"
 
 
-def answer_text(task: Task, row: Mapping[str, Any]) -> str | None:
-    """The right answer of a row as text: a class by its name, numbers as JSON.
+def answer_writer(task: Task) -> Callable[[Any], str]:
+    """A function that writes a label as an answer: a class by its name, numbers as JSON.
 
-    Returns:
-        Text that `find_answer` and, but for lists of numbers, `task.read_answer` read; None for a
-        task whose rows have no label.
-
-    Raises:
-        KeyError: the row is without its label.
+    What it writes is found again by `find_answer`.
     """
-    if LABEL not in task.columns:
-        return None
-    names = label_names(task.columns[LABEL])
-    return json.dumps(row[LABEL]) if names is None else names[row[LABEL]]
+    names = label_names(task.columns.get(LABEL, {}))
+    return json.dumps if names is None else names.__getitem__
 
 
 def find_answer(task: Task, text: str) -> Any:
@@ -142,8 +135,12 @@ _OR = re.compile(rf"{_MARKUP}(?:or|and|[,;/|&]){_MARKUP}|[ \t]+", re.IGNORECASE)
 _BEFORE = re.compile(
     r"(?:[+×·÷^/≠]|!=|\}\{|[\d)\]]\s*[-−*]|\b(?:not|nor|than)\b\W*|n['’]t\b\W*)\s*\Z", re.IGNORECASE
 )
-#: Behind a word with which a calculation only begins.
-_BEHIND = re.compile(r"\s*(?:[+×·÷^/=]|[-−*]\s*[\d(]|mod\b)")
+#: Behind a word with which a calculation only begins, or that is doubted or ruled out.
+_BEHIND = re.compile(
+    r"\s*(?:[+×·÷^/=?]|[-−*]\s*[\d(]|mod\b)"
+    rf"|{_MARKUP}(?:is|was)(?:n['’]t|\s+(?:not|wrong|incorrect))\b",
+    re.IGNORECASE,
+)
 
 
 def _find_word(text: str, names: tuple[str, ...]) -> str | None:

@@ -14,6 +14,8 @@ from synthbench.tasks.origins import Origin
 
 #: Rows of each split that are shown, and how much of a value, in characters.
 _SHOWN_ROWS, _SHOWN_TEXT = 2, 80
+#: More buckets than these are not listed one by one.
+_MOST_BUCKETS = 24
 
 
 def splits_table(task: Task, splits: dict[str, SplitRecord]) -> str:
@@ -24,12 +26,21 @@ def splits_table(task: Task, splits: dict[str, SplitRecord]) -> str:
             (
                 name,
                 f"{split.rows:,}",
-                ", ".join(f"{bucket}: {count:,}" for bucket, count in split.buckets.items()),
+                _buckets(split.buckets),
                 f"`{split.digest[:16]}`",
             )
             for name, split in splits.items()
         ),
     )
+
+
+def _buckets(buckets: Mapping[str, int]) -> str:
+    """The rows of each bucket, or of a great many how many there are of what size."""
+    if len(buckets) <= _MOST_BUCKETS:
+        return ", ".join(f"{bucket}: {count:,}" for bucket, count in buckets.items())
+    least, most = min(buckets.values()), max(buckets.values())
+    first = next(iter(buckets))
+    return f"{len(buckets)} buckets such as {first}, of {least:,} to {most:,} rows"
 
 
 def manifest_tables(tables: Mapping[str, Any]) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from synthbench.card import command_line, config, dataset_info
@@ -31,9 +32,7 @@ def check_card(dataset: Dataset, tasks: Mapping[str, Task], findings: Findings) 
         findings.add(CARD, "missing", reason)
         return
     try:
-        text = read_regular(dataset.path, CARD, _LARGEST_CARD).decode("utf-8")
-        text = text.replace("\r\n", "\n")
-        front = _parse(_front_matter(text))
+        text, front = read_card(dataset.path)
     except (DatasetError, ValueError) as error:
         findings.add(CARD, "unreadable", f"its front matter cannot be read: {error}")
         return
@@ -51,6 +50,17 @@ def check_card(dataset: Dataset, tasks: Mapping[str, Task], findings: Findings) 
     if command_line(manifest) not in text.split("\n"):
         wrong = f"it does not show the command that the manifest gives: {command_line(manifest)}"
         findings.add(CARD, "command", wrong)
+
+
+def read_card(directory: Path) -> tuple[str, dict[str, Any]]:
+    """The text of a dataset's card, and the values of its front matter.
+
+    Raises:
+        DatasetError: there is none that can be read.
+        ValueError: it has no front matter that all readers take for the same.
+    """
+    text = read_regular(directory, CARD, _LARGEST_CARD).decode("utf-8").replace("\r\n", "\n")
+    return text, _parse(_front_matter(text))
 
 
 def _front_matter(text: str) -> str:
@@ -77,7 +87,7 @@ def _parse(front: str) -> dict[str, Any]:
     Raises:
         ValueError: it is no YAML, or says something twice or by reference.
     """
-    import yaml  # comes with datasets
+    import yaml
 
     class Loader(yaml.SafeLoader):  # type: ignore[misc]
         """Refuses references, which a few bytes can nest without end, and what stands twice."""

@@ -7,7 +7,9 @@ died again. Calls go out with consecutive blocks together, for each costs Dask s
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
+import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from pathlib import Path
@@ -27,19 +29,32 @@ V = TypeVar("V")
 
 #: Consecutive blocks that one call draws.
 _BATCH = 8
-#: Seconds to wait for a scheduler, for a first worker, and until workers are looked for again.
-_PATIENCE = 20
+#: Seconds to wait for a scheduler, for a worker where there is none, and before looking for one.
+_PATIENCE = 15
 
 
 @contextlib.contextmanager
 def open_cluster(
     workers: int, scheduler: str | None, source_dir: str | Path | None
 ) -> Iterator[Engine]:
-    """An engine on a running cluster, or on one of this machine's own; see `open_engine`."""
+    """An engine on a running cluster, or on one of this machine's own.
+
+    Args:
+        workers: how many workers a cluster of our own has.
+        scheduler: address of a running scheduler; without it a cluster of our own is started.
+        source_dir: where source images lie on the workers' machines.
+
+    Raises:
+        SynthbenchError: there is no scheduler at the address, or it has no workers.
+    """
     with contextlib.ExitStack() as stack:
         if scheduler is None:
             cluster: Any = distributed.LocalCluster(
-                n_workers=workers, threads_per_worker=1, dashboard_address=None, host="127.0.0.1"
+                n_workers=workers,
+                threads_per_worker=1,
+                dashboard_address=None,
+                host="127.0.0.1",
+                silence_logs=logging.CRITICAL,  # what matters comes as an error
             )
             client = stack.enter_context(distributed.Client(stack.enter_context(cluster)))
         else:
@@ -47,15 +62,19 @@ def open_cluster(
                 client = stack.enter_context(distributed.Client(scheduler, timeout=_PATIENCE))
             except (OSError, TimeoutError, ValueError) as error:
                 raise SynthbenchError(f"No Dask scheduler at {scheduler!r}: {error}") from None
-        address = client.scheduler.address
-        try:
-            client.wait_for_workers(1, timeout=_PATIENCE)
-        except TimeoutError:
-            raise SynthbenchError(
-                f"The Dask scheduler at {address} has no workers; start some with "
-                f"`dask worker {address}`."
-            ) from None
+        _wait_for_worker(client)
         yield _ClusterEngine(client, source_dir)
+
+
+def _wait_for_worker(client: Any) -> None:
+    try:
+        client.wait_for_workers(1, timeout=_PATIENCE)
+    except TimeoutError:
+        address = client.scheduler.address
+        raise SynthbenchError(
+            f"The Dask scheduler at {address} has no workers; start some with "
+            f"`dask worker {address}`. What is finished is kept."
+        ) from None
 
 
 class _ClusterEngine(Engine):
@@ -82,7 +101,9 @@ class _ClusterEngine(Engine):
         return Kept(handle, _Asked(self._client, self._ask(view, handle)))
 
     def _ask(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        return self._client.submit(_call, self._sources, function, args, kwargs, pure=False)
+        # Dask learns by the name before the dash how long a call takes.
+        key = f"{function.__name__}-{uuid.uuid4().hex}"
+        return self._client.submit(_call, self._sources, function, args, kwargs, key=key)
 
     def check(self, task: Task) -> None:
         """Make sure that the workers would make the same rows of a task as this process.
@@ -125,24 +146,30 @@ class _Asked(Generic[T]):
 
     def __init__(self, client: Any, future: Any) -> None:
         self._client, self._future = client, future
+        self._result: list[T] = []
 
     def result(self) -> T:
         """The result, waited for as long as there are workers."""
+        if not self._result:  # Dask would fetch it every time
+            self._result.append(self._fetch())
+        return self._result[0]
+
+    def _fetch(self) -> T:
         while True:
             try:
-                result: T = self._future.result(timeout=_PATIENCE)
-                return result
+                fetched: T = self._future.result(timeout=_PATIENCE)
+                return fetched
             except TimeoutError:
-                if not self._client.nthreads():
-                    raise SynthbenchError("All Dask workers are gone; " + _GO_ON) from None
+                _wait_for_worker(self._client)
             except distributed.KilledWorker as error:
                 raise SynthbenchError(
-                    f"A Dask worker died time and again, perhaps for lack of memory; {_GO_ON}\n"
-                    f"Dask says: {error}"
+                    "Every Dask worker that tried died, perhaps for lack of memory; what is "
+                    f"finished is kept. Run the same command to go on.\nDask says: {error}"
                 ) from None
             except (CancelledError, OSError) as error:
                 raise SynthbenchError(
-                    f"The Dask scheduler is gone ({type(error).__name__}); {_GO_ON}"
+                    f"The Dask scheduler is gone ({type(error).__name__}); what is finished is "
+                    "kept. Run the same command to go on."
                 ) from None
 
     def done(self) -> bool:
@@ -152,6 +179,3 @@ class _Asked(Generic[T]):
     def cancel(self) -> object:
         """Give it up."""
         return self._future.cancel()
-
-
-_GO_ON = "what is finished is kept. Run the same command to go on."

@@ -20,6 +20,7 @@ from synthbench.findings import one_line
 from synthbench.jsonforms import check_form, read_json
 from synthbench.manifest_form import MANIFEST_FORM
 from synthbench.parquet import LARGEST_ROW, SMALLEST_ROW, large_rows, read_batches
+from synthbench.places import put_back
 from synthbench.registry import make_task
 from synthbench.sources import check_place
 from synthbench.tasks.base import Task
@@ -168,6 +169,7 @@ class Dataset:
             DatasetError: there is no dataset, its manifest cannot be read, or it is newer.
         """
         path = Path(path)
+        put_back(path)
         file = path / MANIFEST
         try:
             there = path.is_dir()

@@ -8,19 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import multiprocessing
 import os
-import signal
-import sys
-import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import Executor, Future
 from pathlib import Path
 from typing import Any, Generic, ParamSpec, Protocol, TypeVar
 
 from synthbench.errors import SynthbenchError, UsageError, unknown_name
 from synthbench.tasks.base import Task
+from synthbench.worker_pool import WorkerPool
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -142,7 +138,7 @@ def open_engine(
 
     Raises:
         UsageError: unknown engine, or a number of workers below 1.
-        SynthbenchError: Dask is not installed or not to be reached, or a worker process died.
+        SynthbenchError: Dask is not installed or not to be reached, or all worker processes died.
     """
     if name not in ENGINES:
         raise unknown_name("engine", name, ENGINES)
@@ -157,33 +153,8 @@ def open_engine(
     elif count == 1:
         yield Engine(None, 1)
     else:
-        # Forked workers start at once and need no importable main module; elsewhere the
-        # platform's own way must do.
-        context = multiprocessing.get_context("fork" if sys.platform == "linux" else None)
-        executor = ProcessPoolExecutor(count, mp_context=context, initializer=_start_worker)
-        # Fork now: a worker must not inherit what is opened later, such as a lock.
-        executor.submit(int)
-        try:
-            yield Engine(executor, count)
-        except BrokenProcessPool:
-            raise SynthbenchError(
-                "A worker process ended abruptly, perhaps for lack of memory; what is finished is "
-                f"kept. Run the same command to go on, with fewer workers than {count}."
-            ) from None
-        finally:
-            executor.shutdown(wait=True, cancel_futures=True)
-
-
-def _start_worker() -> None:
-    """Leave Control-C to the main process, and end when that ends, even if it is killed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    if (parent := multiprocessing.parent_process()) is not None:
-        parent.join()
-        os._exit(1)
+        with WorkerPool(count) as pool:
+            yield Engine(pool, count)
 
 
 def _dask_engine(

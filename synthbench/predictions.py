@@ -13,6 +13,7 @@ import numpy as np
 
 from synthbench.errors import DatasetError, UsageError
 from synthbench.findings import one_line, short
+from synthbench.harness_logs import filter_of, is_sample, read_sample
 from synthbench.jsonforms import read_json
 from synthbench.parquet import read_batches
 
@@ -43,7 +44,8 @@ def read_predictions(given: Any, split: str | None = None) -> Predictions:
     Args:
         given: `{id: prediction}`; a sequence or an array in the order of rows, whose first axis
             counts them; or the path of a `.jsonl` or `.parquet` file with `id`, `prediction` and,
-            if it likes, `split`. A prediction may be anything: whether it can be read as an
+            if it likes, `split`, or of a log of lm-evaluation-harness (`--log_samples`), of which
+            the first filter counts. A prediction may be anything: whether it can be read as an
             answer is for the task to say.
         split: the split that they are wanted for; a file's predictions for others are set aside.
 
@@ -130,7 +132,20 @@ def _check_regular(path: Path) -> None:
 
 
 def _jsonl(path: Path) -> Iterator[_Entry]:
-    """The entries of the lines that are not blank."""
+    """The entries of the lines that are not blank; of a harness's log those of its first filter."""
+    first: Any = None
+    for number, entry in _json_objects(path):
+        if is_sample(entry):
+            first = first or filter_of(entry)
+            if filter_of(entry) != first:
+                continue
+            entry = read_sample(entry)
+        _check_columns(f"{path}, line {number}", list(entry))
+        yield number, entry[ID], entry[PREDICTION], entry.get(SPLIT)
+
+
+def _json_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The lines that are not blank, with their numbers."""
     try:
         with path.open("rb") as file:
             lines = iter(lambda: file.readline(_LONGEST_LINE + 1), b"")
@@ -140,8 +155,7 @@ def _jsonl(path: Path) -> Iterator[_Entry]:
                     raise DatasetError(f"{place}: it has more than {_LONGEST_LINE:,} bytes.")
                 line = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
                 if line.strip():
-                    entry = _json_object(line, place)
-                    yield number, entry[ID], entry[PREDICTION], entry.get(SPLIT)
+                    yield number, _json_object(line, place)
     except OSError as error:
         raise DatasetError(f"{path} cannot be read: {error.strerror or error}.") from None
 
@@ -155,7 +169,6 @@ def _json_object(line: bytes, place: str) -> dict[str, Any]:
         raise DatasetError(
             f"{place}: expected an object with {ID!r} and {PREDICTION!r}, got {short(entry)}."
         )
-    _check_columns(place, list(entry))
     return entry
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import io
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from synthbench.candidates import Round
 from synthbench.dataset import Shard, columns_of
 from synthbench.digest import RowDigest, file_sha256, ids
+from synthbench.errors import SynthbenchError
 from synthbench.features import Feature, Features, arrow_schema, is_image, value
 from synthbench.publishing import write_failure
 from synthbench.tasks.base import Block, Task
@@ -242,6 +244,7 @@ class _ShardFile:
         self._writer: pq.ParquetWriter | None = None
         self._rows = 0
         self._failure: BaseException | None = None
+        self._using = threading.Lock()
 
     def write(self, group: pa.Table) -> None:
         """Append a row group."""
@@ -264,21 +267,24 @@ class _ShardFile:
     @contextlib.contextmanager
     def _noting_failure(self) -> Iterator[None]:
         """After a failure nothing more is written: the file would have a hole."""
-        if self._failure is not None:
-            raise self._failure
-        try:
-            yield
-        except BaseException as error:
-            self._failure = (
-                write_failure(self._path, error) if isinstance(error, OSError) else error
-            )
-            raise self._failure from error
+        with self._using:
+            if self._failure is not None:
+                raise self._failure
+            try:
+                yield
+            except BaseException as error:
+                self._failure = (
+                    write_failure(self._path, error) if isinstance(error, OSError) else error
+                )
+                raise self._failure from error
 
     def abandon(self) -> None:
-        """Close a file that will not be finished."""
-        if self._writer is not None:
-            with contextlib.suppress(OSError):  # a full disk: the failure is on its way already
-                self._writer.close()
+        """Close a file that will not be finished, also if its thread could not be stopped."""
+        with self._using:
+            self._failure = self._failure or SynthbenchError(f"{self._path} was given up.")
+            if self._writer is not None:
+                with contextlib.suppress(OSError):  # a full disk: the failure is known already
+                    self._writer.close()
 
 
 def _repeating(name: str, feature: Feature) -> list[str]:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synthbench.answers import answer_text, find_answer, score_answer
+from synthbench.answers import answer_writer, find_answer, score_answer
 from synthbench.errors import UsageError
 from synthbench.registry import make_task
 from tests.support import IMAGELESS, ROOT, draw_splits, plain_rows
@@ -69,6 +69,9 @@ FORMS = [
     "<think>The answer is 9.</think>\nThe answer is {}.",
     "no opening tag, 3</think>{}",
     "[MAX 8 4 9 ] is 9. Not done yet! The median of 4, 5, 8, 9 is {}",
+    "Is it 3? No. It is {}.",
+    "The answer is {}, not 3.",
+    "Empty: \\boxed{{}}. So it is {}",
     "We get 3, then 4, and in the end {}.",
     "The answer is 1. No, wait: the answer is {}.",
     "I put 9 aside, so \\boxed{{{}}}.\n\nThe answer is given above.",
@@ -114,6 +117,10 @@ SILENCE = [
     "less than 7",
     "it isn't 7",
     "!= 7",
+    "7?",
+    "7 is wrong",
+    "**7** isn't right",
+    "The answer is 7? No, 3.",
     "The answer is not 7",
     "The answer is 7 or 8.",
     "The answer is 7, 8",
@@ -258,26 +265,25 @@ def test_every_tasks_own_answer_is_found_again(name: str, variant: str) -> None:
     task = make_task(name, variant)
     for drawn in draw_splits(task, 5).values():
         for row in plain_rows(task.render(drawn.block)):
-            text = answer_text(task, row)
-            if text is None:
-                assert "label" not in row
+            if "label" not in row:
                 continue
+            text = answer_writer(task)(row["label"])
             best = task.measure(row, task.read_answer(row, row["label"]))[task.metrics[0]]
             assert score_answer(f"So the answer is {text}.", row, task) == best
 
 
 def test_a_label_that_is_a_plain_number_is_found_too() -> None:
     row: dict[str, Any] = {"text": "700 + 512", "label": 1212}
-    assert answer_text(Addition(), row) == "1212"
+    assert answer_writer(Addition())(row["label"]) == "1212"
     assert score_answer("That makes 1,212.", row, Addition()) == 1.0
     assert score_answer("That makes 1,2,12.", row, Addition()) == 0.0
 
 
 def test_the_answer_as_text_is_a_class_by_name_or_json() -> None:
-    assert answer_text(CTL, {"label": 2}) == "010"
-    assert answer_text(GRID, {"label": [[1]]}) == "[[1]]"
+    assert answer_writer(CTL)(2) == "010"
+    assert answer_writer(GRID)([[1]]) == "[[1]]"
     numbers = np.array([0.1, -0.5], np.float32).tolist()
-    assert json.loads(answer_text(make_task("identity"), {"label": numbers}) or "") == numbers
+    assert json.loads(answer_writer(make_task("identity"))(numbers)) == numbers
 
 
 # The example, as libraries for reinforcement learning call it.

@@ -345,6 +345,14 @@ def test_every_row_can_be_drawn_for_people(name: str, variant: str) -> None:
             assert task.draw(row).strip()
 
 
+@every_variant
+def test_all_rows_have_facts_of_the_same_names(name: str, variant: str) -> None:
+    for task, _, rows in each_split(name, variant):
+        facts = [task.facts(row) for row in plain_rows(task.render(rows.block))]
+        assert len({tuple(one) for one in facts}) == 1
+        assert all(type(value) is int for one in facts for value in one.values())
+
+
 # How answers are judged.
 
 #: Metrics of which less is better.

@@ -58,44 +58,6 @@ def counts_of(rounds: list[Rows]) -> dict[int, int]:
     return dict(sorted(counts.items()))
 
 
-# A set of fingerprints.
-
-numbers_64 = st.integers(0, 40) | st.integers(2**64 - 5, 2**64 - 1)
-
-
-@given(st.lists(st.lists(numbers_64, unique=True, max_size=12), max_size=12), st.lists(numbers_64))
-def test_a_fingerprint_set_is_a_set(batches: list[list[int]], asked: list[int]) -> None:
-    ours, plain = FingerprintSet(), set[int]()
-    for batch in batches:
-        new = [one for one in batch if one not in plain]
-        ours.add(np.array(new, np.uint64))
-        plain.update(new)
-        assert len(ours) == len(plain)
-        found = ours.contains(np.array(asked, np.uint64))
-        assert found.tolist() == [one in plain for one in asked]
-
-
-def test_a_copy_of_a_fingerprint_set_grows_apart_from_it() -> None:
-    first = FingerprintSet()
-    first.add(np.arange(10, dtype=np.uint64))
-    copy = first.copy()
-    copy.add(np.arange(10, 13, dtype=np.uint64))
-    first.add(np.array([99], np.uint64))
-    asked = np.array([5, 11, 99], np.uint64)
-    assert copy.contains(asked).tolist() == [True, True, False]
-    assert first.contains(asked).tolist() == [True, False, True]
-    assert (len(first), len(copy)) == (11, 13)
-
-
-def test_a_fingerprint_set_stays_in_few_arrays_however_it_grows() -> None:
-    grown = FingerprintSet()
-    for start in range(0, 100_000, 100):
-        grown.add(np.arange(start, start + 100, dtype=np.uint64))
-    assert len(grown) == 100_000
-    assert len(grown._runs) <= 11
-    assert grown.contains(np.array([0, 99_999, 100_000], np.uint64)).tolist() == [True, True, False]
-
-
 # Sharing out.
 
 limits = st.lists(st.none() | st.integers(0, 60), min_size=1, max_size=8)

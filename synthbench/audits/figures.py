@@ -42,13 +42,14 @@ def color(split: int) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class Mark:
-    """A figure to draw: a mean, its interval, chance, and all of it in words."""
+    """A figure to draw: a mean, its interval, chance, whether it is near solving; all in words."""
 
     split: int
     mean: float
     low: float
     high: float
     chance: float | None
+    near: bool
     text: str
 
 
@@ -91,10 +92,11 @@ def _interval(mark: Mark, y: float, scale: float) -> str:
     if mark.chance is not None:
         chance = _line(x(mark.chance), y - 4, x(mark.chance), y + 4, "chance")
     style = color(mark.split)
+    star = _text(x(mark.high) + 4, y + 6, "*") if mark.near else ""
     return (
         f"<g><title>{escape(mark.text)}</title>{chance}"
         f"{_line(x(mark.low), y, x(mark.high), y, f'interval {style}')}"
-        f'<circle class="{style}" cx="{x(mark.mean):g}" cy="{y:g}" r="3.2"/></g>'
+        f'<circle class="{style}" cx="{x(mark.mean):g}" cy="{y:g}" r="3.2"/>{star}</g>'
     )
 
 

@@ -35,6 +35,7 @@ def fit_linear(features: Callable[[Columns], NDArray[np.float32]], train: Column
     """
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
     given, label = features(train), numbers(train["label"])
     if len(np.unique(label)) == 1:  # nothing to tell apart
@@ -42,7 +43,8 @@ def fit_linear(features: Callable[[Columns], NDArray[np.float32]], train: Column
     scale = given.std(axis=0)
     scale[scale == 0] = 1.0
     model = LogisticRegression(max_iter=_STEPS, random_state=0)
-    with warnings.catch_warnings():
+    # One thread: sums in one order, whatever the machine, and no waiting for busy cores.
+    with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(given / scale, label)
 

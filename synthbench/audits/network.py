@@ -5,7 +5,9 @@ It is small and gets few rows, so it shows what is easily had, not what can be l
 
 from __future__ import annotations
 
+import contextlib
 import functools
+from collections.abc import Iterator
 
 import numpy as np
 import torch
@@ -40,9 +42,7 @@ def _fit_network(column: str, train: Columns) -> Predictor:
     labels, label = np.unique(numbers(train["label"])[:_ROWS], return_inverse=True)
     target = torch.from_numpy(label)
 
-    # The global generator of random numbers is left as it was.
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
+    with _repeatable():
         layers: list[nn.Module] = []
         for inputs, outputs in zip((3, *_CHANNELS), _CHANNELS, strict=False):
             layers += [
@@ -74,6 +74,19 @@ def _fit_network(column: str, train: Columns) -> Predictor:
         return answers
 
     return predict
+
+
+@contextlib.contextmanager
+def _repeatable() -> Iterator[None]:
+    """Seed 0 and one thread, whose sums have one order; afterwards all is as it was."""
+    threads = torch.get_num_threads()
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        torch.set_num_threads(1)
+        try:
+            yield
+        finally:
+            torch.set_num_threads(threads)
 
 
 def _scaled(pixels: torch.Tensor) -> torch.Tensor:

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from synthbench.audits.figures import Mark, bar_chart, color, interval_chart
 from synthbench.audits.results import Audit, VariantAudit
@@ -69,7 +70,7 @@ def page(audit: Audit) -> str:
     parts = [
         f"<h1>{escape(title)}</h1>",
         f"<p>Seed {audit.seed}; synthbench {escape(audit.synthbench)}. Parameters: "
-        + escape(", ".join(f"{name} = {value}" for name, value in audit.parameters.items()))
+        + escape("; ".join(f"{name} {_plain(value)}" for name, value in audit.parameters.items()))
         + "</p>",
     ]
     if len(audit.variants) > 1:
@@ -88,6 +89,10 @@ def page(audit: Audit) -> str:
         + "\n".join(parts)
         + "\n</main>\n</body>\n</html>\n"
     )
+
+
+def _plain(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _variant(variant: VariantAudit, numbers: Iterator[int]) -> Iterator[str]:
@@ -141,7 +146,7 @@ def _marks(variant: VariantAudit, shortcut: ShortcutScore, metric: str) -> list[
             text = f"{shortcut.name}, {split}: {metric} {figure_text(one)}"
             if chance is not None:
                 text += f", chance {number(chance)}"
-            marks.append(Mark(place, one.mean, one.low, one.high, chance, text))
+            marks.append(Mark(place, one.mean, one.low, one.high, chance, score.near, text))
     return marks
 
 

@@ -99,8 +99,8 @@ def draw_rows(subject: Subject, split: str, most: int) -> Sample:
         raise DatasetError(f"{dataset.path}: split {split!r} has no rows.")
     most = max(1, min(most, total, MOST_BYTES * len(first) // max(1, first.nbytes)))
     stream = {"audit": task.name, "split": split}
-    place = (np.arange(most) + Draws(stream).floats(most)) * (total / most)
-    chosen = np.minimum(place.astype(np.int64), total - 1)
+    ends = np.arange(most + 1) * total // most
+    chosen = ends[:-1] + (Draws(stream).floats(most) * np.diff(ends)).astype(np.int64)
     return Sample(split, _read(subject, split, chosen), total)
 
 

@@ -42,3 +42,28 @@ def export(
     if not quiet:
         rows = [(file, f"{size:,}") for file, size in sizes.items()]
         show(f"{text_table(('file', 'bytes'), rows, right=(1,))}\n{directory} as {to}: {out}")
+
+
+@click.command()
+@click.argument("directory", metavar="DIR")
+@click.argument("repo_id", metavar="REPO_ID")
+@click.option("--private", is_flag=True, help="If the repository has to be made.")
+@click.option("--revision", metavar="BRANCH", help="Default: the main branch.")
+@click.option("--dry-run", is_flag=True, help="Show what would go up, without network or token.")
+@click.option("--quiet", is_flag=True, help="No bar and no summary.")
+def push(
+    directory: str, repo_id: str, private: bool, revision: str | None, dry_run: bool, quiet: bool
+) -> None:
+    """Upload the dataset in DIR to the Hugging Face Hub, as REPO_ID (USER/NAME)."""
+    from synthbench import pushing
+
+    pushed = pushing.push(
+        directory,
+        repo_id,
+        private=private,
+        revision=revision,
+        dry_run=dry_run,
+        progress=not quiet,
+    )
+    if not quiet:
+        show(str(pushed))

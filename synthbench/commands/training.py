@@ -97,6 +97,24 @@ def validate(
         show(markdown(comparison))
 
 
+@click.command()
+@click.argument("run", metavar="RUN")
+@click.option("--figure", "names", multiple=True, metavar="F", help="May be repeated.")
+@click.option("--split", metavar="S", help="Default: the last one, the hardest.")
+@click.option("--row", type=int, default=0, show_default=True, help="Whose maps are drawn.")
+@click.option("--out", metavar="DIR", help="Default: RUN/figures.")
+@click.option("--data", metavar="DIR", help="The run's dataset, if it has moved.")
+def figures(run: str, **chosen: Any) -> None:
+    """Draw what a finished RUN can show: curves, attention, gates, probes, counts."""
+    need_torch("figures")
+    from synthbench.tables import text_table
+    from synthbench.train.figures import draw_figures
+
+    drawn = draw_figures(run, **chosen)
+    lines = [(one.name, str(one.file) if one.file else f"none: {one.reason}") for one in drawn]
+    show(text_table(("figure", "file"), lines))
+
+
 def need_torch(command: str) -> None:
     """Make sure that PyTorch is installed.
 

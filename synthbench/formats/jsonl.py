@@ -11,13 +11,17 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from synthbench.answers import LABEL, answer_text
+from synthbench.answers import LABEL, answer_writer
 from synthbench.features import is_image
 from synthbench.formats.parts import Part
+from synthbench.tasks.base import Task
+
+#: Made once: `json.dumps` would make an encoder for every line.
+_encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def write(parts: Sequence[Part], directory: Path) -> None:
@@ -25,18 +29,23 @@ def write(parts: Sequence[Part], directory: Path) -> None:
     for part in parts:
         file = directory / part.task.variant / f"{part.split}.jsonl"
         file.parent.mkdir(exist_ok=True)
-        images = [name for name, feature in part.task.columns.items() if is_image(feature)]
+        to_plain = _converter(part.task)
         with file.open("w", encoding="utf-8", newline="\n") as lines:
-            for row in part.rows():
-                line = json.dumps(_plain(part, row, images), ensure_ascii=False)
-                lines.write(line + "\n")
+            for batch in part.batches():
+                lines.writelines(f"{_encode(to_plain(row))}\n" for row in batch.to_pylist())
 
 
-def _plain(part: Part, row: Mapping[str, Any], images: Sequence[str]) -> dict[str, Any]:
-    """A row as JSON values, with its answer behind its label."""
-    plain: dict[str, Any] = {}
-    for name, value in row.items():
-        plain[name] = base64.b64encode(value["bytes"]).decode() if name in images else value
-        if name == LABEL:
-            plain["answer"] = answer_text(part.task, row)
-    return plain
+def _converter(task: Task) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+    """What makes JSON values of a row, with its answer behind its label."""
+    images = [name for name, feature in task.columns.items() if is_image(feature)]
+    to_answer = answer_writer(task)
+
+    def to_plain(row: Mapping[str, Any]) -> dict[str, Any]:
+        plain: dict[str, Any] = {}
+        for name, value in row.items():
+            plain[name] = base64.b64encode(value["bytes"]).decode() if name in images else value
+            if name == LABEL:
+                plain["answer"] = to_answer(value)
+        return plain
+
+    return to_plain

@@ -3,8 +3,8 @@
     lm_eval --model ... --include_path PATH --tasks synthbench_ctl_forward
 
 A task file tells the model what a row asks, shows it a few rows of train, and compares what it
-writes with the answer in two ways: `strict`, where all of it must be the answer, and `tolerant`,
-where its last number must. The rows are read from the dataset itself, whose place stands in the
+writes with the answer in two ways: `tolerant`, where its last number must be the answer, and
+`strict`, where all of it must. The rows are read from the dataset itself, whose place stands in the
 file in full: export again when it has moved.
 """
 
@@ -67,8 +67,7 @@ def task_file(part: Part) -> dict[str, Any]:
             "do_sample": False,
             "temperature": 0.0,
         },
-        "filter_list": [
-            _filter("strict", {"function": "remove_whitespace"}),
+        "filter_list": [  # `evaluate` reads the first from the harness's log
             _filter(
                 "tolerant",
                 {
@@ -77,6 +76,7 @@ def task_file(part: Part) -> dict[str, Any]:
                     "group_select": -1,
                 },
             ),
+            _filter("strict", {"function": "remove_whitespace"}),
         ],
         "metric_list": [{"metric": "exact_match", "aggregation": "mean", "higher_is_better": True}],
         "metadata": {

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
 
 import pyarrow as pa
 
@@ -53,8 +52,3 @@ class Part:
                 f"{self.dataset.path}: {self.task.variant}/{self.split} has {rows:,} rows where "
                 f"its manifest says {self.record.rows:,}."
             )
-
-    def rows(self, columns: Sequence[str] | None = None) -> Iterator[Mapping[str, Any]]:
-        """The rows in order, as plain values; raises as `batches`."""
-        for batch in self.batches(columns):
-            yield from batch.to_pylist()

@@ -148,8 +148,8 @@ def _encode(part: Part, batch: pa.RecordBatch) -> Iterator[_Encoded]:
             if name == "id":
                 yield _Encoded(name, _ids(column))
             elif is_image(task.columns[name]):
-                pixels = [png.decode(one) for one in column.field("bytes").to_pylist()]
-                yield _Encoded(name, np.stack(pixels).transpose(0, 3, 1, 2))
+                pixels = np.concatenate([*png.decode_all(column.field("bytes"))])
+                yield _Encoded(name, pixels.transpose(0, 3, 1, 2))
             elif pa.types.is_string(column.type):
                 words = _words(column, task.separator)
                 yield _encode_list(name, words, task)
@@ -163,7 +163,7 @@ def _encode(part: Part, batch: pa.RecordBatch) -> Iterator[_Encoded]:
 
 def _ids(column: pa.Array) -> NDArray[np.int64]:
     """Ids of 16 hexadecimal digits as numbers; the larger half of them are negative."""
-    return np.array([int(one, 16) for one in column.to_pylist()], np.uint64).view(np.int64)
+    return np.frombuffer(bytes.fromhex("".join(column.to_pylist())), ">u8").astype(np.int64)
 
 
 def _words(texts: pa.Array, separator: str) -> pa.Array:

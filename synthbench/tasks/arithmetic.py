@@ -37,6 +37,8 @@ from synthbench.tasks.tree_scrutiny import Reader
 from synthbench.tasks.trees import Forest, Grammar
 
 OPERATORS = ("+", "*")
+#: Expressions of a depth, at most, that are listed to be counted by label.
+MOST_LISTED = 200_000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -120,33 +122,58 @@ class Arithmetic(ExpressionTask):
         )
 
     def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
-        forest, _ = grow(draws, n, DepthLaw(self.grammar(bucket)), depth=bucket)
+        goal = self.goal(bucket)
+        forest, _ = grow(draws, n, DepthLaw(self.grammar(goal.depth)), goal.depth, goal.operator)
         forest = draw_digits(draws, forest)
         operators = np.array([ord(name) for name in self.parameters.operators], np.uint8)
         lengths = forest.lengths()
         label, needed = evaluate(forest, operators, self.parameters.modulus)
-        return Block(
+        block = Block(
             {
                 "tokens": write_characters(forest, operators, lengths),
                 "label": label,
-                "depth": np.full(forest.trees, bucket, np.int8),
+                "depth": np.full(forest.trees, goal.depth, np.int8),
                 "dependency_depth": needed,
                 "length": lengths[0].astype(np.int16),
             }
         )
+        return block if goal.label is None else block.take(label == goal.label)
 
     def join(self, tokens: NDArray[np.uint8], length: NDArray[np.int16]) -> pa.Array:
         return join_characters(tokens, length)
 
-    def capacity(self, split: Split, bucket: int) -> int:
-        return self.grammar(bucket).count(bucket)
+    def capacity(self, split: Split, bucket: int) -> int | None:
+        goal = self.goal(bucket)
+        count = self.grammar(goal.depth).count(goal.depth)
+        if goal.label is None:
+            return count
+        # By label they are counted one by one, where they are few.
+        return len(self.listing(split, bucket)) if count <= MOST_LISTED else None
 
     def listing(self, split: Split, bucket: int) -> Block:
-        operators, grammar = self.parameters.operators, self.grammar(bucket)
-        texts = grammar.expressions(
-            bucket, DIGITS, lambda kind, operands: f"({operands[0]}{operators[kind]}{operands[1]})"
+        goal = self.goal(bucket)
+        every, kinds = self._of_depth(goal.depth)
+        if goal.label is None:
+            return every
+        return every.take((kinds == goal.operator) & (every["label"] == goal.label))
+
+    @functools.lru_cache(maxsize=2)  # noqa: B019 - a task is a value, and few are made
+    def _of_depth(self, depth: int) -> tuple[Block, NDArray[np.int64]]:
+        """Every expression of a depth, and the numbers of their root operators."""
+        operators = self.parameters.operators
+        texts = self.grammar(depth).expressions(
+            depth, DIGITS, lambda kind, operands: f"({operands[0]}{operators[kind]}{operands[1]})"
         )
-        return self.listed(texts)
+        return self.listed(texts), self.root_operators({"text": pa.array(texts, pa.string())})
+
+    def root_operators(self, columns: Mapping[str, pa.Array]) -> NDArray[np.int64]:
+        characters = split_characters(columns["text"])
+        opened, closed = characters == ord("("), characters == ord(")")
+        level = np.cumsum(opened, axis=1) - np.cumsum(closed, axis=1)
+        codes = np.array([ord(name) for name in self.parameters.operators], np.uint8)
+        is_root = (level == 1) & np.isin(characters, codes)
+        root = characters[np.arange(len(characters)), is_root.argmax(axis=1)]
+        return np.where(is_root.any(axis=1), (codes == root[:, None]).argmax(axis=1), -1)
 
     def parse(self, columns: Mapping[str, pa.Array]) -> Block:
         return Block({"tokens": split_characters(columns["text"])})

@@ -439,6 +439,14 @@ class Task(abc.ABC):
         """What is reached without solving the task, by name; shown beside a report."""
         return {}
 
+    def facts(self, row: Mapping[str, Any]) -> dict[str, int]:
+        """What a model may find out on its way to the answer: classes, by name.
+
+        Linear probes look for these in a model's states. Unless overridden: the label, and every
+        other column of one whole number or truth value.
+        """
+        return {name: int(row[name]) for name in self.columns if isinstance(row[name], int)}
+
     # What may be wrong with rows as a whole.
 
     def scrutiny(self) -> Scrutiny:

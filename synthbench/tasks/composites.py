@@ -39,7 +39,7 @@ from synthbench.tasks.composites_parts import (
     Parts,
     draw_rgb,
 )
-from synthbench.tasks.composites_rules import DESIGNS, QUADRANTS, TEN_COLORS, decide
+from synthbench.tasks.composites_rules import DESIGNS, QUADRANTS, RED_OR_BLUE, TEN_COLORS, decide
 from synthbench.tasks.composites_scrutiny import composites_scrutiny
 from synthbench.tasks.origins import ORIGINS, OWN_PICTURES, Origin
 from synthbench.tasks.scrutiny import Scrutiny
@@ -359,6 +359,23 @@ class Composites(Task):
         """
         likelier = max(self.parameters.p_first, 1.0 - self.parameters.p_first)
         return {"solving only task 2": likelier + (1.0 - likelier) / len(self.label_names)}
+
+    def facts(self, row: Mapping[str, Any]) -> dict[str, int]:
+        """Label, outcome, selected, each quadrant's class, and its colour where that is compared.
+
+        Where the parts have fixed places a quadrant is named by its part, too.
+        """
+        facts = super().facts(row)
+        for place, quadrant in enumerate(row["quadrants"]):
+            name = QUADRANTS[place]
+            if self.design.layout == "fixed":
+                part = FIXED_PLACES.index(place)
+                name = f"{'indicator' if part < FIRST_TARGET else 'target'} ({name})"
+            kind = 1000 * quadrants.KINDS.index(quadrant["kind"])
+            facts[name] = kind + (quadrant["class"] or 0)
+            if self.design.compared == "color":
+                facts[f"{name}, colour"] = RED_OR_BLUE.index(quadrant["color"])
+        return facts
 
     # How a row is shown.
 

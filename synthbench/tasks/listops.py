@@ -34,6 +34,7 @@ from synthbench.tasks.drawing import Node, draw_tree
 from synthbench.tasks.expressions import DIGITS, ExpressionParameters, ExpressionTask
 from synthbench.tasks.growing import DEPTH_BITS, grow
 from synthbench.tasks.listops_law import OPERATORS, ListOpsLaw
+from synthbench.tasks.scrutiny import numbers
 from synthbench.tasks.tree_scrutiny import Reader
 from synthbench.tasks.trees import Forest, Grammar
 
@@ -100,29 +101,45 @@ class ListOps(ExpressionTask):
             p_op=chosen.p_op,
             min_args=2,
             max_args=chosen.max_args,
-            max_depth=max(split.buckets),
+            max_depth=self.deepest(split),
             max_length=chosen.max_length,
             operators=len(chosen.operators),
         )
 
     def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
         law = ListOpsLaw(self.grammar(split), self.parameters.operators, self._strict)
-        forest, keys = grow(draws, n, law, depth=bucket)
+        goal = self.goal(bucket)
+        forest, keys = grow(draws, n, law, goal.depth, goal.operator, goal.label)
         lengths = forest.lengths()
         return Block(
             {
                 "tokens": write_tokens(forest, self.parameters.operators, lengths),
                 "label": (keys >> DEPTH_BITS).astype(np.int8),
                 "depth": forest.depths(),
-                "dependency_depth": np.full(forest.trees, bucket, np.int8),
+                "dependency_depth": np.full(forest.trees, goal.depth, np.int8),
                 "length": lengths[0].astype(np.int16),
             }
         )
+
+    def root_operators(self, columns: Mapping[str, pa.Array]) -> NDArray[np.int64]:
+        first = pc.list_element(pc.split_pattern(columns["text"], " ", max_splits=1), 0)
+        names = pa.array([f"[{name}" for name in self.parameters.operators])
+        return numbers(pc.index_in(first, value_set=names).fill_null(-1))
+
+    def gives(self, operator: int, label: int) -> bool:
+        """All but MIN with 9 and MAX with 0.
+
+        At a depth beyond 1 these take several arguments of the full depth that are all 9 (0): of
+        arguments with the same value the shallowest decides.
+        """
+        return (self.parameters.operators[operator], label) not in (("MIN", 9), ("MAX", 0))
 
     def join(self, tokens: NDArray[np.uint8], length: NDArray[np.int16]) -> pa.Array:
         return join_tokens(tokens, length)
 
     def capacity(self, split: Split, bucket: int) -> int | None:
+        if self.parameters.balance == "label":
+            return None
         grammar = self.grammar(split)
         # What MIN, MAX and MED leave undecided depends on values, not on shape: not counted.
         if grammar.max_depth == 1 or self.parameters.operators == ("SM",):

@@ -166,6 +166,12 @@ class Parity(Task):
     def read_answer(self, row: Mapping[str, Any], prediction: Any) -> int | None:
         return read_class(prediction, self.values)
 
+    def facts(self, row: Mapping[str, Any]) -> dict[str, int]:
+        """The indicators a and b, the outcome, the targets c and d, the label."""
+        odd = {f"{name} is odd": row[name] % 2 for name in ("a", "b")}
+        outcome = int(row["a"] % 2 != row["b"] % 2)
+        return {**odd, "outcome": outcome, "c": row["c"], "d": row["d"], "label": row["label"]}
+
     def scrutiny(self) -> Scrutiny:
         def key(*names: str) -> Callable[[Columns], NDArray[np.int64]]:
             """These numbers; of `a` and `b` only whether they are odd."""

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from synthbench.errors import ParameterError, unknown_name
 from synthbench.train import normalisation as weigh
+from synthbench.train.dropout import Dropout
 from synthbench.train.positions import Direction, Relative
 from synthbench.train.record import Record
 
@@ -69,7 +70,7 @@ class Attention(nn.Module):
         self.key = nn.Linear(d_model, d_model, bias=key_bias)
         self.value = nn.Linear(d_model, d_model)
         self.output = nn.Linear(d_model, d_model)
-        self.query_dropout = nn.Dropout(query_dropout)
+        self.query_dropout = Dropout(query_dropout)
         scale = math.sqrt(d_model // num_heads)
         self.register_buffer("temperature", torch.tensor(temperature or scale))
         self.positions = (

@@ -133,6 +133,7 @@ class EpochBatches(Batches):
         window: so many batches are sorted by length among themselves and then shuffled, so that
             little of a batch is padding; 1: batches are random.
         fixed_width: pad every batch to the split's longest row, for compiled models.
+        balanced: repeat rows of rarer lengths in an epoch, so that all lengths come equally often.
 
     Raises:
         UsageError: a batch of more rows than there are.
@@ -146,15 +147,19 @@ class EpochBatches(Batches):
         *,
         window: int = 1,
         fixed_width: bool = False,
+        balanced: bool = False,
     ) -> None:
         if not 1 <= batch_size <= len(rows):
             raise UsageError(
                 f"Batch size {batch_size}: train has {len(rows):,} rows; "
                 f"allowed are 1 to {len(rows):,}."
             )
-        self.rows = len(rows)
         self._table = rows
         self._lengths = None if rows.lengths is None else rows.lengths.cpu().numpy()
+        self._entries = np.arange(len(rows))
+        if balanced and self._lengths is not None:
+            self._entries = _equally_often(self._lengths)
+        self.rows = len(self._entries)
         self._batch_size, self._seed, self._window = batch_size, seed, window
         self._width = rows.inputs.shape[1] if fixed_width and rows.lengths is not None else None
         self._epoch = functools.lru_cache(maxsize=2)(self._shuffled_epoch)
@@ -162,7 +167,7 @@ class EpochBatches(Batches):
 
     def batch(self, step: int) -> Batch:
         """The batch of a step, counted from 0; on the device of the rows."""
-        if self._batch_size == len(self._table):
+        if self._batch_size == len(self._table) == len(self._entries):
             return self._whole  # their order does not matter
         if self._window == 1 or self._lengths is None:
             indices = self._places(step * self._batch_size, self._batch_size)
@@ -180,11 +185,12 @@ class EpochBatches(Batches):
 
     def _shuffled_epoch(self, number: int) -> NDArray[np.int64]:
         """All rows in the order of an epoch."""
-        return Draws({"train": "order", "seed": self._seed}, number).permutation(len(self._table))
+        draws = Draws({"train": "order", "seed": self._seed}, number)
+        return self._entries[draws.permutation(len(self._entries))]
 
     def _places(self, start: int, count: int) -> NDArray[np.int64]:
         """The rows at these places of the endless row of epochs."""
-        epoch, place = divmod(start, len(self._table))
+        epoch, place = divmod(start, len(self._entries))
         parts = []
         while count > 0:
             part = self._epoch(epoch)[place : place + count]
@@ -200,6 +206,14 @@ class EpochBatches(Batches):
         places = places[np.argsort(self._lengths[places], kind="stable")]
         order = Draws({"train": "window", "seed": self._seed}, number).permutation(self._window)
         return places.reshape(self._window, self._batch_size)[order]
+
+
+def _equally_often(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Indices of rows in which each length has as many entries as the most frequent one."""
+    most = int(np.bincount(lengths).max())
+    return np.concatenate(
+        [np.resize(np.flatnonzero(lengths == length), most) for length in np.unique(lengths)]
+    )
 
 
 class StreamBatches(Batches):

@@ -30,7 +30,7 @@ def compare(study: Study, results: Mapping[tuple[str, str], Sequence[Json]]) -> 
         "seeds": study.seeds,
         "data": {
             "parameters": first["data"]["parameters"],
-            "changed": dict(study.parameters),
+            "changed": {name: first["data"]["parameters"][name] for name in study.parameters},
             "rows": dict(study.rows),
         },
         "precision": first["precision"],
@@ -124,6 +124,7 @@ def markdown(comparison: Json) -> str:
     head = ["model", *(["variant"] if several else [])]
     for measure in comparison["measures"]:
         head += [measure["name"], "paper"]
+    head += ["parameters", "steps", "seconds"]
     lines = []
     for model in comparison["models"]:
         cells = [f"`{model['model']}`", *([model["variant"]] if several else [])]
@@ -132,7 +133,9 @@ def markdown(comparison: Json) -> str:
             cells.append(cell(measure["metric"], figure, len(figure["values"])))
             published = figure["published"]
             cells.append(cell(measure["metric"], published, published["runs"]) if published else "")
-        lines.append(cells)
+        seconds = statistics.fmean(run["seconds"] for run in model["runs"])
+        steps = max(run["steps"] for run in model["runs"])
+        lines.append([*cells, f"{model['model_parameters']:,}", f"{steps:,}", f"{seconds:,.0f}"])
     return "\n".join(
         [
             f"# {comparison['task']}: {comparison['title']}",

@@ -10,6 +10,7 @@ result.json     what came out, once the run is finished
 from __future__ import annotations
 
 import json
+import math
 import pickle
 from pathlib import Path
 from typing import Any
@@ -124,9 +125,10 @@ class RunDirectory:
             raise DatasetError(f"{file} cannot be read: {error}") from None
 
     def note(self, measured: dict[str, Any]) -> None:
-        """Append a line to the metrics."""
+        """Append a line to the metrics; what is no finite number is null there."""
+        values = {name: _finite(value) for name, value in measured.items()}
         with (self.path / _METRICS).open("a", encoding="utf-8") as file:
-            file.write(json.dumps(measured) + "\n")
+            file.write(json.dumps(values, allow_nan=False) + "\n")
 
     def forget_after(self, step: int) -> None:
         """Leave out what was measured after a step: it will be measured again."""
@@ -164,3 +166,7 @@ class RunDirectory:
                 f"{file} cannot be read ({reason}); begin again with --overwrite."
             ) from None
         return state
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value

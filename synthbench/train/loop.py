@@ -18,11 +18,12 @@ from tqdm import tqdm
 
 from synthbench.errors import ParameterError, SynthbenchError
 from synthbench.train.attention import balance_gradients
-from synthbench.train.batches import Batch, Batches, evaluation_batches
+from synthbench.train.batches import Batch, Batches
 from synthbench.train.directory import RunDirectory
 from synthbench.train.encoding import Rows
 from synthbench.train.models.output import Output
 from synthbench.train.objectives import Objective
+from synthbench.train.predicting import forward
 from synthbench.train.recipes.base import Recipe
 from synthbench.train.schedules import learning_rate, temperature
 from synthbench.train.setting import Setting
@@ -77,7 +78,10 @@ class Loop:
         self.batches, self.watched, self.select = batches, watched, select
         self.directory, self.setting = directory, setting
         self.optimizer = torch.optim.AdamW(
-            model.parameters(), lr=recipe.learning_rate, weight_decay=recipe.weight_decay
+            model.parameters(),
+            lr=recipe.learning_rate,
+            weight_decay=recipe.weight_decay,
+            fused=True,
         )
         self.best: Best | None = None
         self.step = 0
@@ -158,17 +162,12 @@ class Loop:
             state = {name: value.clone() for name, value in self.model.state_dict().items()}
             self.best = Best(self.step, score, state)
 
-    @torch.inference_mode()
     def look_at(self, rows: Rows) -> tuple[float, float]:
         """Mean loss and metric on a split."""
-        self.model.eval()
         loss = metric = 0.0
-        for indices, batch in evaluation_batches(rows):
-            batch = batch.to(self.setting.device)
-            with self.setting.autocast():
-                scores = self.model(batch.inputs, batch.lengths).scores
-            loss += self.objective.loss(scores, batch).item() * len(indices)
-            metric += self.objective.measured(scores, batch).sum().item()
+        for indices, batch, output in forward(self.model, rows, self.setting):
+            loss += self.objective.loss(output.scores, batch).item() * len(indices)
+            metric += self.objective.measured(output.scores, batch).sum().item()
         return loss / len(rows), metric / len(rows)
 
     def _gradient_norms(self) -> dict[str, float]:

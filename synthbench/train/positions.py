@@ -13,6 +13,8 @@ import math
 import torch
 from torch import Tensor, nn
 
+from synthbench.train.dropout import Dropout
+
 
 def sinusoidal(positions: Tensor, d_model: int) -> Tensor:
     """Sines (even places) and cosines (odd places) of geometrically falling frequencies.
@@ -51,7 +53,7 @@ class Relative(nn.Module):
         self.d_model, self.num_heads = d_model, num_heads
         self.key = nn.Linear(d_model, d_model, bias=False)
         self.query_bias = nn.Parameter(torch.zeros(num_heads, 1, d_model // num_heads))
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.gate = nn.Linear(d_model, num_heads) if gated else None
 
     def forward(self, queries: Tensor, states: Tensor) -> Tensor:

@@ -164,6 +164,7 @@ class Run:
                 self.seed,
                 window=self.recipe.window,
                 fixed_width=self.setting.compiled,
+                balanced=self.recipe.balanced,
             )
             return
         manifest = self.dataset.manifest

@@ -52,7 +52,7 @@ class Setting:
         if device == "auto":
             device = "cuda" if torch.cuda.is_available() else "cpu"
         kind, _, number = device.partition(":")
-        if kind not in ("cpu", "cuda") or (number and not number.isdigit()):
+        if device not in ("cpu", "cuda") and not (kind == "cuda" and number.isdigit()):
             raise UsageError(f"Device {device!r}: allowed are auto, cpu, cuda and cuda:N.")
         if kind == "cuda":
             count = torch.cuda.device_count() if torch.cuda.is_available() else 0

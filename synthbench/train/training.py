@@ -106,7 +106,7 @@ def summary(result: Mapping[str, Any]) -> str:
     speed = result["steps_per_second"]
     title = (
         f"{result['task']}, {result['variant']}: {result['recipe']['name']}, "
-        f"{result['steps']:,} steps" + (f" at {speed:.1f} a second" if speed else "")
+        f"{result['steps']:,} steps" + (f" at {speed:.3g} a second" if speed else "")
     )
     return f"{title}\n\n{text_table(head, lines, right=range(1, len(head)))}"
 

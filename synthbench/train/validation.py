@@ -82,7 +82,10 @@ def validate(
     started = time.perf_counter()
     chosen = _narrowed(find_study(task, profile, study), models, variants, seeds)
     setting = Setting.make(device, precision, compile, threads=1)
-    workers = workers or (usable_cores() if setting.device.type == "cpu" else 1)
+    if workers is None:
+        workers = usable_cores() if setting.device.type == "cpu" else 1
+    if workers < 1:
+        raise UsageError(f"Workers {workers}: allowed are whole numbers from 1.")
     setting = dataclasses.replace(setting, progress=progress and workers == 1)
     path = Path(out or f"{task}-validation")
     request = DataRequest(task, chosen.variants, chosen.parameters, chosen.rows, stream=stream)

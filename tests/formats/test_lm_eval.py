@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -104,6 +105,12 @@ def test_what_is_written_around_an_answer_costs_nothing_but_another_answer_does(
             one["doc_id"]: bool(one["exact_match"]) for one in samples if one["filter"] == name
         }
         assert [found[number] for number in sorted(found)] == [form[column] for form in FORMS]
+    # `evaluate` reads what the harness logs of them, and comes to the same.
+    log = tmp_path / "samples.jsonl"
+    log.write_text("\n".join(json.dumps(one, default=str) for one in samples), "utf-8")
+    report = synthbench.evaluate(tiny("ctl"), log, split="test")
+    assert report.accuracy * 40 == sum(form[2] for form in FORMS)
+    assert len(report.missing) == 40 - len(FORMS)
 
 
 @pytest.mark.filterwarnings("ignore")

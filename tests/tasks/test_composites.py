@@ -311,6 +311,27 @@ def test_a_task_pickles_and_equals_its_copy():
 # What is drawn how often.
 
 
+def test_facts_name_the_parts_where_their_places_are_fixed():
+    task = Composites("main")
+    row = rows_of(task, mixed(task, n=1))[0]
+    places = ("top-left", "top-right", "bottom-left", "bottom-right")
+    parts = ("indicator", "target", "target", "indicator")
+    names = [f"{part} ({place})" for part, place in zip(parts, places, strict=True)]
+    facts = task.facts(row)
+    assert list(facts) == ["label", "outcome", "selected", *names]
+    assert (facts[names[0]] == facts[names[3]]) == row["outcome"] == facts["outcome"]
+    task = Composites("cifar")
+    assert set(places) < set(task.facts(rows_of(task, mixed(task, n=1))[0]))
+
+
+def test_facts_hold_the_colours_where_these_are_compared():
+    task = Composites("same-color")
+    for row in rows_of(task, mixed(task, n=2)):
+        facts = task.facts(row)
+        colors = [facts[f"indicator ({place}), colour"] for place in ("top-left", "bottom-right")]
+        assert (colors[0] == colors[1]) == row["outcome"]
+
+
 def proportions(values):
     counts = collections.Counter(values)
     return {value: count / counts.total() for value, count in counts.items()}

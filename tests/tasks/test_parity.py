@@ -258,6 +258,13 @@ def test_the_right_answer_scores_1_and_every_other_0():
     assert task.measure(row, None) == {"accuracy": 0.0}
 
 
+def test_facts_are_the_indicators_the_outcome_and_the_targets():
+    task = Parity()
+    row = {"text": "3 4 7 2 =", **task.derive({"text": "3 4 7 2 ="})}
+    expected = {"a is odd": 1, "b is odd": 0, "outcome": 1, "c": 7, "d": 2, "label": 7}
+    assert task.facts(row) == expected
+
+
 # For people.
 
 

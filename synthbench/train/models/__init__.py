@@ -79,7 +79,11 @@ MODELS: dict[str, Model] = {
     # Counting, section IV.
     "counting": _counting(),
     "counting-standard": _counting(
-        normalisation="softmax", norm_attention=True, norm_feedforward=True, d_ff=2048
+        normalisation="softmax",
+        norm_attention=True,
+        norm_feedforward=True,
+        d_ff=2048,
+        residual=True,
     ),
     "counting-norm-attention": _counting(norm_attention=True),
     "counting-norm-feedforward": _counting(norm_feedforward=True),

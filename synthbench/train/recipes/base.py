@@ -71,6 +71,7 @@ class Recipe:
         heat: first and last softmax temperature and the share of steps between them.
         ponder: weight of the model's ponder cost in the loss (NDR, appendix A).
         window: so many batches share rows of like length; 1: batches are random.
+        balanced: repeat rows of rarer lengths, so that all lengths come equally often.
         balance_gradients: scale the gradients of queries, keys and values to their mean norm
             (Eureka, A.4).
         log_gradients: note gradient norms of queries, keys and values with every validation.
@@ -93,6 +94,7 @@ class Recipe:
     heat: tuple[float, float, float] | None = None
     ponder: float = 0.0
     window: int = 1
+    balanced: bool = False
     balance_gradients: bool = False
     log_gradients: bool = False
     published: Mapping[tuple[str, str], Published] = dataclasses.field(default_factory=dict)
@@ -153,8 +155,8 @@ class Recipe:
             for field in dataclasses.fields(self)
             if field.name not in ("published", "line")
         }
-        heat = None if self.heat is None else list(self.heat)
-        return {**values, "options": dict(self.options), "heat": heat}
+        options = {name: _plain(value) for name, value in self.options.items()}
+        return {**values, "options": options, "heat": _plain(self.heat)}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Recipe:
@@ -206,6 +208,10 @@ class Study:
         if name not in names:
             raise unknown_name(f"model for {self.task} ({self.profile})", name, names)
         return names[name]
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
 
 
 def _read(name: str, given: Any, default: Any) -> Any:

@@ -20,7 +20,7 @@ def count(name: str, *accuracies: float) -> Recipe:
         batch_size=50,
         learning_rate=2e-4,
         published={
-            ("default", f"{size}x{size}"): Published(accuracy / 100, "Counting, table I")
+            ("default", f"{size}x{size}"): Published(round(accuracy / 100, 4), "Counting, table I")
             for size, accuracy in figures
         },
     )

@@ -120,7 +120,7 @@ class Line(NamedTuple):
         made = {(variant, "Eureka-ratio"): Published(self.had / self.runs, source, runs=self.runs)}
         if self.had:
             made[variant, "accuracy"] = Published(
-                self.accuracy / 100, source, self.accuracy_deviation / 100
+                round(self.accuracy / 100, 4), source, round(self.accuracy_deviation / 100, 4)
             )
             made[variant, "Eureka-epoch"] = Published(self.epoch, source, self.epoch_deviation)
         return made

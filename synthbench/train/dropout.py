@@ -1,0 +1,47 @@
+"""Dropout whose masks cost little on a CPU."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from synthbench.errors import ParameterError
+
+#: Values of a unit's 16 random bits.
+_VALUES = 1 << 16
+
+
+class Dropout(nn.Module):
+    """As `nn.Dropout`, but on a CPU a unit takes 16 random bits instead of a random float.
+
+    An encoder of small layers spends a quarter of a step of training on the masks of `nn.Dropout`.
+
+    Args:
+        p: chance that a unit is dropped, below 1; on a CPU rounded to a multiple of 2^-16.
+
+    Raises:
+        ParameterError: `p` is no such chance.
+    """
+
+    def __init__(self, p: float = 0.5) -> None:
+        super().__init__()
+        if not 0 <= p < 1:
+            raise ParameterError(f"Dropout {p}: allowed are numbers from 0 to below 1.")
+        self.p = p
+
+    def forward(self, states: Tensor) -> Tensor:
+        """`states` in evaluation; in training each unit 0 or 1 / (1 - p) times what it was."""
+        if not self.training or self.p == 0:
+            return states
+        if states.device.type != "cpu":
+            return functional.dropout(states, self.p)
+        units = states.numel()
+        words = torch.empty(-(-units // 4), dtype=torch.int64).random_(-(2**63), None)
+        bits = words.view(torch.int16)[:units].view(states.shape)
+        kept = bits >= round(self.p * _VALUES) - _VALUES // 2
+        return states * (kept * (1 / (1 - self.p)))
+
+    def extra_repr(self) -> str:
+        """The chance, for printing."""
+        return f"p={self.p}"

@@ -1,0 +1,13 @@
+"""At the end of a test run: how many faults were injected and survived."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.faults.survived import table
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if counted := table():
+        terminalreporter.section("faults injected and survived")
+        terminalreporter.write_line(counted)

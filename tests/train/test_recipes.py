@@ -1,0 +1,158 @@
+"""The recipes: each can be built, and its figures are those of the papers."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from synthbench.errors import UsageError
+from synthbench.registry import make_task, task_names
+from synthbench.train.encoding import Encoding
+from synthbench.train.models import MODELS, build, find
+from synthbench.train.recipes import STUDIES, find_study
+from synthbench.train.recipes.base import Published, Recipe, Study
+from synthbench.train.schedules import learning_rate
+
+SIZES = {
+    "tokens": {"vocabulary": 20, "classes": 10},
+    "images": {"classes": 10},
+    "vectors": {"dims": 5},
+    "grids": {},
+    "points": {},
+}
+every_study = pytest.mark.parametrize(
+    "study", STUDIES, ids=[f"{one.task}-{one.name}-{one.profile}" for one in STUDIES]
+)
+
+
+@every_study
+def test_every_recipe_can_be_built_and_trained_from_its_first_to_its_last_step(
+    study: Study,
+) -> None:
+    form = Encoding.of(make_task(study.task, study.variants[0], study.parameters)).form
+    for recipe in study.recipes:
+        recipe.changed({}, {})  # checks itself
+        build(recipe.model, form, SIZES[form], recipe.options)
+        for step in (0, recipe.steps // 2, recipe.steps - 1) if recipe.steps else ():
+            assert 0 <= learning_rate(recipe, step) <= recipe.learning_rate
+
+
+@every_study
+def test_a_study_fits_its_task(study: Study) -> None:
+    task = make_task(study.task, study.variants[0], study.parameters)
+    evaluated = {split.name for split in task.splits if split.evaluation}
+    assert set(study.watched) <= evaluated
+    assert study.select is None or study.select in study.watched
+    assert set(study.variants) <= set(task.variants)
+    assert set(study.rows) <= {split.name for split in task.splits}
+    names = [recipe.name for recipe in study.recipes]
+    assert len(set(names)) == len(names)
+    columns = {breakdown.column for breakdown in task.breakdowns}
+    for measure in study.measures:
+        assert measure.split in evaluated
+        assert measure.where is None or measure.where[0] in columns
+    assert {measure.headline for measure in study.measures} <= {"", "in", "out"}
+
+
+@every_study
+def test_every_published_figure_names_its_table_and_belongs_to_a_measure(study: Study) -> None:
+    measures = {measure.name for measure in study.measures}
+    for recipe in study.recipes:
+        for (variant, measure), figure in recipe.published.items():
+            assert variant in study.variants
+            assert measure in measures
+            assert any(word in figure.source for word in ("table", "section", "figure"))
+
+
+def test_every_task_has_a_study_of_both_profiles() -> None:
+    for profile in ("cpu", "paper"):
+        for task in task_names():
+            assert find_study(task, profile).name == "main"
+
+
+def test_every_model_has_a_recipe() -> None:
+    used = {recipe.model for study in STUDIES for recipe in study.recipes}
+    assert used == set(MODELS)
+
+
+def test_a_recipe_survives_json(tmp_path) -> None:
+    for study in STUDIES:
+        for recipe in study.recipes:
+            bare = dataclasses.replace(recipe, published={}, line="")
+            assert Recipe.from_dict(recipe.to_dict()) == bare
+
+
+@pytest.mark.parametrize(
+    ("task", "variant", "model", "measure", "published"),
+    [
+        ("ctl", "backward", "ndr", "test", Published(1.0, "NDR, table 1", 0.0)),
+        ("ctl", "backward", "transformer", "iid", Published(0.82, "NDR, table 1", 0.39)),
+        ("arithmetic", "default", "transformer", "test", Published(0.47, "NDR, table 2", 0.01)),
+        ("listops", "default", "ndr", "test", Published(0.99, "NDR, table 3", 0.01)),
+        (
+            "parity",
+            "default",
+            "heat",
+            "Eureka-ratio",
+            Published(0.8, "Eureka, section 5.3", None, 5),
+        ),
+        ("composites", "main", "vit", "Eureka-ratio", Published(0.7, "Eureka, table 4", None, 10)),
+        (
+            "grid-count",
+            "default",
+            "counting-standard",
+            "20x20",
+            Published(0.3076, "Counting, table I"),
+        ),
+        (
+            "clusters",
+            "unbalanced",
+            "clusters-softmax",
+            "separated",
+            Published(0.0, "DNAS, figure 9"),
+        ),
+    ],
+)
+def test_the_papers_figures_stand_beside_the_models(
+    task, variant, model, measure, published
+) -> None:
+    for profile in ("cpu", "paper"):
+        assert find_study(task, profile).recipe(model).published[variant, measure] == published
+
+
+def test_the_tables_of_ndr_are_in_the_recipes() -> None:
+    ndr = find_study("listops", "paper").recipe("ndr")
+    assert (ndr.steps, ndr.batch_size, ndr.clip, ndr.weight_decay) == (100_000, 512, 1.0, 0.09)
+    assert ndr.learning_rate == pytest.approx(2e-4)
+    sizes = {"d_model": 512, "d_ff": 1024, "num_heads": 16, "num_layers": 20, "test_layers": 24}
+    assert sizes.items() <= ndr.options.items()
+    layers = find_study("ctl", "paper", "layers")
+    assert [recipe.options["num_layers"] for recipe in layers.recipes] == [14, 12, 10, 8, 6, 4]
+    act = find_study("ctl", "paper", "act").recipe("transformer-relative-act")
+    assert (act.steps, act.ponder, act.options["num_layers"]) == (60_000, 0.03, 14)
+
+
+def test_the_schedules_of_eureka_are_nine_for_each_model_of_table_2() -> None:
+    study = find_study("composites", "paper", "schedules")
+    lines = [recipe.title for recipe in study.recipes]
+    assert {lines.count(line) for line in lines} == {9}
+    assert study.seeds * 9 == study.recipes[0].published["main", "Eureka-ratio"].runs == 36
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("clt",), "Unknown task 'clt'.*Did you mean 'ctl'"),
+        (("ctl", "papr"), "Unknown profile of ctl 'papr'.*Did you mean 'paper'"),
+        (("ctl", "paper", "layer"), "Did you mean 'layers'"),
+    ],
+)
+def test_a_wrong_name_is_refused_and_the_nearest_offered(words, message) -> None:
+    with pytest.raises(UsageError, match=message):
+        find_study(*words)
+
+
+def test_a_model_that_does_not_exist_is_refused_and_the_nearest_offered() -> None:
+    with pytest.raises(UsageError, match=r"Unknown model 'bilstn'.*Did you mean 'bilstm'"):
+        find("bilstn")

@@ -1,0 +1,70 @@
+"""Learning rates and temperatures as functions of the step."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from synthbench.errors import UsageError
+from synthbench.train.recipes.base import Recipe
+from synthbench.train.schedules import learning_rate, temperature
+
+
+def recipe(**changes):
+    return Recipe("one", "lstm", **{"steps": 100, "learning_rate": 0.1, **changes})
+
+
+def test_without_a_schedule_the_rate_stays_what_it_is():
+    assert {learning_rate(recipe(), step) for step in range(100)} == {0.1}
+
+
+def test_the_warm_up_rises_in_a_straight_line_from_a_millionth():
+    rates = [learning_rate(recipe(warmup=10), step) for step in range(12)]
+    assert rates[0] == 1e-6
+    assert rates[5] == pytest.approx((1e-6 + 0.1) / 2)
+    assert rates[10:] == [0.1, 0.1]
+
+
+def test_cosine_goes_from_the_largest_to_the_smallest_rate_and_is_halfway_in_the_middle():
+    chosen = recipe(steps=111, schedule="cosine", warmup=10, min_learning_rate=0.02)
+    assert learning_rate(chosen, 10) == pytest.approx(0.1)
+    assert learning_rate(chosen, 60) == pytest.approx(0.06)
+    assert learning_rate(chosen, 110) == pytest.approx(0.02)
+    rates = [learning_rate(chosen, step) for step in range(10, 111)]
+    assert rates == sorted(rates, reverse=True)
+
+
+def test_one_cycle_is_that_of_pytorch():
+    chosen = recipe(schedule="one-cycle")
+    optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))])
+    cycle = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=0.1, total_steps=100)
+    for step in range(100):
+        # PyTorch rises for 0.3 * 100 - 1 steps, we for 0.3 of the steps between first and last.
+        assert learning_rate(chosen, step) == pytest.approx(cycle.get_last_lr()[0], rel=0.06)
+        optimizer.step()
+        if step < 99:
+            cycle.step()
+    assert learning_rate(chosen, 0) == pytest.approx(0.1 / 25)
+    assert learning_rate(chosen, 99) == pytest.approx(0.1 / 25 * 1e-4)
+
+
+def test_an_unknown_schedule_is_refused_and_the_nearest_offered():
+    with pytest.raises(UsageError, match="Did you mean 'cosine'"):
+        learning_rate(recipe(schedule="cosin"), 0)
+
+
+def test_heat_rises_in_a_straight_line_for_its_share_of_the_steps_and_stays():
+    chosen = recipe(heat=(1 / 3, 8.0, 0.5))
+    assert temperature(chosen, 0) == pytest.approx(1 / 3)
+    assert temperature(chosen, 25) == pytest.approx((1 / 3 + 8) / 2)
+    assert temperature(chosen, 50) == temperature(chosen, 99) == 8.0
+    assert temperature(recipe(), 3) is None
+
+
+def test_rates_are_finite_at_every_step_of_the_shortest_runs():
+    for schedule in ("constant", "cosine", "one-cycle"):
+        for steps in (1, 2, 3):
+            chosen = recipe(steps=steps, schedule=schedule, warmup=1)
+            assert all(math.isfinite(learning_rate(chosen, step)) for step in range(steps))
