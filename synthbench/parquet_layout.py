@@ -17,6 +17,8 @@ from synthbench.thrift import BINARY, I32, I64, LIST, STRUCT, Cursor, Data, Stru
 _MAGIC = b"PAR1"
 #: Bytes of a footer, at most; one of 100 row groups has some 100,000.
 _LARGEST_FOOTER = 1 << 24
+#: Columns are not nested more deeply.
+_DEEPEST = 64
 #: Kinds of pages and encodings, as `parquet.thrift` numbers them.
 _DATA, _DICTIONARY, _DATA_V2 = 0, 2, 3
 _DELTA_BYTE_ARRAY = 7
@@ -58,6 +60,7 @@ def read_groups(data: Data) -> list[Group]:
     if start < 4 or length > _LARGEST_FOOTER:
         raise ValueError(f"its footer has an impossible length of {length:,} bytes")
     footer = Cursor(data, start, end).struct()
+    _check_nesting(_structs(footer, 2))
     groups = [
         Group(
             rows=_number(group, 3, I64),
@@ -68,6 +71,21 @@ def read_groups(data: Data) -> list[Group]:
     if sum(group.rows for group in groups) != _number(footer, 3, I64):
         raise ValueError("its row groups do not add up to its rows")
     return groups
+
+
+def _check_nesting(schema: Sequence[Struct]) -> None:
+    """Refuse columns that are nested more deeply than a reader can follow.
+
+    A schema is a tree, each element followed by as many below it as its field 5 says.
+    """
+    below = [1]
+    for element in schema:
+        while below and not below[-1]:
+            below.pop()
+        if not below or len(below) > _DEEPEST:
+            raise ValueError(f"its columns are nested more than {_DEEPEST} deep")
+        below[-1] -= 1
+        below.append(max(0, element.get((5, I32), 0)))
 
 
 def _chunk(fields: Struct, footer: int) -> Chunk:

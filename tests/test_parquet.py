@@ -232,3 +232,14 @@ def test_every_kind_of_value_is_passed_over() -> None:
     cursor = Cursor(data, 0, len(data))
     assert cursor.struct()[8, 6] == 1
     assert cursor.place == len(data)
+
+
+def test_columns_nested_without_end_are_refused_before_pyarrow_follows_them(
+    tmp_path: Path,
+) -> None:
+    kind = pa.int8()
+    for _ in range(90):
+        kind = pa.struct([("a", kind)])
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"x": pa.nulls(1, kind)}), path, store_schema=False)
+    assert refusal(path) == "cannot be read: its columns are nested more than 64 deep"

@@ -61,7 +61,7 @@ def attack_all(only: list[str] | None, seconds: int, seed: int, guided: bool) ->
         print(f"{name:24}{count:>10,}{took:>10.0f}{peak:>10,.0f}  {result}", flush=True)
         cases, failed = cases + count, failed + (not held)
         if not held:
-            print(done.stdout[-3_000:], done.stderr[-6_000:], sep="\n", flush=True)
+            print(done.stdout[-3_000:], done.stderr[-3_000:], sep="\n", flush=True)
     print(f"{'all':24}{cases:>10,}  {failed} of {len(names)} targets failed")
     return 1 if failed else 0
 

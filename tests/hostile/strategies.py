@@ -95,8 +95,10 @@ def nested(depth: int) -> Any:
 
 
 def _paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Every place in a JSON value, inner ones before those inside them."""
+    """The places in a JSON value, those that hold others before these; not the deepest ones."""
     inside: Any = []
+    if len(path) == 12:
+        return [path]
     if isinstance(value, dict):
         inside = value.items()
     elif isinstance(value, list):
@@ -132,7 +134,7 @@ def _change(draw: Draw, holder: Any, key: Any) -> bool:
         case 2 if isinstance(holder, dict):
             holder[draw(st.text(max_size=6) | _TEXTS)] = holder.pop(key)
         case 3 if isinstance(holder, list):
-            holder.insert(key, copy.deepcopy(there))
+            holder.insert(key, there)
         case 4 | 5:
             holder[key] = _like(draw, there)
         case 6:
