@@ -43,7 +43,7 @@ SHOWN = {
     "hybrid": {"curves", *MAPS, "probes", "hybrid"},
     "lstm": {"curves", "probes"},
     "parity": {"curves", *MAPS, "gradients", "probes"},
-    "counting": {"curves", *MAPS, "probes", "counts"},
+    "counting": {"curves", "attention", "key-mass", "probes", "counts"},
     "identity": {"curves"},
     "clusters": {*MAPS, "points"},
     "vit": {"curves", *MAPS, "gradients", "probes"},

@@ -81,6 +81,8 @@ class ExplainedAway(Figure):
                 real = mass if mask is None else mass.transpose(1, 2)[mask]
                 masses.append(real.double().numpy().ravel())
         joined = [np.concatenate(masses) for masses in layers]
+        if min(one.min() for one in joined) < 0:
+            raise Unavailable("the attention weights are raw scores, which may be negative")
         least = math.exp(_BINS[0])
         return {
             "split": view.split,
