@@ -143,16 +143,19 @@ GRID_COUNT = _smaller(
 )
 
 
-def _repeat(name: str) -> Recipe:
+def _repeat(name: str, learning_rate: float) -> Recipe:
     return dataclasses.replace(
-        counting.IDENTITY.recipe(name), steps=5000, learning_rate=1e-3, schedule="one-cycle"
+        counting.IDENTITY.recipe(name),
+        steps=10_000,
+        learning_rate=learning_rate,
+        schedule="one-cycle",
     )
 
 
 IDENTITY = _smaller(
     counting.IDENTITY,
-    _repeat("identity"),
-    _repeat("identity-norm"),
+    _repeat("identity", 3e-3),
+    _repeat("identity-norm", 1e-2),
     seeds=1,
 )
 
