@@ -143,21 +143,22 @@ GRID_COUNT = _smaller(
 )
 
 
-def _repeat(name: str) -> Recipe:
+def _repeat(name: str, learning_rate: float) -> Recipe:
     return dataclasses.replace(
-        counting.IDENTITY.recipe(name), steps=5000, learning_rate=1e-3, schedule="one-cycle"
+        counting.IDENTITY.recipe(name),
+        steps=10_000,
+        learning_rate=learning_rate,
+        schedule="one-cycle",
     )
 
 
+#: With LayerNorm the error cannot fall below 1/60: four of five dimensions can be kept.
 IDENTITY = _smaller(
     counting.IDENTITY,
-    _repeat("identity"),
-    _repeat("identity-norm"),
-    seeds=1,
+    _repeat("identity", 3e-3),
+    _repeat("identity-norm", 1e-2),
+    seeds=3,
 )
-
-#: With dropout it does not solve the iid split in this time.
-_UNGATED = {"d_ff": 256, "num_heads": 4, "num_layers": 6, "dropout": 0.0, "begin_end": False}
 
 #: The whole task of the paper, with the whole number of epochs.
 PARITY = dataclasses.replace(eureka.PARITY, profile="cpu")
