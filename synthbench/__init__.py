@@ -14,6 +14,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from synthbench.auditing import Audit, audit
     from synthbench.dataset import Dataset, Manifest
     from synthbench.errors import SynthbenchError, UsageError
     from synthbench.evaluation import Report, evaluate, score, solve
@@ -26,12 +27,14 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Audit",
     "Dataset",
     "Manifest",
     "Report",
     "SynthbenchError",
     "Task",
     "UsageError",
+    "audit",
     "evaluate",
     "generate",
     "register",
@@ -42,12 +45,14 @@ __all__ = [
 ]
 
 _MODULES = {
+    "Audit": "auditing",
     "Dataset": "dataset",
     "Manifest": "dataset",
     "Report": "evaluation",
     "SynthbenchError": "errors",
     "Task": "tasks.base",
     "UsageError": "errors",
+    "audit": "auditing",
     "evaluate": "evaluation",
     "generate": "generation",
     "register": "registry",

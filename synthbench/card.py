@@ -7,16 +7,27 @@ import hashlib
 import importlib.util
 import itertools
 import json
+import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from synthbench.dataset import Dataset, Manifest, SplitRecord, columns_of
+from synthbench.card_sections import (
+    first_rows,
+    known_limits,
+    manifest_tables,
+    origin_texts,
+    parameters_table,
+    setting,
+    splits_table,
+)
+from synthbench.dataset import Dataset, Manifest, columns_of
 from synthbench.features import card_features, is_image
 from synthbench.publishing import write_text
 from synthbench.tasks.base import Task
+from synthbench.tasks.origins import Origin
 
 LICENSE = "apache-2.0"
 _SHEET_ROWS = 10
@@ -33,14 +44,14 @@ def write_card(directory: Path, manifest: Manifest, tasks: Sequence[Task]) -> No
     Raises:
         SynthbenchError: it cannot be written.
     """
-    # PyYAML comes with datasets.
     import yaml
 
     front = yaml.safe_dump(
         _front_matter(manifest, tasks), sort_keys=False, allow_unicode=True, width=100
     )
-    sheets = _draw_sheets(Dataset(directory, manifest), tasks)
-    text = f"---\n{front}---\n\n{_body(manifest, tasks, sheets)}"
+    dataset = Dataset(directory, manifest)
+    sheets = _draw_sheets(dataset, tasks)
+    text = f"---\n{front}---\n\n{_body(dataset, tasks, sheets)}"
     write_text(directory / "README.md", text)
 
 
@@ -61,16 +72,21 @@ def _draw_sheets(dataset: Dataset, tasks: Sequence[Task]) -> dict[str, str]:
 
 def _front_matter(manifest: Manifest, tasks: Sequence[Task]) -> dict[str, Any]:
     rows = sum(split.rows for splits in manifest.variants.values() for split in splits.values())
+    origins = origins_of(tasks)
+    licenses = list(dict.fromkeys([LICENSE, *(one.license for one in origins)]))
     return {
         "pretty_name": tasks[0].title,
-        "license": LICENSE,
+        "license": licenses if origins else LICENSE,
+        "language": ["en"],
         "annotations_creators": ["machine-generated"],
-        "source_datasets": ["original"],
+        "language_creators": ["machine-generated"],
+        "multilinguality": ["monolingual"],
+        "source_datasets": ["extended" if origins else "original"],
         "task_categories": list(tasks[0].categories),
         "size_categories": [_size_category(rows)],
-        "tags": ["synthbench", "synthetic", "algorithmic-reasoning", manifest.task],
-        "configs": [_config(manifest, task, default=task is tasks[0]) for task in tasks],
-        "dataset_info": [_dataset_info(manifest, task) for task in tasks],
+        "tags": ["synthbench", "synthetic", "benchmark", "algorithmic-reasoning", manifest.task],
+        "configs": [config(manifest, task, default=task is tasks[0]) for task in tasks],
+        "dataset_info": [dataset_info(manifest, task) for task in tasks],
     }
 
 
@@ -100,7 +116,8 @@ def content_digest(manifest: Manifest, variant: str) -> str:
     return hashlib.sha256(json.dumps(digests, sort_keys=True).encode()).hexdigest()
 
 
-def _config(manifest: Manifest, task: Task, default: bool) -> dict[str, Any]:
+def config(manifest: Manifest, task: Task, default: bool) -> dict[str, Any]:
+    """A variant's entry in the front matter's `configs`, as YAML values."""
     return {
         "config_name": task.variant,
         **({"default": True} if default else {}),
@@ -114,7 +131,8 @@ def _config(manifest: Manifest, task: Task, default: bool) -> dict[str, Any]:
     }
 
 
-def _dataset_info(manifest: Manifest, task: Task) -> dict[str, Any]:
+def dataset_info(manifest: Manifest, task: Task) -> dict[str, Any]:
+    """A variant's entry in the front matter's `dataset_info`, as YAML values."""
     splits = manifest.variants[task.variant]
     sizes = {name: sum(shard.bytes for shard in split.shards) for name, split in splits.items()}
     return {
@@ -129,15 +147,20 @@ def _dataset_info(manifest: Manifest, task: Task) -> dict[str, Any]:
     }
 
 
-def _body(manifest: Manifest, tasks: Sequence[Task], sheets: Mapping[str, str]) -> str:
-    first = tasks[0]
+def _body(dataset: Dataset, tasks: Sequence[Task], sheets: Mapping[str, str]) -> str:
+    first, manifest = tasks[0], dataset.manifest
     parts = [f"# {first.title}", prose(first).strip(), "## Splits"]
     for task in tasks:
         if len(first.variants) > 1:
             parts.append(f"**{task.variant}** — {task.variants[task.variant]}")
         if task.variant in sheets:
             parts.append(f"![The first rows of {task.variant}]({sheets[task.variant]})")
-        parts.append(_splits_table(task, manifest.variants[task.variant]))
+        parts.append(splits_table(task, manifest.variants[task.variant]))
+    parts.append("## First rows")
+    for task in tasks:
+        if len(tasks) > 1:
+            parts.append(f"**{task.variant}**")
+        parts.append(first_rows(dataset, task))
     parts += [
         "## Loading",
         '```python\nfrom datasets import load_dataset\n\ndataset = load_dataset("PATH_OR_NAME", '
@@ -146,17 +169,25 @@ def _body(manifest: Manifest, tasks: Sequence[Task], sheets: Mapping[str, str]) 
         f"```\n{command_line(manifest)}\n```",
         f"synthbench {manifest.synthbench}; the same command makes the same rows on every machine. "
         "`synthbench verify` derives every row again from the files alone.",
-        _table(
-            ("parameter", "value", "meaning"),
-            (
-                (f"`{name}`", f"`{_text(manifest.parameters[name])}`", help)
-                for name, help in parameter_help(first)
-            ),
-        ),
+        parameters_table(manifest, parameter_help(first)),
     ]
+    if origins := origins_of(tasks):
+        parts += ["## Sources and licences", *origin_texts(origins)]
+    parts += ["## Known limits", known_limits(manifest, tasks)]
     if manifest.tables:
-        parts += ["## Tables", *_tables(manifest.tables)]
+        parts += ["## Tables", *manifest_tables(manifest.tables)]
     return "\n\n".join(parts) + "\n"
+
+
+def origins_of(tasks: Sequence[Task]) -> tuple[Origin, ...]:
+    """The datasets that the rows of any of the tasks are made from."""
+    return tuple(dict.fromkeys(origin for task in tasks for origin in task.origins))
+
+
+def citations(task: Task) -> str:
+    """What to cite, BibTeX: the papers of the task's prose, then the datasets it is made from."""
+    papers = re.findall(r"^```bibtex\n(.*?)\n```$", prose(task), re.MULTILINE | re.DOTALL)
+    return "\n\n".join([*papers, *(one.citation for one in task.origins if one.citation)])
 
 
 def prose(task: Task) -> str:
@@ -184,53 +215,10 @@ def command_line(manifest: Manifest) -> str:
     task = manifest.make_task(first)
     defaults = task.parameters_type().to_dict()
     words += [
-        f"--set {shlex.quote(f'{name}={_text(value)}')}"
+        f"--set {shlex.quote(f'{name}={setting(value)}')}"
         for name, value in manifest.parameters.items()
         if defaults[name] != value
     ]
     if manifest.shard_rows != task.shard_rows:
         words.append(f"--shard-rows {manifest.shard_rows}")
     return " ".join(words)
-
-
-def _text(value: Any) -> str:
-    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
-
-
-def _splits_table(task: Task, splits: dict[str, SplitRecord]) -> str:
-    return _table(
-        ("split", "rows", task.bucket_name, "digest"),
-        (
-            (
-                name,
-                f"{split.rows:,}",
-                ", ".join(f"{bucket}: {count:,}" for bucket, count in split.buckets.items()),
-                f"`{split.digest[:16]}`",
-            )
-            for name, split in splits.items()
-        ),
-    )
-
-
-def _tables(tables: Mapping[str, Any]) -> Iterator[str]:
-    """Plain entries in one table, each nested one in a table of its own."""
-    plain = {name: entry for name, entry in tables.items() if not isinstance(entry, dict)}
-    nested = {name: entry for name, entry in tables.items() if isinstance(entry, dict)}
-    if plain:
-        yield _table(("name", "values"), ((f"`{key}`", _cell(one)) for key, one in plain.items()))
-    for name, entry in nested.items():
-        rows = ((f"`{key}`", _cell(one)) for key, one in entry.items())
-        yield _table((name, "values"), rows)
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, list):
-        return " ".join(map(str, value))
-    if isinstance(value, dict):
-        return "; ".join(f"{key}: {_cell(inner)}" for key, inner in value.items())
-    return str(value)
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
+import signal
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from types import FrameType
 
 import click
 
 from synthbench import __version__
-from synthbench.commands import judging, making, training
+from synthbench.commands import judging, making, sharing, training
 from synthbench.errors import SynthbenchError, UsageError, unknown_name
 
 
@@ -27,6 +30,37 @@ class Commands(click.Group):
         return super().resolve_command(ctx, args)
 
 
+class Interrupted(KeyboardInterrupt):
+    """Control-C, or the system's request to end (SIGTERM).
+
+    Of a plain KeyboardInterrupt Python remembers that it passed through an `exec`, as in a
+    dataclass that is being made, and then ends with the signal instead of our status.
+    """
+
+
+@contextlib.contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let Control-C and SIGTERM stop what runs, cleanly; the second one kills."""
+    interrupted = False
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        nonlocal interrupted
+        interrupted = True
+        signal.signal(number, signal.SIG_DFL)
+        raise Interrupted
+
+    before = {one: signal.signal(one, interrupt) for one in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    except Exception as error:
+        if interrupted:  # and this came of it, say from a module half imported
+            raise Interrupted from error
+        raise
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its status."""
     sys.exit(_run(commands, arguments))
@@ -35,7 +69,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _run(command: click.Command, arguments: Sequence[str] | None) -> int:
     """Exit status of a command: 0 done, 1 failed, 2 wrong usage, 130 interrupted."""
     try:
-        status = command.main(arguments, prog_name="synthbench", standalone_mode=False)
+        with _interruptible():
+            status = command.main(arguments, prog_name="synthbench", standalone_mode=False)
         return status if isinstance(status, int) else 0
     except (KeyboardInterrupt, click.exceptions.Abort):  # click makes the second of the first
         return _failed("Interrupted; the same command goes on from here.", 130)
@@ -80,7 +115,10 @@ for _command in (
     making.preview,
     making.generate,
     judging.verify,
+    judging.audit,
     judging.evaluate,
+    sharing.export,
+    sharing.push,
     training.train,
     training.validate,
     training.figures,

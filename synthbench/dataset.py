@@ -1,24 +1,35 @@
-"""A dataset directory as it is read: its manifest, its shards, their rows."""
+"""A dataset directory as it is read: its manifest, its shards, their rows.
+
+It may come from anybody. What the manifest says is held against a form before it is used, and no
+name in it leads out of the directory.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from synthbench.errors import DatasetError, unknown_name
-from synthbench.features import Features, value
+from synthbench.features import Features, arrow_type, value
+from synthbench.files import read_regular, reason_against, regular_file
+from synthbench.findings import one_line
+from synthbench.jsonforms import check_form, read_json
+from synthbench.manifest_form import MANIFEST_FORM
+from synthbench.parquet import LARGEST_ROW, SMALLEST_ROW, large_rows, read_batches
+from synthbench.places import put_back
 from synthbench.registry import make_task
+from synthbench.sources import check_place
 from synthbench.tasks.base import Task
 
 #: Version of the manifest's form; a reader refuses newer ones.
 FORMAT = 1
 MANIFEST = "manifest.json"
+#: Bytes of a manifest, at most; one of 100 shards has some 30,000.
+_LARGEST_MANIFEST = 1 << 26
 
 
 @dataclasses.dataclass(frozen=True)
@@ -93,25 +104,28 @@ class Manifest:
         }
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Manifest:
+    def from_dict(cls, values: Any, file: str | Path = MANIFEST) -> Manifest:
         """The manifest from JSON values.
 
+        Args:
+            values: the values, whatever they are.
+            file: what to call them in an error.
+
         Raises:
-            KeyError, TypeError, ValueError: values that are none of a manifest.
+            DatasetError: they are none of a manifest, or of a newer one; the text says where.
         """
-        return cls(
-            task=values["task"],
-            seed=values["seed"],
-            parameters=dict(values["parameters"]),
-            shard_rows=values["shard_rows"],
-            tables=dict(values["tables"]),
-            variants={
-                variant: {name: split_record(split) for name, split in record["splits"].items()}
-                for variant, record in values["variants"].items()
-            },
-            synthbench=values["synthbench"],
-            format=values["format"],
-        )
+        found = values.get("format") if isinstance(values, dict) else None
+        if isinstance(found, int) and found > FORMAT:
+            raise DatasetError(
+                f"{file} has format {found}; this version reads formats up to {FORMAT}. "
+                "Upgrade synthbench."
+            )
+        check_form(values, MANIFEST_FORM, str(file))
+        variants = {
+            variant: {name: split_record(split) for name, split in record["splits"].items()}
+            for variant, record in values["variants"].items()
+        }
+        return cls(**{**values, "variants": variants})
 
     def make_task(self, variant: str) -> Task:
         """The task that made one of the variants.
@@ -122,8 +136,8 @@ class Manifest:
         return make_task(self.task, variant, self.parameters, self.seed)
 
 
-def split_record(values: Mapping[str, Any]) -> SplitRecord:
-    """A split's record from JSON values."""
+def split_record(values: dict[str, Any]) -> SplitRecord:
+    """A split's record from JSON values that have its form."""
     shards = tuple(Shard(**shard) for shard in values["shards"])
     return SplitRecord(**{**values, "shards": shards})
 
@@ -139,11 +153,13 @@ class Dataset:
     Attributes:
         path: the directory.
         manifest: what it says of itself.
+        trusted: whether it is of our own making, so that its parameters may name any place.
     """
 
-    def __init__(self, path: Path, manifest: Manifest) -> None:
+    def __init__(self, path: Path, manifest: Manifest, trusted: bool = True) -> None:
         self.path = path
         self.manifest = manifest
+        self.trusted = trusted
 
     @classmethod
     def open(cls, path: str | Path) -> Dataset:
@@ -153,22 +169,34 @@ class Dataset:
             DatasetError: there is no dataset, its manifest cannot be read, or it is newer.
         """
         path = Path(path)
+        put_back(path)
         file = path / MANIFEST
-        if not path.is_dir():
-            raise DatasetError(f"No dataset at {str(path)!r}: there is no such directory.")
-        if not file.is_file():
-            raise DatasetError(f"No dataset at {str(path)!r}: it has no {MANIFEST}.")
         try:
-            values = json.loads(file.read_text(encoding="utf-8"))
-            if isinstance(values.get("format"), int) and values["format"] > FORMAT:
-                raise DatasetError(
-                    f"{file} has format {values['format']}; this version reads formats up to "
-                    f"{FORMAT}. Upgrade synthbench."
-                )
-            manifest = Manifest.from_dict(values)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise DatasetError(f"{file} is no manifest: {type(error).__name__} {error}") from None
-        return cls(path, manifest)
+            there = path.is_dir()
+        except OSError as error:  # a name that is too long, for one
+            raise DatasetError(f"No dataset at {str(path)!r}: {error.strerror}.") from None
+        if not there:
+            raise DatasetError(f"No dataset at {str(path)!r}: there is no such directory.")
+        if reason_against(path, MANIFEST) == "missing":
+            raise DatasetError(f"No dataset at {str(path)!r}: it has no {MANIFEST}.")
+        data = read_regular(path, MANIFEST, _LARGEST_MANIFEST)
+        try:
+            values = read_json(data)
+        except ValueError as error:
+            raise DatasetError(f"{file} is no manifest: {one_line(str(error))}.") from None
+        return cls(path, Manifest.from_dict(values, file), trusted=False)
+
+    def make_task(self, variant: str) -> Task:
+        """The task that made one of the variants.
+
+        Raises:
+            UsageError: a task, variant or parameter that this version does not know, or a
+                parameter that names a place outside the directory of source images.
+        """
+        task = self.manifest.make_task(variant)
+        for place in () if self.trusted else task.places:
+            check_place(place)
+        return task
 
     def variant(self, name: str | None = None) -> str:
         """The name of a variant that is there; without a name, the first.
@@ -201,35 +229,42 @@ class Dataset:
         columns: Sequence[str] | None = None,
         batch_rows: int = 65_536,
     ) -> Iterator[pa.RecordBatch]:
-        """The rows of a split in order, a batch at a time.
+        """The rows of a split in order, a batch at a time, with the columns of their task.
 
         Raises:
-            DatasetError: a shard that is missing or cannot be read, by name.
+            DatasetError: a shard that is missing or cannot be read, or whose rows are none of its
+                task, by name.
+            UsageError: there is no such variant, split or column, or the task is unknown.
         """
+        features = columns_of(self.make_task(self.variant(variant)))
+        names = list(features) if columns is None else list(columns)
+        for name in names:
+            if name not in features:
+                raise unknown_name(f"column of {self.manifest.task}", name, features)
+        types = {name: arrow_type(features[name]) for name in names}
         for shard in self.split(variant, split).shards:
-            yield from read_batches(self.path / shard.file, columns, batch_rows)
+            path = regular_file(self.path, shard.file)
+            for batch in read_batches(path, names, batch_rows, smallest_row=SMALLEST_ROW):
+                _check_batch(path, batch, types)
+                yield batch.select(names)
 
     def rows(
         self, variant: str, split: str, columns: Sequence[str] | None = None
     ) -> Iterator[dict[str, Any]]:
-        """The rows of a split in order, as plain Python values."""
+        """The rows of a split in order, as plain Python values; raises as `batches`."""
         for batch in self.batches(variant, split, columns, batch_rows=4_096):
             yield from batch.to_pylist()
 
 
-def read_batches(
-    path: Path, columns: Sequence[str] | None = None, batch_rows: int = 65_536
-) -> Iterator[pa.RecordBatch]:
-    """The rows of one Parquet file, a batch at a time.
-
-    Raises:
-        DatasetError: the file is missing or cannot be read.
-    """
-    try:
-        with pq.ParquetFile(path) as file:
-            names = list(columns) if columns is not None else None
-            yield from file.iter_batches(batch_rows, columns=names)
-    except FileNotFoundError:
-        raise DatasetError(f"{path} is missing.") from None
-    except (pa.ArrowException, OSError) as error:
-        raise DatasetError(f"{path} cannot be read: {str(error).splitlines()[0]}") from None
+def _check_batch(path: Path, batch: pa.RecordBatch, types: dict[str, pa.DataType]) -> None:
+    """Make sure that rows have columns of these types, no value missing and none huge."""
+    for name, expected in types.items():
+        found = batch.schema.get_all_field_indices(name)
+        there = [batch.schema.field(index).type for index in found]
+        if there != [expected]:
+            shown = ", ".join(map(str, there)) or "missing"
+            raise DatasetError(f"{path}: column {name} is {shown}, expected {expected}.")
+        if batch.column(name).null_count:
+            raise DatasetError(f"{path}: column {name} lacks values.")
+    if large_rows(batch):
+        raise DatasetError(f"{path} has rows of more than {LARGEST_ROW:,} bytes.")

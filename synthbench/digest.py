@@ -22,39 +22,89 @@ _HEX = np.frombuffer(
 ).copy()
 
 
+#: Rows that are hashed together.
+CHUNK_ROWS = 8_192
+
+
 class RowDigest:
     """A running digest over rows, in order.
 
-    Every leaf of every column has its own SHA-256s over three things: which values are missing
-    (their positions, little-endian int64), the lengths of lists and texts (little-endian int64),
-    and the values (little-endian, 0 where one is missing). An image counts by its height, width
-    and pixels, so that another encoder changes nothing.
+    Every `CHUNK_ROWS` rows are a chunk with a digest of its own, whatever shards they are in. The
+    digest of the whole is a SHA-256 over theirs and the number of rows, so chunks can be hashed
+    anywhere, in any order.
 
     Args:
         features: the columns, `id` included.
+
+    Attributes:
+        chunks: the digests of the chunks that are full, in order.
+        rows: rows so far.
+    """
+
+    def __init__(self, features: Features) -> None:
+        self._features = features
+        self._open = _Chunk(features)
+        self.chunks: list[bytes] = []
+        self.rows = 0
+
+    def update(self, table: pa.Table | pa.RecordBatch) -> None:
+        """Add the rows of a table with the digest's columns."""
+        first = 0
+        while first < table.num_rows:
+            part = table.slice(first, CHUNK_ROWS - self._open.rows)
+            self._open.update(part)
+            first += part.num_rows
+            if self._open.rows == CHUNK_ROWS:
+                self.chunks.append(self._open.digest())
+                self._open = _Chunk(self._features)
+        self.rows += table.num_rows
+
+    def extend(self, chunks: list[bytes], rows: int) -> None:
+        """Add rows that were hashed elsewhere, together with those of the chunk that is open."""
+        self.chunks += chunks
+        self.rows += rows
+        self._open = _Chunk(self._features)
+
+    def all_chunks(self) -> list[bytes]:
+        """The digests of all chunks so far, the last one included though it may not be full."""
+        return [*self.chunks, self._open.digest()] if self._open.rows else self.chunks
+
+    def hexdigest(self) -> str:
+        """The digest of the rows so far."""
+        total = hashlib.sha256(b"".join(self.all_chunks()))
+        total.update(f"rows:{self.rows}\n".encode())
+        return total.hexdigest()
+
+
+class _Chunk:
+    """A running digest over the rows of one chunk.
+
+    Every leaf of every column has its own SHA-256s over three things: which values are missing
+    (their positions in the chunk, little-endian int64), the lengths of lists and texts
+    (little-endian int64), and the values (little-endian, 0 where one is missing). An image counts
+    by its height, width and pixels, so that another encoder changes nothing.
     """
 
     def __init__(self, features: Features) -> None:
         self._features = features
         self._leaves: dict[str, Any] = {}
         self._counts: collections.Counter[str] = collections.Counter()
-        self._rows = 0
+        self.rows = 0
 
     def update(self, table: pa.Table | pa.RecordBatch) -> None:
-        """Add the rows of a table with the digest's columns."""
+        """Add rows."""
         for name, feature in self._features.items():
             column = table.column(name)
             for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else [column]:
                 self._add(name, feature, chunk)
-        self._rows += table.num_rows
+        self.rows += table.num_rows
 
-    def hexdigest(self) -> str:
+    def digest(self) -> bytes:
         """The digest of the rows so far: SHA-256 over all leaves in order of their paths."""
         total = hashlib.sha256()
         for path in sorted(self._leaves):
             total.update(f"{path}:{self._leaves[path].hexdigest()}\n".encode())
-        total.update(f"rows:{self._rows}\n".encode())
-        return total.hexdigest()
+        return total.digest()
 
     def _hash(self, path: str, values: Any) -> None:
         self._leaves.setdefault(path, hashlib.sha256()).update(np.ascontiguousarray(values))

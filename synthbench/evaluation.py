@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from synthbench.errors import UsageError
+from synthbench.errors import DatasetError, UsageError
+from synthbench.findings import one_line, short
 from synthbench.predictions import Predictions, read_predictions
 from synthbench.report import Report, Score, score_of, scores_by
 from synthbench.rows import RowSource, choose_task, open_rows
-from synthbench.tasks.base import Parameters, Task
+from synthbench.tasks.base import Breakdown, Parameters, Task
 
 __all__ = ["Report", "Score", "evaluate", "score", "solve"]
 
@@ -142,7 +143,7 @@ def _predicted_splits(source: RowSource, given: Predictions) -> list[str]:
     for name in names:
         _check_ids(source, name)
         batches = source.batches(name, ["id"])
-        if any(one in given.by_id for batch in batches for one in batch["id"]):
+        if any(one in given.by_id for batch in batches for one in _ids(name, batch)):
             predicted.append(name)
     if not predicted:
         raise UsageError(
@@ -155,6 +156,14 @@ def _predicted_splits(source: RowSource, given: Predictions) -> list[str]:
 def _check_ids(source: RowSource, split: str) -> None:
     if "id" not in source.columns(split):
         raise UsageError(f"Predictions are by id, but split {split!r} has no column 'id'.")
+
+
+def _ids(split: str, batch: Mapping[str, Sequence[Any]]) -> Sequence[str]:
+    """The ids of some rows, which are text, as those of predictions are."""
+    for one in batch["id"]:
+        if not isinstance(one, str):
+            raise UsageError(f"Split {split!r} has the id {short(one)}: expected text.")
+    return batch["id"]
 
 
 def _no_column(task: Task, name: Any) -> UsageError:
@@ -192,8 +201,8 @@ class _Judgement:
                 for cells in zip(*(batch[name] for name in judged_by), strict=True)
             ]
             done = len(values)
-            ids = batch["id"] if identity else [f"row {done + i}" for i in range(len(rows))]
-            values += self._judge(rows, ids, self._predictions(ids, done))
+            ids = _ids(split, batch) if identity else [f"row {done + i}" for i in range(len(rows))]
+            values += self._judge(split, rows, ids, self._predictions(ids, done))
             for name in groups:
                 self._groups[name].extend(batch[name])
         self._values[split] = np.array(values, np.float64)
@@ -230,7 +239,11 @@ class _Judgement:
         return [by_id.get(one, _MISSING) for one in ids]
 
     def _judge(
-        self, rows: Sequence[Mapping[str, Any]], ids: Sequence[str], predictions: Sequence[Any]
+        self,
+        split: str,
+        rows: Sequence[Mapping[str, Any]],
+        ids: Sequence[str],
+        predictions: Sequence[Any],
     ) -> list[list[float]]:
         """The metrics of each of these rows, in the task's order."""
         task, values = self._task, []
@@ -247,7 +260,19 @@ class _Judgement:
                 values.append([measured[metric] for metric in task.metrics])
         except KeyError as error:
             raise _no_column(task, error.args[0]) from error
+        except (ValueError, TypeError, IndexError) as error:  # of what is no row of the task
+            reason = f"{type(error).__name__}: {error}"
+            text = f"Row {short(name)} of {split!r} cannot be judged: {reason}"
+            raise DatasetError(one_line(text)) from error
         return values
+
+    def _scores_by(self, one: Breakdown, values: NDArray[np.float64]) -> dict[Any, Score]:
+        try:
+            return scores_by(self._task, one, self._groups[one.column], values)
+        except TypeError as error:  # lists, or values of several kinds
+            raise UsageError(
+                f"Rows cannot be told apart by their column {one.column!r}: {error}."
+            ) from error
 
     def report(self, without_predictions: Sequence[str]) -> Report:
         """The report on all that was judged."""
@@ -258,7 +283,7 @@ class _Judgement:
             overall=score_of(task, values),
             splits={name: score_of(task, own) for name, own in self._values.items()},
             by={
-                one.column: scores_by(task, one, self._groups[one.column], values)
+                one.column: self._scores_by(one, values)
                 for one in task.breakdowns
                 if len(self._groups[one.column]) == len(values)
             },

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import reprlib
+import unicodedata
 from typing import Any
 
 #: So many failures of one kind in one file are named; of the others only the number is given.
@@ -27,7 +28,7 @@ class Findings:
             row: number of the row in the file, from 0.
         """
         place = file if row is None else f"{file} row {row}"
-        self._add((file, kind), [f"{place}: {text}"], 1)
+        self._add((file, kind), [one_line(f"{place}: {text}")], 1)
 
     def merge(self, other: Findings) -> None:
         """Add what was found elsewhere."""
@@ -45,13 +46,35 @@ class Findings:
         for (file, kind), kept in self._texts.items():
             texts += kept
             if (count := self._counts[file, kind]) > len(kept):
-                texts.append(f"{file}: {kind}: {count:,} in all, of which {len(kept)} stand above")
+                above = f"{count:,} in all, of which {len(kept)} stand above"
+                texts.append(one_line(f"{file}: {kind}: {above}"))
         return texts
 
 
 def short(given: Any) -> str:
     """A value in a few words."""
     return _SHORT.repr(given)
+
+
+def one_line(text: str) -> str:
+    """A text as one line of moderate length, with nothing in it that a terminal would obey.
+
+    File names, texts in rows and what a library says of them are whatever somebody wrote.
+    """
+    if len(text) > _LINE:
+        text = f"{text[: _LINE // 2]} ... {text[-_LINE // 2 :]}"
+    return "".join(
+        one if one.isprintable() else one.encode("unicode_escape").decode("ascii") for one in text
+    )
+
+
+#: Characters of a line, at most.
+_LINE = 1_000
+
+
+def is_one_line(text: str) -> bool:
+    """Whether a text is one line of nothing but characters that stand for something."""
+    return not any(unicodedata.category(one) in ("Cc", "Cs", "Zl", "Zp") for one in text)
 
 
 _SHORT = reprlib.Repr()

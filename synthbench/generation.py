@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,10 @@ from tqdm import tqdm
 
 import synthbench
 from synthbench.card import write_card
-from synthbench.dataset import MANIFEST, Dataset, Manifest, Shard, SplitRecord, columns_of
+from synthbench.dataset import MANIFEST, Dataset, Manifest, Shard, SplitRecord
 from synthbench.engine import Engine, open_engine
 from synthbench.errors import SynthbenchError, UsageError, unknown_name
+from synthbench.fingerprint_set import FingerprintSet
 from synthbench.planning import Plan, drawing_order, make_plan
 from synthbench.publishing import (
     Workplace,
@@ -26,11 +27,12 @@ from synthbench.publishing import (
     write_json,
 )
 from synthbench.registry import task_class, task_names
+from synthbench.remote_writing import RemoteWriter
 from synthbench.resuming import LeftBehind
-from synthbench.sampling import FingerprintSet, SplitSampler
+from synthbench.sampling import SplitSampler
 from synthbench.sources import use_source_dir
 from synthbench.tasks.base import Split, Task
-from synthbench.writing import SplitWriter, rows_table
+from synthbench.writing import RoundWriter
 
 #: How many times smaller the splits of each preset are than the paper's.
 PRESETS = {"paper": 1, "small": 100}
@@ -131,7 +133,7 @@ def run(
             _check_same(there, command)
             return Outcome(target, there.manifest, {})
         with (
-            open_engine(engine, workers, scheduler) as opened,
+            open_engine(engine, workers, scheduler, source_dir) as opened,
             # Another version could write other bytes, so it must not go on with this one's.
             open_workplace(
                 target, {**command, "synthbench": synthbench.__version__}, overwrite
@@ -141,6 +143,7 @@ def run(
             making = _Making(workplace, opened, command["shard_rows"], bar)
             variants, seconds = {}, {}
             for one in tasks:
+                opened.check(one)
                 records, taken = making.variant(one, plans[one.variant])
                 variants[one.variant] = records
                 seconds[one.variant] = taken
@@ -321,30 +324,18 @@ class _Making:
             done = {"shards": [dataclasses.asdict(shard) for shard in shards], **checkpoint}
             self.workplace.save(task.variant, split.name, done)
 
-        with SplitWriter(
-            directory=self.workplace.path,
-            variant=task.variant,
-            split=split.name,
-            features=columns_of(task),
-            rows=rows,
-            shard_rows=self.shard_rows,
-            group_rows=task.group_rows,
-            finished=left.shards,
-            on_shard=on_shard,
-        ) as writer:
-            left.restore(seen, writer.digest)
+        with self._open_writer(task, split, rows, left.shards, on_shard) as writer:
+            left.restore(seen, writer.pass_over)
             self.bar.update(left.rows)
             if left.record is not None:
                 return left.record
             sampler = SplitSampler(task, split, plan, seen, self.engine, state=left.state)
             emitted, state = left.emitted, sampler.state()
             for drawn in sampler.rounds():
-                table = rows_table(task, drawn.block, drawn.fingerprints)
-                there = min(max(0, left.rows - emitted), table.num_rows)
                 # To go on after an interruption, the round in hand is made again.
-                writer.write(table.slice(there), {"emitted": emitted, "state": state})
-                self.bar.update(table.num_rows - there)
-                emitted, state = emitted + table.num_rows, sampler.state()
+                writer.write_round(drawn, emitted, {"emitted": emitted, "state": state})
+                emitted, state = emitted + len(drawn), sampler.state()
+                self.bar.update(min(len(drawn), max(0, emitted - left.rows)))
             shards = writer.finish()
         record = SplitRecord(
             rows=rows,
@@ -355,3 +346,19 @@ class _Making:
         )
         self.workplace.save(task.variant, split.name, {"record": dataclasses.asdict(record)})
         return record
+
+    def _open_writer(
+        self,
+        task: Task,
+        split: Split,
+        rows: int,
+        finished: list[Shard],
+        on_shard: Callable[[list[Shard], Any], None],
+    ) -> RoundWriter | RemoteWriter:
+        """What makes shards of rows: here, or where the rows are."""
+        path, shard_rows = self.workplace.path, self.shard_rows
+        if self.engine.remote:
+            return RemoteWriter(
+                self.engine, task, path, split.name, rows, shard_rows, finished, on_shard
+            )
+        return RoundWriter(task, path, split.name, rows, shard_rows, finished, on_shard)

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import io
 import zlib
+from collections.abc import Iterator
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +24,12 @@ from numpy.typing import NDArray
 #: A stored deflate block holds so many bytes at most.
 _LARGEST_BLOCK = 0xFFFF
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
+#: How a header says it, at its bytes 24 and 25 of the file.
+_RGB_OF_8_BITS = bytes([8, 2])
+#: Pixels of an image, at most: a few bytes could ask for billions.
+_MOST_PIXELS = 1 << 20
+#: Images that are decoded at a time: few enough to stay in the processor's cache.
+_CHUNK = 128
 
 
 class _Form(NamedTuple):
@@ -64,13 +71,23 @@ def encode(pixels: NDArray[np.uint8]) -> pa.Array:
     files[:] = np.frombuffer(form.template, np.uint8)
     lines = files[:, form.lines].reshape(count, height, 1 + 3 * width)
     lines[:, :, 1:] = pixels.reshape(count, height, 3 * width)
-    # Checksums are zlib's, one image at a time: a microsecond or two each, and NumPy has none.
-    files[:, form.adler] = _big_endian([zlib.adler32(image.data) for image in lines])
-    files[:, form.crc] = _big_endian([zlib.crc32(file.data) for file in files[:, form.data]])
+    files[:, form.adler] = _adlers(files[:, form.lines])
+    files[:, form.crc] = _crcs(files[:, form.data])
     offsets = np.arange(count + 1, dtype=np.int32) * np.int32(size)
     return pa.BinaryArray.from_buffers(
         pa.binary(), count, [None, pa.py_buffer(offsets), pa.py_buffer(files)]
     )
+
+
+# Checksums are zlib's, one image at a time: a microsecond or two each, and NumPy has none.
+
+
+def _adlers(lines: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    return _big_endian([zlib.adler32(image.data) for image in lines])
+
+
+def _crcs(chunks: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    return _big_endian([zlib.crc32(chunk.data) for chunk in chunks])
 
 
 def _big_endian(checksums: list[int]) -> NDArray[np.uint8]:
@@ -84,40 +101,98 @@ def decode(encoded: bytes) -> NDArray[np.uint8]:
         uint8 `(height, width, 3)`.
 
     Raises:
-        ValueError: the bytes are no image, or a broken one.
+        ValueError: the bytes are no PNG image in RGB with 8 bits, a broken one, or one of more
+            than 2**20 pixels.
     """
-    height = int.from_bytes(encoded[20:24], "big")
-    width = int.from_bytes(encoded[16:20], "big")
-    if 0 < height * (1 + 3 * width) <= _LARGEST_BLOCK:
-        form = _form(height, width)
-        if _has_form(encoded, form):
-            lines = np.frombuffer(encoded[form.lines], np.uint8).reshape(height, 1 + 3 * width)
-            return lines[:, 1:].reshape(height, width, 3)
+    files = np.frombuffer(encoded, np.uint8).reshape(1, -1)
+    form = _find_form(encoded)
+    if form is not None and _have_form(files, form).all():
+        pixels: NDArray[np.uint8] = _pixels(files, form)[0]
+        return pixels
     return _decode_any(encoded)
 
 
-def _has_form(encoded: bytes, form: _Form) -> bool:
-    """Whether these bytes are what `encode` gives for some pixels."""
-    start, stop = form.lines.start, form.crc.stop
-    return (
-        len(encoded) == len(form.template)
-        and encoded[:start] == form.template[:start]
-        and encoded[stop:] == form.template[stop:]
-        and not any(encoded[form.lines][:: form.line])
-        and zlib.adler32(encoded[form.lines]) == int.from_bytes(encoded[form.adler], "big")
-        and zlib.crc32(encoded[form.data]) == int.from_bytes(encoded[form.crc], "big")
+def decode_all(encoded: pa.Array) -> Iterator[NDArray[np.uint8]]:
+    """Decode images in their order, neighbours that `encode` wrote at one size together.
+
+    Args:
+        encoded: Arrow binary array `(images,)`.
+
+    Yields:
+        uint8 `(images, height, width, 3)`, some images at a time.
+
+    Raises:
+        ValueError: an image is missing, or cannot be decoded, see `decode`.
+    """
+    if encoded.null_count:
+        raise ValueError("an image is missing")
+    for first in range(0, len(encoded), _CHUNK):
+        chunk = encoded[first : first + _CHUNK]
+        files = _matrix(chunk)
+        form = _find_form(files[0].tobytes()) if files is not None else None
+        if files is not None and form is not None and _have_form(files, form).all():
+            yield _pixels(files, form)
+        else:
+            yield from (decode(image.as_py())[None] for image in chunk)
+
+
+def _matrix(encoded: pa.Array) -> NDArray[np.uint8] | None:
+    """Files of one size as uint8 `(images, bytes)`; None if they have several."""
+    offsets = np.frombuffer(encoded.buffers()[1], np.int32)
+    offsets = offsets[encoded.offset : encoded.offset + len(encoded) + 1]
+    size = int(offsets[1] - offsets[0])
+    if not size or (np.diff(offsets) != size).any():
+        return None
+    data = np.frombuffer(encoded.buffers()[2], np.uint8)
+    return data[offsets[0] : offsets[-1]].reshape(-1, size)
+
+
+def _find_form(encoded: bytes) -> _Form | None:
+    """The form of an image of this header's height and width, if `encode` can write one."""
+    width, height = (int.from_bytes(encoded[place : place + 4], "big") for place in (16, 20))
+    return _form(height, width) if 0 < height * (1 + 3 * width) <= _LARGEST_BLOCK else None
+
+
+def _have_form(files: NDArray[np.uint8], form: _Form) -> NDArray[np.bool_]:
+    """Which files are what `encode` gives for some pixels; uint8 `(images, bytes)` to bool."""
+    template = np.frombuffer(form.template, np.uint8)
+    if files.shape[1] != len(template):
+        return np.zeros(len(files), np.bool_)
+    before, behind = slice(0, form.lines.start), slice(form.crc.stop, None)
+    filters = files[:, form.lines][:, :: form.line]
+    fits: NDArray[np.bool_] = (
+        (files[:, before] == template[before]).all(axis=1)
+        & (files[:, behind] == template[behind]).all(axis=1)
+        & ~filters.any(axis=1)
+        & (files[:, form.adler] == _adlers(files[:, form.lines])).all(axis=1)
+        & (files[:, form.crc] == _crcs(files[:, form.data])).all(axis=1)
     )
+    return fits
+
+
+def _pixels(files: NDArray[np.uint8], form: _Form) -> NDArray[np.uint8]:
+    """The pixels of files of this form, uint8 `(images, height, width, 3)`."""
+    lines = files[:, form.lines].reshape(len(files), -1, form.line)
+    return lines[:, :, 1:].reshape(*lines.shape[:2], -1, 3)
 
 
 def _decode_any(encoded: bytes) -> NDArray[np.uint8]:
     from PIL import Image
 
+    def opened() -> Any:
+        # Left to itself, Pillow tries formats for which it runs other programs.
+        return Image.open(io.BytesIO(encoded), formats=("PNG",))
+
     try:
-        with Image.open(io.BytesIO(encoded)) as image:
+        if encoded[24:26] != _RGB_OF_8_BITS:
+            raise ValueError("it is not in RGB with 8 bits")
+        with opened() as image:
+            if image.width * image.height > _MOST_PIXELS:
+                raise ValueError(f"{image.width}x{image.height} pixels are too many")
             image.verify()  # loading alone would overlook a wrong checksum
-        with Image.open(io.BytesIO(encoded)) as image:
-            return np.array(image.convert("RGB"))
-    except (OSError, SyntaxError, ValueError) as error:
+        with opened() as image:
+            return np.array(image)
+    except Exception as error:  # broken bytes may raise anything
         raise ValueError(f"{len(encoded)} bytes that are no image: {error}") from None
 
 
@@ -133,7 +208,7 @@ def _form(height: int, width: int) -> _Form:
     complement = (length ^ 0xFFFF).to_bytes(2, "little")
     stored = b"\x78\x01\x01" + size + complement  # zlib header; final block, stored; its length
     # Width, height, 8 bits, RGB, and the only compression, filtering and (no) interlacing.
-    header = width.to_bytes(4, "big") + height.to_bytes(4, "big") + bytes([8, 2, 0, 0, 0])
+    header = width.to_bytes(4, "big") + height.to_bytes(4, "big") + _RGB_OF_8_BITS + bytes(3)
     before = _SIGNATURE + _chunk(b"IHDR", header)
     data = _chunk(b"IDAT", stored + bytes(length + 4))
     start = len(before) + 4

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
 import dataclasses
-import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -11,11 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from synthbench.dataset import read_batches
 from synthbench.errors import DatasetError, UsageError
+from synthbench.findings import one_line, short
+from synthbench.harness_logs import filter_of, is_sample, read_sample
+from synthbench.jsonforms import read_json
+from synthbench.parquet import read_batches
 
 #: The columns of a predictions file; the first two are needed.
 ID, PREDICTION, SPLIT = "id", "prediction", "split"
+#: Bytes of a line of JSON, at most.
+_LONGEST_LINE = 1 << 24
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,7 +44,8 @@ def read_predictions(given: Any, split: str | None = None) -> Predictions:
     Args:
         given: `{id: prediction}`; a sequence or an array in the order of rows, whose first axis
             counts them; or the path of a `.jsonl` or `.parquet` file with `id`, `prediction` and,
-            if it likes, `split`. A prediction may be anything: whether it can be read as an
+            if it likes, `split`, or of a log of lm-evaluation-harness (`--log_samples`), of which
+            the first filter counts. A prediction may be anything: whether it can be read as an
             answer is for the task to say.
         split: the split that they are wanted for; a file's predictions for others are set aside.
 
@@ -88,15 +94,16 @@ def _from_file(path: Path, split: str | None) -> Predictions:
     readers = {".jsonl": ("line", _jsonl), ".parquet": ("row", _parquet)}
     if path.suffix.lower() not in readers:
         raise UsageError(f"Predictions {str(path)!r}: expected a .jsonl or a .parquet file.")
+    _check_regular(path)
     unit, read = readers[path.suffix.lower()]
     by_id: dict[str, Any] = {}
     repeated: dict[str, None] = {}
     others: set[str] = set()
     for number, name, prediction, of_split in read(path):
         if not isinstance(name, str):
-            raise DatasetError(f"{path}, {unit} {number}: id {name!r} is no text.")
+            raise DatasetError(f"{path}, {unit} {number}: id {short(name)} is no text.")
         if not (of_split is None or isinstance(of_split, str)):
-            raise DatasetError(f"{path}, {unit} {number}: split {of_split!r} is no text.")
+            raise DatasetError(f"{path}, {unit} {number}: split {short(of_split)} is no text.")
         if split is not None and of_split is not None and of_split != split:
             others.add(of_split)
         elif name in by_id:
@@ -106,37 +113,62 @@ def _from_file(path: Path, split: str | None) -> Predictions:
     if not by_id and others:
         raise DatasetError(
             f"{path} has no predictions for split {split!r}; it has some for: "
-            f"{', '.join(sorted(others))}."
+            f"{one_line(', '.join(sorted(others)))}."
         )
     if not by_id:
         raise DatasetError(f"{path} is empty: it holds no predictions.")
     return Predictions(by_id=by_id, repeated=tuple(repeated))
 
 
-def _jsonl(path: Path) -> Iterator[_Entry]:
-    """The entries of the lines that are not blank."""
+def _check_regular(path: Path) -> None:
+    """Refuse what is no file: of a pipe, a reader would wait for the other end."""
     try:
-        with path.open("rb") as lines:
+        if not path.exists():
+            raise DatasetError(f"{path} is missing.")
+        if not path.is_file():
+            raise DatasetError(f"{path} cannot be read: it is no regular file.")
+    except OSError as error:
+        raise DatasetError(f"{path} cannot be read: {error.strerror}.") from None
+
+
+def _jsonl(path: Path) -> Iterator[_Entry]:
+    """The entries of the lines that are not blank; of a harness's log those of its first filter."""
+    first: Any = None
+    for number, entry in _json_objects(path):
+        if is_sample(entry):
+            first = first or filter_of(entry)
+            if filter_of(entry) != first:
+                continue
+            entry = read_sample(entry)
+        _check_columns(f"{path}, line {number}", list(entry))
+        yield number, entry[ID], entry[PREDICTION], entry.get(SPLIT)
+
+
+def _json_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The lines that are not blank, with their numbers."""
+    try:
+        with path.open("rb") as file:
+            lines = iter(lambda: file.readline(_LONGEST_LINE + 1), b"")
             for number, line in enumerate(lines, start=1):
+                place = f"{path}, line {number}"
+                if len(line) > _LONGEST_LINE:
+                    raise DatasetError(f"{place}: it has more than {_LONGEST_LINE:,} bytes.")
+                line = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
                 if line.strip():
-                    entry = _json_object(line, f"{path}, line {number}")
-                    yield number, entry[ID], entry[PREDICTION], entry.get(SPLIT)
-    except FileNotFoundError:
-        raise DatasetError(f"{path} is missing.") from None
+                    yield number, _json_object(line, place)
     except OSError as error:
         raise DatasetError(f"{path} cannot be read: {error.strerror or error}.") from None
 
 
 def _json_object(line: bytes, place: str) -> dict[str, Any]:
     try:
-        entry = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise DatasetError(f"{place}: no valid JSON ({error}).") from None
+        entry = read_json(line, constants=True)
+    except ValueError as error:
+        raise DatasetError(f"{place}: no valid JSON ({one_line(str(error))}).") from None
     if not isinstance(entry, dict):
         raise DatasetError(
-            f"{place}: expected an object with {ID!r} and {PREDICTION!r}, got {entry!r:.60}."
+            f"{place}: expected an object with {ID!r} and {PREDICTION!r}, got {short(entry)}."
         )
-    _check_columns(f"{place}", entry)
     return entry
 
 
@@ -146,14 +178,20 @@ def _parquet(path: Path) -> Iterator[_Entry]:
     for batch in read_batches(path, (ID, PREDICTION, SPLIT)):
         names = batch.schema.names
         _check_columns(str(path), names)
-        splits = batch[SPLIT].to_pylist() if SPLIT in names else [None] * len(batch)
-        columns = batch[ID].to_pylist(), batch[PREDICTION].to_pylist(), splits
+        try:
+            splits = batch[SPLIT].to_pylist() if SPLIT in names else [None] * len(batch)
+            columns = batch[ID].to_pylist(), batch[PREDICTION].to_pylist(), splits
+        except Exception as error:  # a date in the year 0, an unknown time zone and so on
+            raise DatasetError(f"{path} cannot be read: {one_line(str(error))}") from None
         for entry in zip(*columns, strict=True):
             yield number, *entry
             number += 1
 
 
-def _check_columns(place: str, names: Sequence[str] | Mapping[str, Any]) -> None:
+def _check_columns(place: str, names: Sequence[str]) -> None:
     for wanted in (ID, PREDICTION):
         if wanted not in names:
             raise DatasetError(f"{place}: no {wanted!r}; expected {ID!r} and {PREDICTION!r}.")
+    for name in (ID, PREDICTION, SPLIT):
+        if names.count(name) > 1:
+            raise DatasetError(f"{place}: {name!r} is there more than once.")

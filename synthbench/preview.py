@@ -116,7 +116,8 @@ def sample_rows(task: Task, split: str, rows: int) -> list[dict[str, Any]]:
     sampler = SplitSampler(task, chosen, plan, {}, Engine(None, 1))
     drawn: list[dict[str, Any]] = []
     for batch in sampler.rounds():
-        columns = {key: column.to_pylist() for key, column in task.render(batch.block).items()}
+        rendered = task.render(batch.rows().block)
+        columns = {key: column.to_pylist() for key, column in rendered.items()}
         drawn += [
             dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)
         ]

@@ -1,25 +1,35 @@
 """A dataset directory as it comes to be: made beside its place, then renamed.
 
-While it is made, a dataset lies in a hidden directory beside the final one, with what is needed
-to go on after an interruption. Under the final name there is a whole dataset or none.
+Under the final name there is a whole dataset or none, whenever the run may be killed; what is
+finished lies beside it until then. See `places` for what lies where.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import json
-import shutil
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
+from synthbench import places
 from synthbench.dataset import MANIFEST, Dataset
 from synthbench.errors import DatasetError, ExhaustedError, SynthbenchError, UsageError
+from synthbench.files import read_regular, reason_against
+from synthbench.findings import one_line, short
+from synthbench.jsonforms import read_json
 
-_COMMAND = "command.json"
-_PROGRESS = "progress.json"
-_LOCK = "lock"
+#: What ends a run for lack of room: not the place is wrong, there is only too little of it.
+_NO_ROOM = {
+    errno.ENOSPC: "No space left on the device",
+    errno.EDQUOT: "Disk quota exceeded",
+    errno.EFBIG: "Largest size of a file exceeded (ulimit -f)",
+}
+#: Bytes of a note about a run that are read, at most.
+_LARGEST_NOTE = 1 << 26
 
 
 def finished(path: Path) -> Dataset | None:
@@ -29,6 +39,7 @@ def finished(path: Path) -> Dataset | None:
         UsageError: the place is taken by something else.
         DatasetError: there is a dataset whose manifest cannot be read.
     """
+    places.put_back(path)
     if not path.exists() and not path.is_symlink():
         return None
     if not path.is_dir():
@@ -40,6 +51,7 @@ def finished(path: Path) -> Dataset | None:
             f"Output {str(path)!r} holds something else (no {MANIFEST}); "
             "name a directory that is empty or not there yet."
         )
+    places.tidy(path)
     return Dataset.open(path)
 
 
@@ -47,48 +59,85 @@ class Workplace:
     """The hidden directory in which a dataset is made; this process alone has it.
 
     Attributes:
-        path: the hidden directory.
+        path: the directory that will be the dataset.
         progress: what is finished, by variant and split; JSON values.
     """
 
-    def __init__(self, path: Path, target: Path, lock: IO[str]) -> None:
-        self.path = path
-        self._target = target
-        self._lock = lock
-        self.progress: dict[str, Any] = {}
-        if (path / _PROGRESS).is_file():
-            self.progress = json.loads((path / _PROGRESS).read_text(encoding="utf-8"))
+    def __init__(self, place: Path, target: Path, lock: IO[str]) -> None:
+        self._place, self._target, self._lock = place, target, lock
+        self.path = place / places.DATASET
+        self.progress: dict[str, Any] = _read_progress(place)
 
     def save(self, variant: str, split: str, record: dict[str, Any]) -> None:
-        """Note what is finished of a split, to go on from there after an interruption."""
+        """Note what is finished of a split, to go on from there after an interruption.
+
+        Raises:
+            SynthbenchError: it cannot be written, or the workplace was removed meanwhile.
+        """
+        self._check_held()
         self.progress.setdefault(variant, {})[split] = record
-        write_json(self.path / _PROGRESS, self.progress)
+        noted = {"sha256": _checksum(self.progress), "progress": self.progress}
+        write_json(self._place / places.PROGRESS, noted)
 
     def publish(self, overwrite: bool) -> None:
         """Give the directory its final name; a dataset there before goes only after that.
 
         Raises:
             UsageError: something has appeared under the final name meanwhile.
+            SynthbenchError: files have gone, or the directory cannot be renamed.
         """
-        old = self._target.with_name(f".{self._target.name}.old")
+        self._check_held()
+        check_whole(Dataset.open(self.path), "run the same command again")
         replaced = finished(self._target) is not None
         if replaced and not overwrite:
-            raise UsageError(f"Output {str(self._target)!r} has appeared meanwhile; left alone.")
-        for name in (_COMMAND, _PROGRESS):
-            (self.path / name).unlink(missing_ok=True)
-        if replaced:
-            shutil.rmtree(old, ignore_errors=True)  # of a run that was killed just here
-            self._target.rename(old)
-        elif self._target.exists():
-            self._target.rmdir()  # empty: `finished` has looked
-        (self.path / _LOCK).unlink()
+            raise _appeared(self._target)
+        # Or a machine that loses power could have the new name, but not what belongs to it.
+        _flush(self.path)
         try:
-            self.path.rename(self._target)
-        except OSError:
             if replaced:
-                old.rename(self._target)
-            raise
-        shutil.rmtree(old, ignore_errors=True)
+                self._target.rename(self._place / places.OLD)
+            elif self._target.exists():
+                self._target.rmdir()  # empty: `finished` has looked
+            self.path.rename(self._target)
+            _flush_entry(self._target.parent)
+        except OSError as error:
+            raise SynthbenchError(
+                f"{self._target} cannot be put in place: {error.strerror or error}. The whole "
+                f"dataset lies in {self.path}; make the place free and run the same command again."
+            ) from error
+        finally:
+            places.restore(self._place, self._target)
+        with contextlib.suppress(OSError):  # the next run removes what is left
+            places.remove(self._place)
+
+    def _check_held(self) -> None:
+        if not places.is_held(self._place, self._lock):
+            raise SynthbenchError(
+                f"{self._place}, in which the dataset is made, was removed meanwhile; "
+                "run the same command again."
+            )
+
+
+def _read_progress(place: Path) -> dict[str, Any]:
+    """What an interrupted run has noted; nothing, if that is not as it was written."""
+    noted = _read_note(place, places.PROGRESS)
+    if noted is None or noted.get("sha256") != _checksum(noted.get("progress")):
+        return {}
+    progress: dict[str, Any] = noted["progress"]
+    return progress
+
+
+def _read_note(place: Path, name: str) -> dict[str, Any] | None:
+    """A JSON object from a workplace; None if it is not there or was damaged, as by a power cut."""
+    try:
+        values = read_json(read_regular(place, name, _LARGEST_NOTE))
+    except (DatasetError, ValueError):
+        return None
+    return values if isinstance(values, dict) else None
+
+
+def _checksum(values: Any) -> str:
+    return hashlib.sha256(json.dumps(values).encode()).hexdigest()
 
 
 @contextlib.contextmanager
@@ -98,56 +147,89 @@ def open_workplace(target: Path, command: dict[str, Any], overwrite: bool) -> It
     Args:
         target: the final directory.
         command: what is to be made; an interrupted run of another command is refused.
-        overwrite: whether an interrupted run of another command may be thrown away.
+        overwrite: whether a finished dataset is to be replaced, or an interrupted run of another
+            command thrown away.
 
     Raises:
-        UsageError: the place cannot be written, another run is at work there, or an interrupted
-            run of another command lies there.
+        UsageError: the place cannot be written, another run is at work there, a dataset has
+            appeared, or an interrupted run of another command lies there.
     """
     if target.is_mount():
         raise UsageError(
             f"Output {str(target)!r} is a mount point, which cannot be replaced as a whole; "
             "name a directory inside it."
         )
-    path = target.with_name(f".{target.name}.partial")
+    place = places.workplace_of(target)
     try:
-        path.mkdir(parents=True, exist_ok=True)
-        lock = (path / _LOCK).open("a", encoding="utf-8")
+        place.mkdir(parents=True, exist_ok=True)
+        lock = places.hold(place)
     except OSError as error:
+        if error.errno in _NO_ROOM:
+            raise write_failure(place, error) from error
         raise UsageError(
             f"Output {str(target)!r} cannot be written: {error.strerror or error}."
         ) from None
+    if lock is None:
+        raise UsageError(f"Another run is at work on {str(target)!r}; wait until it is done.")
     with lock:
-        if not _lock(lock):
-            raise UsageError(f"Another run is at work on {str(target)!r}; wait until it is done.")
-        _check_command(path, target, command, overwrite)
+        places.restore(place, target)
+        if not overwrite and finished(target) is not None:
+            if not (place / places.DATASET).exists():
+                places.remove(place)
+            raise _appeared(target)
+        _check_command(place, target, command, overwrite)
         try:
-            yield Workplace(path, target, lock)
+            yield Workplace(place, target, lock)
         except ExhaustedError:
-            shutil.rmtree(path)  # there is nothing to go on with
+            places.remove(place)  # there is nothing to go on with
             raise
 
 
-def _check_command(path: Path, target: Path, command: dict[str, Any], overwrite: bool) -> None:
-    file = path / _COMMAND
-    if file.is_file():
-        begun = json.loads(file.read_text(encoding="utf-8"))
-        if begun == command:
-            return
-        if not overwrite:
-            raise UsageError(
-                f"An interrupted run of another command lies in {str(path)!r} "
-                f"({describe_difference(begun, command)}); run that one to its end, name another "
-                "--out, or throw it away with --overwrite."
-            )
-    for entry in path.iterdir():
-        if entry.name != _LOCK:
-            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
-    write_json(file, command)
+def _appeared(target: Path) -> UsageError:
+    return UsageError(f"Output {str(target)!r} has appeared meanwhile; left alone.")
 
 
-def describe_difference(begun: dict[str, Any], command: dict[str, Any]) -> str:
-    """In which entries two commands differ, for people."""
+def _check_command(place: Path, target: Path, command: dict[str, Any], overwrite: bool) -> None:
+    """Prepare a workplace for a command: to go on with what is there, or from the start."""
+    begun = _read_note(place, places.COMMAND)
+    dataset = place / places.DATASET
+    if begun == command and dataset.is_dir():
+        return
+    if begun not in (None, command) and not overwrite:
+        raise UsageError(
+            f"An interrupted run of another command lies in {str(place)!r} "
+            f"({describe_difference(begun, command)}); run that one to its end, name another "
+            "--out, or throw it away with --overwrite."
+        )
+    places.clear(place)
+    try:
+        dataset.mkdir()
+    except OSError as error:
+        raise write_failure(dataset, error) from error
+    write_json(place / places.COMMAND, command)
+
+
+def _flush(directory: Path) -> None:
+    """Make sure that a directory with all that it holds is on the disk, not in memory alone."""
+    for entry in (*directory.rglob("*"), directory):
+        _flush_entry(entry)
+
+
+def _flush_entry(path: Path) -> None:
+    """Make sure of one file, or of the names in one directory."""
+    if os.name != "posix":
+        return  # elsewhere directories cannot be opened
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def describe_difference(begun: Any, command: dict[str, Any]) -> str:
+    """In which entries two commands differ, for people; the first may be whatever a file holds."""
+    if not isinstance(begun, dict):
+        return f"which one is {one_line(str(begun))}"
     parts = []
     for name in command:
         there, asked = begun.get(name), command[name]
@@ -157,27 +239,8 @@ def describe_difference(begun: dict[str, Any], command: dict[str, Any]) -> str:
             keys = [key for key in {**there, **asked} if there.get(key) != asked.get(key)]
             there = {key: there.get(key) for key in keys}
             asked = {key: asked.get(key) for key in keys}
-        parts.append(f"{name}: {there} there, {asked} asked for")
+        parts.append(f"{name}: {short(there)} there, {short(asked)} asked for")
     return "; ".join(parts) or "made from other source images"
-
-
-def _lock(file: IO[str]) -> bool:
-    """Take an exclusive lock that ends with this process; False if another process has it."""
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        import msvcrt
-
-        try:
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
-        except OSError:
-            return False
-        return True
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def write_json(path: Path, values: Any) -> None:
@@ -201,26 +264,31 @@ def write_text(path: Path, text: str) -> None:
 
 def write_failure(path: Path, error: OSError) -> SynthbenchError:
     """The error for a file of a dataset that cannot be written."""
-    if error.errno == errno.ENOSPC:
+    if error.errno in _NO_ROOM:
         return SynthbenchError(
-            f"No space left on the device while writing {path}; what is finished is kept "
-            "beside. Make room and run the same command to go on."
+            f"{_NO_ROOM[error.errno]} while writing {path}; what is finished is kept beside. "
+            "Make room and run the same command to go on."
         )
-    return SynthbenchError(f"{path} cannot be written: {error.strerror or error}")
+    # What Arrow has to say of an error is longer than a line.
+    reason = os.strerror(error.errno) if error.errno else error
+    return SynthbenchError(
+        f"{path} cannot be written: {reason}. What is finished is kept beside; "
+        "run the same command to go on."
+    )
 
 
-def check_whole(dataset: Dataset) -> None:
+def check_whole(dataset: Dataset, remedy: str = "make the dataset again with --overwrite") -> None:
     """Make sure that every shard of a finished dataset is there with its size.
 
     Raises:
-        DatasetError: a shard is missing or has another size, by name.
+        DatasetError: a shard is missing or has another size, by name, and the remedy.
     """
     for splits in dataset.manifest.variants.values():
         for split in splits.values():
             for shard in split.shards:
                 file = dataset.path / shard.file
-                if not file.is_file() or file.stat().st_size != shard.bytes:
+                there = reason_against(dataset.path, shard.file) is None
+                if not there or file.stat().st_size != shard.bytes:
                     raise DatasetError(
-                        f"{file} is missing or has another size than the manifest says; make the "
-                        "dataset again with --overwrite."
+                        f"{file} is missing or has another size than the manifest says; {remedy}."
                     )

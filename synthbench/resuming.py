@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from synthbench.dataset import Shard, SplitRecord, read_batches, split_record
-from synthbench.digest import RowDigest, file_sha256, read_ids
+from synthbench.dataset import Shard, SplitRecord, split_record
+from synthbench.digest import file_sha256, read_ids
+from synthbench.files import reason_against
+from synthbench.fingerprint_set import FingerprintSet
+from synthbench.parquet import read_batches
 from synthbench.publishing import Workplace
-from synthbench.sampling import FingerprintSet
 from synthbench.tasks.base import Split, Task
 
 
@@ -42,14 +44,17 @@ class LeftBehind:
         self.rows = sum(shard.rows for shard in self.shards)
 
     def _whole(self, shard: Shard) -> bool:
-        file = self._workplace.path / shard.file
-        return file.is_file() and file_sha256(file) == shard.sha256
+        path = self._workplace.path
+        there = reason_against(path, shard.file) is None
+        return there and file_sha256(path / shard.file) == shard.sha256
 
-    def restore(self, seen: dict[int, FingerprintSet], digest: RowDigest) -> None:
-        """Add the finished rows to the digest, and those before the state to what was seen."""
+    def restore(
+        self, seen: dict[int, FingerprintSet], pass_over: Callable[[pa.RecordBatch], None]
+    ) -> None:
+        """Hand the finished rows to the writer, and those before the state to what was seen."""
         remembered = self.rows if self.record is not None else self.emitted
         for batch in self._batches():
-            digest.update(batch)
+            pass_over(batch)
             old = batch.slice(0, remembered)
             remembered -= old.num_rows
             prints = read_ids(old.column("id"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,15 +12,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from synthbench import png
-from synthbench.dataset import read_batches
 from synthbench.digest import RowDigest, file_sha256, ids
 from synthbench.errors import DatasetError
 from synthbench.features import Features, is_image
-from synthbench.findings import Findings, short
+from synthbench.findings import Findings, one_line, short
+from synthbench.parquet import LARGEST_ROW, large_rows, read_batches
 from synthbench.seeding import fingerprints
 from synthbench.tasks.base import Split, Task
 
@@ -100,16 +100,17 @@ def check_piece(directory: Path, task: Task, piece: Piece, with_sources: bool) -
         SynthbenchError: source images are missing or broken.
     """
     checks = _PieceChecks(task, piece)
-    start = piece.first
+    start, path = piece.first, directory / piece.file
     try:
-        with pq.ParquetFile(directory / piece.file) as file:
-            for batch in file.iter_batches(_BATCH_ROWS, [piece.group], use_threads=False):
-                batch.validate(full=True)
-                numbers = list(range(start, start + batch.num_rows))
-                checks.check(_Rows(piece.file, batch, numbers), with_sources)
-                start += batch.num_rows
-    except (pa.ArrowException, OSError) as error:
-        checks.add_unreadable(start, error)
+        for batch in read_batches(path, batch_rows=_BATCH_ROWS, groups=[piece.group]):
+            numbers = list(range(start, start + batch.num_rows))
+            checks.check(_Rows(piece.file, batch, numbers), with_sources)
+            start += batch.num_rows
+    except DatasetError as error:
+        checks.add_unreadable(start, str(error).removeprefix(f"{path} "))
+    else:
+        if start != piece.first + piece.rows:
+            checks.add_unreadable(start, "they are not there")
     return checks.report()
 
 
@@ -143,14 +144,14 @@ class _PieceChecks:
             pixels=self._pixels,
         )
 
-    def add_unreadable(self, start: int, error: Exception) -> None:
+    def add_unreadable(self, start: int, reason: str) -> None:
         last = self._piece.first + self._piece.rows - 1
-        text = f"rows {start} to {last} cannot be read: {_line(error)}"
+        text = f"rows {start} to {last} cannot be read: {reason}"
         self._findings.add(self._piece.file, "unreadable rows", text)
 
     def check(self, rows: _Rows, with_sources: bool) -> None:
         """Check some rows; one that fails a check is left out of those that could not bear it."""
-        rows = self._without_nulls(rows)
+        rows = self._without_nulls(self._of_size(rows))
         if not rows.numbers:
             return
         self._check_derived(rows)
@@ -161,6 +162,14 @@ class _PieceChecks:
 
     def _add(self, kind: str, text: str, row: int) -> None:
         self._findings.add(self._piece.file, kind, text, row)
+
+    def _of_size(self, rows: _Rows) -> _Rows:
+        large = large_rows(rows.batch)
+        for index in large:
+            text = f"it has more than {LARGEST_ROW:,} bytes"
+            self._add("too large a row", text, rows.numbers[index])
+        self._others += [rows.numbers[index] for index in large]
+        return rows.take([index for index in range(len(rows.numbers)) if index not in large])
 
     def _without_nulls(self, rows: _Rows) -> _Rows:
         whole = np.ones(len(rows.numbers), np.bool_)
@@ -239,12 +248,16 @@ class _PieceChecks:
         """The rows whose images can be decoded."""
         broken = set()
         for name in self._images:
-            for index, image in enumerate(rows.batch.column(name).field("bytes")):
-                try:
-                    png.decode(image.as_py())
-                except (ValueError, TypeError, IndexError) as error:
-                    broken.add(index)
-                    self._add(f"broken {name}", f"{name}: {_line(error)}", rows.numbers[index])
+            files, paths = (
+                rows.batch.column(name).field("bytes"),
+                rows.batch.column(name).field("path"),
+            )
+            for index in np.flatnonzero(paths.is_valid()).tolist():
+                text = f"{name} names the file {short(paths[index].as_py())}, expected none"
+                self._add(f"path of {name}", text, rows.numbers[index])
+            for index, reason in _undecodable(files).items():
+                broken.add(index)
+                self._add(f"broken {name}", f"{name}: {reason}", rows.numbers[index])
         return rows.take([index for index in range(len(rows.numbers)) if index not in broken])
 
     def _look_at_sources(self, rows: _Rows, compare: bool) -> None:
@@ -258,6 +271,20 @@ class _PieceChecks:
                 text = "the pixels are not what the sources give"
                 self._add("wrong pixels", text, rows.numbers[index])
             self._pixels += len(rows.numbers)
+
+
+def _undecodable(files: pa.Array) -> dict[int, str]:
+    """Indices of the images that cannot be decoded, with the reasons."""
+    with contextlib.suppress(ValueError):
+        collections.deque(png.decode_all(files), maxlen=0)
+        return {}
+    reasons = {}
+    for index, file in enumerate(files):
+        try:
+            png.decode(file.as_py() or b"")
+        except ValueError as error:
+            reasons[index] = _line(error)
+    return reasons
 
 
 def hash_split(
@@ -292,4 +319,4 @@ def hash_split(
 
 
 def _line(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}".splitlines()[0]
+    return one_line(f"{type(error).__name__}: {error}".partition("\n")[0])

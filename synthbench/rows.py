@@ -101,8 +101,6 @@ class _Directory(RowSource):
     def batches(self, split: str, columns: Sequence[str]) -> Iterator[Columns]:
         rows = 0
         for batch in self.dataset.batches(self.task.variant, split, columns, _BATCH_ROWS):
-            if missing := set(columns) - set(batch.schema.names):
-                raise DatasetError(f"{self.name}: split {split!r} has no column {min(missing)!r}.")
             rows += len(batch)
             yield batch.to_pydict()
         if rows != self.sizes[split]:
@@ -118,7 +116,7 @@ def _open_directory(path: str, variant: str | None, split: str | None) -> RowSou
     if split is not None:
         dataset.split(variant, split)
     sizes = {name: record.rows for name, record in dataset.manifest.variants[variant].items()}
-    return _Directory(path, dataset.manifest.make_task(variant), sizes, dataset)
+    return _Directory(path, dataset.make_task(variant), sizes, dataset)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,112 +1,40 @@
 """Which rows a split gets: all that decides lives here and is sequential.
 
-Every bucket of a split has its own stream of blocks. Candidates are looked at in order and kept
+Every bucket of a split has its own stream of blocks. Candidates are looked at in order and picked
 when their fingerprint is new, until the bucket has its share of the round; a round's rows are
-then shuffled together. The result depends on the plan and the streams alone, never on workers or
-on time.
+then shuffled together. Only fingerprints pass through here, not rows. The result depends on the
+plan and the streams alone, never on workers or on time.
 """
 
 from __future__ import annotations
 
 import collections
-import dataclasses
 from collections.abc import Iterator, Mapping
-from concurrent.futures import Future
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from synthbench.engine import Engine
+from synthbench.candidates import (
+    Outline,
+    Pick,
+    Round,
+    Run,
+    Selection,
+    draw_run,
+    list_candidates,
+    outlines,
+)
+from synthbench.engine import Engine, Kept
 from synthbench.errors import ExhaustedError
+from synthbench.fingerprint_set import FingerprintSet
 from synthbench.planning import Plan, share_out
-from synthbench.seeding import Draws, fingerprints
-from synthbench.tasks.base import Block, Split, Task
+from synthbench.tasks.base import Split, Task
 
 #: So many blocks in a row without a new row mean that a bucket is exhausted, unless it can be
 #: counted and is small enough to be listed.
 STALL_BLOCKS = 200
 LISTABLE_ROWS = 1 << 22
-
-
-class FingerprintSet:
-    """A growing set of 64-bit fingerprints, eight bytes each.
-
-    Kept as sorted arrays, each at least twice as long as the next, so that adding costs a
-    logarithmic number of merges and looking up as many binary searches.
-    """
-
-    def __init__(self) -> None:
-        self._runs: list[NDArray[np.uint64]] = []
-
-    def __len__(self) -> int:
-        return sum(len(run) for run in self._runs)
-
-    def copy(self) -> FingerprintSet:
-        """The same set, to grow apart from this one."""
-        copied = FingerprintSet()
-        copied._runs = list(self._runs)
-        return copied
-
-    def add(self, new: NDArray[np.uint64]) -> None:
-        """Add fingerprints that are not in the set yet, uint64 `(rows,)`."""
-        run = np.sort(new)
-        while self._runs and len(self._runs[-1]) < 2 * len(run):
-            # A stable sort merges what is sorted already.
-            run = np.sort(np.concatenate([self._runs.pop(), run]), kind="stable")
-        if len(run):
-            self._runs.append(run)
-
-    def contains(self, asked: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        """Which of the fingerprints are in the set, bool `(rows,)`."""
-        order = np.argsort(asked)
-        ascending = asked[order]  # neighbours in the search are neighbours in memory
-        found = np.zeros(len(asked), np.bool_)
-        for run in self._runs:
-            place = np.minimum(np.searchsorted(run, ascending), len(run) - 1)
-            found[order] |= run[place] == ascending
-        return found
-
-
-@dataclasses.dataclass(frozen=True)
-class Candidates:
-    """A block that was drawn: rows of the bucket, no fingerprint twice, in order."""
-
-    block: Block
-    fingerprints: NDArray[np.uint64]
-    tried: int
-
-    def share(self, rows: int) -> int:
-        """Candidates tried for so many of the block's rows."""
-        return self.tried * rows // len(self.block) if len(self.block) else self.tried
-
-
-def draw_candidates(
-    task: Task, stream: Mapping[str, object], split: Split, bucket: int, number: int
-) -> Candidates:
-    """Block `number` of a bucket's stream: a pure function of its arguments."""
-    rows = task.block_rows
-    block = task.propose(Draws(stream, number), rows, split, bucket)
-    return _distinct(task, block, rows)
-
-
-def list_candidates(
-    task: Task, stream: Mapping[str, object], split: Split, bucket: int
-) -> Candidates:
-    """Every row of a bucket, in an order drawn from its stream."""
-    block = task.listing(split, bucket)
-    return _distinct(task, block.take(Draws(stream).permutation(len(block))), len(block))
-
-
-def _distinct(task: Task, block: Block, tried: int) -> Candidates:
-    prints = fingerprints(task.content(block))
-    order = np.argsort(prints)
-    ascending = prints[order]
-    starts = np.flatnonzero(np.append(True, ascending[1:] != ascending[:-1]))
-    if len(starts) < len(prints):
-        first = np.sort(np.minimum.reduceat(order, starts))
-        block, prints = block.take(first), prints[first]
-    return Candidates(block, prints, tried)
 
 
 class BucketStream:
@@ -149,7 +77,9 @@ class BucketStream:
         self.tried: int = state.get("tried", 0)
         self.taken: int = state.get("taken", 0)
         self.exhausted: bool = state.get("exhausted", False)
-        self._pending: collections.deque[Future[Candidates]] = collections.deque()
+        # Runs that were asked for; where the block in hand is in the first of them; the next block.
+        self._pending: collections.deque[Kept[Run, list[Outline]]] = collections.deque()
+        self._place, self._next = 0, self._block
         # What to expect: new rows of a block, and rows that are left of the one in hand.
         self._yield, self._rest = 0.0, 0
         self._look_for_list()
@@ -169,17 +99,19 @@ class BucketStream:
     def prepare(self, rows: int) -> None:
         """Ask for the blocks that `rows` more rows will probably need, a few at most."""
         need = min(1, rows)
-        if self._yield and rows:
+        if self._yield and rows and not self._listed:
             need = max(1, -int((self._rest - rows) // self._yield)) + (self._offset > 0)
-        most = 1 if self._listed else min(need, max(1, self._engine.ahead))
-        while len(self._pending) < most and not self.exhausted:
-            self._pending.append(self._request(self._block + len(self._pending)))
+        most = max(1, self._engine.ahead)
+        while self._next < self._block + need and len(self._pending) < most and not self.exhausted:
+            count = min(self._engine.batch, self._block + need - self._next)
+            self._pending.append(self._request(range(self._next, self._next + count)))
+            self._next += count
 
-    def _request(self, number: int) -> Future[Candidates]:
+    def _request(self, numbers: range) -> Kept[Run, list[Outline]]:
         task, stream, split, bucket = self._task, self._stream, self._split, self._bucket
         if self._listed:
-            return self._engine.submit(list_candidates, task, stream, split, bucket)
-        return self._engine.submit(draw_candidates, task, stream, split, bucket, number)
+            return self._engine.keep(outlines, list_candidates, task, stream, split, bucket)
+        return self._engine.keep(outlines, draw_run, task, stream, split, bucket, numbers)
 
     def _look_for_list(self) -> None:
         """Between two blocks: go over to the list once half of all rows are taken, or none come."""
@@ -188,62 +120,56 @@ class BucketStream:
         stalled = self._barren >= STALL_BLOCKS and self._capacity <= LISTABLE_ROWS
         if stalled or 2 * len(self._seen) >= self._capacity:
             self.close()
-            self._pending.clear()
             self._listed = True
 
-    def take(self, rows: int, left: int) -> list[tuple[Block, NDArray[np.uint64]]]:
+    def take(self, rows: int, left: int) -> Iterator[tuple[Any, int, NDArray[np.uint32]]]:
         """The next `rows` new rows, fewer if the bucket is exhausted.
 
         Args:
             rows: how many.
             left: how many will be asked for in all, these included.
+
+        Yields:
+            For each block with new rows: what stands for its run, its place there, and the
+            indices of the rows.
         """
-        parts: list[tuple[Block, NDArray[np.uint64]]] = []
         while rows and not self.exhausted:
             self.prepare(left)
-            candidates = self._pending[0].result()
-            prints = candidates.fingerprints[self._offset :]
+            run = self._pending[0]
+            outline = run.view.result()[self._place]
+            prints = outline.fingerprints[self._offset :]
             new = np.flatnonzero(~self._seen.contains(prints))[:rows]
             if len(new):
                 self._seen.add(prints[new])
-                parts.append((candidates.block.take(self._offset + new), prints[new]))
+                yield run.handle, self._place, (self._offset + new).astype(np.uint32)
                 self._barren = 0
             elif self._offset == 0:
                 self._barren += 1
             rows, left = rows - len(new), left - len(new)
             self.taken += len(new)
             looked_at = len(prints) if rows else int(new[-1]) + 1
-            self.tried += candidates.share(looked_at)
+            self.tried += outline.share(looked_at)
             self._offset += looked_at
-            self._yield = max(1.0, len(new) * len(candidates.block) / max(1, looked_at))
+            self._yield = max(1.0, len(new) * len(outline.fingerprints) / max(1, looked_at))
             self._rest = len(prints) - looked_at
             if rows:
-                self._pending.popleft()
-                self._block, self._offset = self._block + 1, 0
-                self.exhausted = self._listed
-                self._look_for_list()
-                self.exhausted |= not self._listed and self._barren >= STALL_BLOCKS
-        return parts
+                self._go_to_next_block()
+
+    def _go_to_next_block(self) -> None:
+        self._block, self._offset, self._place = self._block + 1, 0, self._place + 1
+        if self._place == len(self._pending[0].view.result()):
+            self._pending.popleft()
+            self._place = 0
+        self.exhausted = self._listed
+        self._look_for_list()
+        self.exhausted |= not self._listed and self._barren >= STALL_BLOCKS
 
     def close(self) -> None:
         """Give up the blocks that were asked for and are not needed."""
-        for future in self._pending:
-            future.cancel()
-
-
-@dataclasses.dataclass(frozen=True)
-class Round:
-    """Rows that were accepted and shuffled together.
-
-    Attributes:
-        block: the rows.
-        fingerprints: their fingerprints, uint64 `(rows,)`.
-        buckets: the bucket of each row, int64 `(rows,)`.
-    """
-
-    block: Block
-    fingerprints: NDArray[np.uint64]
-    buckets: NDArray[np.int64]
+        for run in self._pending:
+            run.view.cancel()
+        self._pending.clear()
+        self._place, self._next = 0, self._block
 
 
 class SplitSampler:
@@ -330,22 +256,21 @@ class SplitSampler:
         rounds_left = -(-sum(self._left.values()) // self._task.round_rows)
         for bucket, stream in self._streams.items():
             stream.prepare(self._left[bucket])
-        parts, buckets = [], []
+        runs: list[Any] = []
+        picks: list[Pick] = []
         for bucket, stream in self._streams.items():
             quota = -(-self._left[bucket] // rounds_left)
-            got = stream.take(quota, self._left[bucket])
-            count = sum(len(prints) for _, prints in got)
-            self._left[bucket] -= count
-            parts += got
-            buckets.append(np.full(count, bucket, np.int64))
+            for run, place, rows in stream.take(quota, self._left[bucket]):
+                if not runs or runs[-1] is not run:
+                    runs.append(run)
+                picks.append(Pick(len(runs) - 1, place, rows, bucket))
+                self._left[bucket] -= len(rows)
         self._share_out_exhausted()
-        if not parts:  # all that was left was owed by buckets that turned out to be exhausted
+        if not picks:  # all that was left was owed by buckets that turned out to be exhausted
             return self._next_round()
-        block = Block.concatenate([block for block, _ in parts])
-        prints = np.concatenate([prints for _, prints in parts])
-        order = Draws({**self._coordinates, "order": True}, self._round).permutation(len(prints))
+        order = Selection(picks, {**self._coordinates, "order": True}, self._round)
         self._round += 1
-        return Round(block.take(order), prints[order], np.concatenate(buckets)[order])
+        return Round(runs, order)
 
     def _share_out_exhausted(self) -> None:
         """What exhausted buckets still owe goes to the others."""

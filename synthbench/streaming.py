@@ -11,7 +11,6 @@ import collections
 import functools
 import itertools
 from collections.abc import Iterator, Mapping
-from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,12 +19,13 @@ from numpy.typing import NDArray
 
 from synthbench.dataset import columns_of
 from synthbench.digest import ids
-from synthbench.engine import Engine, open_engine
+from synthbench.engine import Asked, Engine, open_engine
 from synthbench.errors import ParameterError, UsageError
 from synthbench.features import arrow_schema
+from synthbench.fingerprint_set import FingerprintSet
 from synthbench.planning import Plan, drawing_order, make_plan, share_out
 from synthbench.registry import make_task
-from synthbench.sampling import FingerprintSet, SplitSampler
+from synthbench.sampling import SplitSampler
 from synthbench.tasks.base import Block, Task
 from synthbench.writing import rows_table
 
@@ -87,7 +87,7 @@ def stream(
 def _batches(source: Rounds, start: int, workers: int) -> Iterator[Batch]:
     first, skip = divmod(start, source.batches)
     with open_engine(workers=workers) as engine:
-        asked: collections.deque[Future[Rows]] = collections.deque()
+        asked: collections.deque[Asked[Rows]] = collections.deque()
         for number in itertools.count(first):
             while len(asked) <= engine.ahead:
                 asked.append(engine.submit(source.rows, number + len(asked)))
@@ -170,7 +170,7 @@ class Rounds:
             Engine(None, 1),
             purpose={"stream": number},
         )
-        drawn = list(sampler.rounds())
+        drawn = [one.rows() for one in sampler.rounds()]
         return (
             Block.concatenate([one.block for one in drawn]),
             np.concatenate([one.fingerprints for one in drawn]),

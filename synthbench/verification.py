@@ -13,25 +13,24 @@ import collections
 import contextlib
 import dataclasses
 import itertools
-from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow.parquet as pq
 from tqdm import tqdm
 
+from synthbench.cardchecks import check_card
 from synthbench.dataset import MANIFEST, Dataset, columns_of
-from synthbench.engine import Engine, open_engine
+from synthbench.engine import Asked, Engine, open_engine
 from synthbench.filechecks import (
     SplitFiles,
-    check_card,
     check_tables,
     check_unknown_files,
     make_tasks,
     open_variant,
 )
 from synthbench.findings import SHOWN, Findings
+from synthbench.parquet import read_batches
 from synthbench.rowchecks import Piece, PieceReport, check_piece, hash_split
 from synthbench.sources import use_source_dir
 from synthbench.tasks.base import Task
@@ -191,7 +190,7 @@ class _Checking:
     def _reports(self, task: Task, files: SplitFiles) -> _Reports:
         """Have all row groups of a split checked, a few ahead of the one that is waited for."""
         with_sources = self.with_sources or task.has_sources()
-        pending: collections.deque[tuple[Piece, Future[PieceReport]]] = collections.deque()
+        pending: collections.deque[tuple[Piece, Asked[PieceReport]]] = collections.deque()
         reports: _Reports = []
         self.bar.set_postfix_str(files.name)
         waiting = collections.deque(files.pieces)
@@ -278,13 +277,14 @@ class _Checking:
     def _find_image(self, task: Task, reports: _Reports, code: np.uint64) -> tuple[str, int]:
         """File and row of the first use of a source image."""
         piece = next(piece for piece, report in reports if code in report.sources)
-        with pq.ParquetFile(self.directory / piece.file) as file:
-            table = file.read_row_group(piece.group)
-        for index in range(table.num_rows):
-            row = table.slice(index, 1).combine_chunks()
-            columns = {name: row.column(name).chunk(0) for name in row.schema.names}
-            # Rows that are none of the task's have been named before and were not asked.
-            with contextlib.suppress(ValueError):
-                if code in task.source_images(columns):
-                    return piece.file, piece.first + index
+        row = piece.first
+        for batch in read_batches(self.directory / piece.file, groups=[piece.group]):
+            for index in range(batch.num_rows):
+                one = batch.slice(index, 1)
+                columns = {name: one.column(name) for name in one.schema.names}
+                # Rows that are none of the task's have been named before and were not asked.
+                with contextlib.suppress(ValueError):
+                    if code in task.source_images(columns):
+                        return piece.file, row + index
+            row += batch.num_rows
         return piece.file, piece.first

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import io
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from synthbench.candidates import Round
 from synthbench.dataset import Shard, columns_of
 from synthbench.digest import RowDigest, file_sha256, ids
+from synthbench.errors import SynthbenchError
 from synthbench.features import Feature, Features, arrow_schema, is_image, value
 from synthbench.publishing import write_failure
 from synthbench.tasks.base import Block, Task
@@ -81,7 +85,7 @@ class SplitWriter:
         self._files: dict[int, _ShardFile] = {}
         self.digest = RowDigest(features)
 
-    def __enter__(self) -> SplitWriter:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -89,6 +93,10 @@ class SplitWriter:
             thread.shutdown(wait=True, cancel_futures=True)
         for file in self._files.values():
             file.abandon()
+
+    def pass_over(self, rows: pa.RecordBatch) -> None:
+        """Take note of rows of the finished shards; all of them come in order before others."""
+        self.digest.update(rows)
 
     def write(self, table: pa.Table, checkpoint: Any = None) -> None:
         """Append rows.
@@ -157,6 +165,76 @@ class SplitWriter:
             self._on_shard(self._shards, checkpoint)
 
 
+class RoundWriter(SplitWriter):
+    """Writes the rows of a task's rounds.
+
+    Args:
+        task: the task.
+        directory: the dataset directory.
+        split: name of the split.
+        rows, shard_rows, finished, on_shard: as in `SplitWriter`.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        directory: Path,
+        split: str,
+        rows: int,
+        shard_rows: int,
+        finished: list[Shard],
+        on_shard: Callable[[list[Shard], Any], None],
+    ) -> None:
+        super().__init__(
+            directory,
+            task.variant,
+            split,
+            columns_of(task),
+            rows,
+            shard_rows,
+            task.group_rows,
+            finished,
+            on_shard,
+        )
+        self._task = task
+        self._finished = sum(shard.rows for shard in finished)
+
+    def write_round(self, drawn: Round, first: int, checkpoint: Any) -> None:
+        """Append the rows of a round that are in no finished shard.
+
+        Args:
+            drawn: the round.
+            first: number of its first row in the split.
+            checkpoint: from where the round could be made again; goes to `on_shard`.
+
+        Raises:
+            SynthbenchError: as `write`.
+        """
+        rows = drawn.rows()
+        table = rows_table(self._task, rows.block, rows.fingerprints)
+        self.write(table.slice(max(0, self._finished - first)), checkpoint)
+
+
+def open_parquet(place: Path | io.BytesIO, features: Features) -> pq.ParquetWriter:
+    """A shard to write row groups to."""
+    return pq.ParquetWriter(
+        place,
+        arrow_schema(features),
+        compression="zstd",
+        write_page_index=True,
+        # Texts, fingerprints and images hardly repeat: no dictionary for them.
+        use_dictionary=[
+            leaf for name, feature in features.items() for leaf in _repeating(name, feature)
+        ],
+    )
+
+
+def write_group(shard: pq.ParquetWriter, group: pa.Table) -> None:
+    """Append a row group to a shard."""
+    # One chunk a group, so that the bytes do not depend on how the rows came.
+    shard.write_table(group.combine_chunks(), row_group_size=group.num_rows)
+
+
 class _ShardFile:
     """One shard while it is written, a row group at a time."""
 
@@ -166,26 +244,15 @@ class _ShardFile:
         self._writer: pq.ParquetWriter | None = None
         self._rows = 0
         self._failure: BaseException | None = None
+        self._using = threading.Lock()
 
     def write(self, group: pa.Table) -> None:
         """Append a row group."""
         with self._noting_failure():
             if self._writer is None:
                 self._path.parent.mkdir(parents=True, exist_ok=True)
-                self._writer = pq.ParquetWriter(
-                    self._path,
-                    arrow_schema(self._features),
-                    compression="zstd",
-                    write_page_index=True,
-                    # Texts, fingerprints and images hardly repeat: no dictionary for them.
-                    use_dictionary=[
-                        leaf
-                        for name, feature in self._features.items()
-                        for leaf in _repeating(name, feature)
-                    ],
-                )
-            # One chunk a group, so that the bytes do not depend on how the rows came.
-            self._writer.write_table(group.combine_chunks(), row_group_size=group.num_rows)
+                self._writer = open_parquet(self._path, self._features)
+            write_group(self._writer, group)
             self._rows += group.num_rows
 
     def close(self) -> Shard:
@@ -200,21 +267,24 @@ class _ShardFile:
     @contextlib.contextmanager
     def _noting_failure(self) -> Iterator[None]:
         """After a failure nothing more is written: the file would have a hole."""
-        if self._failure is not None:
-            raise self._failure
-        try:
-            yield
-        except BaseException as error:
-            self._failure = (
-                write_failure(self._path, error) if isinstance(error, OSError) else error
-            )
-            raise self._failure from error
+        with self._using:
+            if self._failure is not None:
+                raise self._failure
+            try:
+                yield
+            except BaseException as error:
+                self._failure = (
+                    write_failure(self._path, error) if isinstance(error, OSError) else error
+                )
+                raise self._failure from error
 
     def abandon(self) -> None:
-        """Close a file that will not be finished."""
-        if self._writer is not None:
-            with contextlib.suppress(OSError):  # a full disk: the failure is on its way already
-                self._writer.close()
+        """Close a file that will not be finished, also if its thread could not be stopped."""
+        with self._using:
+            self._failure = self._failure or SynthbenchError(f"{self._path} was given up.")
+            if self._writer is not None:
+                with contextlib.suppress(OSError):  # a full disk: the failure is known already
+                    self._writer.close()
 
 
 def _repeating(name: str, feature: Feature) -> list[str]:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 from hypothesis import settings
 
 from synthbench import registry
+from synthbench.registry import make_task
 from tests.making import CTL, SHARDS, files, make
 from tests.numbers_task import Numbers
+from tests.tasks.tiny_sources import write_sources
+
+#: How many rows a split of a tiny dataset has, and how many a shard.
+TINY_ROWS, TINY_SHARD = 40, 25
 
 # No test may fail because a machine is slow.
 settings.register_profile("synthbench", deadline=None)
@@ -45,3 +53,22 @@ def ctl(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     out = tmp_path_factory.mktemp("ctl") / "ctl"
     make(out, "ctl", **CTL)
     return files(out)
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """A tiny dataset of any task: two shards a split, at most two variants. Not to be changed."""
+    root = tmp_path_factory.mktemp("tiny")
+    sources = write_sources(root / "sources")
+
+    def dataset(name: str) -> Path:
+        if not (root / name).exists():
+            task = make_task(name)
+            rows = {split.name: TINY_ROWS for split in task.splits}
+            variants = list(task.variants)[:2]
+            with pytest.MonkeyPatch.context() as patched:
+                patched.setenv("SYNTHBENCH_DATA", str(sources))
+                make(root / name, name, variant=variants, rows=rows, shard_rows=TINY_SHARD)
+        return root / name
+
+    return dataset

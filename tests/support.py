@@ -14,12 +14,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from synthbench.candidates import Rows
 from synthbench.dataset import Manifest
 from synthbench.engine import Engine
 from synthbench.features import is_image
+from synthbench.fingerprint_set import FingerprintSet
 from synthbench.planning import drawing_order, make_plan
 from synthbench.registry import make_task, task_class, task_names
-from synthbench.sampling import FingerprintSet, Round, SplitSampler
+from synthbench.sampling import SplitSampler
 from synthbench.tasks.base import Block, Task
 
 ROOT = Path(__file__).parents[1]
@@ -38,14 +40,15 @@ IMAGELESS = [
 ]
 
 
-def draw_splits(task: Task, rows: int | None) -> dict[str, Round]:
+def draw_splits(task: Task, rows: int | None) -> dict[str, Rows]:
     """All splits of a dataset: `rows` rows each or as many as exist, or the paper's numbers."""
     plan = make_plan(task, {split.name: rows or split.rows for split in task.splits}, at_most=True)
     seen: dict[int, FingerprintSet] = {}
     drawn = {}
     for split in drawing_order(task):
-        rounds = list(SplitSampler(task, split, plan, seen, Engine(None, 1)).rounds())
-        drawn[split.name] = Round(
+        sampler = SplitSampler(task, split, plan, seen, Engine(None, 1))
+        rounds = [one.rows() for one in sampler.rounds()]
+        drawn[split.name] = Rows(
             Block.concatenate([one.block for one in rounds]),
             np.concatenate([one.fingerprints for one in rounds]),
             np.concatenate([one.buckets for one in rounds]),

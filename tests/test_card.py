@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
+import itertools
+import json
 import re
 import shlex
 import shutil
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import datasets
 import pyarrow.parquet as pq
 import pytest
-from huggingface_hub import DatasetCard
+from huggingface_hub import DatasetCard, DatasetCardData
 
 import synthbench
-from synthbench.card import _size_category, prose
+from synthbench.card import _size_category, citations, prose
 from synthbench.cli import main
 from synthbench.dataset import Manifest
+from synthbench.features import label_names
 from synthbench.registry import make_task, task_names
 from tests.support import ROOT, digests, environment
+from tests.tasks.tiny_sources import write_sources
 
 #: One dataset of each kind of setting: parameters of every type, several variants, small shards.
 COMMANDS: dict[str, dict[str, Any]] = {
@@ -72,9 +78,13 @@ def test_the_front_matter_is_read_by_huggingface_hub(name: str, made: dict[str, 
     assert front["license"] == "apache-2.0"
     assert front["size_categories"] == ["n<1K" if name != "variants" else "1K<n<10K"]
     assert front["task_categories"] == list(task.categories)
-    assert front["annotations_creators"] == ["machine-generated"]
+    assert front["language"] == ["en"]
+    assert front["annotations_creators"] == front["language_creators"] == ["machine-generated"]
+    assert front["multilinguality"] == ["monolingual"]
     assert front["source_datasets"] == ["original"]
-    assert {"synthbench", task.name} <= set(front["tags"])
+    assert {"synthbench", "benchmark", task.name} <= set(front["tags"])
+    known = {*inspect.signature(DatasetCardData).parameters, "tags", "configs", "dataset_info"}
+    assert set(front) <= known
 
 
 @every_dataset
@@ -193,6 +203,7 @@ def test_the_card_shows_splits_buckets_parameters_and_how_to_load(
         assert f"| `{key}` | `" in card
     assert f'load_dataset("PATH_OR_NAME", "{next(iter(manifest.variants))}")' in card
     assert f"synthbench {synthbench.__version__}" in card
+    assert prose(make_task(manifest.task)).strip() in card
 
 
 def test_the_card_of_ctl_has_the_tables_of_its_functions(made: dict[str, Path]) -> None:
@@ -204,6 +215,85 @@ def test_the_card_of_ctl_has_the_tables_of_its_functions(made: dict[str, Path]) 
         assert f"| `{function}` | {' '.join(symbols)} |" in card
 
 
+# Rows, limits, and what others have a right to.
+
+
+def section(directory: Path, heading: str) -> str:
+    card = (directory / "README.md").read_text(encoding="utf-8")
+    return re.split(r"^## ", card.split(f"\n## {heading}\n")[1], flags=re.MULTILINE)[0]
+
+
+@pytest.mark.parametrize("name", task_names())
+def test_the_first_rows_of_every_split_are_shown(name: str, tiny: Callable[[str], Path]) -> None:
+    dataset = synthbench.Dataset.open(tiny(name))
+    shown = [line for line in section(tiny(name), "First rows").splitlines() if "`" in line]
+    wanted = []
+    for variant, splits in dataset.manifest.variants.items():
+        features = dataset.manifest.make_task(variant).columns
+        for split in splits:
+            for row in itertools.islice(dataset.rows(variant, split), 2):
+                row.pop("image", None)
+                if names := label_names(features.get("label", {})):
+                    row["label"] = names[row["label"]]
+                wanted.append([split, *row.values()])
+    assert len(shown) == len(wanted)
+    for line, values in zip(shown, wanted, strict=True):
+        cells = [cell.strip(" `") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        assert cells[0] == values[0]
+        for cell, value in zip(cells[1:], values[1:], strict=True):
+            text = value if isinstance(value, str) else json.dumps(value)
+            assert text.startswith(cell.rstrip("…"))
+            assert len(cell) <= 81
+            assert cell == text or cell.endswith("…")
+
+
+def test_the_limits_name_what_a_figure_of_this_size_cannot_tell(made: dict[str, Path]) -> None:
+    limits = section(made["parameters"], "Known limits")
+    assert "On the 20 rows of iid an accuracy is known to within 21.9 points" in limits
+    # 4 symbols and 9 functions have 36 rows of one function.
+    assert "In train not all of length have equally many rows: 1 has 36" in limits
+    assert "not all of" not in section(made["plain"], "Known limits")
+
+
+@pytest.mark.parametrize(
+    ("variant", "licenses", "keys"),
+    [
+        ("main", ["apache-2.0", "cc-by-sa-3.0", "mit"], ["lecun2010mnist", "xiao2017fashion"]),
+        ("same-color", ["apache-2.0", "cc-by-sa-3.0"], ["lecun2010mnist"]),
+        (
+            "cifar",
+            ["apache-2.0", "unknown", "mit", "cc-by-sa-3.0"],
+            ["krizhevsky2009learning", "xiao2017fashion", "lecun2010mnist"],
+        ),
+    ],
+)
+def test_the_terms_of_the_pictures_are_those_of_their_sources(
+    variant: str,
+    licenses: list[str],
+    keys: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SYNTHBENCH_DATA", str(write_sources(tmp_path / "sources")))
+    rows = {"train": 20, "validation": 20, "test": 20}
+    synthbench.generate(
+        "composites", variant=variant, out=tmp_path / "made", rows=rows, workers=1, progress=False
+    )
+    front = front_matter(tmp_path / "made")
+    assert front["license"] == licenses
+    assert front["source_datasets"] == ["extended"]
+    told = section(tmp_path / "made", "Sources and licences")
+    assert re.findall(r"^@\w+\{(\w+),$", told, re.MULTILINE) == keys
+    assert citations(make_task("composites", variant)).count("@") == len(keys) + 1
+
+
+def test_pictures_of_ones_own_have_terms_of_their_own() -> None:
+    parameters = {"target_source": "folder:somewhere"}
+    (_, own) = make_task("composites", "main", parameters).origins
+    assert own.license == "other"
+    assert own.citation == ""
+
+
 @every_dataset
 def test_the_cards_headings_are_one_title_and_sections_below_it(
     name: str, made: dict[str, Path]
@@ -212,12 +302,14 @@ def test_the_cards_headings_are_one_title_and_sections_below_it(
     text = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
     assert len(re.findall(r"^# ", text, re.MULTILINE)) == 1
     headings = re.findall(r"^## (.+)$", text, re.MULTILINE)
-    assert {"Rows", "Splits", "Loading", "How it was made", "Citation"} <= set(headings)
+    wanted = {"Rows", "Splits", "First rows", "Loading", "How it was made", "Known limits"}
+    assert wanted | {"Citation"} <= set(headings)
     assert len(headings) == len(set(headings))
 
 
 # The prose.
 
+SHORTCUTS = "What shortcuts score"  # where there are figures
 SECTIONS = ["Rows", "How rows are drawn", "What the paper leaves open", "Scoring", "Citation"]
 
 
@@ -226,7 +318,8 @@ def test_every_task_has_prose_with_the_sections_of_a_card(name: str) -> None:
     text = (ROOT / "cards" / f"{name}.md").read_text(encoding="utf-8")
     assert prose(make_task(name)) == text
     plain = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
-    assert re.findall(r"^## (.+)$", plain, re.MULTILINE) == SECTIONS
+    headings = re.findall(r"^## (.+)$", plain, re.MULTILINE)
+    assert [heading for heading in headings if heading != SHORTCUTS] == SECTIONS
     assert re.match(r"[A-Z]", text)  # a paragraph: no front matter, no title
     assert not re.search(r"^# ", plain, re.MULTILINE)
     assert re.search(r"^```bibtex\n@\w+\{\w+,", text.split("## Citation")[1], re.MULTILINE)

@@ -494,7 +494,7 @@ def test_an_interrupted_generation_goes_on_to_the_same_dataset(tmp_path: Path) -
     assert errors.strip() == "Interrupted; the same command goes on from here."
     assert is_gone(process.pid)
     assert {path.name for path in tmp_path.iterdir()} == {".ctl.partial"}
-    finished = len(list((tmp_path / ".ctl.partial" / "data").rglob("train-*.parquet")))
+    finished = len(list((tmp_path / ".ctl.partial").rglob("train-*.parquet")))
     assert 1 <= finished < 300_000 // 20_000
 
     again = run_program(*LONG, cwd=tmp_path)
@@ -541,25 +541,26 @@ def worker_of(process: subprocess.Popen[str]) -> int:
 
 
 @posix
-def test_a_worker_that_is_killed_ends_the_run_which_then_goes_on(tmp_path: Path) -> None:
+def test_a_worker_that_is_killed_is_told_of_and_the_others_do_its_work(tmp_path: Path) -> None:
     process = start_and_wait_for_a_shard(tmp_path)
     os.kill(worker_of(process), signal.SIGKILL)
     _, errors = process.communicate(timeout=60)
-    assert process.returncode == 1
-    assert errors.startswith("Error: A worker process ended abruptly")
-    assert len(errors.splitlines()) <= 2
+    assert process.returncode == 0
+    assert errors.startswith("1 of 2 worker processes ended abruptly")
+    assert len(errors.splitlines()) == 1
     assert is_gone(process.pid)
-    assert run_program(*LONG, cwd=tmp_path).returncode == 0
 
 
 @posix
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_a_run_that_is_killed_leaves_no_worker_behind_and_goes_on(
-    tmp_path: Path, number: signal.Signals
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGTERM, 130), (signal.SIGKILL, -signal.SIGKILL)]
+)
+def test_a_run_that_is_ended_leaves_no_worker_behind_and_goes_on(
+    tmp_path: Path, number: signal.Signals, status: int
 ) -> None:
     process = start_and_wait_for_a_shard(tmp_path)
     process.send_signal(number)
     process.communicate(timeout=60)
-    assert process.returncode == -number
+    assert process.returncode == status
     assert is_gone(process.pid)
     assert run_program(*LONG, cwd=tmp_path).returncode == 0

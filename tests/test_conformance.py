@@ -16,10 +16,10 @@ import numpy as np
 import pytest
 
 from synthbench import preview, registry
+from synthbench.candidates import Rows, draw_candidates
 from synthbench.errors import UsageError
 from synthbench.features import arrow_type, label_names
 from synthbench.registry import make_task, task_class, task_names
-from synthbench.sampling import Round, draw_candidates
 from synthbench.seeding import Draws, fingerprints
 from synthbench.tasks.base import Task
 from tests.support import (
@@ -46,17 +46,17 @@ def _toy_task(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @functools.cache
-def drawn(name: str, variant: str, seed: int = 0) -> dict[str, Round]:
+def drawn(name: str, variant: str, seed: int = 0) -> dict[str, Rows]:
     """A small dataset, each made once."""
     return draw_splits(make_task(name, variant, seed=seed), ROWS)
 
 
-def each_split(name: str, variant: str) -> list[tuple[Task, str, Round]]:
+def each_split(name: str, variant: str) -> list[tuple[Task, str, Rows]]:
     task = make_task(name, variant)
     return [(task, split, rows) for split, rows in drawn(name, variant).items()]
 
 
-def ids_of(splits: dict[str, Round]) -> dict[str, list[str]]:
+def ids_of(splits: dict[str, Rows]) -> dict[str, list[str]]:
     return {name: id_texts(rows.fingerprints) for name, rows in splits.items()}
 
 

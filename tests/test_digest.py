@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import itertools
 import struct
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
+from synthbench import digest as digests
 from synthbench import png
 from synthbench.digest import RowDigest, file_sha256, ids, read_ids
 from synthbench.features import Feature, arrow_schema, class_label, image, is_image, value
@@ -86,13 +89,21 @@ def digest_of(columns: Columns, *parts: pa.Table | pa.RecordBatch) -> str:
     return digest.hexdigest()
 
 
+@contextlib.contextmanager
+def chunks_of(rows: int) -> Iterator[None]:
+    """Chunks of so many rows, so that a few rows have several."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(digests, "CHUNK_ROWS", rows)
+        yield
+
+
 def digest_of_rows(columns: Columns, given: list[dict[str, Any]]) -> str:
     return digest_of(columns, table(columns, given))
 
 
 def test_the_digest_of_a_table_written_by_hand_never_changes() -> None:
     assert digest_of_rows(COLUMNS, ROWS) == (
-        "7ede0055cb2167e47ac36b9d9c6dc31d0b33999327f26d406b2effba8bdaf627"
+        "bc38b02cd3f727d7077624d4acce48ed140e12655de876ea568827fc4a48904e"
     )
 
 
@@ -103,6 +114,12 @@ CODES = {"bool": "?", "uint8": "B", "int8": "b", "int16": "h", "int32": "i", "fl
 
 
 def plain_digest(columns: Columns, given: list[dict[str, Any]]) -> str:
+    chunks = range(0, len(given), digests.CHUNK_ROWS)
+    hashed = [plain_chunk(columns, given[first : first + digests.CHUNK_ROWS]) for first in chunks]
+    return hashlib.sha256(b"".join([*hashed, f"rows:{len(given)}\n".encode()])).hexdigest()
+
+
+def plain_chunk(columns: Columns, given: list[dict[str, Any]]) -> bytes:
     leaves: dict[str, bytes] = {}
 
     def put(path: str, data: bytes) -> None:
@@ -136,7 +153,7 @@ def plain_digest(columns: Columns, given: list[dict[str, Any]]) -> str:
     for name, feature in columns.items():
         add(name, feature, [row[name] for row in given])
     lines = [f"{path}:{hashlib.sha256(leaves[path]).hexdigest()}\n" for path in sorted(leaves)]
-    return hashlib.sha256("".join([*lines, f"rows:{len(given)}\n"]).encode()).hexdigest()
+    return hashlib.sha256("".join(lines).encode()).digest()
 
 
 @few
@@ -144,7 +161,8 @@ def plain_digest(columns: Columns, given: list[dict[str, Any]]) -> str:
 def test_the_digest_is_what_its_description_says(data: st.DataObject) -> None:
     columns = data.draw(tables(images=True))
     given_rows = data.draw(rows(columns, min_size=1, max_size=6))
-    assert digest_of_rows(columns, given_rows) == plain_digest(columns, given_rows)
+    with chunks_of(data.draw(st.integers(1, 7))):
+        assert digest_of_rows(columns, given_rows) == plain_digest(columns, given_rows)
 
 
 # What does not count.
@@ -156,18 +174,43 @@ def test_the_digest_does_not_depend_on_how_the_rows_are_cut(data: st.DataObject)
     columns = data.draw(tables(images=True))
     given_rows = data.draw(rows(columns, min_size=1, max_size=9))
     whole = table(columns, given_rows)
-    expected = digest_of(columns, whole)
     cuts = sorted({0, len(given_rows), *data.draw(st.sets(st.integers(0, len(given_rows))))})
     spans = list(itertools.pairwise(cuts))
     # Cut anew, as slices of one table, as one table of several chunks, and with empty pieces.
     anew = [table(columns, given_rows[low:high]) for low, high in spans]
     slices = [whole.slice(low, high - low) for low, high in spans]
-    assert digest_of(columns, *anew) == expected
-    assert digest_of(columns, *slices) == expected
-    assert digest_of(columns, pa.concat_tables(anew)) == expected
-    assert digest_of(columns, whole.slice(0, 0), *slices, whole.slice(0, 0)) == expected
     batches = whole.to_batches(max_chunksize=data.draw(st.integers(1, 4)))
-    assert digest_of(columns, *batches) == expected
+    with chunks_of(data.draw(st.integers(1, 10))):
+        expected = digest_of(columns, whole)
+        assert digest_of(columns, *anew) == expected
+        assert digest_of(columns, *slices) == expected
+        assert digest_of(columns, pa.concat_tables(anew)) == expected
+        assert digest_of(columns, whole.slice(0, 0), *slices, whole.slice(0, 0)) == expected
+        assert digest_of(columns, *batches) == expected
+
+
+@pytest.mark.parametrize("here", [0, 3, 6])
+def test_chunks_that_were_hashed_elsewhere_give_the_same_digest(here: int) -> None:
+    columns: Columns = {"a": value("int8")}
+    whole = table(columns, [{"a": number} for number in range(20)])
+    with chunks_of(3):
+        first, rest = RowDigest(columns), RowDigest(columns)
+        first.update(whole.slice(0, here + 1))  # the last of these in a chunk that is open
+        rest.update(whole.slice(here))
+        first.extend(rest.all_chunks(), 20 - here - 1)
+        assert first.rows == 20
+        assert first.hexdigest() == digest_of(columns, whole)
+
+
+def test_a_chunk_has_8192_rows() -> None:
+    columns: Columns = {"a": value("int8")}
+    rows_of_a_chunk = pa.table({"a": np.zeros(8192, np.int8)}, schema=arrow_schema(columns))
+    digest = RowDigest(columns)
+    digest.update(rows_of_a_chunk.slice(1))
+    assert digest.chunks == []
+    digest.update(rows_of_a_chunk.slice(8191))
+    assert len(digest.chunks) == 1
+    assert digest.all_chunks() == digest.chunks
 
 
 @few

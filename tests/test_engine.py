@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import signal
 import subprocess
@@ -15,12 +14,7 @@ import pytest
 
 from synthbench.engine import Engine, open_engine, usable_cores
 from synthbench.errors import SynthbenchError, UsageError
-from tests.support import ROOT, environment, run_python
-
-needs_dask = pytest.mark.skipif(
-    importlib.util.find_spec("distributed") is None,
-    reason="distributed is not installed (pip install 'synthbench[dask]')",
-)
+from tests.support import ROOT, environment
 
 
 def square(number: int) -> int:
@@ -152,55 +146,3 @@ def test_impossible_engines_are_refused_with_what_is_allowed() -> None:
         open_engine("dusk").__enter__()
     with pytest.raises(UsageError, match="scheduler address goes with engine 'dask' only"):
         open_engine(scheduler="tcp://127.0.0.1:8786").__enter__()
-
-
-# Dask.
-
-
-def test_without_dask_its_engine_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(SynthbenchError, match=r"pip install 'synthbench\[dask\]'"):
-        open_engine("dask").__enter__()
-
-
-@needs_dask
-def test_a_dask_cluster_of_its_own_and_a_running_one_give_the_same_results() -> None:
-    code = """
-import distributed
-from synthbench.engine import open_engine
-from synthbench.errors import SynthbenchError
-from tests.test_engine import fail, square, where
-def results(engine):
-    try:
-        engine.submit(fail, "no picture").result()
-    except SynthbenchError as error:
-        text = str(error)
-    return [engine.submit(square, number).result() for number in range(5)], text
-if __name__ == "__main__":
-    with open_engine("dask", workers=2) as engine:
-        print(engine.workers, engine.ahead, *results(engine))
-    with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, dashboard_address=None, host="127.0.0.1"
-    ) as cluster:
-        with open_engine("dask", scheduler=cluster.scheduler_address) as engine:
-            print(engine.workers, engine.ahead, *results(engine))
-"""
-    printed = run_python(code, PYTHONWARNINGS="default").splitlines()
-    assert printed == [
-        "2 3 [0, 1, 4, 9, 16] no picture",
-        "1 2 [0, 1, 4, 9, 16] no picture",
-    ]
-
-
-@needs_dask
-def test_a_dask_scheduler_that_is_not_there_is_named() -> None:
-    code = """
-from synthbench.engine import open_engine
-from synthbench.errors import SynthbenchError
-try:
-    with open_engine("dask", scheduler="nowhere://at-all"):
-        pass
-except SynthbenchError as error:
-    print(error)
-"""
-    assert "No Dask scheduler at 'nowhere://at-all'" in run_python(code, PYTHONWARNINGS="default")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from typing import Any
 
@@ -134,20 +133,6 @@ def test_many_small_blocks_from_many_workers_change_no_byte(
     for workers in (2, 5):
         make(tmp_path / f"{workers}", workers=workers)
         assert files(tmp_path / f"{workers}") == whole
-
-
-@pytest.mark.skipif(
-    importlib.util.find_spec("distributed") is None,
-    reason="distributed is not installed (pip install 'synthbench[dask]')",
-)
-def test_a_dask_cluster_changes_no_byte(tmp_path: Path, ctl: dict[str, str]) -> None:
-    done = run_program(
-        *["generate", *CTL_WORDS, "--engine=dask", "--workers=2"],
-        cwd=tmp_path,
-        PYTHONWARNINGS="default",
-    )
-    assert done.returncode == 0, done.stderr
-    assert files(tmp_path / "ctl") == ctl
 
 
 @pytest.mark.parametrize(

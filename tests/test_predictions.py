@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synthbench.errors import DatasetError, UsageError
-from synthbench.predictions import read_predictions
+from synthbench.predictions import Predictions, read_predictions
 
 
 def write(path: Path, *lines: Any) -> Path:
@@ -255,3 +255,48 @@ def test_bad_columns_of_a_parquet_file_are_told(
     path = tmp_path / "p.parquet"
     pq.write_table(pa.table(columns), path)
     assert refusal(path, DatasetError) == f"{path}{expected}"
+
+
+# Logs of lm-evaluation-harness.
+
+
+def read(path: Path, *lines: Any) -> Predictions:
+    return read_predictions(write(path, *lines))
+
+
+def test_the_first_filter_of_a_harness_log_counts(tmp_path: Path) -> None:
+    lines = [
+        {"doc_id": 0, "doc": {"id": name, "label": 3}, "filter": filter, "filtered_resps": [answer]}
+        for filter, answer in (("tolerant", "3"), ("strict", "It is 3."))
+        for name in ("a", "b")
+    ]
+    found = read(tmp_path / "samples.jsonl", *lines)
+    assert found.by_id == {"a": "3", "b": "3"}
+    assert found.repeated == ()
+
+
+@pytest.mark.parametrize(
+    ("choices", "expected"),
+    [
+        ([[-3.5, False], [-0.5, True], [-2.0, False]], 1),
+        ([["-3.5", "False"], ["-0.5", "True"]], 1),
+        ([[-0.5, True], [None, False]], None),
+        ([[-0.5, True], []], None),
+        ([[-0.5, True], "ab"], None),
+        ([["x"]], None),
+    ],
+)
+def test_of_a_multiple_choice_the_likeliest_is_the_prediction(
+    tmp_path: Path, choices: list[Any], expected: int | None
+) -> None:
+    found = read(tmp_path / "samples.jsonl", {"doc": {"id": "a"}, "filtered_resps": choices})
+    assert found.by_id == {"a": expected}
+
+
+def test_a_harness_log_of_rows_without_ids_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="line 1: no 'id'"):
+        read(tmp_path / "samples.jsonl", {"doc": {"text": "x"}, "filtered_resps": ["3"]})
+    with pytest.raises(DatasetError, match="line 1: no 'prediction'"):
+        read(tmp_path / "samples.jsonl", {"id": "a", "doc": "x", "filtered_resps": ["3"]})
+    found = read(tmp_path / "samples.jsonl", {"doc": {"id": "a"}, "filtered_resps": []})
+    assert found.by_id == {"a": None}

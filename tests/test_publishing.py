@@ -22,6 +22,7 @@ from synthbench.publishing import (
 from tests.numbers_task import Numbers
 
 COMMAND = {"task": "numbers", "seed": 0, "rows": {"default": {"train": 10}}, "tables": {}}
+SPLIT = {"rows": 1, "buckets": {}, "candidates": 0, "digest": "0" * 64, "shards": []}
 MANIFEST = {
     "format": 1,
     "synthbench": "0",
@@ -30,7 +31,7 @@ MANIFEST = {
     "parameters": {},
     "shard_rows": 1,
     "tables": {},
-    "variants": {},
+    "variants": {"main": {"splits": {"train": SPLIT}}},
 }
 
 
@@ -92,10 +93,10 @@ def test_a_dataset_whose_manifest_is_broken_or_newer_is_named(tmp_path: Path) ->
 def test_a_dataset_is_made_in_a_hidden_directory_beside_its_place(tmp_path: Path) -> None:
     target = tmp_path / "new" / "data"
     with open_workplace(target, COMMAND, overwrite=False) as workplace:
-        assert workplace.path == tmp_path / "new" / ".data.partial"
+        assert workplace.path == tmp_path / "new" / ".data.partial" / "dataset"
         assert workplace.progress == {}
         assert not target.exists()
-    assert json.loads((workplace.path / "command.json").read_text()) == COMMAND
+    assert json.loads((workplace.path.parent / "command.json").read_text()) == COMMAND
 
 
 def test_what_is_saved_is_there_for_the_next_run_of_the_same_command(tmp_path: Path) -> None:
@@ -115,17 +116,18 @@ def test_an_interrupted_run_of_another_command_is_refused_by_its_difference(
     with open_workplace(tmp_path / "data", COMMAND, overwrite=False) as workplace:
         workplace.save("main", "train", {"shards": [1]})
         (workplace.path / "data").mkdir()
-    before = names(workplace.path)
+    before = names(workplace.path.parent)
     other = {**COMMAND, "seed": 3}
     with (
         pytest.raises(UsageError, match=r"\(seed: 0 there, 3 asked for\).*--overwrite"),
         open_workplace(tmp_path / "data", other, overwrite=False),
     ):
         pass
-    assert names(workplace.path) == before
+    assert names(workplace.path.parent) == before
     with open_workplace(tmp_path / "data", other, overwrite=True) as workplace:
         assert workplace.progress == {}
-        assert names(workplace.path) == ["command.json", "lock"]
+        assert names(workplace.path.parent) == ["command.json", "dataset", "lock"]
+        assert names(workplace.path) == []
 
 
 def test_differences_are_told_entry_by_entry() -> None:
@@ -141,7 +143,7 @@ def test_a_second_run_at_the_same_place_is_refused_while_the_first_is_at_work(
     tmp_path: Path,
 ) -> None:
     with open_workplace(tmp_path / "data", COMMAND, overwrite=False) as workplace:
-        before = names(workplace.path)
+        before = names(workplace.path.parent)
         for command in (COMMAND, {**COMMAND, "seed": 1}):
             for overwrite in (False, True):
                 with (
@@ -149,7 +151,7 @@ def test_a_second_run_at_the_same_place_is_refused_while_the_first_is_at_work(
                     open_workplace(tmp_path / "data", command, overwrite),
                 ):
                     pass
-        assert names(workplace.path) == before
+        assert names(workplace.path.parent) == before
         with open_workplace(tmp_path / "other", COMMAND, overwrite=False):
             pass  # another place is free
     with open_workplace(tmp_path / "data", COMMAND, overwrite=False):
@@ -207,16 +209,19 @@ def test_a_dataset_that_appeared_meanwhile_is_left_alone_and_so_is_the_work(
         open_workplace(target, COMMAND, overwrite=False) as workplace,
     ):
         workplace.save("main", "train", {})
+        (workplace.path / "manifest.json").write_text(json.dumps(MANIFEST))
         put_dataset(target, seed=5)
         workplace.publish(overwrite=False)
     assert Dataset.open(target).manifest.seed == 5
-    assert names(workplace.path) == ["command.json", "lock", "progress.json"]
+    assert names(workplace.path.parent) == ["command.json", "dataset", "lock", "progress.json"]
+    assert names(workplace.path) == ["manifest.json"]
 
 
 def test_overwriting_replaces_the_dataset_that_was_there(tmp_path: Path) -> None:
     put_dataset(tmp_path / "data", seed=5)
     (tmp_path / "data" / "extra").write_text("")
-    put_dataset(tmp_path / ".data.old")  # left by a run that was killed while it published
+    # Left by a run that was killed while it published.
+    put_dataset(tmp_path / ".data.partial" / "old")
     publish(tmp_path / "data", overwrite=True, seed=6)
     assert names(tmp_path) == ["data"]
     assert names(tmp_path / "data") == ["manifest.json"]
@@ -230,15 +235,15 @@ def test_if_the_new_dataset_cannot_be_put_in_place_the_old_one_comes_back(
     rename = Path.rename
 
     def fail(self: Path, target: Path) -> Path:
-        if self.name == ".data.partial":
+        if self.name == "dataset":
             raise OSError(errno.EBUSY, "Device or resource busy")
         return rename(self, target)
 
     monkeypatch.setattr(Path, "rename", fail)
-    with pytest.raises(OSError, match="busy"):
+    with pytest.raises(SynthbenchError, match=r"cannot be put in place: .*busy\. The whole"):
         publish(tmp_path / "data", overwrite=True, seed=6)
     assert Dataset.open(tmp_path / "data").manifest.seed == 5
-    assert ".data.old" not in names(tmp_path)
+    assert "old" not in names(tmp_path / ".data.partial")
 
 
 # Files.

@@ -107,7 +107,7 @@ def test_what_is_finished_is_not_made_again(
         interrupting(patched, publishing.Workplace, "save", 9, after=True)
         with pytest.raises(Interrupted):
             make(tmp_path / "data")
-    there = names(tmp_path / ".data.partial" / "data" / "default")
+    there = names(tmp_path / ".data.partial" / "dataset" / "data" / "default")
     assert len(there) >= 4 + 4  # iid, test, four shards of train, and those begun meanwhile
     tables = interrupting(monkeypatch, pq.ParquetWriter, "write_table", -1)
     drawn = interrupting(monkeypatch, Numbers, "propose", -1)

@@ -14,18 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from synthbench import sampling
+from synthbench.candidates import Rows, draw_candidates, list_candidates
 from synthbench.engine import Engine, open_engine
 from synthbench.errors import ParameterError, SynthbenchError
+from synthbench.fingerprint_set import FingerprintSet
 from synthbench.planning import Plan, drawing_order, make_plan, share_out
 from synthbench.registry import make_task
-from synthbench.sampling import (
-    STALL_BLOCKS,
-    FingerprintSet,
-    Round,
-    SplitSampler,
-    draw_candidates,
-    list_candidates,
-)
+from synthbench.sampling import STALL_BLOCKS, SplitSampler
 from synthbench.seeding import fingerprints
 from synthbench.tasks.base import Block, Split, Task
 from tests.numbers_task import Numbers
@@ -41,60 +36,26 @@ def small(train: int = 30, iid: int = 3, test: int = 1) -> dict[str, int]:
     return {"train": train, "iid": iid, "test": test}
 
 
-def rounds_of(task: Task, rows: Mapping[str, int], engine: Engine = HERE) -> dict[str, list[Round]]:
+def rounds_of(task: Task, rows: Mapping[str, int], engine: Engine = HERE) -> dict[str, list[Rows]]:
     """All rounds of all splits, in the order in which they are drawn."""
     plan, seen = make_plan(task, rows), dict[int, FingerprintSet]()
     return {
-        split.name: list(SplitSampler(task, split, plan, seen, engine).rounds())
+        split.name: rows_of(SplitSampler(task, split, plan, seen, engine))
         for split in drawing_order(task)
     }
 
 
-def prints_of(rounds: list[Round]) -> list[int]:
+def rows_of(sampler: SplitSampler) -> list[Rows]:
+    return [one.rows() for one in sampler.rounds()]
+
+
+def prints_of(rounds: list[Rows]) -> list[int]:
     return [one for drawn in rounds for one in drawn.fingerprints.tolist()]
 
 
-def counts_of(rounds: list[Round]) -> dict[int, int]:
+def counts_of(rounds: list[Rows]) -> dict[int, int]:
     counts = collections.Counter(b for drawn in rounds for b in drawn.buckets.tolist())
     return dict(sorted(counts.items()))
-
-
-# A set of fingerprints.
-
-numbers_64 = st.integers(0, 40) | st.integers(2**64 - 5, 2**64 - 1)
-
-
-@given(st.lists(st.lists(numbers_64, unique=True, max_size=12), max_size=12), st.lists(numbers_64))
-def test_a_fingerprint_set_is_a_set(batches: list[list[int]], asked: list[int]) -> None:
-    ours, plain = FingerprintSet(), set[int]()
-    for batch in batches:
-        new = [one for one in batch if one not in plain]
-        ours.add(np.array(new, np.uint64))
-        plain.update(new)
-        assert len(ours) == len(plain)
-        found = ours.contains(np.array(asked, np.uint64))
-        assert found.tolist() == [one in plain for one in asked]
-
-
-def test_a_copy_of_a_fingerprint_set_grows_apart_from_it() -> None:
-    first = FingerprintSet()
-    first.add(np.arange(10, dtype=np.uint64))
-    copy = first.copy()
-    copy.add(np.arange(10, 13, dtype=np.uint64))
-    first.add(np.array([99], np.uint64))
-    asked = np.array([5, 11, 99], np.uint64)
-    assert copy.contains(asked).tolist() == [True, True, False]
-    assert first.contains(asked).tolist() == [True, False, True]
-    assert (len(first), len(copy)) == (11, 13)
-
-
-def test_a_fingerprint_set_stays_in_few_arrays_however_it_grows() -> None:
-    grown = FingerprintSet()
-    for start in range(0, 100_000, 100):
-        grown.add(np.arange(start, start + 100, dtype=np.uint64))
-    assert len(grown) == 100_000
-    assert len(grown._runs) <= 11
-    assert grown.contains(np.array([0, 99_999, 100_000], np.uint64)).tolist() == [True, True, False]
 
 
 # Sharing out.
@@ -221,7 +182,7 @@ def test_a_counted_bucket_whose_other_rows_hardly_ever_come_is_listed_instead_of
 
     task = Lopsided(None, {"sizes": (50, 500)})
     plan = Plan({"train": {0: 45}})
-    drawn = list(SplitSampler(task, task.split("train"), plan, {}, HERE).rounds())
+    drawn = rows_of(SplitSampler(task, task.split("train"), plan, {}, HERE))
     assert len(set(prints_of(drawn))) == 45
 
 
@@ -310,7 +271,7 @@ def test_the_paper_tasks_are_balanced_in_every_round(name: str) -> None:
     task = make_task(name)
     plan = make_plan(task, {split.name: 200 for split in task.splits})
     for split in drawing_order(task):
-        for one in SplitSampler(task, split, plan, {}, HERE).rounds():
+        for one in rows_of(SplitSampler(task, split, plan, {}, HERE)):
             counts = {b: int((one.buckets == b).sum()) for b in split.buckets}
             assert counts == plan.quotas[split.name]
 
@@ -375,7 +336,9 @@ def test_a_listed_bucket_is_taken_to_its_last_row_in_an_order_drawn_from_the_see
     split = task.split("train")
     orders = {
         tuple(
-            list_candidates(toy(500, 40, 500, seed=seed), {"seed": seed}, split, 1).block["number"]
+            list_candidates(toy(500, 40, 500, seed=seed), {"seed": seed}, split, 1)[0].block[
+                "number"
+            ]
         )
         for seed in range(5)
     }
@@ -443,7 +406,7 @@ def test_a_round_in_which_nothing_is_found_is_no_round() -> None:
     task = Tiny(None, {"sizes": (1, 500, 500), "counted": False})
     plan = Plan({"train": {0: 2, 1: 1}})
     sampler = SplitSampler(task, task.split("train"), plan, {}, HERE)
-    drawn = list(sampler.rounds())
+    drawn = rows_of(sampler)
     assert counts_of(drawn) == {0: 1, 1: 2}
     assert all(len(one.fingerprints) for one in drawn)
 
@@ -462,7 +425,7 @@ def test_after_any_round_the_state_leads_to_the_same_rest(
         whole = SplitSampler(task, split, plan, {}, HERE)
         rounds, states = [], [whole.state()]
         for one in whole.rounds():
-            rounds.append(one)
+            rounds.append(one.rows())
             states.append(whole.state())
         for done, state in enumerate(states):
             seen: dict[int, FingerprintSet] = {}
@@ -473,7 +436,7 @@ def test_after_any_round_the_state_leads_to_the_same_rest(
             stored = json.loads(json.dumps(state))
             again = SplitSampler(task, split, plan, seen, HERE, state=stored)
             assert again.state() == state
-            rest = list(again.rounds())
+            rest = rows_of(again)
             assert [one.fingerprints.tolist() for one in rest] == [
                 one.fingerprints.tolist() for one in rounds[done:]
             ]

@@ -18,6 +18,7 @@ from synthbench.findings import SHOWN, Findings
 from synthbench.generation import generate
 from synthbench.registry import make_task
 from synthbench.verification import verify
+from tests.hostile.made import fit_card
 from tests.toy_task import Addition
 
 ROWS = {"train": 300, "iid": 40, "validation": 20, "test": 20}
@@ -103,6 +104,7 @@ def write(directory, file, table, adapt=True):
 
     if adapt:
         edit_manifest(directory, fit)
+        fit_card(directory)
 
 
 # A dataset as it was made.
@@ -167,7 +169,7 @@ def test_a_truncated_file_is_named(there, kept):
     whole = path.read_bytes()
     path.write_bytes(whole[: int(kept * len(whole))])
     found = failures_of(there, TRAIN[2])
-    assert any("cannot be read, perhaps cut off" in text for text in found)
+    assert any("cannot be read: it " in text for text in found)
     assert any(f"bytes, the manifest says {len(whole)}" in text for text in found)
 
 
@@ -470,29 +472,25 @@ def test_an_edited_number_of_rows_is_named(there):
     edit_manifest(there, edit)
     found = failures(there)
     assert "manifest.json: default/test has 21 rows by the manifest, 20 in its files" in found
-    assert any(text.startswith("README.md: the rows of default are") for text in found)
+    expected = "README.md: dataset_info[0].splits[3].num_examples is 20, expected 21"
+    assert expected in found
 
 
-@pytest.mark.parametrize("candidates", [19, "many", None])
-def test_fewer_candidates_than_rows_are_named(there, candidates):
+def test_fewer_candidates_than_rows_are_named(there):
     def edit(manifest):
-        manifest["variants"]["default"]["splits"]["test"]["candidates"] = candidates
+        manifest["variants"]["default"]["splits"]["test"]["candidates"] = 19
 
     edit_manifest(there, edit)
-    assert failures(there) == [
-        f"manifest.json: default/test has 20 rows from {candidates!r} candidates"
-    ]
+    assert failures(there) == ["manifest.json: default/test has 20 rows from 19 candidates"]
 
 
 def test_a_shard_under_another_name_is_not_opened(there):
-    def edit(manifest):
-        record(manifest, TEST)[1]["file"] = "../elsewhere.parquet"
-
-    edit_manifest(there, edit)
+    other = "data/default/other-00000-of-00001.parquet"
+    edit_manifest(there, lambda manifest: record(manifest, TEST)[1].update(file=other))
+    shutil.copy(there / IID, there / other)
     assert failures(there) == [
         f"{TEST}: not in the manifest",
-        "manifest.json: shard 0 of default/test is '../elsewhere.parquet', its name must be "
-        f"'{TEST}'",
+        f"manifest.json: shard 0 of default/test is '{other}', its name must be '{TEST}'",
     ]
 
 
@@ -500,7 +498,7 @@ def test_missing_and_unknown_splits_and_variants_are_named(there):
     def edit(manifest):
         splits = manifest["variants"]["default"]["splits"]
         splits["dev"] = splits.pop("iid")
-        manifest["variants"]["reverse"] = {"splits": {}}
+        manifest["variants"]["reverse"] = {"splits": {"test": splits["test"]}}
 
     edit_manifest(there, edit)
     found = failures(there)
@@ -509,9 +507,28 @@ def test_missing_and_unknown_splits_and_variants_are_named(there):
     assert any("no task for variant reverse: Unknown variant" in text for text in found)
 
 
-def test_a_manifest_without_variants_is_no_good(there):
-    edit_manifest(there, lambda manifest: manifest.update(variants={}))
-    assert "manifest.json: there is no variant" in failures(there)
+def test_splits_in_another_order_are_named_for_readers_see_them_so(there):
+    def edit(manifest):
+        splits = manifest["variants"]["default"]["splits"]
+        splits["train"] = splits.pop("train")
+
+    edit_manifest(there, edit)
+    expected = "the splits of default are iid, validation, test, train, not train, iid, validation"
+    assert any(expected in text for text in failures(there))
+
+
+@pytest.mark.parametrize("other", [0.0, False, "0"])
+def test_a_value_of_another_type_is_not_the_same(there, other):
+    edit_manifest(there, lambda manifest: manifest.update(seed=other))
+    with pytest.raises(DatasetError, match=r"seed is .*, expected a whole number from 0"):
+        verify(there, progress=False)
+
+
+def test_a_parameter_that_is_missing_is_named_unless_another_version_made_the_dataset(there):
+    edit_manifest(there, lambda manifest: manifest["parameters"].pop("ties"))
+    assert failures(there) == ["manifest.json: parameter ties is missing"]
+    edit_manifest(there, lambda manifest: manifest.update(synthbench="0.0.1"))
+    assert failures(there) == []
 
 
 def test_an_unknown_task_is_a_failure_and_no_traceback(there):
@@ -545,10 +562,19 @@ def test_a_manifest_of_a_newer_format_is_refused(there):
         verify(there, progress=False)
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": 1}', "not JSON"])
-def test_a_manifest_that_cannot_be_read_is_refused(there, text):
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", " is no manifest: Expecting value"),
+        ("not JSON", " is no manifest: Expecting value"),
+        ("[]", r": it is \[\], expected an object"),
+        ("{}", ": format is missing"),
+        ('{"format": 1}', ": synthbench is missing"),
+    ],
+)
+def test_a_manifest_that_cannot_be_read_is_refused(there, text, reason):
     (there / MANIFEST).write_text(text)
-    with pytest.raises(DatasetError, match="is no manifest"):
+    with pytest.raises(DatasetError, match=f"manifest.json{reason}"):
         verify(there, progress=False)
 
 
@@ -570,13 +596,23 @@ def test_a_number_of_workers_below_one_is_refused(listops):
 @pytest.mark.parametrize(
     ("before", "after", "expected"),
     [
-        ("num_examples: 300", "num_examples: 301", "the rows of default are {'train': 301"),
-        ("content sha256:", "content sha256:0", "default is described as"),
-        ("'3': '3'", "'3': three", "the features of default are not those of its task"),
+        (
+            "num_examples: 300",
+            "num_examples: 301",
+            "dataset_info[0].splits[0].num_examples is 301, expected 300",
+        ),
+        ("content sha256:", "content sha256:0", "configs[0].description is 'content sha256:0"),
+        ("'3': '3'", "'3': three", "dataset_info[0].features[2].dtype.class_label.names.3 is 'th"),
+        ("'3': '3'", "3: '3'", "dataset_info[0].features[2].dtype.class_label.names.3 is missing"),
+        ("path: data/default/iid-", "path: data/default/test-", "configs[0].data_files[1].path is"),
+        ("  default: true\n", "", "configs[0].default is missing, expected True"),
         ("--seed 0", "--seed 1", "it does not show the command that the manifest gives"),
-        ("configs:", "config:", "its front matter cannot be read: KeyError 'configs'"),
-        ("---\n", "", "its front matter cannot be read: IndexError"),
+        ("rows 120\n", "rows 1200\n", "it does not show the command that the manifest gives"),
+        ("configs:", "config:", "configs is missing, expected [{'config_name': 'default'"),
+        ("---\n", "", "its front matter cannot be read: it does not stand between two lines"),
         ("pretty_name: ", "pretty_name: [", "its front matter cannot be read: ParserError"),
+        ("license:", "license: x\nlicense:", "its front matter cannot be read: ValueError a name"),
+        ("license:", "a: &a 1\nb: *a\nlicense:", "its front matter cannot be read: ValueError ref"),
     ],
 )
 def test_a_card_that_disagrees_with_the_manifest_is_named(there, before, after, expected):
@@ -584,8 +620,9 @@ def test_a_card_that_disagrees_with_the_manifest_is_named(there, before, after, 
     text = card.read_text(encoding="utf-8")
     assert before in text
     card.write_text(text.replace(before, after), encoding="utf-8")
-    (found,) = failures(there)
-    assert found.startswith(f"README.md: {expected}")
+    found = failures(there)
+    assert found[0].startswith(f"README.md: {expected}")
+    assert all(text.startswith("README.md: ") for text in found)
 
 
 def test_a_missing_card_is_named(there):

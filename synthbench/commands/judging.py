@@ -1,4 +1,4 @@
-"""Commands that judge: verify a dataset, evaluate predictions."""
+"""Commands that judge: verify a dataset, audit it, evaluate predictions."""
 
 from __future__ import annotations
 
@@ -19,6 +19,34 @@ def verify(directory: str, workers: int | None, source_dir: str | None, quiet: b
     verdict = check(directory, workers=workers, source_dir=source_dir, progress=not quiet)
     show(str(verdict))
     return 0 if verdict.ok else 1
+
+
+@click.command()
+@click.argument("directory", metavar="DIR")
+@click.option("--variant", metavar="V", help="Default: every variant that is there.")
+@click.option("--out", metavar="REPORT_DIR", help="Where audit.html and audit.json go.")
+@click.option("--overwrite", is_flag=True, help="Replace a report that is there.")
+@click.option("--json", "as_json", is_flag=True, help="Print the audit as JSON.")
+@click.option("--quiet", is_flag=True, help="No bar.")
+def audit(
+    directory: str,
+    variant: str | None,
+    out: str | None,
+    overwrite: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Show what shortcuts score on the dataset in DIR, what leaks, and what is unbalanced."""
+    import json
+
+    from synthbench.auditing import audit as look
+    from synthbench.audits.page import report_place, write_report
+
+    place = None if out is None else report_place(out, overwrite)
+    found = look(directory, variant=variant, progress=not quiet)
+    if place is not None:
+        write_report(found, place)
+    show(json.dumps(found.to_dict(), indent=2) if as_json else str(found))
 
 
 @click.command()

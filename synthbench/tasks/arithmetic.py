@@ -15,6 +15,8 @@ Source: NDR (Csordás, Irie, Schmidhuber, ICLR 2022), sections 3.2 and C.2.
 from __future__ import annotations
 
 import dataclasses
+import functools
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -29,9 +31,14 @@ from synthbench.tasks.base import Block, Split, parameter
 from synthbench.tasks.drawing import Node, draw_tree
 from synthbench.tasks.expressions import DIGITS, ExpressionParameters, ExpressionTask
 from synthbench.tasks.growing import Law, grow
+from synthbench.tasks.numeric import list_array
+from synthbench.tasks.scrutiny import Columns, Scrutiny
+from synthbench.tasks.tree_scrutiny import Reader
 from synthbench.tasks.trees import Forest, Grammar
 
 OPERATORS = ("+", "*")
+#: Expressions of a depth, at most, that are listed to be counted by label.
+MOST_LISTED = 200_000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,6 +96,14 @@ class Arithmetic(ExpressionTask):
         """Names of the possible values."""
         return tuple(map(str, range(self.parameters.modulus)))
 
+    @property
+    def instruction(self) -> str:
+        modulus = self.parameters.modulus
+        return (
+            f"Evaluate the expression modulo {modulus}. The answer is a number from 0 to "
+            f"{modulus - 1}."
+        )
+
     def grammar(self, depth: int) -> Grammar:
         """The proposal, as far as trees of this depth go.
 
@@ -107,33 +122,58 @@ class Arithmetic(ExpressionTask):
         )
 
     def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
-        forest, _ = grow(draws, n, DepthLaw(self.grammar(bucket)), depth=bucket)
+        goal = self.goal(bucket)
+        forest, _ = grow(draws, n, DepthLaw(self.grammar(goal.depth)), goal.depth, goal.operator)
         forest = draw_digits(draws, forest)
         operators = np.array([ord(name) for name in self.parameters.operators], np.uint8)
         lengths = forest.lengths()
         label, needed = evaluate(forest, operators, self.parameters.modulus)
-        return Block(
+        block = Block(
             {
                 "tokens": write_characters(forest, operators, lengths),
                 "label": label,
-                "depth": np.full(forest.trees, bucket, np.int8),
+                "depth": np.full(forest.trees, goal.depth, np.int8),
                 "dependency_depth": needed,
                 "length": lengths[0].astype(np.int16),
             }
         )
+        return block if goal.label is None else block.take(label == goal.label)
 
     def join(self, tokens: NDArray[np.uint8], length: NDArray[np.int16]) -> pa.Array:
         return join_characters(tokens, length)
 
-    def capacity(self, split: Split, bucket: int) -> int:
-        return self.grammar(bucket).count(bucket)
+    def capacity(self, split: Split, bucket: int) -> int | None:
+        goal = self.goal(bucket)
+        count = self.grammar(goal.depth).count(goal.depth)
+        if goal.label is None:
+            return count
+        # By label they are counted one by one, where they are few.
+        return len(self.listing(split, bucket)) if count <= MOST_LISTED else None
 
     def listing(self, split: Split, bucket: int) -> Block:
-        operators, grammar = self.parameters.operators, self.grammar(bucket)
-        texts = grammar.expressions(
-            bucket, DIGITS, lambda kind, operands: f"({operands[0]}{operators[kind]}{operands[1]})"
+        goal = self.goal(bucket)
+        every, kinds = self._of_depth(goal.depth)
+        if goal.label is None:
+            return every
+        return every.take((kinds == goal.operator) & (every["label"] == goal.label))
+
+    @functools.lru_cache(maxsize=2)  # noqa: B019 - a task is a value, and few are made
+    def _of_depth(self, depth: int) -> tuple[Block, NDArray[np.int64]]:
+        """Every expression of a depth, and the numbers of their root operators."""
+        operators = self.parameters.operators
+        texts = self.grammar(depth).expressions(
+            depth, DIGITS, lambda kind, operands: f"({operands[0]}{operators[kind]}{operands[1]})"
         )
-        return self.listed(texts)
+        return self.listed(texts), self.root_operators({"text": pa.array(texts, pa.string())})
+
+    def root_operators(self, columns: Mapping[str, pa.Array]) -> NDArray[np.int64]:
+        characters = split_characters(columns["text"])
+        opened, closed = characters == ord("("), characters == ord(")")
+        level = np.cumsum(opened, axis=1) - np.cumsum(closed, axis=1)
+        codes = np.array([ord(name) for name in self.parameters.operators], np.uint8)
+        is_root = (level == 1) & np.isin(characters, codes)
+        root = characters[np.arange(len(characters)), is_root.argmax(axis=1)]
+        return np.where(is_root.any(axis=1), (codes == root[:, None]).argmax(axis=1), -1)
 
     def parse(self, columns: Mapping[str, pa.Array]) -> Block:
         return Block({"tokens": split_characters(columns["text"])})
@@ -149,6 +189,23 @@ class Arithmetic(ExpressionTask):
 
     def solve(self, question: str) -> int:
         return read_expression(question, self.parameters.modulus).value
+
+    @property
+    def reader(self) -> Reader:
+        modulus = self.parameters.modulus
+        return Reader(
+            read=functools.partial(read_expression, modulus=modulus),
+            apply=lambda operator, values: (
+                (sum(values) if operator == "+" else math.prod(values)) % modulus
+            ),
+            deciding=deciding,
+            operators=self.parameters.operators,
+            opening=(ord("("),),
+            closing=ord(")"),
+        )
+
+    def scrutiny(self) -> Scrutiny:
+        return dataclasses.replace(super().scrutiny(), tokens=characters)
 
     def draw(self, row: Mapping[str, Any]) -> str:
         root = read_expression(row["text"], self.parameters.modulus)
@@ -234,15 +291,22 @@ def split_characters(texts: pa.Array) -> NDArray[np.uint8]:
     return np.frombuffer(padded, np.uint8)[: len(texts) * width].reshape(-1, width)
 
 
+def characters(columns: Columns) -> pa.ListArray:
+    """The characters of each text, one by one."""
+    codes = split_characters(columns["text"])
+    names = pa.array([chr(code) for code in range(128)])
+    return list_array(pc.take(names, pa.array(codes[codes > 0])), (codes > 0).sum(axis=1))
+
+
 # The reference solver: one row, character by character, as the paper says it.
 
 
 @dataclasses.dataclass(slots=True, eq=False)
 class Expression:
-    """A digit (no operands), or an operation with its two operands; equal to itself alone."""
+    """A digit (no operands), or an operation over two arguments; equal to itself alone."""
 
     symbol: str
-    operands: tuple[Expression, ...]
+    arguments: tuple[Expression, ...]
     value: int
     depth: int = 0
     dependency_depth: int = 0
@@ -289,15 +353,15 @@ def _operation(operator: str, left: Expression, right: Expression, modulus: int)
 def deciding(node: Expression) -> tuple[Expression, ...]:
     """The operands that decide an operation's value: a factor of 0 alone, else both."""
     if node.symbol == "*":
-        zeros = [operand for operand in node.operands if operand.value == 0]
+        zeros = [operand for operand in node.arguments if operand.value == 0]
         if zeros:
             return (min(zeros, key=lambda operand: operand.dependency_depth),)
-    return node.operands
+    return node.arguments
 
 
 def _drawn(node: Expression, needed: bool = True) -> Node:
     """The expression for `draw_tree`: every node with its value, cut ones marked."""
     kept = deciding(node)
-    children = tuple(_drawn(operand, needed and operand in kept) for operand in node.operands)
+    children = tuple(_drawn(operand, needed and operand in kept) for operand in node.arguments)
     label = node.symbol if node.symbol == str(node.value) else f"{node.symbol} = {node.value}"
     return Node(label, children, cut=not needed)

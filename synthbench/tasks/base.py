@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 from synthbench.errors import ParameterError, UsageError, unknown_name
 from synthbench.features import Feature
 from synthbench.seeding import Draws
+from synthbench.tasks.origins import Origin
+from synthbench.tasks.scrutiny import Scrutiny
 
 #: The largest part of a counted bucket that one evaluation split may take from train.
 EVALUATION_SHARE = 0.1
@@ -146,7 +148,7 @@ def _read(name: str, given: Any, default: Any) -> Any:
                 return float(given)
             case _:
                 return str(given)
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, OverflowError):
         allowed = _EXPECTED[_kind(default)]
         raise ParameterError(f"Parameter {name}={given!r}: expected {allowed}.") from None
 
@@ -167,11 +169,17 @@ def _kind(default: Any) -> str:
     return type(default).__name__
 
 
+#: Numbers of a range, at most; no parameter takes so many.
+_MOST_NUMBERS = 10_000
+
+
 def _numbers(item: Any) -> Iterable[int]:
     """`3` or `1..5` as numbers."""
     if isinstance(item, str) and ".." in item:
-        low, high = item.split("..")
-        return range(int(low), int(high) + 1)
+        low, high = map(int, item.split(".."))
+        if high - low > _MOST_NUMBERS:
+            raise ValueError(f"more than {_MOST_NUMBERS:,} numbers")
+        return range(low, high + 1)
     return (int(item) if isinstance(item, str) else operator.index(item),)
 
 
@@ -297,6 +305,11 @@ class Task(abc.ABC):
         }
 
     @property
+    def instruction(self) -> str:
+        """What a row asks, in full, for somebody who sees only its `inputs`."""
+        return self.summary
+
+    @property
     def tokens(self) -> tuple[str, ...]:
         """All tokens that `text` can have, in a fixed order; none where rows are no text."""
         return ()
@@ -379,12 +392,22 @@ class Task(abc.ABC):
 
     # What rows are made of, for tasks made from images; `verify` asks only about whole rows.
 
+    @property
+    def origins(self) -> tuple[Origin, ...]:
+        """The datasets that rows are made from, whose terms hold for ours, too."""
+        return ()
+
     def source_images(self, columns: Mapping[str, pa.Array]) -> NDArray[np.uint64]:
         """A code for each source image that rows of a shard use, uint64, in any order.
 
         No source image may be in two splits of a variant.
         """
         return np.zeros(0, np.uint64)
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The directories that parameters name, which a dataset may do to mislead its readers."""
+        return ()
 
     def has_sources(self) -> bool:
         """Whether the source images lie here, so that `check_sources` can look at them."""
@@ -423,6 +446,12 @@ class Task(abc.ABC):
         other column of one whole number or truth value.
         """
         return {name: int(row[name]) for name in self.columns if isinstance(row[name], int)}
+
+    # What may be wrong with rows as a whole.
+
+    def scrutiny(self) -> Scrutiny:
+        """What `audit` looks for in the rows beside what it looks for in those of every task."""
+        return Scrutiny()
 
     # How a row is shown.
 

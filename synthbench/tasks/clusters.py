@@ -26,6 +26,7 @@ from synthbench.features import Feature, value
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Parameters, Split, Task, parameter
 from synthbench.tasks.numeric import nest, read_numbers, unnest
+from synthbench.tasks.scrutiny import Columns, Scrutiny, fixed
 
 #: Where the two clusters are centred.
 CENTRES = ((1.8, 0.7), (-1.0, -1.0))
@@ -139,6 +140,15 @@ class Clusters(Task):
         own_nearer = np.where(cluster == 0, to_first < to_second, to_second < to_first)
         separated = bool(own_nearer.all()) and distance > _width(row)
         return {"distance": distance, "separated": float(separated)}
+
+    def scrutiny(self) -> Scrutiny:
+        def collapse(columns: Columns) -> NDArray[np.float64]:
+            points = self.parse(columns)["points"].astype(np.float64)
+            return np.broadcast_to(points.mean(axis=1, keepdims=True), points.shape)
+
+        return Scrutiny(
+            shortcuts=(fixed("collapse", "All points at the mean of all.", collapse),),
+        )
 
     def draw(self, row: Mapping[str, Any]) -> str:
         columns, lines = 60, 20

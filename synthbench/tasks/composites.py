@@ -40,6 +40,9 @@ from synthbench.tasks.composites_parts import (
     draw_rgb,
 )
 from synthbench.tasks.composites_rules import DESIGNS, QUADRANTS, RED_OR_BLUE, TEN_COLORS, decide
+from synthbench.tasks.composites_scrutiny import composites_scrutiny
+from synthbench.tasks.origins import ORIGINS, OWN_PICTURES, Origin
+from synthbench.tasks.scrutiny import Scrutiny
 
 #: The value of a source parameter that stands for the paper's images.
 _OWN = "torchvision"
@@ -304,11 +307,20 @@ class Composites(Task):
         outcome, label = self._case(bucket)
         return f"{str(outcome).lower()} {self._answers[not outcome][label]}"
 
+    @property
+    def origins(self) -> tuple[Origin, ...]:
+        return tuple(dict.fromkeys(ORIGINS.get(spec, OWN_PICTURES) for spec in self.parts.sources))
+
     def source_images(self, columns: Mapping[str, pa.Array]) -> NDArray[np.uint64]:
         block = self.parse(columns)
         owner = self.parts.sources_of(block["kind"]).astype(np.int64)
         codes: NDArray[np.uint64] = ((owner << 32) | block["source_index"]).astype(np.uint64)
         return codes[owner >= 0]
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        parted = [spec.partition(":") for spec in self.parts.sources]
+        return tuple(path for kind, _, path in parted if kind == "folder")
 
     def has_sources(self) -> bool:
         return all(images.is_here(spec) for spec in self.parts.sources)
@@ -327,6 +339,9 @@ class Composites(Task):
         for row, expected in zip(rows, self.pixels(block.take(rows)), strict=True):
             right[row] = _shows(files[int(row)].as_py(), expected)
         return [int(row) for row in np.flatnonzero(~right)]
+
+    def scrutiny(self) -> Scrutiny:
+        return composites_scrutiny(self)
 
     # How answers are judged.
 

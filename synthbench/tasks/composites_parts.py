@@ -144,6 +144,23 @@ class Parts:
         by_kind[self._kind_codes] = of_parts
         return by_kind[kind]
 
+    def find(self, kind: NDArray[np.uint8]) -> NDArray[np.int64]:
+        """The quadrant of each part, int64 `(rows, 4)`; `kind` has fitting rows.
+
+        Of two parts that nothing tells apart the one in the earlier quadrant is the first.
+        """
+        if self.design.layout == "fixed":
+            return np.tile(np.array(FIXED_PLACES), (len(kind), 1))
+        # Targets are found by their kind, in layout `rows` each in its half.
+        halves = ((0, 1), (2, 3)) if self.design.layout == "rows" else (range(4), range(4))
+        targets = [
+            (kind[:, half] == self._kind_codes[part]).argmax(axis=1) + half[0]
+            for part, half in zip((FIRST_TARGET, SECOND_TARGET), halves, strict=True)
+        ]
+        is_target = np.arange(4) == np.stack(targets)[:, :, None]
+        indicators = np.argsort(is_target.any(axis=0), axis=1, kind="stable")[:, :FIRST_TARGET]
+        return np.column_stack([indicators, *targets])
+
     def fit(self, kind: NDArray[np.uint8]) -> NDArray[np.bool_]:
         """Whether quadrants of these kinds make a row of the variant, bool `(rows,)`."""
         codes = self._kind_codes

@@ -27,6 +27,8 @@ from synthbench.errors import ParameterError
 from synthbench.features import Feature, class_label, value
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Breakdown, Parameters, Split, Task, parameter, read_class
+from synthbench.tasks.ctl_scrutiny import ctl_scrutiny
+from synthbench.tasks.scrutiny import Scrutiny
 
 #: Most symbols and most functions: their tables stand in the manifest and in the card.
 MOST_NAMES = 1024
@@ -166,6 +168,21 @@ class CompositionalTableLookup(Task):
             for function, table in zip(self.functions, self._transitions[1:].tolist(), strict=True)
         }
 
+    @property
+    def instruction(self) -> str:
+        """The rule with all tables, which nobody could guess."""
+        first, then = (
+            ("last", "right to left") if self.variant == "backward" else ("first", "left to right")
+        )
+        tables = "; ".join(
+            f"{function}: {', '.join(map(' to '.join, table.items()))}"
+            for function, table in self._lookup.items()
+        )
+        return (
+            f"The symbol stands {first}; the functions are applied to it one after another, from "
+            f"{then}. The answer is the symbol that is reached. These are the functions. {tables}."
+        )
+
     def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
         symbol = draws.integers(self.parameters.symbols, n)
         functions = draws.integers(self.parameters.functions, (n, bucket))
@@ -303,6 +320,9 @@ class CompositionalTableLookup(Task):
             if len(text) > 1 and set(text) <= {"0", "1"}:
                 return self._index.get(text)
         return read_class(prediction, self.symbols)
+
+    def scrutiny(self) -> Scrutiny:
+        return ctl_scrutiny(self)
 
     def draw(self, row: Mapping[str, Any]) -> str:
         """The row's look-ups, one a line, each with its table: the entry it takes in brackets."""

@@ -1,15 +1,18 @@
 """What listops and arithmetic share: rows are expressions, balanced over a depth.
 
 Both have the splits of NDR, section C.2: training and in-distribution rows of depth 1 to 5,
-validation of depth 6, test of depth 7 and 8, and at most 50 tokens.
+validation of depth 6, test of depth 7 and 8, and at most 50 tokens. The paper balances nothing
+else, so some labels are more frequent than others, most of all given the root's operator; with
+`balance=label` rows of every depth are balanced over both.
 """
 
 from __future__ import annotations
 
 import abc
 import dataclasses
+import itertools
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +21,8 @@ from numpy.typing import NDArray
 from synthbench.errors import ParameterError, unknown_name
 from synthbench.features import Feature, class_label, value
 from synthbench.tasks.base import Block, Breakdown, Parameters, Split, Task, parameter, read_class
+from synthbench.tasks.scrutiny import Scrutiny, numbers
+from synthbench.tasks.tree_scrutiny import Reader, tree_scrutiny
 
 DIGITS = tuple("0123456789")
 #: The deepest trees that can be asked for.
@@ -46,8 +51,15 @@ class ExpressionParameters(Parameters):
     train_depths: tuple[int, ...] = parameter((1, 2, 3, 4, 5), "buckets of train and iid")
     validation_depths: tuple[int, ...] = parameter((6,), "buckets of validation")
     test_depths: tuple[int, ...] = parameter((7, 8), "buckets of test")
+    balance: str = parameter(
+        "depth",
+        "what rows are balanced over: depth, as in the paper, or label: in every depth over the "
+        "root's operator, and under each operator over the labels",
+    )
 
     def __post_init__(self) -> None:
+        if self.balance not in ("depth", "label"):
+            raise unknown_name("value of balance", self.balance, ("depth", "label"))
         if self.p_op != 0.0 and not 0.001 <= self.p_op <= 0.999:
             raise ParameterError(f"Parameter p_op={self.p_op}: allowed are 0, or 0.001 to 0.999.")
         if not 1 <= self.max_length <= 1000:
@@ -86,6 +98,14 @@ class ExpressionParameters(Parameters):
             )
 
 
+class Goal(NamedTuple):
+    """What all rows of a bucket have in common: a depth, a root operator's number, a label."""
+
+    depth: int
+    operator: int | None = None
+    label: int | None = None
+
+
 class ExpressionTask(Task):
     """A task whose rows are expressions.
 
@@ -109,6 +129,19 @@ class ExpressionTask(Task):
     def join(self, tokens: NDArray[np.uint8], length: NDArray[np.int16]) -> pa.Array:
         """Token codes as text; `length` has the number of tokens of each row."""
 
+    @abc.abstractmethod
+    def root_operators(self, columns: Mapping[str, pa.Array]) -> NDArray[np.int64]:
+        """The number of each row's root operator, int64 `(rows,)`; -1 for none that is drawn."""
+
+    def gives(self, operator: int, label: int) -> bool:
+        """Whether rows of every depth with this root operator and label are asked for."""
+        return True
+
+    @property
+    @abc.abstractmethod
+    def reader(self) -> Reader:
+        """How `audit` reads the trees: by the reference solver."""
+
     @property
     def columns(self) -> dict[str, Feature]:
         return {
@@ -123,11 +156,60 @@ class ExpressionTask(Task):
     def splits(self) -> tuple[Split, ...]:
         chosen = self.parameters
         return (
-            Split("train", self.train_rows, chosen.train_depths, evaluation=False),
-            Split("iid", 1_000, chosen.train_depths),
-            Split("validation", 1_000, chosen.validation_depths),
-            Split("test", 1_000, chosen.test_depths),
+            Split("train", self.train_rows, self._buckets(chosen.train_depths), evaluation=False),
+            Split("iid", 1_000, self._buckets(chosen.train_depths)),
+            Split("validation", 1_000, self._buckets(chosen.validation_depths)),
+            Split("test", 1_000, self._buckets(chosen.test_depths)),
         )
+
+    @property
+    def block_rows(self) -> int:
+        """Candidates of a block: fewer where there are many buckets, each with its own blocks."""
+        return 16_384 if self.parameters.balance == "depth" else 512
+
+    # Buckets: the depths themselves, or numbers made of depth, root operator and label.
+
+    def _buckets(self, depths: tuple[int, ...]) -> tuple[int, ...]:
+        """The buckets of these depths.
+
+        Operators and labels take turns, for what does not divide evenly goes to the first buckets.
+        """
+        if self.parameters.balance == "depth":
+            return depths
+        operators, labels = len(self.parameters.operators), len(self.labels)
+        pairs = list(itertools.product(depths, range(operators)))
+        return tuple(
+            (depth * operators + operator) * labels + (turn + place) % labels
+            for turn in range(labels)
+            for place, (depth, operator) in enumerate(pairs)
+            if self.gives(operator, (turn + place) % labels)
+        )
+
+    def goal(self, bucket: int) -> Goal:
+        """What the rows of a bucket have in common."""
+        if self.parameters.balance == "depth":
+            return Goal(bucket)
+        rest, label = divmod(bucket, len(self.labels))
+        depth, operator = divmod(rest, len(self.parameters.operators))
+        return Goal(depth, operator, label)
+
+    def deepest(self, split: Split) -> int:
+        """The largest depth of a split's buckets."""
+        return max(self.goal(bucket).depth for bucket in split.buckets)
+
+    def buckets(self, columns: Mapping[str, pa.Array]) -> NDArray[np.int64]:
+        depths = super().buckets(columns)
+        if self.parameters.balance == "depth":
+            return depths
+        operator, label = self.root_operators(columns), numbers(columns["label"])
+        rest = depths * len(self.parameters.operators) + operator
+        return np.where(operator < 0, -1, rest * len(self.labels) + label)
+
+    def bucket_label(self, bucket: int) -> str:
+        depth, operator, label = self.goal(bucket)
+        if operator is None or label is None:
+            return str(depth)
+        return f"{depth} {self.parameters.operators[operator]} {self.labels[label]}"
 
     def content(self, block: Block) -> NDArray[np.uint8]:
         return block["tokens"]
@@ -153,6 +235,11 @@ class ExpressionTask(Task):
             for name, dtype in {**dtypes, "length": np.int16}.items()
         }
         return Block({"tokens": tokens, **derived})
+
+    def scrutiny(self) -> Scrutiny:
+        chosen = self.parameters
+        deepest = max(chosen.train_depths + chosen.validation_depths + chosen.test_depths)
+        return tree_scrutiny(self.reader, self.parse, self.bucket_name, deepest)
 
     def read_answer(self, row: Mapping[str, Any], prediction: Any) -> int | None:
         return read_class(prediction, self.labels)

@@ -32,6 +32,7 @@ from synthbench.errors import ParameterError
 from synthbench.features import Feature, value
 from synthbench.seeding import Draws, threshold
 from synthbench.tasks.base import Block, Breakdown, Parameters, Split, Task, parameter
+from synthbench.tasks.grid_scrutiny import grid_scrutiny
 from synthbench.tasks.grids import (
     COLORS,
     from_lists,
@@ -43,6 +44,7 @@ from synthbench.tasks.grids import (
     to_squares,
 )
 from synthbench.tasks.numeric import all_digits, nest, read_numbers
+from synthbench.tasks.scrutiny import Scrutiny
 
 #: The paper counts in grids of up to 100x100 cells.
 LARGEST_SIZE = 100
@@ -227,6 +229,9 @@ class GridCount(Task):
     def baseline(self) -> dict[str, float]:
         """The expected cell accuracy of a prediction that counts nothing."""
         return {"zeros everywhere": 1.0 - self.parameters.fill}
+
+    def scrutiny(self) -> Scrutiny:
+        return grid_scrutiny()
 
     def draw(self, row: Mapping[str, Any]) -> str:
         width = 1 + max(len(str(count)) for line in row["label"] for count in line)

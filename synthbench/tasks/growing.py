@@ -18,6 +18,7 @@ thrown away but drawn given their bucket, exactly:
 from __future__ import annotations
 
 import abc
+import dataclasses
 import functools
 import itertools
 import math
@@ -139,7 +140,44 @@ def combinations(
     return Operators(law.keys(kinds, arities, keys), kinds, arities, keys), chances
 
 
-def grow(draws: Draws, n: int, law: Law, depth: int) -> tuple[Forest, NDArray[np.int16]]:
+@dataclasses.dataclass(frozen=True)
+class _RootLaw(Law):
+    """The law of an operator of one kind over arguments of another law.
+
+    Attributes:
+        grammar: as in that law, with a single operator.
+        law: the other law.
+        kind: the operator's number in it.
+    """
+
+    grammar: Grammar
+    law: Law
+    kind: int
+
+    @property
+    def leaves(self) -> dict[int, float]:
+        return self.law.leaves
+
+    def keys(
+        self, kinds: NDArray[np.uint8], arity: NDArray[np.int64], arguments: NDArray[np.int16]
+    ) -> NDArray[np.int16]:
+        return self.law.keys(np.full_like(kinds, self.kind), arity, arguments)
+
+    def chances(self, kind: int, arity: int, arguments: dict[int, float]) -> dict[int, float]:
+        return self.law.chances(self.kind, arity, arguments)
+
+    def argument(self, height: int) -> dict[int, float]:
+        return self.law.argument(height)
+
+
+def grow(
+    draws: Draws,
+    n: int,
+    law: Law,
+    depth: int,
+    operator: int | None = None,
+    value: int | None = None,
+) -> tuple[Forest, NDArray[np.int16]]:
     """Draw `n` trees given the depth in their key, and drop those that are too long.
 
     Args:
@@ -147,6 +185,8 @@ def grow(draws: Draws, n: int, law: Law, depth: int) -> tuple[Forest, NDArray[np
         n: number of trees drawn, at least 1.
         law: the proposal and its keys.
         depth: the depth that every tree's key has, 1 to `law.grammar.max_depth`.
+        operator: the number of the root's operator, None for any.
+        value: the value in every tree's key, None for any; some tree must have it.
 
     Returns:
         The trees with at most `grammar.max_length` tokens, and their keys, int16 `(trees,)`.
@@ -155,7 +195,10 @@ def grow(draws: Draws, n: int, law: Law, depth: int) -> tuple[Forest, NDArray[np
     grammar = law.grammar
     tree = np.arange(n, dtype=np.int32)
     length = np.full(n, grammar.shortest(depth), np.int64)  # tokens that are certain
-    keys = roots = np.full(n, depth, np.int16)
+    keys = roots = np.full(n, depth | (value or 0) << DEPTH_BITS, np.int16)
+    root_law = law
+    if operator is not None:
+        root_law = _RootLaw(dataclasses.replace(grammar, operators=1), law, operator)
     levels: list[Level] = []
     for height in range(grammar.max_depth, -1, -1):
         operators = np.flatnonzero(keys & DEPTH_MASK)
@@ -164,8 +207,11 @@ def grow(draws: Draws, n: int, law: Law, depth: int) -> tuple[Forest, NDArray[np
             levels.append(Level(tree, operators, operators, symbol))
             break
         owner, wanted = tree.take(operators), keys.take(operators)
-        made = _settle(draws, law, height, wanted, any_value=not levels)
-        if not levels:
+        if levels:
+            made = _settle(draws, law, height, wanted, any_value=False)
+        else:
+            made = _settle(draws, root_law, height, wanted, any_value=value is None)
+            made = made._replace(kinds=np.uint8(operator or 0) + made.kinds)
             roots = made.keys
         symbol[operators] = made.kinds
         levels.append(Level(tree, operators, made.arity, symbol))

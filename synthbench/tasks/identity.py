@@ -24,6 +24,7 @@ from synthbench.features import Feature, value
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Parameters, Split, Task, parameter
 from synthbench.tasks.numeric import all_digits, nest, read_numbers, unnest
+from synthbench.tasks.scrutiny import Columns, Predictor, Scrutiny, Shortcut
 
 #: A range is divided so finely that every number still is a float32, whose mantissa has 24 bits.
 MANTISSA_BITS = 24
@@ -147,6 +148,22 @@ class Identity(Task):
         if answer is None:
             return {"mse": math.inf}
         return {"mse": float(np.mean((answer - np.asarray(row["label"], np.float64)) ** 2))}
+
+    def scrutiny(self) -> Scrutiny:
+        def fit_mean(train: Columns) -> Predictor:
+            mean = train["x"].flatten().to_numpy().mean()
+            return lambda columns: np.full((len(columns["x"]), self.parameters.dims), mean)
+
+        def magnitude(columns: Columns) -> NDArray[np.int64]:
+            largest = max(self.parameters.train_range, self.parameters.test_range)
+            tenths = np.abs(columns["x"].flatten().to_numpy()) * (10 / largest)
+            magnitudes: NDArray[np.int64] = np.minimum(tenths, 9).astype(np.int64)
+            return magnitudes
+
+        return Scrutiny(
+            shortcuts=(Shortcut("train's mean", "The mean number of train, always.", fit_mean),),
+            traits={"magnitude, in tenths of the largest": magnitude},
+        )
 
     def draw(self, row: Mapping[str, Any]) -> str:
         def line(numbers: list[float]) -> str:

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import os
 import shlex
 import sys
 import tempfile
@@ -33,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthbench.errors import DatasetError, SynthbenchError, UsageError, unknown_name
-from synthbench.sources import SOURCE_VARIABLE
+from synthbench.sources import SOURCE_VARIABLE, expanded, source_dir
 from synthbench.tasks.image_files import SUFFIXES, read_cifar, read_idx, read_pictures, scale
 
 T = TypeVar("T")
@@ -190,14 +189,6 @@ class Source:
 # Where sources lie.
 
 
-def source_dir() -> Path:
-    """The directory of the sources: `SYNTHBENCH_DATA`, else the user's cache."""
-    if chosen := os.environ.get(SOURCE_VARIABLE):
-        return Path(chosen).expanduser()
-    cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(cache).expanduser() / "synthbench"
-
-
 def load(spec: str) -> Source:
     """A source by its name; read once in a process.
 
@@ -314,7 +305,7 @@ def _fetch_command(kind: str, root: Path) -> str:
 
 
 def _find_folder(path: str) -> Path:
-    given = Path(path).expanduser()
+    given = expanded(path)
     places = [given] if given.is_absolute() else [source_dir() / given, given.absolute()]
     for place in places:
         if place.is_dir():

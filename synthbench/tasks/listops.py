@@ -34,6 +34,8 @@ from synthbench.tasks.drawing import Node, draw_tree
 from synthbench.tasks.expressions import DIGITS, ExpressionParameters, ExpressionTask
 from synthbench.tasks.growing import DEPTH_BITS, grow
 from synthbench.tasks.listops_law import OPERATORS, ListOpsLaw
+from synthbench.tasks.scrutiny import numbers
+from synthbench.tasks.tree_scrutiny import Reader
 from synthbench.tasks.trees import Forest, Grammar
 
 #: The most arguments that can be asked for: the tables of chances grow with them.
@@ -83,6 +85,15 @@ class ListOps(ExpressionTask):
     train_rows = 1_000_000
     tokens = TOKENS[1:]
 
+    @property
+    def instruction(self) -> str:
+        return (
+            "Evaluate the nested list. [MIN and [MAX give the smallest and the largest of their "
+            "arguments, [SM their sum modulo 10, and [MED their median; of an even number of "
+            "arguments the median is the mean of the two middle ones, rounded down. The answer is "
+            "a digit."
+        )
+
     def grammar(self, split: Split) -> Grammar:
         """The proposal's trees; none is deeper than the split's largest dependency depth."""
         chosen = self.parameters
@@ -90,31 +101,45 @@ class ListOps(ExpressionTask):
             p_op=chosen.p_op,
             min_args=2,
             max_args=chosen.max_args,
-            max_depth=max(split.buckets),
+            max_depth=self.deepest(split),
             max_length=chosen.max_length,
             operators=len(chosen.operators),
         )
 
     def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
-        law = ListOpsLaw(
-            self.grammar(split), self.parameters.operators, self.parameters.ties == "strict"
-        )
-        forest, keys = grow(draws, n, law, depth=bucket)
+        law = ListOpsLaw(self.grammar(split), self.parameters.operators, self._strict)
+        goal = self.goal(bucket)
+        forest, keys = grow(draws, n, law, goal.depth, goal.operator, goal.label)
         lengths = forest.lengths()
         return Block(
             {
                 "tokens": write_tokens(forest, self.parameters.operators, lengths),
                 "label": (keys >> DEPTH_BITS).astype(np.int8),
                 "depth": forest.depths(),
-                "dependency_depth": np.full(forest.trees, bucket, np.int8),
+                "dependency_depth": np.full(forest.trees, goal.depth, np.int8),
                 "length": lengths[0].astype(np.int16),
             }
         )
+
+    def root_operators(self, columns: Mapping[str, pa.Array]) -> NDArray[np.int64]:
+        first = pc.list_element(pc.split_pattern(columns["text"], " ", max_splits=1), 0)
+        names = pa.array([f"[{name}" for name in self.parameters.operators])
+        return numbers(pc.index_in(first, value_set=names).fill_null(-1))
+
+    def gives(self, operator: int, label: int) -> bool:
+        """All but MIN with 9 and MAX with 0.
+
+        At a depth beyond 1 these take several arguments of the full depth that are all 9 (0): of
+        arguments with the same value the shallowest decides.
+        """
+        return (self.parameters.operators[operator], label) not in (("MIN", 9), ("MAX", 0))
 
     def join(self, tokens: NDArray[np.uint8], length: NDArray[np.int16]) -> pa.Array:
         return join_tokens(tokens, length)
 
     def capacity(self, split: Split, bucket: int) -> int | None:
+        if self.parameters.balance == "label":
+            return None
         grammar = self.grammar(split)
         # What MIN, MAX and MED leave undecided depends on values, not on shape: not counted.
         if grammar.max_depth == 1 or self.parameters.operators == ("SM",):
@@ -141,21 +166,35 @@ class ListOps(ExpressionTask):
         return Block({"tokens": tokens})
 
     def derive(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        root = read_tree(row["text"])
+        root = read_tree(row["text"], self._strict)
         return {
             "label": root.value,
             "depth": root.depth,
-            "dependency_depth": dependency_depth(root, self.parameters.ties == "strict"),
+            "dependency_depth": root.dependency_depth,
             "length": len(row["text"].split()),
         }
 
     def solve(self, question: str) -> int:
-        return read_tree(question).value
+        return read_tree(question, self._strict).value
+
+    @property
+    def reader(self) -> Reader:
+        return Reader(
+            read=functools.partial(read_tree, strict=True),
+            apply=apply,
+            deciding=functools.partial(deciding, strict=True),
+            operators=self.parameters.operators,
+            opening=tuple(range(CLOSE + 1, len(TOKENS))),
+            closing=CLOSE,
+        )
 
     def draw(self, row: Mapping[str, Any]) -> str:
-        root = read_tree(row["text"])
-        strict = self.parameters.ties == "strict"
-        return f"{row['text']}\n{draw_tree(_drawn(root, strict))}"
+        root = read_tree(row["text"], self._strict)
+        return f"{row['text']}\n{draw_tree(_drawn(root, self._strict))}"
+
+    @property
+    def _strict(self) -> bool:
+        return bool(self.parameters.ties == "strict")
 
 
 # The generator's text: whole blocks at a time.
@@ -213,13 +252,20 @@ class Expression:
     arguments: list[Expression]
     value: int = 0
     depth: int = 0
+    dependency_depth: int = 0
 
 
 _VALUES = {digit: value for value, digit in enumerate(DIGITS)}
 
 
-def read_tree(text: str) -> Expression:
-    """Parse one row and work out the value and depth of every node.
+def read_tree(text: str, strict: bool) -> Expression:
+    """Parse one row and work out value, depth and dependency depth of every list as it closes.
+
+    The dependency depth is the depth of the tree when every argument that does not decide is cut.
+
+    Args:
+        text: the row.
+        strict: which of several arguments with the same value decides, see `deciding`.
 
     Raises:
         ValueError: the text is no ListOps expression.
@@ -235,8 +281,11 @@ def read_tree(text: str) -> Expression:
             if not open_lists or not open_lists[-1].arguments:
                 raise ValueError(f"nothing to close in {text!r}")
             node = open_lists.pop()
-            node.value = _apply(node.symbol, [argument.value for argument in node.arguments])
+            node.value = apply(node.symbol, [argument.value for argument in node.arguments])
             node.depth = 1 + max([argument.depth for argument in node.arguments])
+            # Of digits alone any may decide.
+            kept = deciding(node, strict) if node.depth > 1 else node.arguments
+            node.dependency_depth = 1 + max([argument.dependency_depth for argument in kept])
         elif word.startswith("["):
             if word[1:] not in OPERATORS:
                 raise ValueError(f"unknown operator {word!r} in {text!r}")
@@ -253,7 +302,8 @@ def read_tree(text: str) -> Expression:
     return done
 
 
-def _apply(operator: str, values: list[int]) -> int:
+def apply(operator: str, values: list[int]) -> int:
+    """The value of an operator over values, one or more."""
     if operator == "SM":
         return sum(values) % 10
     decisive = _decisive(operator, values)
@@ -279,17 +329,8 @@ def deciding(node: Expression, strict: bool) -> list[Expression]:
     kept: list[Expression] = []
     for decisive in _decisive(node.symbol, [argument.value for argument in node.arguments]):
         equal = [one for one in node.arguments if one.value == decisive and one not in kept]
-        if strict and len(equal) > 1:
-            equal.sort(key=lambda one: dependency_depth(one, strict))
-        kept.append(equal[0])
+        kept.append(min(equal, key=lambda one: one.dependency_depth) if strict else equal[0])
     return kept
-
-
-def dependency_depth(node: Expression, strict: bool) -> int:
-    """Depth of the tree when every argument that does not decide is cut."""
-    if not node.arguments:
-        return 0
-    return 1 + max([dependency_depth(one, strict) for one in deciding(node, strict)])
 
 
 def _drawn(node: Expression, strict: bool, needed: bool = True) -> Node:

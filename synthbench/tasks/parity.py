@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from synthbench.errors import ParameterError
 from synthbench.features import Feature, class_label, value
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Breakdown, Parameters, Split, Task, parameter, read_class
+from synthbench.tasks.scrutiny import Columns, Scrutiny, by_key, codes, numbers
 
 NUMBERS = ("a", "b", "c", "d")
 #: Part of all equations that train has.
@@ -79,6 +80,13 @@ class Parity(Task):
         return (
             Split("train", train, (0,), evaluation=False),
             Split("test", equations - train, (0,), share=1.0),
+        )
+
+    @property
+    def instruction(self) -> str:
+        return (
+            "These are four numbers a, b, c and d, in this order. If exactly one of a and b is "
+            "odd, the answer is c; otherwise it is d."
         )
 
     def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
@@ -163,6 +171,45 @@ class Parity(Task):
         odd = {f"{name} is odd": row[name] % 2 for name in ("a", "b")}
         outcome = int(row["a"] % 2 != row["b"] % 2)
         return {**odd, "outcome": outcome, "c": row["c"], "d": row["d"], "label": row["label"]}
+
+    def scrutiny(self) -> Scrutiny:
+        def key(*names: str) -> Callable[[Columns], NDArray[np.int64]]:
+            """These numbers; of `a` and `b` only whether they are odd."""
+            return lambda columns: np.column_stack(
+                [numbers(columns[name]) & (1 if name in "ab" else -1) for name in names]
+            )
+
+        def exchanged(columns: Columns) -> NDArray[np.uint64]:
+            four = np.column_stack([numbers(columns[name]) for name in NUMBERS])
+            four[:, :2].sort(axis=1)
+            return codes(four + 1)
+
+        def asked(columns: Columns) -> NDArray[np.int64]:
+            return numbers(columns["a"]) + numbers(columns["b"]) & 1
+
+        return Scrutiny(
+            shortcuts=(
+                by_key("c alone", "The most frequent label for c.", key("c")),
+                by_key("d alone", "The most frequent label for d.", key("d")),
+                by_key(
+                    "c and d, neither a nor b",
+                    "Both numbers that may be asked for, and nothing that says which.",
+                    key("c", "d"),
+                ),
+                by_key("c, d and a", "The same, and whether a is odd.", key("c", "d", "a")),
+                by_key("c, d and b", "The same, and whether b is odd.", key("c", "d", "b")),
+            ),
+            kinships={"the same with a and b exchanged": exchanged},
+            traits={
+                "what is asked for": lambda columns: np.array(["d", "c"])[asked(columns)],
+                "c and d": lambda columns: np.where(
+                    numbers(columns["c"]) == numbers(columns["d"]), "equal", "different"
+                ),
+                "a and b": lambda columns: np.array(["both even", "a odd", "b odd", "both odd"])[
+                    (numbers(columns["a"]) & 1) + 2 * (numbers(columns["b"]) & 1)
+                ],
+            },
+        )
 
     def draw(self, row: Mapping[str, Any]) -> str:
         numbers = self._read(row["text"])

@@ -10,7 +10,6 @@ from __future__ import annotations
 import abc
 import functools
 from collections.abc import Iterator
-from concurrent.futures import Future
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from synthbench.dataset import Dataset
-from synthbench.engine import Engine
+from synthbench.engine import Asked, Engine
 from synthbench.errors import DatasetError, UsageError
 from synthbench.seeding import Draws
 from synthbench.streaming import Rounds
@@ -238,7 +237,7 @@ class StreamBatches(Batches):
     ) -> None:
         self._source, self._batch_size, self._encoding = source, batch_size, encoding
         self._engine, self._device = engine, device
-        self._asked: dict[int, Future[pa.Table]] = {}
+        self._asked: dict[int, Asked[pa.Table]] = {}
         self._round = functools.lru_cache(maxsize=1)(self._encoded_round)
 
     def batch(self, step: int) -> Batch:

@@ -78,7 +78,7 @@ def open_run(path: str | Path, data: str | Path | None = None) -> FinishedRun:
             f"The run at {str(path)!r} was trained on other rows than those in "
             f"{str(dataset.path)!r}; name its dataset with --data."
         )
-    task = dataset.manifest.make_task(command["variant"])
+    task = dataset.make_task(command["variant"])
     encoding, recipe = Encoding.of(task), Recipe.from_dict(command["recipe"])
     setting = Setting(torch.device("cpu"), progress=False)
     first = next(split.name for split in task.splits if split.evaluation)

@@ -88,7 +88,7 @@ class Run:
         directory.open(self.command, overwrite)
         if (result := directory.result) is not None:
             return result
-        task = self.dataset.manifest.make_task(self.variant)
+        task = self.dataset.make_task(self.variant)
         encoding = Encoding.of(task)
         objective = OBJECTIVES[encoding.target]()
         rows = {

@@ -7,7 +7,6 @@ import dataclasses
 import multiprocessing
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -155,11 +154,12 @@ def _finish(
         open_engine(workers=min(workers, len(runs))) as engine,
         _ended_with_us(),
     ):
-        results: list[Future[dict[str, Any]]] = []
-        for directory, run in runs:
-            results.append(engine.submit(run.finish, directory, overwrite))
-            results[-1].add_done_callback(lambda _: bar.update())
-        return [one.result() for one in results]
+        asked = [engine.submit(run.finish, directory, overwrite) for directory, run in runs]
+        results = []
+        for one in asked:
+            results.append(one.result())
+            bar.update()
+        return results
 
 
 @contextlib.contextmanager

@@ -3,6 +3,8 @@
 For every split the rows a second through to Parquet; for the largest split where the time goes
 (one process, so that shares mean something), what writing the same table with pyarrow alone
 costs, and the rows a second of `stream` in memory. Peak memory is that of this process.
+
+`python -m tests.benchmarks scaling --help` and `endurance --help` tell of two more.
 """
 
 from __future__ import annotations
@@ -13,18 +15,19 @@ import itertools
 import os
 import platform
 import resource
+import sys
 import tempfile
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from synthbench.candidates import Round
 from synthbench.dataset import columns_of
-from synthbench.engine import Engine, usable_cores
+from synthbench.engine import Asked, Engine, usable_cores
 from synthbench.errors import SynthbenchError
 from synthbench.features import arrow_schema
 from synthbench.generation import run_all
@@ -35,8 +38,11 @@ from synthbench.streaming import stream
 from synthbench.tables import text_table
 from synthbench.tasks.base import Task
 from synthbench.writing import SplitWriter, rows_table
+from tests.benchmarks import endurance, scaling
 
 T = TypeVar("T")
+
+MORE = {"scaling": scaling, "endurance": endurance}
 
 
 class Clock:
@@ -61,7 +67,7 @@ class TimedEngine(Engine):
         super().__init__(None, 1)
         self._clock = clock
 
-    def submit(self, function: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+    def submit(self, function: Callable[..., T], /, *args: Any, **kwargs: Any) -> Asked[T]:
         """Run the function at once."""
         return self._clock.time("propose", lambda: Engine.submit(self, function, *args, **kwargs))
 
@@ -84,11 +90,15 @@ def stages(task: Task, rows: int, directory: Path) -> dict[str, float]:
         task.group_rows, [], lambda shards, checkpoint: None,
     ) as writer:  # fmt: skip
         while (drawn := clock.time("sample", lambda: next(rounds, None))) is not None:
-            block, prints = drawn.block, drawn.fingerprints
-            table = clock.time("render", functools.partial(rows_table, task, block, prints))
+            table = clock.time("render", functools.partial(_render, task, drawn))
             clock.time("write", functools.partial(_write, writer, table))
     clock.seconds["sample"] -= clock.seconds["propose"]
     return {stage: clock.seconds[stage] for stage in ("propose", "sample", "render", "write")}
+
+
+def _render(task: Task, drawn: Round) -> pa.Table:
+    rows = drawn.rows()
+    return rows_table(task, rows.block, rows.fingerprints)
 
 
 def _write(writer: SplitWriter, table: pa.Table) -> None:
@@ -131,7 +141,10 @@ def machine() -> str:
 
 
 def main() -> None:
-    """Measure the tasks named on the command line, or all."""
+    """Measure the tasks named on the command line, or all; or what `MORE` has."""
+    if sys.argv[1:2] and sys.argv[1] in MORE:
+        MORE[sys.argv[1]].main(sys.argv[2:])
+        return
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tasks", nargs="*")
     parser.add_argument("--workers", type=int, default=usable_cores())

@@ -129,6 +129,15 @@ def test_dependency_depth_is_what_is_left_when_undeciding_arguments_are_cut(text
     assert derived(text, FIRST)["dependency_depth"] == first
 
 
+def test_ties_nested_a_thousand_deep_are_solved_by_looking_at_every_list_once():
+    """A solver that works out the depth of tied arguments anew at each level never ends here."""
+    text = "[SM 3 0 ]"
+    for _ in range(1_000):
+        text = f"[MED {text} [SM 3 0 ] ]"  # both are kept, and the order has to be found
+    assert derived(text)["dependency_depth"] == 1_001
+    assert derived(text, FIRST)["dependency_depth"] == 1_001
+
+
 def test_the_splits_have_the_paper_s_rows_and_depths():
     sizes = {s.name: (s.rows, s.buckets, s.evaluation) for s in ListOps().splits}
     assert sizes == {

@@ -160,29 +160,35 @@ IDENTITY = _smaller(
     seeds=3,
 )
 
-#: The whole task of the paper, with the whole number of epochs.
-PARITY = dataclasses.replace(eureka.PARITY, profile="cpu")
+#: The whole task of the paper, with 2,500 of its 10,000 epochs.
+PARITY = _smaller(
+    eureka.PARITY, *(dataclasses.replace(one, steps=2500) for one in eureka.PARITY.recipes)
+)
 
 
-def _see(name: str) -> Recipe:
+def _see(name: str, steps: int, **options: Any) -> Recipe:
     return eureka.vision(
         name,
         published=eureka.COMPOSITES.recipe(name).published,
-        steps=500,
+        steps=steps,
         batch_size=64,
         learning_rate=1e-3,
         min_learning_rate=1e-5,
-        warmup=50,
-        validate_every=100,
+        warmup=100,
+        validate_every=125,
+        options=options,
     )
 
 
+_SMALL_VIT = {"patch": 7, "d_model": 64, "num_layers": 4, "d_ff": 128}
+
+#: Few rows and narrow models; patches of 7 pixels.
 COMPOSITES = _smaller(
     eureka.COMPOSITES,
-    _see("resnet"),
-    _see("vit"),
-    _see("vit-normsoftmax"),
-    rows={"train": 6_000, "validation": 500, "test": 1_000},
+    _see("resnet", 1_000, widths=(16, 32, 64, 96)),
+    _see("vit", 2_500, **_SMALL_VIT),
+    _see("vit-normsoftmax", 2_500, **_SMALL_VIT),
+    rows={"train": 10_000, "validation": 500, "test": 1_000},
     seeds=1,
 )
 

@@ -1,0 +1,69 @@
+"""Commands that give a dataset away: export it for other tools, push it to the Hub."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from synthbench.commands.console import show
+
+
+@click.command()
+@click.argument("directory", metavar="DIR")
+@click.option("--to", required=True, metavar="FORMAT", help="jsonl, tsv, lm-eval, torch, croissant")
+@click.option("--out", required=True, metavar="PATH", help="What to write; not there yet.")
+@click.option("--variant", "variants", multiple=True, metavar="V", help="May be repeated.")
+@click.option("--split", "splits", multiple=True, metavar="S", help="May be repeated.")
+@click.option("--overwrite", is_flag=True, help="Replace an earlier export.")
+@click.option("--quiet", is_flag=True, help="No bar and no summary.")
+def export(
+    directory: str,
+    to: str,
+    out: str,
+    variants: Sequence[str],
+    splits: Sequence[str],
+    overwrite: bool,
+    quiet: bool,
+) -> None:
+    """Write the dataset in DIR in the form of another tool."""
+    from synthbench import exporting
+    from synthbench.tables import text_table
+
+    sizes = exporting.export(
+        directory,
+        to,
+        out,
+        variants=variants,
+        splits=splits,
+        overwrite=overwrite,
+        progress=not quiet,
+    )
+    if not quiet:
+        rows = [(file, f"{size:,}") for file, size in sizes.items()]
+        show(f"{text_table(('file', 'bytes'), rows, right=(1,))}\n{directory} as {to}: {out}")
+
+
+@click.command()
+@click.argument("directory", metavar="DIR")
+@click.argument("repo_id", metavar="REPO_ID")
+@click.option("--private", is_flag=True, help="If the repository has to be made.")
+@click.option("--revision", metavar="BRANCH", help="Default: the main branch.")
+@click.option("--dry-run", is_flag=True, help="Show what would go up, without network or token.")
+@click.option("--quiet", is_flag=True, help="No bar and no summary.")
+def push(
+    directory: str, repo_id: str, private: bool, revision: str | None, dry_run: bool, quiet: bool
+) -> None:
+    """Upload the dataset in DIR to the Hugging Face Hub, as REPO_ID (USER/NAME)."""
+    from synthbench import pushing
+
+    pushed = pushing.push(
+        directory,
+        repo_id,
+        private=private,
+        revision=revision,
+        dry_run=dry_run,
+        progress=not quiet,
+    )
+    if not quiet:
+        show(str(pushed))

@@ -1,0 +1,72 @@
+"""Datasets that rows are made from: who made them, and on which terms they may be passed on."""
+
+from __future__ import annotations
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Origin:
+    """A dataset that is part of ours.
+
+    Attributes:
+        title: what it is called.
+        license: its licence, as the Hugging Face Hub names it.
+        terms: its licence in words.
+        url: where it is published; empty if nowhere.
+        citation: how to cite it, BibTeX; empty if that is not known.
+    """
+
+    title: str
+    license: str
+    terms: str
+    url: str = ""
+    citation: str = ""
+
+
+ORIGINS = {
+    "mnist": Origin(
+        title="MNIST",
+        license="cc-by-sa-3.0",
+        terms="Creative Commons Attribution-ShareAlike 3.0, (c) Yann LeCun and Corinna Cortes",
+        url="http://yann.lecun.com/exdb/mnist",
+        citation="""\
+@misc{lecun2010mnist,
+  title  = {{MNIST} Handwritten Digit Database},
+  author = {LeCun, Yann and Cortes, Corinna and Burges, Christopher J. C.},
+  year   = {2010},
+  url    = {http://yann.lecun.com/exdb/mnist}
+}""",
+    ),
+    "fashion": Origin(
+        title="Fashion-MNIST",
+        license="mit",
+        terms="MIT, (c) Zalando SE",
+        url="https://github.com/zalandoresearch/fashion-mnist",
+        citation="""\
+@misc{xiao2017fashion,
+  title  = {{Fashion-MNIST}: a Novel Image Dataset for Benchmarking Machine Learning Algorithms},
+  author = {Xiao, Han and Rasul, Kashif and Vollgraf, Roland},
+  year   = {2017},
+  url    = {https://arxiv.org/abs/1708.07747}
+}""",
+    ),
+    "cifar": Origin(
+        title="CIFAR-10",
+        license="unknown",
+        terms="none is stated",
+        url="https://www.cs.toronto.edu/~kriz/cifar.html",
+        citation="""\
+@techreport{krizhevsky2009learning,
+  title       = {Learning Multiple Layers of Features from Tiny Images},
+  author      = {Krizhevsky, Alex},
+  institution = {University of Toronto},
+  year        = {2009}
+}""",
+    ),
+}
+
+#: Pictures that the maker of a dataset has brought along.
+OWN_PICTURES = Origin(
+    title="class folders", license="other", terms="that of the pictures in them; ask their owner"
+)

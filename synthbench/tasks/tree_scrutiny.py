@@ -1,0 +1,261 @@
+"""What `audit` looks for in rows that are trees of operators over digits.
+
+The question is always how much of a tree has to be looked at: its root alone, its longest
+argument alone, its upper levels alone.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthbench.seeding import fingerprints
+from synthbench.tasks.base import Block
+from synthbench.tasks.scrutiny import (
+    Claim,
+    Columns,
+    Levels,
+    Scrutiny,
+    Shortcut,
+    by_key,
+    numbers,
+)
+
+#: What a cut tree comes to in which nothing is left; no value is negative.
+NOTHING = -1
+#: Rows whose looks are kept, for several shortcuts look at the same rows.
+_KEPT = 1 << 16
+
+
+class Tree(Protocol):
+    """A digit (no arguments) or an operator with its arguments."""
+
+    @property
+    def symbol(self) -> str:
+        """The digit or the operator."""
+
+    @property
+    def value(self) -> int:
+        """What it evaluates to."""
+
+    @property
+    def arguments(self) -> Sequence[Any]:
+        """The arguments, trees themselves."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Reader:
+    """How a task's trees are read.
+
+    Attributes:
+        read: from a row's text to its tree.
+        apply: the value of an operator over some values, one or more.
+        deciding: the arguments that decide an operator's value.
+        operators: the operators that are drawn.
+        opening: codes of the tokens that begin an operator, as in `Task.parse`.
+        closing: code of the token that ends one.
+    """
+
+    read: Callable[[str], Tree]
+    apply: Callable[[str, list[int]], int]
+    deciding: Callable[[Any], Sequence[Tree]]
+    operators: tuple[str, ...]
+    opening: tuple[int, ...]
+    closing: int
+
+    def gather(self, columns: Columns, look: Callable[[Tree], Iterator[Any]]) -> list[Any]:
+        """Values of each row's tree, those of all rows in one list."""
+        return [found for text in columns["text"].to_pylist() for found in look(self.read(text))]
+
+
+def tree_scrutiny(
+    reader: Reader, parse: Callable[[Columns], Block], depth: str, deepest: int
+) -> Scrutiny:
+    """What to look for in rows of trees.
+
+    Args:
+        reader: how the trees are read.
+        parse: from columns to a block with `tokens`.
+        depth: the column that says how deep a row has to be looked at.
+        deepest: its largest value.
+    """
+    look = functools.lru_cache(maxsize=_KEPT)(functools.partial(_look, reader, deepest))
+
+    def looks(columns: Columns) -> list[Look]:
+        return [look(text) for text in columns["text"].to_pylist()]
+
+    def cut(levels: int) -> Shortcut:
+        return by_key(
+            f"cut below level {levels}",
+            "The most frequent label for the root's operator and the value of the tree without the "
+            f"operators that are nested deeper than {levels}; in rows that claim to be deeper.",
+            lambda columns: np.array([(one.root, one.cuts[levels - 1]) for one in looks(columns)]),
+            applies=lambda columns: numbers(columns[depth]) > levels,
+        )
+
+    def compare(columns: Columns) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        return numbers(columns[depth]), np.array([one.needed for one in looks(columns)])
+
+    return Scrutiny(
+        shortcuts=(
+            by_key(
+                "root operator alone",
+                "The most frequent label under the root's operator.",
+                lambda columns: np.array([one.root for one in looks(columns)]),
+            ),
+            by_key(
+                "longest argument alone",
+                "The most frequent label for the value of the root's longest argument.",
+                lambda columns: np.array([one.longest for one in looks(columns)]),
+            ),
+            *map(cut, range(1, deepest)),
+        ),
+        traits={
+            "operators": lambda columns: reader.gather(columns, _operators),
+            "arguments of an operator": lambda columns: reader.gather(columns, _arities),
+            "depth of deciding leaves": lambda columns: reader.gather(
+                columns, lambda tree: (depth for depth, _ in _deciding_leaves(reader, tree))
+            ),
+            "place of deciding leaves among all, in tenths": lambda columns: reader.gather(
+                columns, lambda tree: (place for _, place in _deciding_leaves(reader, tree))
+            ),
+        },
+        kinships={
+            "the same but for the order of arguments": lambda columns: commuted(
+                parse(columns)["tokens"], reader.opening, reader.closing
+            )
+        },
+        claims=(
+            Claim(
+                depth,
+                f"Rows whose value is settled at a smaller depth than `{depth}` says, when of "
+                "arguments that decide alike the shallowest is taken.",
+                compare,
+            ),
+        ),
+        levels=Levels(depth, lambda columns: numbers(columns[depth])),
+    )
+
+
+class Look(NamedTuple):
+    """What parts of a tree come to.
+
+    Attributes:
+        root: number of the root's operator.
+        longest: value of the root's longest argument, of equally long ones the first.
+        cuts: value of the tree without the operators nested deeper than 1, 2 and so on.
+        needed: the depth that is left when every argument that does not decide is cut.
+    """
+
+    root: int
+    longest: int
+    cuts: tuple[int, ...]
+    needed: int
+
+
+def _look(reader: Reader, deepest: int, text: str) -> Look:
+    tree = reader.read(text)
+    longest: Tree = max(tree.arguments, key=_tokens)
+    return Look(
+        root=reader.operators.index(tree.symbol),
+        longest=longest.value,
+        cuts=tuple(_cut_value(reader, tree, levels) for levels in range(1, deepest)),
+        needed=_needed(reader, tree),
+    )
+
+
+def _tokens(tree: Tree) -> int:
+    """Tokens of a prefix form; trees of an infix form are in the same order."""
+    if not tree.arguments:
+        return 1
+    return 2 + sum(_tokens(argument) for argument in tree.arguments)
+
+
+def _cut_value(reader: Reader, tree: Tree, levels: int) -> int:
+    """What the tree comes to when operators below so many levels are left out."""
+    if not tree.arguments:
+        return tree.value
+    if levels == 0:
+        return NOTHING
+    left = [_cut_value(reader, argument, levels - 1) for argument in tree.arguments]
+    left = [value for value in left if value != NOTHING]
+    return reader.apply(tree.symbol, left) if left else NOTHING
+
+
+def _needed(reader: Reader, tree: Tree) -> int:
+    """The depth that is left when every argument that does not decide is cut."""
+    if not tree.arguments:
+        return 0
+    return 1 + max(_needed(reader, argument) for argument in reader.deciding(tree))
+
+
+def _inner(tree: Tree) -> Iterator[Tree]:
+    """The operators of a tree, the root first."""
+    if tree.arguments:
+        yield tree
+        for argument in tree.arguments:
+            yield from _inner(argument)
+
+
+def _operators(tree: Tree) -> Iterator[str]:
+    return (node.symbol for node in _inner(tree))
+
+
+def _arities(tree: Tree) -> Iterator[int]:
+    return (len(node.arguments) for node in _inner(tree))
+
+
+def _deciding_leaves(reader: Reader, tree: Tree) -> Iterator[tuple[int, int]]:
+    """Depth and place (0 to 9) of the leaves that decide the tree's value."""
+    leaves = list(_leaves(reader, tree, 0, True))
+    for number, (depth, needed) in enumerate(leaves):
+        if needed:
+            yield depth, 10 * number // len(leaves)
+
+
+def _leaves(reader: Reader, tree: Tree, depth: int, needed: bool) -> Iterator[tuple[int, bool]]:
+    """Depth of every leaf from left to right, and whether it decides."""
+    if not tree.arguments:
+        yield depth, needed
+        return
+    kept = {id(argument) for argument in reader.deciding(tree)} if needed else set()
+    for argument in tree.arguments:
+        yield from _leaves(reader, argument, depth + 1, id(argument) in kept)
+
+
+# Near duplicates: the same tree up to the order of arguments.
+
+
+def commuted(tokens: NDArray[np.uint8], opening: Sequence[int], closing: int) -> NDArray[np.uint64]:
+    """Codes of expressions that do not depend on the order of arguments.
+
+    All rows are read side by side, token by token. What stands between an opening and its closing
+    token adds up to a sum, in whatever order; the closing token turns the sum into the code of
+    the whole and adds that to the sum around it.
+
+    Args:
+        tokens: codes from 1, padded with 0 behind, uint8 `(rows, width)`.
+        opening: tokens that begin an operator.
+        closing: the token that ends one.
+
+    Returns:
+        uint64 `(rows,)`; equal for rows that are equal up to the order of arguments.
+    """
+    of_token = fingerprints(np.arange(256, dtype=np.uint8)[:, None])
+    opens, closes = np.isin(tokens, np.array(opening, np.uint8)), tokens == closing
+    levels = np.cumsum(opens, axis=1, dtype=np.int16) - np.cumsum(closes, axis=1, dtype=np.int16)
+    sums = np.zeros((len(tokens), 1 + int(levels.max(initial=0))), np.uint64)
+    for token, level, closed in zip(tokens.T, levels.T, closes.T, strict=True):
+        added = np.where(token > 0, of_token[token], np.uint64(0))
+        ended = np.flatnonzero(closed)
+        inner = sums[ended, level[ended] + 1]
+        sums[ended, level[ended] + 1] = 0
+        added[ended] = fingerprints(inner.astype("<u8")[:, None].view(np.uint8))
+        sums[np.arange(len(tokens)), level] += added
+    codes: NDArray[np.uint64] = sums[:, 0]
+    return codes

@@ -1,0 +1,50 @@
+"""Means, intervals, and the one definition of near."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from synthbench.audits.statistics import NEAR, Figure, distance, figure, is_near, way
+from synthbench.report import wilson
+
+
+@given(st.lists(st.sampled_from([0.0, 1.0]), min_size=1, max_size=50))
+def test_of_values_0_and_1_the_interval_is_wilsons(values: list[float]) -> None:
+    found = figure(np.array(values))
+    assert (found.rows, found.mean) == (len(values), pytest.approx(sum(values) / len(values)))
+    assert (found.low, found.high) == wilson(sum(values), len(values))
+
+
+def test_of_other_values_it_is_that_of_the_normal_approximation() -> None:
+    found = figure(np.array([0.1, 0.2, 0.4, 0.7]))
+    half = 1.959963984540054 * np.std([0.1, 0.2, 0.4, 0.7], ddof=1) / 2
+    assert found == Figure(4, pytest.approx(0.35), *map(pytest.approx, (0.35 - half, 0.35 + half)))
+    assert figure(np.array([0.3])) == Figure(1, 0.3, 0.3, 0.3)
+
+
+def test_nan_does_not_count() -> None:
+    assert figure(np.array([math.nan, 0.5, 0.5])) == Figure(2, 0.5, 0.5, 0.5)
+
+
+def test_the_nearer_end_of_the_interval_decides_what_is_near() -> None:
+    assert way(Figure(10, 0.9, 0.8, 1.0), 0.1, 1.0) == pytest.approx(0.7 / 0.9)
+    assert way(Figure(10, 0.02, 0.01, 0.03), 0.2, 0.0) == pytest.approx(0.85)  # an error
+    edge = 0.1 + NEAR * 0.9
+    assert is_near(Figure(10, 1.0, edge + 1e-9, 1.0), 0.1, 1.0)
+    assert not is_near(Figure(10, 1.0, edge - 1e-9, 1.0), 0.1, 1.0)
+
+
+def test_where_chance_solves_nothing_is_near() -> None:
+    assert math.isnan(way(Figure(1, 1.0, 1.0, 1.0), 1.0, 1.0))
+    assert not is_near(Figure(1, 1.0, 1.0, 1.0), 1.0, 1.0)
+
+
+def test_distance_is_0_for_the_same_shares_and_1_for_nothing_in_common() -> None:
+    assert distance(np.array([1, 2]), np.array([10, 20])) == 0
+    assert distance(np.array([1, 0]), np.array([0, 7])) == 1
+    assert distance(np.array([1, 1]), np.array([3, 1])) == 0.25

@@ -1,0 +1,83 @@
+"""Whether many rows slow down: `python -m tests.benchmarks endurance [TASK] [--rows N]`.
+
+Makes the task's largest split with many rows and compares its first million with its last: rows a
+second, and processor seconds, which hardly depend on what else the machine does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import tempfile
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import psutil
+
+from synthbench import publishing
+from synthbench.generation import run_all
+from synthbench.registry import make_task
+
+
+class Moment(NamedTuple):
+    """When so many rows were finished."""
+
+    rows: int
+    wall: float
+    processors: float
+
+
+def main(words: list[str]) -> None:
+    """Measure one task."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.benchmarks endurance", description=__doc__
+    )
+    parser.add_argument("task", nargs="?", default="listops")
+    parser.add_argument("--rows", type=int, default=20_000_000)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--shard-rows", type=int)
+    chosen = parser.parse_args(words)
+    task = make_task(chosen.task)
+    largest = max(task.splits, key=lambda split: split.rows).name
+    moments = []
+    save = publishing.Workplace.save
+
+    def watched(self: Any, variant: str, split: str, record: dict[str, Any]) -> None:
+        save(self, variant, split, record)
+        if split == largest and "shards" in record:
+            moments.append(_now(sum(shard["rows"] for shard in record["shards"])))
+
+    publishing.Workplace.save = watched  # type: ignore[method-assign]
+    with tempfile.TemporaryDirectory() as place:
+        started = time.perf_counter()
+        (outcome,) = run_all(
+            chosen.task, out=Path(place) / "out", variant=None, seed=0, preset="paper",
+            parameters={}, rows={largest: chosen.rows}, shard_rows=chosen.shard_rows,
+            workers=chosen.workers, engine="local", scheduler=None, source_dir=None,
+            overwrite=False, progress=False,
+        )  # fmt: skip
+        wall = time.perf_counter() - started
+        shards = outcome.manifest.variants[task.variant][largest].shards
+    print(f"{chosen.rows:,} rows in {len(shards)} shards: {wall:.0f} s, {chosen.workers} workers")
+    report("first", moments[0], next(one for one in moments if one.rows >= 1.25e6))
+    report("last", [m for m in moments if m.rows <= chosen.rows - 1e6][-1], moments[-1])
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    workers = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    print(f"peak memory: {peak:.0f} MiB here, {workers:.0f} MiB in the largest worker")
+
+
+def report(name: str, start: Moment, end: Moment) -> None:
+    """Print the speed between two moments."""
+    rows = end.rows - start.rows
+    processors = (end.processors - start.processors) * 1e6 / rows
+    print(
+        f"{name} {rows:,} rows: {rows / (end.wall - start.wall):,.0f} rows/s, "
+        f"{processors:.2f} processor seconds a million"
+    )
+
+
+def _now(rows: int) -> Moment:
+    here = psutil.Process()
+    times = [process.cpu_times() for process in (here, *here.children())]
+    return Moment(rows, time.perf_counter(), sum(one.user + one.system for one in times))

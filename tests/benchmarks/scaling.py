@@ -1,0 +1,136 @@
+"""How many workers are of use: `python -m tests.benchmarks scaling [TASK] [--rows N]`.
+
+A dataset is made with `rows` and with twice as many rows of the largest split, by each engine; all
+figures are of the difference, so that starting up does not count. The main process and, on Dask,
+the scheduler do what cannot be shared out; the busier of them bounds how many workers are of use.
+Processor seconds hardly depend on what else the machine does, rows a second do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import psutil
+
+from synthbench.generation import run_all
+from synthbench.registry import make_task
+from synthbench.tables import text_table
+
+#: Engines with their numbers of workers.
+SETTINGS = (("local", 1), ("local", 2), ("dask", 1), ("dask", 2))
+
+
+class Seconds(NamedTuple):
+    """Seconds of a run: on the clock, and of processors."""
+
+    wall: float
+    main: float
+    scheduler: float
+    workers: float
+
+
+def main(words: list[str]) -> None:
+    """Measure one task."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks scaling", description=__doc__)
+    parser.add_argument("task", nargs="?", default="listops")
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    chosen = parser.parse_args(words)
+    lines = [measure(chosen.task, chosen.rows, *setting) for setting in SETTINGS]
+    print(
+        f"{chosen.task}: processor seconds a million rows, from {chosen.rows:,} rows to twice that"
+    )
+    head = ("engine", "workers", "rows/s", "main", "scheduler", "workers", "of use")
+    print(text_table(head, lines, right=range(1, len(head))))
+
+
+def measure(task: str, rows: int, engine: str, workers: int) -> tuple[str, ...]:
+    """One line of the table."""
+    with contextlib.ExitStack() as stack:
+        place = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        cluster = stack.enter_context(_cluster(place, workers)) if engine == "dask" else None
+        once, twice = (_run(place, task, count, workers, cluster) for count in (rows, 2 * rows))
+    pairs = zip(once, twice, strict=True)
+    wall, here, scheduler, there = ((more - less) / (rows / 1e6) for less, more in pairs)
+    return (
+        engine,
+        f"{workers}",
+        f"{1e6 / wall:,.0f}",
+        f"{here:.2f}",
+        f"{scheduler:.2f}" if cluster else "",
+        f"{there:.2f}" if there else "",
+        f"{there / max(here, scheduler):.0f}" if there else "",
+    )
+
+
+class _Cluster(NamedTuple):
+    address: str
+    scheduler: psutil.Process
+    workers: psutil.Process
+
+
+def _run(place: Path, task: str, rows: int, workers: int, cluster: _Cluster | None) -> Seconds:
+    """Make a dataset, and say how long its largest split took."""
+    made = make_task(task)
+    largest = max(made.splits, key=lambda split: split.rows).name
+    before = _processors(cluster)
+    (outcome,) = run_all(
+        task, out=place / f"{rows}", variant=None, seed=0, preset="paper", parameters={},
+        rows={largest: rows}, shard_rows=None, workers=workers,
+        engine="dask" if cluster else "local", scheduler=cluster.address if cluster else None,
+        source_dir=None, overwrite=False, progress=False,
+    )  # fmt: skip
+    used = [after - start for start, after in zip(before, _processors(cluster), strict=True)]
+    return Seconds(outcome.seconds[made.variant][largest], *used)
+
+
+def _processors(cluster: _Cluster | None) -> tuple[float, float, float]:
+    """Processor seconds so far: of this process, the scheduler, and all workers."""
+    here = psutil.Process().cpu_times()
+    main = here.user + here.system
+    if cluster is None:
+        return main, 0.0, here.children_user + here.children_system
+    nanny = cluster.workers
+    return main, _seconds(cluster.scheduler), sum(map(_seconds, nanny.children(recursive=True)))
+
+
+def _seconds(process: psutil.Process) -> float:
+    times = process.cpu_times()
+    return float(times.user + times.system)
+
+
+@contextlib.contextmanager
+def _cluster(place: Path, workers: int) -> Iterator[_Cluster]:
+    """A scheduler and workers as processes of their own."""
+    file = place / "scheduler.json"
+    with (
+        _process(place, "dask_scheduler", "--port=0") as scheduler,
+        _process(place, "dask_worker", f"--nworkers={workers}", "--nthreads=1") as nanny,
+    ):
+        while not file.exists() or not file.read_text():
+            time.sleep(0.1)
+        yield _Cluster(json.loads(file.read_text())["address"], scheduler, nanny)
+
+
+@contextlib.contextmanager
+def _process(place: Path, module: str, *words: str) -> Iterator[psutil.Process]:
+    options = ["--scheduler-file=scheduler.json", "--no-dashboard", "--host=127.0.0.1"]
+    with (place / f"{module}.log").open("w") as log:
+        started = subprocess.Popen(
+            [sys.executable, "-m", f"distributed.cli.{module}", *words, *options],
+            cwd=place,
+            stderr=log,
+        )
+        try:
+            yield psutil.Process(started.pid)
+        finally:
+            started.terminate()
+            started.wait()

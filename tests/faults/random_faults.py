@@ -1,0 +1,189 @@
+"""Faults that come from outside at random moments, and what must be there afterwards.
+
+Every fault strikes runs of one command until it has struck often enough; what one run leaves, the
+next goes on with. What was finished is kept as it is, and every dataset that comes to be has the
+bytes that it has undisturbed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import random
+import re
+import shutil
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.faults.program import Program, finished_shards, stamp, whole
+from tests.faults.survived import survived
+from tests.making import files, names
+
+WORKERS = 3
+#: Two variants with 16 shards each.
+WORDS = [
+    *["generate", "ctl", "--variant=all", "--out=ctl", "--quiet", f"--workers={WORKERS}"],
+    *["--set=train_lengths=7,8", "--rows=train=65000", "--shard-rows=5000"],
+    *["--rows=iid=90", "--rows=validation=60", "--rows=test=40"],
+]
+
+#: Strikes a run; False if there was nothing to strike.
+Strike = Callable[[Program, Path, random.Random], bool]
+
+
+@dataclasses.dataclass(frozen=True)
+class Fault:
+    """What befalls a run, and how it must end.
+
+    Attributes:
+        strike: does it.
+        status: exit status.
+        says: a regular expression for all that it may print on standard error.
+        keeps: whether the finished shards must be there afterwards.
+    """
+
+    strike: Strike
+    status: int
+    says: str = ""
+    keeps: bool = True
+
+
+def send(number: int, to: str) -> Strike:
+    """Send a signal to the `main` process or to the `group`, as a terminal does."""
+
+    def strike(program: Program, workplace: Path, draws: random.Random) -> bool:
+        program.send(number, to)
+        return True
+
+    return strike
+
+
+def kill_workers(count: int) -> Strike:
+    """Kill some of the workers, as the system does when there is no memory left."""
+
+    def strike(program: Program, workplace: Path, draws: random.Random) -> bool:
+        workers = program.workers()
+        if len(workers) < WORKERS:
+            return False
+        for worker in draws.sample(workers, count):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(worker, signal.SIGKILL)
+        return True
+
+    return strike
+
+
+def remove(below: str) -> Strike:
+    """Remove the workplace of the run, or a directory in it."""
+
+    def strike(program: Program, workplace: Path, draws: random.Random) -> bool:
+        there = (workplace / below).exists()
+        while (workplace / below).exists() and program.running:
+            shutil.rmtree(workplace / below, ignore_errors=True)
+        return there
+
+    return strike
+
+
+INTERRUPTED = r"\s*Interrupted; the same command goes on from here\.\n"
+GONE = r"Error: .*(was removed meanwhile|cannot be written: No such file or directory|is missing)"
+
+FAULTS = {
+    "kill -9 of the main process": Fault(send(signal.SIGKILL, "main"), -signal.SIGKILL),
+    "kill -9 of main process and workers": Fault(send(signal.SIGKILL, "group"), -signal.SIGKILL),
+    "kill -9 of a worker": Fault(kill_workers(1), 0, "(1 of 3 worker processes ended abruptly.*)?"),
+    "kill -9 of all workers": Fault(
+        kill_workers(WORKERS), 1, "Error: All worker processes ended abruptly.*"
+    ),
+    "Control-C": Fault(send(signal.SIGINT, "group"), 130, INTERRUPTED),
+    "SIGINT to the main process": Fault(send(signal.SIGINT, "main"), 130, INTERRUPTED),
+    "SIGTERM to the main process": Fault(send(signal.SIGTERM, "main"), 130, INTERRUPTED),
+    "SIGTERM to main process and workers": Fault(send(signal.SIGTERM, "group"), 130, INTERRUPTED),
+    "the workplace is removed": Fault(remove(""), 1, f"{GONE}.*", keeps=False),
+    "finished shards are removed": Fault(
+        remove("dataset/data/forward"), 1, f"{GONE}.*", keeps=False
+    ),
+}
+
+
+class Disturbed:
+    """One command that a fault strikes at random moments.
+
+    Args:
+        directory: an empty directory.
+        fault: a name in `FAULTS`.
+        seed: of the moments.
+
+    Attributes:
+        kept: finished shards that were found again, untouched, counted at every fault.
+    """
+
+    def __init__(self, directory: Path, fault: str, seed: int) -> None:
+        self._directory, self._out = directory, directory / "ctl"
+        self._workplace = directory / ".ctl.partial"
+        self._name, self._fault = fault, FAULTS[fault]
+        self._draws = random.Random(seed)
+        self._seconds = 1.0
+        self._finished: dict[str, tuple[int, int]] = {}
+        self.kept = 0
+
+    def strike(self, times: int) -> None:
+        """Let the fault strike, and the command come to its end.
+
+        Raises:
+            AssertionError: something was lost, something hangs, or other bytes were made.
+        """
+        while times:
+            struck = self._run_once(disturb=True)
+            times -= struck
+        if self._workplace.exists():
+            self._run_once(disturb=False)
+
+    def _run_once(self, disturb: bool) -> bool:
+        """One run; whether it was struck."""
+        program = Program(WORDS, self._directory)
+        program.wait_for(self._workplace)
+        struck, started = False, time.monotonic()
+        if disturb:
+            program.wait(self._draws.uniform(0, self._seconds))
+            at_work = program.running and self._workplace.exists()
+            struck = at_work and self._fault.strike(program, self._workplace, self._draws)
+        self._check_end(*program.end(), struck)
+        if self._out.exists():
+            self._check_dataset()
+        if not struck:
+            self._seconds = time.monotonic() - started
+        survived(self._name, struck)
+        return struck
+
+    def _check_end(self, status: int, printed: str, errors: str, struck: bool) -> None:
+        assert printed == ""
+        if self._out.exists() and errors == "":
+            # Perhaps it was struck when all was done, and only the process had yet to end.
+            assert status == 0 or (struck and status < 0)
+        else:
+            assert struck
+            assert status == self._fault.status, errors
+            assert re.fullmatch(self._fault.says, errors, re.DOTALL), errors
+            assert len(errors.strip().splitlines()) <= 2
+        if self._fault.keeps:
+            self._check_kept()
+
+    def _check_kept(self) -> None:
+        """What was finished once is the same file for ever."""
+        if self._out.exists():
+            there = {name: stamp(self._out / name) for name in self._finished}
+        else:
+            there = finished_shards(self._out)
+        assert self._finished.items() <= there.items()
+        self.kept += len(self._finished)
+        self._finished = there
+
+    def _check_dataset(self) -> None:
+        assert files(self._out) == whole(tuple(WORDS))
+        assert names(self._directory) == ["ctl"]
+        shutil.rmtree(self._out)
+        self._finished = {}

@@ -1,0 +1,91 @@
+"""Runs that are killed just before a step in the file system: a file opened, renamed, removed."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from synthbench.dataset import Dataset
+from tests.faults.program import Program, finished_shards, run_here, stamp, whole
+from tests.faults.survived import survived
+from tests.making import files, names
+from tests.support import environment
+
+#: Two variants with six shards each: as short as it can be.
+WORDS = [
+    *["generate", "ctl", "--variant=all", "--out=ctl", "--quiet", "--workers=2"],
+    *["--rows=train=3000", "--shard-rows=1000"],
+    *["--rows=iid=90", "--rows=validation=60", "--rows=test=40"],
+]
+
+
+def steps(words: list[str], directory: Path) -> list[str]:
+    """The names of all steps that a command makes in the file system below a directory."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.faults.doomed", "-", str(directory), *words],
+        cwd=directory,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stderr.splitlines()
+
+
+class KillsBeforeSteps:
+    """Kills a command before one step, and goes on with the same command.
+
+    Args:
+        directory: an empty directory.
+        overwriting: whether another dataset is there that is to be replaced.
+    """
+
+    def __init__(self, directory: Path, overwriting: bool) -> None:
+        self._directory, self._out = directory, directory / "ctl"
+        self._overwriting = overwriting
+        self._words = [*WORDS, *(["--overwrite"] if overwriting else [])]
+        self._expected = whole(tuple(WORDS))
+        self._old = whole((*WORDS, "--seed=5")) if overwriting else {}
+        self._before = directory / "before"
+        if overwriting:
+            run_here(*WORDS, "--seed=5", "--out=before", cwd=directory)
+
+    def steps(self) -> list[str]:
+        """The names of all steps that the command makes."""
+        self._place_old()
+        named = steps(self._words, self._directory)
+        shutil.rmtree(self._out)
+        return named
+
+    def _place_old(self) -> None:
+        if self._overwriting:
+            shutil.copytree(self._before, self._out)
+
+    def kill(self, step: str) -> None:
+        """Kill before a step.
+
+        Raises:
+            AssertionError: something was lost, or other bytes were made.
+        """
+        self._place_old()
+        module = ("tests.faults.doomed", step, str(self._directory))
+        status, *printed = Program(self._words, self._directory, module=module).end()
+        assert (status, printed) == (-signal.SIGKILL, ["", ""])
+        shards = finished_shards(self._out)
+        # Any command finds the old dataset or the new one, if there was one.
+        if self._overwriting or self._out.exists():
+            found = Dataset.open(self._out)
+            assert files(found.path) in (self._old, self._expected)
+            assert shards == finished_shards(self._out)
+        done = self._out.exists() and files(self._out) == self._expected
+        assert run_here(*self._words, cwd=self._directory) == (0, "", "")
+        assert files(self._out) == self._expected
+        assert set(names(self._directory)) <= {"before", "ctl"}
+        if not done:
+            assert {name: stamp(self._out / name) for name in shards} == shards
+        shutil.rmtree(self._out)
+        doing = "replaces" if self._overwriting else "makes"
+        survived(f"kill -9 just before a step in the file system of a run that {doing} a dataset")

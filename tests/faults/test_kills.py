@@ -1,0 +1,58 @@
+"""`kill -9` at any moment: the same command goes on, to the same bytes, and nothing is lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.faults.random_faults import FAULTS, Disturbed
+from tests.faults.step_kills import KillsBeforeSteps
+
+pytestmark = pytest.mark.skipif(
+    not Path("/proc/self/task").exists(), reason="no /proc to find a run's processes in"
+)
+
+
+#: How often each fault strikes here; `python -m tests.faults` lets them strike as often as asked.
+TIMES = dict.fromkeys(FAULTS, 1) | {"kill -9 of the main process": 5, "kill -9 of a worker": 2}
+
+
+@pytest.mark.parametrize(("fault", "times"), TIMES.items())
+def test_a_fault_at_random_moments_costs_no_finished_shard_and_changes_no_byte(
+    tmp_path: Path, fault: str, times: int
+) -> None:
+    run = Disturbed(tmp_path, fault, seed=0)
+    run.strike(times)
+
+
+#: Just before these is where a kill could hurt most; `python -m tests.faults` takes all there are.
+STEPS = [
+    "os.rename .ctl.partial/command.json.new 0",
+    "open .ctl.partial/progress.json.new 7",
+    "os.rename .ctl.partial/progress.json.new 9",
+    "os.rename .ctl.partial/dataset/manifest.json.new 0",
+    "os.rename .ctl.partial/dataset 0",
+    "os.remove .ctl.partial/progress.json 0",
+    "os.rmdir .ctl.partial 0",
+]
+OVERWRITING_STEPS = [
+    "os.rename ctl 0",
+    "os.rename .ctl.partial/dataset 0",  # between the two renames
+    "os.rename .ctl.partial/old 0",
+    "os.rmdir .ctl.partial/removed 0",
+    "os.remove .ctl.partial/lock 0",
+]
+
+
+@pytest.mark.parametrize(
+    ("overwriting", "steps"),
+    [(False, STEPS), (True, OVERWRITING_STEPS)],
+    ids=["new", "overwriting"],
+)
+def test_a_kill_just_before_a_step_loses_neither_the_old_dataset_nor_what_is_finished_of_the_new(
+    tmp_path: Path, overwriting: bool, steps: list[str]
+) -> None:
+    run = KillsBeforeSteps(tmp_path, overwriting)
+    for step in steps:
+        run.kill(step)

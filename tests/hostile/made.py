@@ -1,0 +1,145 @@
+"""Small datasets to be spoilt, each made once, and what may be told of them from outside."""
+
+from __future__ import annotations
+
+import functools
+import json
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import yaml
+
+from synthbench.card import config, dataset_info
+from synthbench.dataset import Dataset, columns_of
+from synthbench.digest import RowDigest, file_sha256
+from synthbench.generation import generate
+from tests.tasks.tiny_sources import write_sources
+
+#: By name: the task, and how it is asked for. `listops` has a split of two shards.
+ASKED: dict[str, tuple[str, dict[str, Any]]] = {
+    "listops": (
+        "listops",
+        {"rows": {"train": 9, "iid": 5, "validation": 3, "test": 4}, "shard_rows": 5},
+    ),
+    "ctl": (
+        "ctl",
+        {
+            "variant": "all",
+            "parameters": {"functions": 3, "symbols": 4},
+            "rows": {"train": 12, "iid": 4, "validation": 3, "test": 3},
+        },
+    ),
+    "identity": ("identity", {"rows": {"train": 6, "iid": 3, "test": 3}}),
+    "grid-count": ("grid-count", {"rows": {"train": 6, "iid": 3, "test": 7}}),
+    "parity": ("parity", {"parameters": {"n_values": 3}}),
+    "composites": ("composites", {"rows": {"train": 20, "validation": 20, "test": 20}}),
+}
+
+
+def command(name: str) -> dict[str, Any]:
+    """What makes a dataset, for `generate`."""
+    task, options = ASKED[name]
+    return {"task": task, "workers": 1, "progress": False, **options}
+
+
+@functools.cache
+def dataset(name: str) -> Path:
+    """A dataset as it was made; not to be changed."""
+    out = _root() / name / "data"
+    generate(out=out, source_dir=sources() if name == "composites" else None, **command(name))
+    return out
+
+
+@functools.cache
+def sources() -> Path:
+    """Small source images."""
+    return write_sources(_root() / "sources")
+
+
+@functools.cache
+def _root() -> Path:
+    made = tempfile.TemporaryDirectory(prefix="hostile-made-")
+    _KEPT.append(made)
+    return Path(made.name)
+
+
+#: Gone when the process is.
+_KEPT: list[tempfile.TemporaryDirectory[str]] = []
+
+
+def copy_of(name: str, root: Path) -> Path:
+    """A copy to be spoilt, with something beside it that nobody may touch."""
+    outside = root / "outside"
+    outside.mkdir()
+    target = shutil.copytree(dataset(name), root / "data")
+    shutil.copy(shards(target)[0], outside / "secret.parquet")
+    (root / "secret.parquet").write_bytes(b"PAR1 secret PAR1")
+    return target
+
+
+def shards(directory: Path) -> list[Path]:
+    """The shards of a dataset."""
+    return sorted(directory.glob("data/*/*.parquet"))
+
+
+def manifest_values(name: str) -> Any:
+    """The manifest of a dataset as JSON values."""
+    return json.loads((dataset(name) / "manifest.json").read_text(encoding="utf-8"))
+
+
+def fit_checksum(directory: Path, shard: Path) -> None:
+    """Let manifest and card have the size and checksum of a shard."""
+    file = directory / "manifest.json"
+    values = json.loads(file.read_text(encoding="utf-8"))
+    for variant in values["variants"].values():
+        for split in variant["splits"].values():
+            for record in split["shards"]:
+                if directory / record["file"] == shard:
+                    record.update(bytes=shard.stat().st_size, sha256=file_sha256(shard))
+    file.write_text(json.dumps(values), encoding="utf-8")
+    fit_card(directory)
+
+
+def fit(directory: Path) -> None:
+    """Let manifest and card say what the shards hold: rows, sizes, checksums and digests.
+
+    What is left to tell a forged row by is the row itself, its place, and the buckets.
+    """
+    file = directory / "manifest.json"
+    values = json.loads(file.read_text(encoding="utf-8"))
+    made = Dataset.open(directory)
+    for variant, record in values["variants"].items():
+        features = columns_of(made.manifest.make_task(variant))
+        for split in record["splits"].values():
+            digest = RowDigest(features)
+            for shard in split["shards"]:
+                path = directory / shard["file"]
+                table = pq.read_table(path)
+                digest.update(table)
+                shard.update(
+                    rows=table.num_rows, bytes=path.stat().st_size, sha256=file_sha256(path)
+                )
+            split["digest"] = digest.hexdigest()
+            split["rows"] = sum(shard["rows"] for shard in split["shards"])
+    file.write_text(json.dumps(values), encoding="utf-8")
+    fit_card(directory)
+
+
+def fit_card(directory: Path) -> None:
+    """Let the card's front matter say what the manifest does."""
+    manifest = Dataset.open(directory).manifest
+    card = directory / "README.md"
+    _, front, body = card.read_text(encoding="utf-8").split("---\n", 2)
+    values = yaml.safe_load(front)
+    tasks = [manifest.make_task(variant) for variant in manifest.variants]
+    values["configs"] = [config(manifest, task, task is tasks[0]) for task in tasks]
+    values["dataset_info"] = [dataset_info(manifest, task) for task in tasks]
+    front = yaml.safe_dump(values, sort_keys=False, allow_unicode=True)
+    card.write_text(f"---\n{front}---\n{body}", encoding="utf-8")
+
+
+#: A directory of source images that is not there.
+NOWHERE = "/nowhere/at/all"

@@ -1,0 +1,394 @@
+"""What is attacked, with what, and what must hold whatever was drawn.
+
+Each target is a function of one drawn case that fails if something is raised that is no error of
+ours, if `verify` finds a dataset good that readers would not see as it was made, or if anything
+outside of what was given is touched. `TARGETS` has them by name; the tests run a few cases of
+each, `python -m tests.hostile` as many as there is time for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from huggingface_hub import DatasetCard
+from hypothesis import strategies as st
+
+from synthbench import png
+from synthbench.dataset import Dataset, Manifest
+from synthbench.errors import DatasetError, SynthbenchError
+from synthbench.evaluation import evaluate, score
+from synthbench.generation import generate
+from synthbench.jsonforms import same
+from synthbench.predictions import read_predictions
+from synthbench.verification import Verdict, verify
+from tests.hostile import made, strategies
+from tests.hostile.watching import nothing_else_is_touched, scratch
+
+Case = Any
+TARGETS: dict[str, tuple[st.SearchStrategy[Case], Callable[[Case], None]]] = {}
+
+NAMES = st.sampled_from(list(made.ASKED))
+#: Those whose rows need no sources to be looked at, and small: verified many times.
+SMALL = st.sampled_from(["listops", "ctl", "identity", "grid-count"])
+
+
+def target(strategy: st.SearchStrategy[Case]) -> Callable[[Callable[[Any], None]], Any]:
+    """Note a target under its function's name."""
+
+    def note(function: Callable[[Case], None]) -> Callable[[Case], None]:
+        TARGETS[function.__name__] = strategy, function
+        return function
+
+    return note
+
+
+def ours(function: Callable[[], Any]) -> Any:
+    """What a function returns, or the error of ours that it raises, which is short and plain."""
+    try:
+        return function()
+    except SynthbenchError as error:
+        text = str(error)
+        assert 0 < len(text) < 5_000 and len(text.splitlines()) <= 2, text
+        assert error.exit_status in (1, 2)
+        return error
+
+
+def judged(directory: Path) -> Verdict | SynthbenchError:
+    """What `verify` makes of a dataset."""
+    verdict = ours(lambda: verify(directory, workers=1, progress=False))
+    if isinstance(verdict, Verdict):
+        assert all(text.isprintable() and len(text) <= 1_000 for text in verdict.failures)
+        str(verdict).encode("utf-8")
+    assert isinstance(verdict, Verdict | SynthbenchError)
+    return verdict
+
+
+def is_good(verdict: Verdict | SynthbenchError) -> bool:
+    return isinstance(verdict, Verdict) and verdict.ok
+
+
+def evaluated(*arguments: Any, **options: Any) -> None:
+    """Evaluate, and look at the report in all its forms."""
+    report = ours(lambda: evaluate(*arguments, **options))
+    if not isinstance(report, SynthbenchError):
+        str(report).encode("utf-8")
+        json.dumps(report.to_dict(), allow_nan=False)
+
+
+# The manifest.
+
+_MANIFESTS = NAMES.flatmap(
+    lambda name: st.tuples(
+        st.just(name), strategies.mutated_json(made.manifest_values(name)) | strategies.odd_values()
+    )
+)
+
+
+@target(_MANIFESTS)
+def manifest_values(case: tuple[str, Any]) -> None:
+    """What is accepted as a manifest is what it was made from; all else is named."""
+    _, values = case
+    manifest = ours(lambda: Manifest.from_dict(values))
+    if isinstance(manifest, Manifest):
+        assert json.dumps(manifest.to_dict(), sort_keys=True) == json.dumps(values, sort_keys=True)
+        for variant in manifest.variants:
+            ours(lambda variant=variant: [split.name for split in task_of(manifest, variant)])
+    else:
+        assert isinstance(manifest, DatasetError)
+        assert str(manifest).startswith("manifest.json")
+
+
+def task_of(manifest: Manifest, variant: str) -> Any:
+    return Dataset(Path("/nowhere"), manifest, trusted=False).make_task(variant).splits
+
+
+@target(_MANIFESTS.flatmap(lambda case: st.tuples(
+    st.just(case[0]), strategies.json_bytes(st.just(case[1])))))  # fmt: skip
+def manifest_file(case: tuple[str, bytes]) -> None:
+    """A dataset whose manifest says anything else is not found good; nothing outside is read."""
+    name, data = case
+    with scratch() as root:
+        directory = made.copy_of(name, root)
+        (directory / "manifest.json").write_bytes(data)
+        with nothing_else_is_touched(root, [directory]):
+            opened = ours(lambda: Dataset.open(directory))
+            if isinstance(opened, SynthbenchError):
+                return
+            good = is_good(judged(directory))
+            evaluated(directory, {"0" * 16: 1}, split="test")
+            before = sorted(one.name for one in directory.rglob("*"))
+        ours(lambda: generate(out=directory, **made.command(name)))
+        assert sorted(one.name for one in directory.rglob("*")) == before
+    assert not good or _same_but_untold(json.loads(data), made.manifest_values(name))
+
+
+def _same_but_untold(values: Any, original: Any) -> bool:
+    """Whether manifests differ only in what no file can tell: version and candidates."""
+    for manifest in (values, original):
+        other_version = values["synthbench"] != original["synthbench"]
+        manifest["synthbench"] = ""
+        for variant in manifest["variants"].values():
+            for split in variant["splits"].values():
+                split["candidates"] = 0
+        # Another version may have had fewer parameters.
+        if other_version:
+            manifest["parameters"] = {
+                one: values["parameters"].get(one) for one in original["parameters"]
+            }
+    return same(values, original)
+
+
+# The card.
+
+
+@target(SMALL.flatmap(lambda name: st.tuples(
+    st.just(name),
+    strategies.mutated_bytes((made.dataset(name) / "README.md").read_bytes()[:2_500], most=3),
+)))  # fmt: skip
+def card(case: tuple[str, bytes]) -> None:
+    """A card that `datasets` would read in another way is not found good."""
+    name, data = case
+    whole = (made.dataset(name) / "README.md").read_bytes()
+    spoilt = data + whole[2_500:]
+    with scratch() as root:
+        directory = made.copy_of(name, root)
+        (directory / "README.md").write_bytes(spoilt)
+        with nothing_else_is_touched(root, [directory]):
+            good = is_good(judged(directory))
+    if good:
+        there, original = (
+            DatasetCard(text.decode("utf-8")).data.to_dict() for text in (spoilt, whole)
+        )
+        for section in ("configs", "dataset_info"):
+            assert same(there[section], original[section])
+
+
+# Shards.
+
+
+@st.composite
+def _spoilt_shards(draw: st.DrawFn) -> tuple[str, int, bytes, bool]:
+    name = draw(NAMES)
+    found = made.shards(made.dataset(name))
+    number = draw(st.integers(0, len(found) - 1))
+    data = found[number].read_bytes()
+    footer = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    return name, number, draw(strategies.mutated_bytes(data, focus=footer)), draw(st.booleans())
+
+
+@target(_spoilt_shards())
+def shard_bytes(case: tuple[str, int, bytes, bool]) -> None:
+    """Damaged shards are found, also where checksums and digests are made to fit."""
+    name, number, data, fitted = case
+    with scratch() as root:
+        directory = made.copy_of(name, root)
+        path = made.shards(directory)[number]
+        whole = path.read_bytes()
+        path.write_bytes(data)
+        if fitted:
+            made.fit_checksum(directory, path)
+        with nothing_else_is_touched(root, [directory]):
+            good = is_good(judged(directory))
+            evaluated(directory, {"0" * 16: 1}, split=path.name.split("-")[0])
+        if good:
+            assert data == whole or (fitted and _same_for_readers(path, made.dataset(name), number))
+
+
+def _same_for_readers(path: Path, original: Path, number: int) -> bool:
+    there, right = pq.read_table(path), pq.read_table(made.shards(original)[number])
+    return bool(there.equals(right) and there.schema.equals(right.schema, check_metadata=True))
+
+
+@st.composite
+def _spoilt_tables(draw: st.DrawFn) -> tuple[str, int, pa.Table, dict[str, Any]]:
+    name = draw(NAMES)
+    found = made.shards(made.dataset(name))
+    number = draw(st.integers(0, len(found) - 1))
+    table = draw(strategies.mutated_tables(pq.read_table(found[number])))
+    return name, number, table, draw(strategies.WRITE_OPTIONS)
+
+
+@target(_spoilt_tables())
+def shard_tables(case: tuple[str, int, pa.Table, dict[str, Any]]) -> None:
+    """Forged rows and columns are found though manifest and card are made to fit them."""
+    name, number, table, options = case
+    with scratch() as root:
+        directory = made.copy_of(name, root)
+        path = made.shards(directory)[number]
+        right = pq.read_table(path)
+        with contextlib.suppress(Exception):  # what cannot be written, or fitted, is as good
+            pq.write_table(table, path, **options)
+            made.fit(directory)
+        with nothing_else_is_touched(root, [directory]):
+            good = is_good(judged(directory))
+            evaluated(directory, {"0" * 16: 1}, split=path.name.split("-")[0])
+        if good:
+            there = pq.read_table(path)
+            assert there.schema.equals(right.schema, check_metadata=True)
+            assert there.to_pylist() == right.to_pylist()
+
+
+# Predictions.
+
+_IDS = ["0" * 16, "f" * 16, ""]
+
+
+@target(strategies.prediction_lines(_IDS))
+def prediction_lines(data: bytes) -> None:
+    """Lines of anything are read as predictions or named."""
+    with scratch() as root:
+        directory, path = made.dataset("listops"), root / "p.jsonl"
+        path.write_bytes(data)
+        with nothing_else_is_touched(root, [path, directory]):
+            read = ours(lambda: read_predictions(path, "test"))
+            if not isinstance(read, SynthbenchError):
+                evaluated(directory, path, split="test")
+
+
+@st.composite
+def _prediction_tables(draw: st.DrawFn) -> tuple[pa.Table, dict[str, Any], bytes | None]:
+    rows = draw(st.integers(0, 5))
+    names = draw(st.lists(st.sampled_from(["id", "prediction", "split", "id.a", "x"]), max_size=5))
+    ids = pa.array(draw(st.lists(st.sampled_from([*_IDS, None]), min_size=rows, max_size=rows)))
+    drawn = [
+        ids if name == "id" and draw(st.booleans()) else draw(strategies.columns(rows))
+        for name in names
+    ]
+    return pa.Table.from_arrays(drawn, names), draw(strategies.WRITE_OPTIONS), None
+
+
+@target(_prediction_tables())
+def prediction_tables(case: tuple[pa.Table, dict[str, Any], bytes | None]) -> None:
+    """Tables of anything are read as predictions or named."""
+    table, options, _ = case
+    with scratch() as root:
+        directory, path = made.dataset("listops"), root / "p.parquet"
+        try:
+            pq.write_table(table, path, **options)
+        except (pa.ArrowException, ValueError, TypeError, OSError):
+            return
+        with nothing_else_is_touched(root, [path, directory]):
+            evaluated(directory, path, split="test")
+
+
+@st.composite
+def _prediction_files(draw: st.DrawFn) -> bytes:
+    sink = pa.BufferOutputStream()
+    ids = pa.array(_IDS).dictionary_encode() if draw(st.booleans()) else pa.array(_IDS)
+    table = pa.table({"id": ids, "prediction": [[1], [2, None], None], "split": ["test"] * 3})
+    pq.write_table(table, sink, **draw(strategies.WRITE_OPTIONS))
+    return draw(strategies.mutated_bytes(sink.getvalue().to_pybytes(), focus=200))
+
+
+@target(_prediction_files())
+def prediction_bytes(data: bytes) -> None:
+    """Damaged Parquet files are read as predictions or named."""
+    with scratch() as root:
+        path = root / "p.parquet"
+        path.write_bytes(data)
+        with nothing_else_is_touched(root, [path]):
+            ours(lambda: read_predictions(path))
+
+
+_ANSWERS = strategies.odd_values() | st.sampled_from([
+    b"3", np.int8(3), np.float32("nan"), np.str_("3"), np.bool_(True), np.array(3),
+    np.zeros((2, 2)), np.array([1, "a"], object), np.datetime64("NaT"), 1e400, 3 + 0j, (), {1},
+    range(3), 10**400,
+    [[1, 2], [3]], [None], [["1"]], [10**400], [[float("inf")] * 5], np.zeros((0, 3)), 1 << 64,
+])  # fmt: skip
+
+
+@target(st.tuples(NAMES, _ANSWERS, st.integers(0, 2)))
+def answers(case: tuple[str, Any, int]) -> None:
+    """Any value is judged as an answer by every task, as a mapping and in order."""
+    name, answer, number = case
+    directory = made.dataset(name)
+    task = made.ASKED[name][0]
+    rows = pq.read_table(made.shards(directory)[-1]).to_pylist()
+    row = rows[number]
+    options = {"parameters": made.ASKED[name][1].get("parameters")}
+    ours(lambda: score(task, row, answer, **options))
+    evaluated(rows, {row["id"]: answer}, task=task, **options)
+    evaluated(rows, [answer] * len(rows), task=task, **options)
+    evaluated(rows, answer, task=task, **options)
+
+
+@st.composite
+def _rows_at_hand(draw: st.DrawFn) -> tuple[str, Any]:
+    name = draw(NAMES.filter(lambda one: one != "composites"))
+    rows = pq.read_table(made.shards(made.dataset(name))[-1]).to_pylist()
+    return name, draw(strategies.mutated_json(rows) | strategies.odd_values())
+
+
+@target(_rows_at_hand())
+def rows_at_hand(case: tuple[str, Any]) -> None:
+    """Rows given as values are judged or named, whatever they hold."""
+    name, rows = case
+    parameters = made.ASKED[name][1].get("parameters")
+    predictions: Any
+    for predictions in ({"0" * 16: 1}, [1, 2, 3]):
+        if not isinstance(rows, str):
+            evaluated(rows, predictions, task=made.ASKED[name][0], parameters=parameters)
+
+
+# What else is read.
+
+
+@st.composite
+def _images(draw: st.DrawFn) -> list[bytes]:
+    count = draw(st.integers(1, 3))
+    size = draw(st.sampled_from([(1, 1), (8, 5), (56, 56)]))
+    files = png.encode(np.full((count, *size, 3), draw(st.integers(0, 255)), np.uint8)).to_pylist()
+    place = draw(st.integers(0, count - 1))
+    files[place] = draw(strategies.mutated_bytes(files[place][:60], most=4)) + files[place][60:]
+    return [bytes(file) for file in files]
+
+
+@target(_images())
+def images(files: list[bytes]) -> None:
+    """Damaged images are decoded alike alone and together, or refused."""
+    alone: list[Any] = []
+    for file in files:
+        try:
+            alone.append(png.decode(file))
+        except ValueError:
+            alone.append(None)
+    try:
+        together = [one for some in png.decode_all(pa.array(files, pa.binary())) for one in some]
+    except ValueError:
+        assert any(one is None for one in alone)
+    else:
+        assert all(np.array_equal(*pair) for pair in zip(alone, together, strict=True))
+
+
+@st.composite
+def _leftovers(draw: st.DrawFn) -> tuple[bytes | None, bytes | None]:
+    progress = {"sha256": "0" * 64, "progress": {"default": {"iid": {"shards": [], "emitted": 0}}}}
+    drawn = strategies.json_bytes(strategies.mutated_json(progress) | strategies.odd_values())
+    return draw(st.none() | drawn), draw(st.none() | drawn)
+
+
+@target(_leftovers())
+def leftovers(case: tuple[bytes | None, bytes | None]) -> None:
+    """Garbage in what an interrupted run left changes nothing in what is made, or is refused."""
+    progress, begun = case
+    with scratch() as root:
+        partial = root / ".data.partial"
+        partial.mkdir()
+        if progress is not None:
+            (partial / "progress.json").write_bytes(progress)
+        if begun is not None:
+            (partial / "command.json").write_bytes(begun)
+        outcome = ours(lambda: generate(out=root / "data", **made.command("identity")))
+        if isinstance(outcome, Manifest):
+            made_again = [path.read_bytes() for path in made.shards(root / "data")]
+            assert made_again == [p.read_bytes() for p in made.shards(made.dataset("identity"))]
+        shutil.rmtree(partial, ignore_errors=True)

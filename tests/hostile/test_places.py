@@ -1,0 +1,89 @@
+"""Nothing outside of a dataset is touched, and no reader waits for a pipe, whatever lies in it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.hostile import places
+from tests.support import ROOT, environment
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pipes in folders")
+
+#: What leaves all that a reader of one split needs in its place.
+HARMLESS_TO_EVALUATE = {
+    f"link to {places.CARD}",
+    f"endless {places.CARD}",
+    f"pipe {places.CARD}",
+    f"folder {places.CARD}",
+    "pipe beside",
+    "link beside",
+    "link beside data",
+    "legacy infos",
+    "second card",
+    "loading script",
+}
+
+
+@pytest.fixture(scope="module")
+def outcomes() -> dict[str, dict[str, str]]:
+    """What came of every dataset, from a process that listens to what it opens."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.hostile.places"],
+        cwd=ROOT,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    found: dict[str, dict[str, str]] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.parametrize("name", list(places.SPOILT))
+def test_a_dataset_that_leads_elsewhere_is_never_found_good(
+    name: str, outcomes: dict[str, dict[str, str]]
+) -> None:
+    assert outcomes[name]["verify"] != "good"
+
+
+@pytest.mark.parametrize("name", list(places.SPOILT))
+def test_it_is_evaluated_only_where_all_that_is_read_lies_in_it(
+    name: str, outcomes: dict[str, dict[str, str]]
+) -> None:
+    is_good = outcomes[name]["evaluate"] == "good"
+    assert is_good == (name in HARMLESS_TO_EVALUATE), outcomes[name]["evaluate"]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        (f"link to {places.SHARD}", f"{places.SHARD}: a link, and links are not followed"),
+        ("link to data", "data: not in the manifest"),
+        (f"pipe {places.SHARD}", f"{places.SHARD}: no regular file"),
+        ("pipe beside", "data/default/other.parquet: not in the manifest"),
+        ("link beside", "data/default/more: not in the manifest"),
+        ("second card", ".huggingface.yaml: `datasets` would obey it beside the card or instead"),
+        (f"link to {places.MANIFEST}", "manifest.json is a link"),
+        (f"endless {places.CARD}", "README.md: a link"),
+        ("shard '../secret.parquet'", "iid.shards[0].file is '../secret.parquet', expected a path"),
+    ],
+)
+def test_the_reason_is_said(name: str, expected: str, outcomes: dict[str, dict[str, str]]) -> None:
+    assert expected in outcomes[name]["verify"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["elsewhere", "above", "of nobody", "in the working directory"],
+)
+def test_class_folders_that_a_manifest_names_are_not_looked_for_outside_the_sources(
+    name: str, outcomes: dict[str, dict[str, str]]
+) -> None:
+    assert "no task for variant main: " in outcomes[f"folders {name}"]["verify"]
+    assert outcomes[f"folders {name}"]["evaluate"].startswith("error: ")

@@ -1,0 +1,114 @@
+"""Of composites, what pictures show is told right in every variant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from synthbench.registry import make_task, task_class
+from synthbench.tasks import quadrants
+from synthbench.tasks.base import Block
+from synthbench.tasks.composites import Composites
+from synthbench.tasks.composites_parts import FIRST_TARGET, SECOND_TARGET
+from synthbench.tasks.composites_scrutiny import _Seen
+from synthbench.tasks.scrutiny import Columns
+from tests.support import draw_splits
+from tests.tasks.tiny_sources import write_sources
+
+VARIANTS = list(task_class("composites").variants)
+every_variant = pytest.mark.parametrize("variant", VARIANTS)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _sources(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patched:
+        sources = write_sources(tmp_path_factory.mktemp("sources"))
+        patched.setenv("SYNTHBENCH_DATA", str(sources))
+        yield
+
+
+def rows_of(variant: str) -> tuple[Composites, Columns]:
+    task = make_task("composites", variant)
+    assert isinstance(task, Composites)
+    return task, task.render(draw_splits(task, 100)["train"].block)
+
+
+@every_variant
+def test_the_answer_of_the_case_that_holds_is_the_label(variant: str) -> None:
+    task, columns = rows_of(variant)
+    seen = _Seen(task)
+    label, outcome = (columns[name].to_numpy(zero_copy_only=False) for name in ("label", "outcome"))
+    answers = seen.answers(columns)
+    assert (np.where(outcome, answers[:, 0], answers[:, 1]) == label).all()
+    other = np.array(task.label_names)[np.where(outcome, answers[:, 1], answers[:, 0])]
+    assert seen.other_answer(columns).tolist() == other.tolist()
+
+
+@every_variant
+def test_targets_are_found_where_the_row_says_and_all_parts_in_different_places(
+    variant: str,
+) -> None:
+    task, columns = rows_of(variant)
+    places = task.parts.find(task.parse(columns)["kind"])
+    assert (np.sort(places, axis=1) == np.arange(4)).all()
+    outcome = columns["outcome"].to_numpy(zero_copy_only=False)
+    selected = columns["selected"].to_numpy()
+    second = not task.design.color_answers
+    decisive = np.where(outcome, FIRST_TARGET, SECOND_TARGET if second else FIRST_TARGET)
+    assert (places[np.arange(len(places)), decisive] == selected).all()
+
+
+@every_variant
+def test_what_is_compared_tells_the_case_and_one_of_the_two_alone_does_not(variant: str) -> None:
+    task, columns = rows_of(variant)
+    outcome = columns["outcome"].to_numpy(zero_copy_only=False)
+    compared = _Seen(task).compared(columns)
+    cases: dict[tuple[int, ...], set[bool]] = {}
+    alone: dict[int, set[bool]] = {}
+    for pair, one in zip(compared.tolist(), outcome.tolist(), strict=True):
+        cases.setdefault(tuple(pair), set()).add(one)
+        alone.setdefault(pair[0], set()).add(one)
+    assert all(len(found) == 1 for found in cases.values())
+    assert any(len(found) == 2 for found in alone.values())
+
+
+@every_variant
+def test_shortcuts_without_both_indicators_are_right_in_half_of_the_rows_or_little_more(
+    variant: str,
+) -> None:
+    task, columns = rows_of(variant)
+    names = {one.name: one for one in task.scrutiny().shortcuts}
+    label = columns["label"].to_numpy()
+    outcome = columns["outcome"].to_numpy(zero_copy_only=False)
+    for name, case in (("first answer alone", True), ("second answer alone", False)):
+        right = names[name].fit(columns)(columns) == label
+        assert right[outcome == case].all() or right.mean() > 0.5
+
+
+def test_near_duplicates_have_the_same_images_whatever_their_places_and_colours() -> None:
+    task, columns = rows_of("same-color")
+    block = task.parse(columns)
+    moved = {name: column[:, ::-1] for name, column in block.columns.items()}
+    moved["color"] = 5 - moved["color"]  # blue is 1, red 4
+    again = {"quadrants": quadrants.to_arrow(Block(moved))}
+    (code,) = task.scrutiny().kinships.values()
+    assert code(again).tolist() == code(columns).tolist()
+    assert len(set(code(columns).tolist())) > 90
+
+
+def test_levels_are_the_cases_of_the_rule_and_none_is_to_withstand_a_shortcut_by_itself() -> None:
+    task, columns = rows_of("main")
+    levels = task.scrutiny().levels
+    assert levels is not None
+    assert not levels.hard
+    assert {levels.label(one) for one in levels.of(columns).tolist()} == {
+        "same digit",
+        "different digits",
+    }
+    outcome = columns["outcome"].to_numpy(zero_copy_only=False)
+    assert (
+        np.array([levels.label(one) for one in levels.of(columns).tolist()])
+        == np.where(outcome, "same digit", "different digits")
+    ).all()

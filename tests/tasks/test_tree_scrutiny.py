@@ -1,0 +1,162 @@
+"""What cut trees come to, which leaves decide, and when trees are the same but for order."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from synthbench.registry import make_task
+from synthbench.tasks.arithmetic import read_expression
+from synthbench.tasks.expressions import ExpressionTask
+from synthbench.tasks.listops import dependency_depth, read_tree
+from synthbench.tasks.tree_scrutiny import (
+    NOTHING,
+    _cut_value,
+    _deciding_leaves,
+    _look,
+    commuted,
+)
+from tests.support import draw_splits, plain_rows
+
+LISTOPS, ARITHMETIC = make_task("listops"), make_task("arithmetic")
+
+
+def cuts(task: Any, text: str, deepest: int) -> list[int]:
+    return [_cut_value(task.reader, task.reader.read(text), k) for k in range(deepest + 1)]
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("[MED 4 8 5 [MAX 8 4 9 ] ]", [NOTHING, 5, 6]),
+        ("[SM 3 [MIN 0 [MAX 1 2 ] ] ]", [NOTHING, 3, 3, 3]),
+        ("[MAX [MIN 7 9 ] [SM 1 1 ] ]", [NOTHING, NOTHING, 7]),
+        ("[SM [MED [MAX 9 8 ] ] 4 ]", [NOTHING, 4, 4, 3]),
+        ("[MED 1 4 [MIN 9 9 ] ]", [NOTHING, 2, 4]),
+    ],
+)
+def test_a_cut_list_is_its_operators_over_what_is_left(text: str, values: list[int]) -> None:
+    assert cuts(LISTOPS, text, len(values) - 1) == values
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("((4*7)+2)", [NOTHING, 2, 0]),
+        ("((0*((1+2)*3))+4)", [NOTHING, 4, 4, 4, 4]),
+        ("((5*5)*(2*4))", [NOTHING, NOTHING, 0]),
+        ("(7*((1+2)*3))", [NOTHING, 7, 1, 3]),
+    ],
+)
+def test_a_cut_expression_is_its_operations_over_what_is_left(text: str, values: list[int]) -> None:
+    assert cuts(ARITHMETIC, text, len(values) - 1) == values
+
+
+def rows_of(task: Any) -> list[dict[str, Any]]:
+    drawn = draw_splits(task, 60)
+    return [row for split in drawn.values() for row in plain_rows(task.render(split.block))]
+
+
+@pytest.mark.parametrize("task", [LISTOPS, ARITHMETIC], ids=lambda task: task.name)
+def test_a_tree_that_is_cut_below_its_depth_is_whole_and_its_needed_depth_is_the_solvers(
+    task: Any,
+) -> None:
+    for row in rows_of(task):
+        look = _look(task.reader, 12, row["text"])
+        assert set(look.cuts[row["depth"] - 1 :]) == {row["label"]}
+        assert look.needed == row["dependency_depth"]
+        leaves = list(_deciding_leaves(task.reader, task.reader.read(row["text"])))
+        assert max(depth for depth, _ in leaves) == row["dependency_depth"]
+        assert all(0 <= place <= 9 for _, place in leaves)
+
+
+def test_the_longest_argument_is_the_one_with_the_most_tokens() -> None:
+    assert _look(LISTOPS.reader, 1, "[MIN 9 [MAX 1 4 ] [SM 7 7 7 ] 2 ]").longest == 1
+    assert _look(LISTOPS.reader, 1, "[MIN 9 3 ]").longest == 9
+    assert _look(ARITHMETIC.reader, 1, "((4*7)+2)").longest == 8
+
+
+def test_the_needed_depth_does_not_depend_on_how_ties_are_broken_in_the_dataset() -> None:
+    text = "[MIN [MAX 1 2 ] 2 ]"
+    first = make_task("listops", None, {"ties": "first"})
+    assert dependency_depth(read_tree(text), strict=False) == 2
+    assert _look(first.reader, 4, text).needed == 1
+    (claim,) = first.scrutiny().claims
+    columns = {"text": pa.array([text]), "dependency_depth": pa.array([2])}
+    claimed, needed = claim.compare(columns)
+    assert (claimed.tolist(), needed.tolist()) == ([2], [1])
+
+
+# Near duplicates.
+
+
+def shuffled(task: ExpressionTask, text: str, rng: random.Random) -> str:
+    """The row with the arguments of every operator in another order."""
+
+    def write(tree: Any) -> str:
+        if not tree.arguments:
+            return str(tree.symbol)
+        arguments = [write(argument) for argument in tree.arguments]
+        rng.shuffle(arguments)
+        if task.name == "arithmetic":
+            return f"({arguments[0]}{tree.symbol}{arguments[1]})"
+        return f"[{tree.symbol} {' '.join(arguments)} ]"
+
+    return write(task.reader.read(text))
+
+
+def kin(task: Any, texts: list[str]) -> list[int]:
+    (code,) = task.scrutiny().kinships.values()
+    return code({"text": pa.array(texts)}).tolist()
+
+
+@pytest.mark.parametrize("task", [LISTOPS, ARITHMETIC], ids=lambda task: task.name)
+def test_rows_with_arguments_in_another_order_are_near_duplicates_and_others_are_not(
+    task: Any,
+) -> None:
+    rng = random.Random(0)
+    texts = [row["text"] for row in rows_of(task)]
+    others = [shuffled(task, text, rng) for text in texts]
+    assert kin(task, texts) == kin(task, others)
+    assert any(one != other for one, other in zip(texts, others, strict=True))
+
+    def normal(text: str) -> Any:
+        def sort(tree: Any) -> Any:
+            return (tree.symbol, sorted(map(sort, tree.arguments), key=repr))
+
+        return repr(sort(task.reader.read(text)))
+
+    assert len(set(kin(task, texts))) == len({normal(text) for text in texts})
+
+
+@given(st.lists(st.integers(0, 9), min_size=2, max_size=5), st.integers(0, 9))
+def test_another_digit_another_operator_or_another_nesting_is_another_row(
+    digits: list[int], other: int
+) -> None:
+    words = " ".join(map(str, digits))
+    code = kin(LISTOPS, [f"[MIN {words} ]"])
+    assert code != kin(LISTOPS, [f"[MAX {words} ]"])
+    assert code != kin(LISTOPS, [f"[MIN {words} {other} ]"])
+    nested = f"[MIN {digits[0]} [MIN {' '.join(map(str, digits[1:]))} ] ]"
+    assert code != kin(LISTOPS, [nested])
+    if other != digits[0]:
+        replaced = " ".join(map(str, [other, *digits[1:]]))
+        assert code != kin(LISTOPS, [f"[MIN {replaced} ]"])
+
+
+def test_codes_do_not_depend_on_how_wide_the_other_rows_are() -> None:
+    short = np.array([[3, 1, 2, 4]], np.uint8)
+    wide = np.zeros((2, 9), np.uint8)
+    wide[0, :4] = short
+    wide[1] = [3, 1, 3, 1, 1, 4, 1, 1, 4]
+    assert commuted(wide, (3,), 4)[0] == commuted(short, (3,), 4)[0]
+
+
+def test_arithmetic_reads_as_its_solver_does() -> None:
+    assert ARITHMETIC.reader.read("(1+2)").value == read_expression("(1+2)", 10).value == 3

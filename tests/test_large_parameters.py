@@ -1,0 +1,58 @@
+"""Parameters far beyond the papers': the same code, the same checks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow.compute as pc
+import pytest
+
+from synthbench.generation import generate
+from synthbench.verification import verify
+from tests.making import files, make
+from tests.numbers_task import Numbers
+from tests.support import stored_rows
+
+DEEP: dict[str, Any] = {
+    "max_length": 500,
+    "train_depths": 20,
+    "validation_depths": 1,
+    "test_depths": 2,
+}
+
+
+def made(place: Path, task: str, parameters: dict[str, Any], rows: dict[str, int]) -> Path:
+    """A small dataset that is what it says."""
+    generate(task, out=place, parameters=parameters, rows=rows, workers=1, progress=False)
+    verdict = verify(place, workers=1, progress=False)
+    assert verdict.ok, str(verdict)
+    return place
+
+
+@pytest.mark.parametrize(
+    ("task", "column"), [("listops", "dependency_depth"), ("arithmetic", "depth")]
+)
+def test_expressions_of_up_to_500_tokens_are_20_deep(
+    tmp_path: Path, task: str, column: str
+) -> None:
+    rows = {"train": 200, "iid": 1, "validation": 1, "test": 1}
+    train = stored_rows(made(tmp_path / task, task, DEEP, rows), "default", "train")
+    assert set(train[column].to_pylist()) == {20}
+    assert 100 < pc.mean(train["length"]).as_py() <= pc.max(train["length"]).as_py() <= 500
+
+
+def test_grids_have_50_by_50_cells(tmp_path: Path) -> None:
+    sizes = {f"{name}_sizes": 50 for name in ("train", "iid", "test")}
+    place = made(tmp_path / "grids", "grid-count", sizes, {"train": 30, "iid": 5, "test": 5})
+    train = stored_rows(place, "default", "train")
+    assert {len(grid) for grid in train["grid"].to_pylist()} == {50}
+    assert {len(row) for grid in train["grid"].to_pylist() for row in grid} == {50}
+
+
+def test_a_split_has_100_shards(tmp_path: Path, numbers: type[Numbers]) -> None:
+    make(tmp_path / "data", workers=2, shard_rows=5)
+    assert verify(tmp_path / "data", workers=1, progress=False).ok
+    shards = [name for name in files(tmp_path / "data") if "train-" in name]
+    assert len(shards) == 100
+    assert shards[-1].endswith("train-00099-of-00100.parquet")
