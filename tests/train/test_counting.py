@@ -117,6 +117,13 @@ def test_a_record_holds_weights_and_states(counting):
     assert torch.equal(record["hidden"][1], scores.detach())
 
 
+def test_compile_traces_the_model_as_one_graph():
+    torch.manual_seed(0)
+    model, (colors, lengths, _) = Counting(**STANDARD), grids()
+    compiled = torch.compile(model, backend="eager", fullgraph=True)
+    torch.testing.assert_close(compiled(colors, lengths).scores, model(colors, lengths).scores)
+
+
 def test_impossible_sizes_are_refused():
     with pytest.raises(UsageError, match="3 heads"):
         Counting(num_heads=3)

@@ -97,6 +97,13 @@ def test_bfloat16_comes_close(model):
     torch.testing.assert_close(scores.float(), model(tokens, lengths).scores, atol=0.05, rtol=0.05)
 
 
+@pytest.mark.filterwarnings("ignore:The .grad attribute")  # of PyTorch, as it traces an LSTM
+def test_compiled_models_answer_as_plain_ones(model):
+    tokens, lengths = padded_rows()
+    compiled = torch.compile(model, backend="eager", fullgraph=isinstance(model, DNC))
+    torch.testing.assert_close(compiled(tokens, lengths).scores, model(tokens, lengths).scores)
+
+
 # The computer's parts, cell by cell as the equations have them.
 
 

@@ -113,6 +113,12 @@ def test_bfloat16_comes_close(model, images):
     torch.testing.assert_close(scores.float(), model(images).scores, atol=0.1, rtol=0.1)
 
 
+def test_compile_traces_a_model_as_one_graph(model, images):
+    model.eval()
+    compiled = torch.compile(model, backend="eager", fullgraph=True)
+    torch.testing.assert_close(compiled(images).scores, model(images).scores)
+
+
 def test_sizes_that_do_not_fit_are_refused():
     with pytest.raises(ParameterError, match="Patch 5"):
         ViT(CLASSES, patch=5)
