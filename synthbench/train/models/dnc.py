@@ -174,45 +174,60 @@ class Memory(nn.Module):
         Returns:
             The words read, `(rows, read_heads, width)`, and the memory after.
         """
-        rows = len(controller)
-        parts = self.interface(controller).split(list(self._sizes.values()), dim=-1)
-        signal = dict(zip(self._sizes, parts, strict=True))
-        keys = signal["keys"].view(rows, 1 + self.read_heads, self.width)
-        strengths = 1 + functional.softplus(signal["strengths"])
-        masks = torch.sigmoid(signal["masks"]).view_as(keys) if self.masking else None
+        signals = self._signals(controller)
+        state = self._write(signals, state)
+        state = state._replace(read=self._read(signals, state))
+        return torch.einsum("rhc,rcw->rhw", state.read, state.memory), state
 
+    def _signals(self, controller: Tensor) -> dict[str, Tensor]:
+        """The interface vector's parts, each in its range."""
+        parts = self.interface(controller).split(list(self._sizes.values()), dim=-1)
+        raw = dict(zip(self._sizes, parts, strict=True))
+        heads = (-1, 1 + self.read_heads, self.width)
+        return {
+            **{name: torch.sigmoid(raw[name]) for name in ("free", "erase", "allocation", "write")},
+            **{name: 1 + functional.softplus(raw[name]) for name in ("strengths", "powers")},
+            "vector": raw["vector"],
+            "keys": raw["keys"].reshape(heads),
+            "masks": torch.sigmoid(raw["masks"]).reshape(heads) if self.masking else raw["masks"],
+            "modes": torch.softmax(raw["modes"].unflatten(-1, (self.read_heads, 3)), dim=-1),
+        }
+
+    def _find(self, signals: dict[str, Tensor], memory: Tensor, heads: slice) -> Tensor:
+        """Weights of these heads' look-up by content, `(rows, heads, cells)`."""
+        masks = signals["masks"][:, heads] if self.masking else None
+        keys, strengths = signals["keys"][:, heads], signals["strengths"][:, heads]
+        return content_weights(memory, keys, strengths, masks)
+
+    def _write(self, signals: dict[str, Tensor], state: State) -> State:
+        """The memory after freeing and writing; the read weights are still the old ones."""
         # psi: what no read head frees; u: what was written and not freed since.
-        free = torch.sigmoid(signal["free"]).unsqueeze(-1)
-        retention = (1 - free * state.read).prod(dim=1)
+        retention = (1 - signals["free"].unsqueeze(-1) * state.read).prod(dim=1)
         usage = (state.usage + state.write - state.usage * state.write) * retention
 
-        found = content_weights(state.memory, keys[:, :1], strengths[:, :1], _head(masks, 0, 1))
-        allocate, gate = torch.sigmoid(signal["allocation"]), torch.sigmoid(signal["write"])
-        write = gate * (allocate * allocation_weights(usage) + (1 - allocate) * found.squeeze(1))
-        kept = state.memory * retention.unsqueeze(-1) if self.wiping else state.memory
-        erase = torch.sigmoid(signal["erase"])
-        memory = kept * (1 - write.unsqueeze(2) * erase.unsqueeze(1))
-        memory = memory + write.unsqueeze(2) * signal["vector"].unsqueeze(1)
+        found = self._find(signals, state.memory, slice(0, 1)).squeeze(1)
+        share = signals["allocation"]
+        write = signals["write"] * (share * allocation_weights(usage) + (1 - share) * found)
 
+        kept = state.memory * retention.unsqueeze(-1) if self.wiping else state.memory
+        kept = kept * (1 - write.unsqueeze(2) * signals["erase"].unsqueeze(1))
+        memory = kept + write.unsqueeze(2) * signals["vector"].unsqueeze(1)
         link = linked(state.link, state.precedence, write)
         precedence = (1 - write.sum(dim=-1, keepdim=True)) * state.precedence + write
+        return State(memory, usage, precedence, link, write, state.read)
+
+    def _read(self, signals: dict[str, Tensor], state: State) -> Tensor:
+        """The new read weights, a mixture of three: back, by content, and on, `(rows, R, N)`."""
         # f follows the order of writing, b goes back.
-        forward = torch.einsum("rij,rhj->rhi", link, state.read)
-        backward = torch.einsum("rji,rhj->rhi", link, state.read)
+        forward = torch.einsum("rij,rhj->rhi", state.link, state.read)
+        backward = torch.einsum("rji,rhj->rhi", state.link, state.read)
         if self.sharpening:
-            powers = 1 + functional.softplus(signal["powers"])
+            powers = signals["powers"]
             forward = sharpened(forward, powers[:, : self.read_heads])
             backward = sharpened(backward, powers[:, self.read_heads :])
-        found = content_weights(memory, keys[:, 1:], strengths[:, 1:], _head(masks, 1, None))
-        modes = torch.softmax(signal["modes"].view(rows, self.read_heads, 3), dim=-1)
+        found = self._find(signals, state.memory, slice(1, None))
         ways = torch.stack([backward, found, forward], dim=-1)
-        read = (ways * modes.unsqueeze(2)).sum(dim=-1)
-        words = torch.einsum("rhc,rcw->rhw", read, memory)
-        return words, State(memory, usage, precedence, link, write, read)
-
-
-def _head(masks: Tensor | None, first: int, last: int | None) -> Tensor | None:
-    return None if masks is None else masks[:, first:last]
+        return (ways * signals["modes"].unsqueeze(2)).sum(dim=-1)
 
 
 class DNC(nn.Module):
