@@ -20,7 +20,8 @@ from typing import Any, Generic, ParamSpec, TypeVar
 import distributed
 
 import synthbench
-from synthbench.engine import Asked, Engine, Kept, keep_freed_memory
+from synthbench.allocator import keep_freed_memory
+from synthbench.engine import Asked, Engine, Kept
 from synthbench.errors import SynthbenchError
 from synthbench.sources import SOURCE_VARIABLE
 from synthbench.tasks.base import Task

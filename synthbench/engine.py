@@ -7,13 +7,7 @@ back futures; what is made of the results never depends on it.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import dataclasses
-<<<<<<< HEAD
-=======
-import functools
-import multiprocessing
->>>>>>> scale
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
@@ -159,56 +153,8 @@ def open_engine(
     elif count == 1:
         yield Engine(None, 1)
     else:
-<<<<<<< HEAD
         with WorkerPool(count) as pool:
             yield Engine(pool, count)
-=======
-        # Forked workers start at once and need no importable main module; elsewhere the
-        # platform's own way must do.
-        context = multiprocessing.get_context("fork" if sys.platform == "linux" else None)
-        executor = ProcessPoolExecutor(count, mp_context=context, initializer=_start_worker)
-        # Fork now: a worker must not inherit what is opened later, such as a lock.
-        executor.submit(int)
-        try:
-            yield Engine(executor, count)
-        except BrokenProcessPool:
-            raise SynthbenchError(
-                "A worker process ended abruptly, perhaps for lack of memory; what is finished is "
-                f"kept. Run the same command to go on, with fewer workers than {count}."
-            ) from None
-        finally:
-            executor.shutdown(wait=True, cancel_futures=True)
-
-
-def _start_worker() -> None:
-    """Leave Control-C to the main process, and end when that ends, even if it is killed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    keep_freed_memory()
-
-
-def _end_with_parent() -> None:
-    if (parent := multiprocessing.parent_process()) is not None:
-        parent.join()
-        os._exit(1)
->>>>>>> scale
-
-
-@functools.cache
-def keep_freed_memory() -> None:
-    """Have the C library keep up to 128 MiB that a worker frees, for its next block.
-
-    To give the pages back and to get them again takes a tenth of a worker's time, and half of that
-    of a Dask worker, whose nanny asks for it by the environment variable MALLOC_TRIM_THRESHOLD_.
-    """
-    with contextlib.suppress(AttributeError, OSError, TypeError):  # not the GNU C library
-        mallopt = ctypes.CDLL(None).mallopt
-        mallopt(_M_MMAP_THRESHOLD, 32 << 20)
-        mallopt(_M_TRIM_THRESHOLD, 128 << 20)
-
-
-#: Parameters of `mallopt`, as in <malloc.h>.
-_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 
 
 def _dask_engine(
