@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -15,10 +16,10 @@ from tests.audits.planting import make, planted_task
 
 
 @pytest.fixture(scope="module")
-def subject(tmp_path_factory: pytest.TempPathFactory) -> Subject:
+def subject(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Subject]:
     out = make(tmp_path_factory.mktemp("sample") / "planted", shard_rows=700)
     with planted_task():
-        return Subject.open(Dataset.open(out), "default")
+        yield Subject.open(Dataset.open(out), "default")
 
 
 def ids(subject: Subject, split: str) -> list[str]:

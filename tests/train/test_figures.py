@@ -16,12 +16,13 @@ from synthbench.train.training import train
 from tests.tasks.tiny_sources import write_sources
 
 SMALL = {"d_model": 8, "num_heads": 2, "num_layers": 3, "d_ff": 8}
+ENCODER = {**SMALL, "test_layers": 3, "begin_end": True}
 CTL = {"train": 100, "iid": 20, "validation": 20, "test": 20}
 #: A run for each kind of figure: task, model, options, rows and what else differs.
 RUNS = {
-    "ndr": ("ctl", "ndr", SMALL, CTL, {}),
-    "act": ("ctl", "ndr", {**SMALL, "halting": "graves"}, CTL, {}),
-    "hybrid": ("ctl", "transformer", {**SMALL, "attention": "hybrid"}, CTL, {}),
+    "ndr": ("ctl", "ndr", ENCODER, CTL, {}),
+    "act": ("ctl", "ndr", {**ENCODER, "halting": "graves"}, CTL, {}),
+    "hybrid": ("ctl", "transformer", {**ENCODER, "attention": "hybrid"}, CTL, {}),
     "lstm": ("ctl", "lstm", {"d_model": 8}, CTL, {}),
     "parity": ("parity", "normsoftmax", {}, {"train": 100, "test": 60}, {}),
     "counting": ("grid-count", "counting", {}, {"train": 100, "iid": 4, "test": 14}, {}),
