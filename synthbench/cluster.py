@@ -20,6 +20,7 @@ from typing import Any, Generic, ParamSpec, TypeVar
 import distributed
 
 import synthbench
+from synthbench.allocator import keep_freed_memory
 from synthbench.engine import Asked, Engine, Kept
 from synthbench.errors import SynthbenchError
 from synthbench.sources import SOURCE_VARIABLE
@@ -149,6 +150,7 @@ def _call(
     kwargs: dict[str, Any],
 ) -> T:
     """Call a function on a worker, where source images lie as this run was told."""
+    keep_freed_memory()
     if source_dir is not None:
         os.environ[SOURCE_VARIABLE] = source_dir
     return function(*args, **kwargs)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-#: At most half of the slots are taken; what is too full is laid out anew with 3.2 slots each.
-_MOST_FULL, _ROOMY = 2.0, 3.2
+#: Slots for each fingerprint that there is to be room for, and the fewest before there is not.
+_ROOMY, _TIGHT = 2.2, 2.0
 _FREE = np.uint64(0)
 
 
 class FingerprintSet:
-    """A growing set of 64-bit fingerprints, 16 to 26 bytes each.
+    """A growing set of 64-bit fingerprints, 16 to 18 bytes for each that it has room for.
 
     A table with open addressing and linear probing (Knuth, volume 3, section 6.4). Fingerprints
     are uniform, so their upper half says where to look first.
@@ -32,41 +32,73 @@ class FingerprintSet:
         copied._has_zero = self._has_zero
         return copied
 
-    def add(self, new: NDArray[np.uint64]) -> None:
-        """Add different fingerprints that are not in the set yet, uint64 `(rows,)`."""
-        self._count += len(new)
-        if self._count * _MOST_FULL > len(self._table):
+    def make_room(self, more: int) -> None:
+        """Lay the table out for so many more fingerprints; asked for early, it is done once."""
+        if (self._count + more) * _TIGHT > len(self._table):
             old = self._table[self._table != _FREE]
-            self._table = np.zeros(int(self._count * _ROOMY), np.uint64)
-            self._put(old)
-        zero = np.flatnonzero(new == _FREE)
-        self._has_zero |= len(zero) > 0
-        self._put(np.delete(new, zero) if len(zero) else new)
+            self._table = np.zeros(int((self._count + more) * _ROOMY), np.uint64)
+            self._insert(old)
 
-    def contains(self, asked: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    def add(self, prints: NDArray[np.uint64]) -> None:
+        """Add different fingerprints, uint64 `(rows,)`."""
+        self.add_new(prints, len(prints))
+
+    def add_new(self, prints: NDArray[np.uint64], most: int) -> NDArray[np.int64]:
+        """Add those of different fingerprints that are not in the set yet, the first few of them.
+
+        Args:
+            prints: the fingerprints, uint64 `(rows,)`.
+            most: how many to add at most.
+
+        Returns:
+            The indices of those that were added, int64, ascending.
+        """
+        if len(prints) > most:
+            new = np.flatnonzero(~self.contains(prints))[:most]
+            self.add(prints.take(new))
+            return new
+        if (self._count + len(prints)) * _TIGHT > len(self._table):
+            self.make_room(len(prints) + self._count // 2)
+        new = np.flatnonzero(self._insert(prints))
+        self._count += len(new)
+        return new
+
+    def contains(self, prints: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """Which of the fingerprints are in the set, bool `(rows,)`."""
-        slots = self._first_slots(asked)
-        there = self._table.take(slots)
-        found: NDArray[np.bool_] = there == asked
-        left = np.flatnonzero(~found & (there != _FREE))
-        wanted, slots = asked.take(left), slots.take(left)
+        found = np.zeros(len(prints), np.bool_)
+        found[prints == _FREE] = self._has_zero
+        left = np.flatnonzero(prints != _FREE)
+        prints = prints.take(left)
+        slots = self._first_slots(prints)
         while len(left):
-            slots = self._next(slots)
             there = self._table.take(slots)
-            found[left] = there == wanted
-            go_on = np.flatnonzero((there != wanted) & (there != _FREE))
-            left, wanted, slots = left.take(go_on), wanted.take(go_on), slots.take(go_on)
-        found[asked == _FREE] = self._has_zero
+            found[left] = there == prints
+            go_on = np.flatnonzero((there != prints) & (there != _FREE))
+            left, prints = left.take(go_on), prints.take(go_on)
+            slots = self._next(slots.take(go_on))
         return found
 
-    def _put(self, new: NDArray[np.uint64]) -> None:
-        slots = self._first_slots(new)
-        while len(new):
-            free = np.flatnonzero(self._table.take(slots) == _FREE)
+    def _insert(self, prints: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        """Put different fingerprints into the table; which of them were not there yet."""
+        new = np.zeros(len(prints), np.bool_)
+        zero = np.flatnonzero(prints == _FREE)
+        new[zero] = not self._has_zero
+        self._has_zero |= len(zero) > 0
+        left = np.flatnonzero(prints != _FREE)
+        prints = prints.take(left)
+        slots = self._first_slots(prints)
+        while len(left):
+            there = self._table.take(slots)
+            free = np.flatnonzero(there == _FREE)
+            chosen, comers = slots.take(free), prints.take(free)
+            self._table[chosen] = comers
             # Of several that come to one free slot the last stays; the others look on.
-            self._table[slots.take(free)] = new.take(free)
-            left = np.flatnonzero(self._table.take(slots) != new)
-            new, slots = new.take(left), self._next(slots.take(left))
+            there[free] = self._table.take(chosen)
+            new[left.take(free)] = there.take(free) == comers
+            go_on = np.flatnonzero(there != prints)
+            left, prints = left.take(go_on), prints.take(go_on)
+            slots = self._next(slots.take(go_on))
+        return new
 
     def _first_slots(self, prints: NDArray[np.uint64]) -> NDArray[np.int64]:
         upper_half = prints >> np.uint64(32)

@@ -138,9 +138,8 @@ class BucketStream:
             run = self._pending[0]
             outline = run.view.result()[self._place]
             prints = outline.fingerprints[self._offset :]
-            new = np.flatnonzero(~self._seen.contains(prints))[:rows]
+            new = self._seen.add_new(prints, rows)
             if len(new):
-                self._seen.add(prints[new])
                 yield run.handle, self._place, (self._offset + new).astype(np.uint32)
                 self._barren = 0
             elif self._offset == 0:
@@ -205,13 +204,15 @@ class SplitSampler:
         self._total = sum(quotas.values())
         self._round: int = state.get("round", 0)
         states = state.get("streams", {})
+        for bucket, left in self._left.items():
+            seen.setdefault(bucket, FingerprintSet()).make_room(left)
         self._streams = {
             bucket: BucketStream(
                 task,
                 split,
                 bucket,
                 self._coordinates,
-                seen.setdefault(bucket, FingerprintSet()),
+                seen[bucket],
                 engine,
                 states.get(str(bucket)),
             )

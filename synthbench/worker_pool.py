@@ -22,6 +22,7 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from multiprocessing.connection import Connection
 from typing import Any, ParamSpec, TypeVar
 
+from synthbench.allocator import keep_freed_memory
 from synthbench.errors import SynthbenchError
 
 P = ParamSpec("P")
@@ -124,6 +125,7 @@ def _work(pipe: Connection) -> None:
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    keep_freed_memory()
     with contextlib.suppress(EOFError, OSError):  # the main process has gone
         while True:
             function, args, kwargs = pickle.loads(pipe.recv_bytes())

@@ -13,11 +13,19 @@ import datasets
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from datasets import ClassLabel, Features, List, Value
+from datasets import ClassLabel, Features, Value
 
 import synthbench
 from synthbench.registry import task_class
 from tests.support import IMAGELESS, shards, stored_rows
+
+if hasattr(datasets, "List"):
+    from datasets import List
+else:  # before 4.0
+
+    def List(feature: Any) -> list[Any]:  # noqa: N802
+        return [feature]
+
 
 every_variant = pytest.mark.parametrize(("name", "variant"), IMAGELESS)
 SMALL = {"train": 150, "iid": 60, "validation": 60, "test": 70}

@@ -1,9 +1,10 @@
 """How many workers are of use: `python -m tests.benchmarks scaling [TASK] [--rows N]`.
 
 A dataset is made with `rows` and with twice as many rows of the largest split, by each engine; all
-figures are of the difference, so that starting up does not count. The main process and, on Dask,
-the scheduler do what cannot be shared out; the busier of them bounds how many workers are of use.
-Processor seconds hardly depend on what else the machine does, rows a second do.
+figures are of the difference, so that starting up does not count; nor does what a Dask cluster
+takes while it only waits. The main process and, on Dask, the scheduler do what cannot be shared
+out; the busier of them bounds how many workers are of use. Processor seconds hardly depend on what
+else the machine does, rows a second do.
 """
 
 from __future__ import annotations
@@ -57,18 +58,39 @@ def measure(task: str, rows: int, engine: str, workers: int) -> tuple[str, ...]:
     with contextlib.ExitStack() as stack:
         place = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         cluster = stack.enter_context(_cluster(place, workers)) if engine == "dask" else None
-        once, twice = (_run(place, task, count, workers, cluster) for count in (rows, 2 * rows))
-    pairs = zip(once, twice, strict=True)
-    wall, here, scheduler, there = ((more - less) / (rows / 1e6) for less, more in pairs)
+        idle = _idle(cluster) if cluster else (0.0, 0.0, 0.0)
+        sizes = (rows // 10, rows, 2 * rows)  # the first only starts everything up
+        _, once, twice = (_run(place, task, size, workers, cluster) for size in sizes)
+    wall = twice.wall - once.wall
+    main, scheduler, there = (
+        (more - less - wall * idling) / (rows / 1e6)
+        for less, more, idling in zip(once[1:], twice[1:], idle, strict=True)
+    )
     return (
         engine,
         f"{workers}",
-        f"{1e6 / wall:,.0f}",
-        f"{here:.2f}",
+        f"{rows / wall:,.0f}",
+        f"{main:.2f}",
         f"{scheduler:.2f}" if cluster else "",
         f"{there:.2f}" if there else "",
-        f"{there / max(here, scheduler):.0f}" if there else "",
+        f"{there / max(main, scheduler):.0f}" if there else "",
     )
+
+
+def _idle(cluster: _Cluster, seconds: float = 5.0) -> tuple[float, ...]:
+    """Processor seconds a second that a connected cluster takes without any work.
+
+    They belong to the time that a run takes, not to its rows, and hardly count on a large cluster.
+    """
+    import distributed
+
+    with distributed.Client(cluster.address) as client:
+        client.wait_for_workers(1)
+        time.sleep(1)
+        before = _processors(cluster)
+        time.sleep(seconds)
+        after = _processors(cluster)
+    return tuple((more - less) / seconds for less, more in zip(before, after, strict=True))
 
 
 class _Cluster(NamedTuple):

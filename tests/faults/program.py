@@ -153,7 +153,7 @@ def finished_shards(out: Path) -> dict[str, tuple[int, int]]:
     workplace = out.with_name(f".{out.name}.partial")
     if not (workplace / "dataset").exists() or not (workplace / "progress.json").exists():
         return {}
-    noted = json.loads((workplace / "progress.json").read_text())
+    noted = json.loads((workplace / "progress.json").read_text())["progress"]
     shards = [
         shard["file"]
         for splits in noted.values()

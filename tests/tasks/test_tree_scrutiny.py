@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from synthbench.registry import make_task
 from synthbench.tasks.arithmetic import read_expression
 from synthbench.tasks.expressions import ExpressionTask
-from synthbench.tasks.listops import dependency_depth, read_tree
+from synthbench.tasks.listops import read_tree
 from synthbench.tasks.tree_scrutiny import (
     NOTHING,
     _cut_value,
@@ -85,7 +85,7 @@ def test_the_longest_argument_is_the_one_with_the_most_tokens() -> None:
 def test_the_needed_depth_does_not_depend_on_how_ties_are_broken_in_the_dataset() -> None:
     text = "[MIN [MAX 1 2 ] 2 ]"
     first = make_task("listops", None, {"ties": "first"})
-    assert dependency_depth(read_tree(text), strict=False) == 2
+    assert read_tree(text, strict=False).dependency_depth == 2
     assert _look(first.reader, 4, text).needed == 1
     (claim,) = first.scrutiny().claims
     columns = {"text": pa.array([text]), "dependency_depth": pa.array([2])}
