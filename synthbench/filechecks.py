@@ -82,6 +82,8 @@ def check_tables(
         except SynthbenchError:
             if with_sources:
                 raise
+            if not there:
+                findings.add(MANIFEST, "tables", "tables is empty, and says nothing of the sources")
             return
     for path in {**there, **made}:
         one, other = there.get(path, NOTHING), made.get(path, NOTHING)

@@ -161,7 +161,7 @@ def _notes(comparison: Json) -> list[str]:
     ]
     if changed:
         sizes = ", ".join(f"{name} {_plain(value)}" for name, value in changed.items())
-        notes.append(f"Smaller than the paper's: {sizes}.")
+        notes.append(f"Other than the paper's: {sizes}.")
     return [f"- {note}" for note in notes]
 
 

@@ -9,15 +9,18 @@ result.json     what came out, once the run is finished
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import pickle
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from synthbench.errors import DatasetError, UsageError
+from synthbench.places import hold
 from synthbench.publishing import describe_difference, write_failure, write_json
 
 RUN = "run.json"
@@ -38,19 +41,35 @@ class RunDirectory:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
 
-    def open(self, command: dict[str, Any], overwrite: bool = False) -> None:
-        """Make the directory for a run, or find that it holds this very run.
+    @contextlib.contextmanager
+    def open(self, command: dict[str, Any], overwrite: bool = False) -> Iterator[None]:
+        """Have the directory for a run alone: an empty one, or one that holds this very run.
 
         Args:
             command: what is to be run, as JSON values.
             overwrite: whether another run there may be thrown away.
 
         Raises:
-            UsageError: another run is there, or the place cannot be used.
+            UsageError: another run is there or at work there, or the place cannot be used.
         """
-        file = self.path / RUN
-        command = json.loads(json.dumps(command))  # as it is read again: lists for tuples
-        if file.is_file() and not overwrite:
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            lock = hold(self.path)
+        except OSError as error:
+            raise UsageError(
+                f"Output {str(self.path)!r} cannot be written: {error.strerror or error}."
+            ) from None
+        if lock is None:
+            raise UsageError(
+                f"Another process is at work on {str(self.path)!r}; wait until it is done."
+            )
+        with lock:
+            self._begin(json.loads(json.dumps(command)), overwrite)  # lists for tuples, as read
+            yield
+
+    def _begin(self, command: dict[str, Any], overwrite: bool) -> None:
+        """Note what is run, unless that is noted already."""
+        if (self.path / RUN).is_file() and not overwrite:
             begun = self._json(RUN)
             if begun != command:
                 raise UsageError(
@@ -59,15 +78,9 @@ class RunDirectory:
                     "with --overwrite."
                 )
             return
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UsageError(
-                f"Output {str(self.path)!r} cannot be written: {error.strerror or error}."
-            ) from None
         for name in (_METRICS, _CHECKPOINT, _MODEL, _RESULT):
             (self.path / name).unlink(missing_ok=True)
-        write_json(file, command)
+        write_json(self.path / RUN, command)
 
     @property
     def command(self) -> dict[str, Any]:

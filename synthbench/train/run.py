@@ -80,14 +80,17 @@ class Run:
         """Train, from where an interrupted run stopped, and evaluate; returns the result.
 
         Raises:
-            UsageError: another run is in the directory, or the model does not fit the task.
+            UsageError: another run is in the directory or at work there, or the model does not
+                fit the task.
             ParameterError: an option that the model does not have.
             DatasetError: a checkpoint or rows that cannot be read.
             SynthbenchError: too little memory.
         """
-        directory.open(self.command, overwrite)
-        if (result := directory.result) is not None:
-            return result
+        with directory.open(self.command, overwrite):
+            return directory.result or self._finish(directory)
+
+    def _finish(self, directory: RunDirectory) -> dict[str, Any]:
+        """`finish` in a directory that this process has alone."""
         task = self.dataset.make_task(self.variant)
         encoding = Encoding.of(task)
         objective = OBJECTIVES[encoding.target]()

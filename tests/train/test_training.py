@@ -117,7 +117,7 @@ def test_the_global_random_state_neither_matters_nor_moves(tmp_path, data, whole
 
 def test_a_finished_run_is_only_read(tmp_path, data, monkeypatch):
     first = run(tmp_path / "run", data, recipe={"steps": 10})
-    monkeypatch.setattr(Run, "_train", None)
+    monkeypatch.setattr(Run, "_finish", None)
     assert run(tmp_path / "run", data, recipe={"steps": 10}) == first
 
 
@@ -276,6 +276,17 @@ def test_another_run_in_the_directory_is_refused_and_replaced_only_if_asked(tmp_
         run(tmp_path / "run", data, model="lstm", recipe={"steps": 10})
     result = run(tmp_path / "run", data, recipe={"steps": 20}, overwrite=True)
     assert result["steps"] == 20
+
+
+def test_a_second_process_on_the_same_run_is_refused(tmp_path, data):
+    result = run(tmp_path / "run", data, recipe={"steps": 10})
+    command = RunDirectory(tmp_path / "run").command
+    with (
+        RunDirectory(tmp_path / "run").open(command),
+        pytest.raises(UsageError, match=r"Another process is at work on .*run'"),
+    ):
+        run(tmp_path / "run", data, recipe={"steps": 10})
+    assert run(tmp_path / "run", data, recipe={"steps": 10}) == result
 
 
 def test_a_checkpoint_of_another_model_is_refused(tmp_path, data, monkeypatch):
