@@ -108,7 +108,8 @@ def test_train_is_scored_on_rows_that_nothing_was_fitted_on() -> None:
 
 def test_a_nearest_row_gives_a_near_copy_away(tmp_path: Path) -> None:
     out = make(tmp_path / "planted")
-    train = list(Dataset.open(out).rows("default", "train"))[:400]
+    with planted_task():
+        train = list(Dataset.open(out).rows("default", "train"))[:400]
 
     def copied(table: pa.Table) -> pa.Table:
         # The letters backwards: another row with the same tokens, and so with the same label.
@@ -142,8 +143,8 @@ def test_a_clean_dataset_leaks_nothing() -> None:
 
 def test_a_row_that_stands_twice_is_found_in_its_split_and_in_another(tmp_path: Path) -> None:
     out = make(tmp_path / "planted")
-    train = Dataset.open(out)
-    stolen = next(iter(train.batches("default", "train"))).slice(5, 3)
+    with planted_task():
+        stolen = next(iter(Dataset.open(out).batches("default", "train"))).slice(5, 3)
 
     def plant(table: pa.Table) -> pa.Table:
         again = pa.Table.from_batches([stolen]).cast(table.schema)
@@ -165,7 +166,7 @@ def test_ids_that_are_not_their_rows_are_counted_whatever_their_form(tmp_path: P
 
     def plant(table: pa.Table) -> pa.Table:
         ids = table["id"].to_pylist()
-        ids[3], ids[4], ids[5] = "7", "7", None
+        ids[3], ids[4], ids[5] = "7", "7", "no number"
         return table.set_column(0, "id", pa.array(ids))
 
     rewrite(out, "test", plant)
@@ -363,5 +364,5 @@ def test_a_split_with_a_column_missing_is_refused(tmp_path: Path) -> None:
     import pyarrow.parquet as pq
 
     pq.write_table(pq.read_table(shard).drop_columns(["label"]), shard)
-    with planted_task(), pytest.raises(DatasetError, match="'label'"):
+    with planted_task(), pytest.raises(DatasetError, match="column label is missing"):
         look(out)
