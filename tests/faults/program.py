@@ -66,6 +66,13 @@ class Program:
             assert time.monotonic() < until, f"{path} does not come"
             time.sleep(0.001)
 
+    def wait_for_workers(self) -> None:
+        """Wait until the run is at work, or has ended."""
+        until = time.monotonic() + PATIENCE
+        while not self.workers() and self.running:
+            assert time.monotonic() < until, "no workers come"
+            time.sleep(0.001)
+
     def wait(self, seconds: float) -> None:
         """Wait some time, or until the run has ended."""
         with contextlib.suppress(subprocess.TimeoutExpired):

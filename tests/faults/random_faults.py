@@ -145,7 +145,7 @@ class Disturbed:
     def _run_once(self, disturb: bool) -> bool:
         """One run; whether it was struck."""
         program = Program(WORDS, self._directory)
-        program.wait_for(self._workplace)
+        program.wait_for_workers()
         struck, started = False, time.monotonic()
         if disturb:
             program.wait(self._draws.uniform(0, self._seconds))
