@@ -6,13 +6,14 @@ died again. Calls go out with consecutive blocks together, for each costs Dask s
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 import os
 import signal
 import uuid
 from collections.abc import Callable, Iterator
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, Future
 from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any, Generic, ParamSpec, TypeVar
@@ -116,7 +117,7 @@ class _ClusterEngine(Engine):
     ) -> Kept[T, V]:
         """Ask for `function(*args, **kwargs)`; only `view` of it comes here."""
         handle = self._ask(function, *args, **kwargs)
-        return Kept(handle, _Asked(self._client, self._ask(view, handle)))
+        return Kept(handle, _Asked(self._client, self._ask(view, handle)).fetch())
 
     def _ask(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         # Dask learns by the name before the dash how long a call takes.
@@ -165,19 +166,26 @@ class _Asked(Generic[T]):
 
     def __init__(self, client: Any, future: Any) -> None:
         self._client, self._future = client, future
-        self._result: list[T] = []
+        self._coming: Future[T] | None = None
+
+    def fetch(self) -> _Asked[T]:
+        """Have the result sent here as soon as it is there, whatever this thread does."""
+        if self._coming is None:
+            loop = self._client.loop.asyncio_loop
+            self._coming = asyncio.run_coroutine_threadsafe(self._gather(), loop)
+        return self
+
+    async def _gather(self) -> T:
+        gathered: T = await self._client.gather(self._future, asynchronous=True)
+        return gathered
 
     def result(self) -> T:
         """The result, waited for as long as there are workers."""
-        if not self._result:  # Dask would fetch it every time
-            self._result.append(self._fetch())
-        return self._result[0]
-
-    def _fetch(self) -> T:
+        coming = self.fetch()._coming
+        assert coming is not None
         while True:
             try:
-                fetched: T = self._future.result(timeout=_PATIENCE)
-                return fetched
+                return coming.result(timeout=_PATIENCE)
             except TimeoutError:
                 _wait_for_worker(self._client)
             except distributed.KilledWorker as error:
@@ -193,8 +201,10 @@ class _Asked(Generic[T]):
 
     def done(self) -> bool:
         """Whether there is nothing to wait for."""
-        return bool(self._future.done())
+        return bool((self._coming or self._future).done())
 
-    def cancel(self) -> object:
+    def cancel(self) -> None:
         """Give it up."""
-        return self._future.cancel()
+        if self._coming is not None:
+            self._coming.cancel()
+        self._future.cancel()

@@ -13,6 +13,7 @@ import hashlib
 import io
 import itertools
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,9 @@ from synthbench.engine import Asked, Engine
 from synthbench.publishing import write_failure
 from synthbench.tasks.base import Task
 from synthbench.writing import open_parquet, rows_table, shard_file, write_group
+
+#: Threads that fetch and write shards, and so the most that have their bytes here at once.
+_WRITERS = 4
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,6 +51,8 @@ class MadeShard:
 
 #: Shards, and the digests of the chunks that begin in them.
 Made = tuple[list[MadeShard], list[bytes]]
+#: The same when they are written.
+Saved = tuple[list[Shard], list[bytes]]
 
 
 def make_shards(
@@ -140,7 +146,10 @@ class RemoteWriter:
         self._shards = list(finished)
         self._asked = sum(shard.rows for shard in finished)
         self._rounds: collections.deque[_Drawn] = collections.deque()
-        self._making: collections.deque[tuple[Asked[Made], list[Any]]] = collections.deque()
+        self._threads = ThreadPoolExecutor(_WRITERS)
+        self._making: collections.deque[tuple[Asked[Made], Future[Saved], list[Any]]] = (
+            collections.deque()
+        )
         self.digest = RowDigest(columns_of(task))
         self._before = pa.table({})
 
@@ -148,8 +157,9 @@ class RemoteWriter:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        for made, _ in self._making:
-            made.cancel()
+        for asked, _, _ in self._making:
+            asked.cancel()
+        self._threads.shutdown(wait=True, cancel_futures=True)
 
     def pass_over(self, rows: pa.RecordBatch) -> None:
         """Take note of rows of the finished shards; all of them come in order before others."""
@@ -179,7 +189,7 @@ class RemoteWriter:
             self._ask(last, hashed)
             while len(self._making) > self._engine.ahead:
                 self._settle()
-        while self._making and self._making[0][0].done():
+        while self._making and self._making[0][1].done():
             self._settle()
 
     def finish(self) -> list[Shard]:
@@ -210,24 +220,33 @@ class RemoteWriter:
             self._before,
             0 if self._before.num_rows else min(last - first, -first % CHUNK_ROWS),
         )
+        shard = first // self._shard_rows
+        saved = self._threads.submit(self._save, asked, self._names[shard : shard + len(ends)])
         checkpoints = [next(one.checkpoint for one in needed if one.last >= end) for end in ends]
-        self._making.append((asked, checkpoints))
+        self._making.append((asked, saved, checkpoints))
         self._asked, self._before = last, pa.table({})
         while self._rounds and self._rounds[0].last <= last:
             self._rounds.popleft()
 
-    def _settle(self) -> None:
-        """Write the shards that were asked for first."""
-        asked, checkpoints = self._making.popleft()
+    def _save(self, asked: Asked[Made], names: list[str]) -> Saved:
+        """Write shards when they come."""
         made, chunks = asked.result()
-        for shard, checkpoint in zip(made, checkpoints, strict=True):
-            name = self._names[len(self._shards)]
+        shards = []
+        for shard, name in zip(made, names, strict=True):
             path = self._directory / name
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(shard.content)
             except OSError as error:
                 raise write_failure(path, error) from error
-            self._shards.append(Shard(name, shard.rows, len(shard.content), shard.sha256))
+            shards.append(Shard(name, shard.rows, len(shard.content), shard.sha256))
+        return shards, chunks
+
+    def _settle(self) -> None:
+        """Take note of the shards that were asked for first."""
+        _, saved, checkpoints = self._making.popleft()
+        shards, chunks = saved.result()
+        for shard, checkpoint in zip(shards, checkpoints, strict=True):
+            self._shards.append(shard)
             self._on_shard(self._shards, checkpoint)
-        self.digest.extend(chunks, sum(shard.rows for shard in made))
+        self.digest.extend(chunks, sum(shard.rows for shard in shards))

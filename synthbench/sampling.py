@@ -97,7 +97,12 @@ class BucketStream:
         }
 
     def prepare(self, rows: int) -> None:
-        """Ask for the blocks that `rows` more rows will probably need, a few at most."""
+        """Ask for the blocks that `rows` more rows will probably need, a few at most.
+
+        How many that are shows when the first block is there, so the second call waits for it.
+        """
+        if self._pending and not self._yield:
+            self._yield = max(1.0, len(self._pending[0].view.result()[0].fingerprints))
         need = min(1, rows)
         if self._yield and rows and not self._listed:
             need = max(1, -int((self._rest - rows) // self._yield)) + (self._offset > 0)
@@ -255,8 +260,9 @@ class SplitSampler:
 
     def _next_round(self) -> Round:
         rounds_left = -(-sum(self._left.values()) // self._task.round_rows)
-        for bucket, stream in self._streams.items():
-            stream.prepare(self._left[bucket])
+        for _ in range(2):
+            for bucket, stream in self._streams.items():
+                stream.prepare(self._left[bucket])
         runs: list[Any] = []
         picks: list[Pick] = []
         for bucket, stream in self._streams.items():
