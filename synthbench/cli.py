@@ -82,6 +82,8 @@ def _run(command: click.Command, arguments: Sequence[str] | None) -> int:
         text = "No space left on the device" if error.errno == errno.ENOSPC else error.strerror
         place = f": {error.filename}" if error.filename else "."
         return _failed(f"{text or error}{place}", 1)
+    except MemoryError:
+        return _failed("Out of memory; what is finished is kept. Fewer --workers need less.", 1)
     except Exception as error:
         text = f"Unexpected {type(error).__name__}: {error}".splitlines()[0]
         return _failed(f"{text}\nThis is a mistake of ours; SYNTHBENCH_DEBUG=1 shows where.", 1)

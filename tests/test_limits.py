@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import errno
-import shutil
-import subprocess
-import sys
 import tracemalloc
 from pathlib import Path
 from typing import Any
@@ -23,14 +20,12 @@ from synthbench.sampling import BucketStream
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Split
 from tests.making import (
-    CTL_WORDS,
     GROUPS,
     files,
     make,
     names,
 )
 from tests.numbers_task import Numbers
-from tests.support import environment
 
 # When the disk is full.
 
@@ -78,43 +73,6 @@ def test_a_full_disk_is_named_for_every_other_file_too(
     assert names(out.parent) == [".data.partial"]
     make(out)
     assert files(out) == whole
-
-
-def can_mount() -> bool:
-    """Whether a small file system of our own can be had, in a name space of our own."""
-    if shutil.which("unshare") is None:
-        return False
-    words = ["unshare", "-rm", "mount", "-t", "tmpfs", "-o", "size=64k", "none", "/mnt"]
-    return subprocess.run(words, capture_output=True, check=False).returncode == 0
-
-
-@pytest.mark.skipif(not can_mount(), reason="mounting a small tmpfs is not permitted here")
-@pytest.mark.parametrize("kilobytes", [20, 60])
-def test_a_disk_that_is_really_full_is_gone_on_from_when_it_has_grown(
-    tmp_path: Path, ctl: dict[str, str], kilobytes: int
-) -> None:
-    command = f"{sys.executable} -m synthbench.cli generate {' '.join(CTL_WORDS)} --workers=2"
-    script = f"""
-mkdir disk && mount -t tmpfs -o size={kilobytes}k none disk && cd disk || exit 99
-{command}; echo "status $?"
-ls -A
-mount -o remount,size=64m "$PWD"
-{command} --quiet; echo "status $?"
-ls -A
-cp -r ctl ../copy
-"""
-    done = subprocess.run(
-        ["unshare", "-rm", "sh", "-c", script],
-        cwd=tmp_path,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert done.stdout.split("\n") == ["status 1", ".ctl.partial", "status 0", "ctl", ""]
-    assert done.stderr.startswith("Error: No space left on the device while writing ")
-    assert done.stderr.count("\n") == 1
-    assert files(tmp_path / "copy") == ctl
 
 
 # Memory.

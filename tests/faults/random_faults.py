@@ -77,19 +77,27 @@ def kill_workers(count: int) -> Strike:
 
 
 def remove(below: str) -> Strike:
-    """Remove the workplace of the run, or a directory in it."""
+    """Remove the workplace of the run, or a directory in it.
+
+    It is moved away first: who removes file by file goes on in a directory that is published
+    meanwhile, and no run could do anything about it.
+    """
 
     def strike(program: Program, workplace: Path, draws: random.Random) -> bool:
-        there = (workplace / below).exists()
-        while (workplace / below).exists() and program.running:
-            shutil.rmtree(workplace / below, ignore_errors=True)
-        return there
+        away = workplace.parent / "away"
+        try:
+            (workplace / below).rename(away)
+        except FileNotFoundError:
+            return False
+        while away.exists():
+            shutil.rmtree(away, ignore_errors=True)
+        return True
 
     return strike
 
 
 INTERRUPTED = r"\s*Interrupted; the same command goes on from here\.\n"
-GONE = r"Error: .*(was removed meanwhile|cannot be written: No such file or directory|is missing)"
+GONE = r"Error: .*(was removed meanwhile|No such file or directory|is missing|No dataset at)"
 
 FAULTS = {
     "kill -9 of the main process": Fault(send(signal.SIGKILL, "main"), -signal.SIGKILL),
