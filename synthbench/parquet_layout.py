@@ -17,8 +17,8 @@ from synthbench.thrift import BINARY, I32, I64, LIST, STRUCT, Cursor, Data, Stru
 _MAGIC = b"PAR1"
 #: Bytes of a footer, at most; one of 100 row groups has some 100,000.
 _LARGEST_FOOTER = 1 << 24
-#: Columns are not nested more deeply.
-_DEEPEST = 64
+#: Columns are not nested more deeply, and values of a fixed length have no more bytes.
+_DEEPEST, _LONGEST = 64, 1 << 16
 #: Kinds of pages and encodings, as `parquet.thrift` numbers them.
 _DATA, _DICTIONARY, _DATA_V2 = 0, 2, 3
 _DELTA_BYTE_ARRAY = 7
@@ -60,7 +60,7 @@ def read_groups(data: Data) -> list[Group]:
     if start < 4 or length > _LARGEST_FOOTER:
         raise ValueError(f"its footer has an impossible length of {length:,} bytes")
     footer = Cursor(data, start, end).struct()
-    _check_nesting(_structs(footer, 2))
+    _check_schema(_structs(footer, 2))
     groups = [
         Group(
             rows=_number(group, 3, I64),
@@ -73,13 +73,16 @@ def read_groups(data: Data) -> list[Group]:
     return groups
 
 
-def _check_nesting(schema: Sequence[Struct]) -> None:
-    """Refuse columns that are nested more deeply than a reader can follow.
+def _check_schema(schema: Sequence[Struct]) -> None:
+    """Refuse columns nested more deeply than a reader can follow, and nulls of many bytes each.
 
-    A schema is a tree, each element followed by as many below it as its field 5 says.
+    A schema is a tree, each element followed by as many below it as its field 5 says. Field 2 is
+    the length of values that all have one, also of those that are missing.
     """
     below = [1]
     for element in schema:
+        if element.get((2, I32), 0) > _LONGEST:
+            raise ValueError(f"its columns have values of more than {_LONGEST:,} bytes each")
         while below and not below[-1]:
             below.pop()
         if not below or len(below) > _DEEPEST:

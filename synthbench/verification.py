@@ -229,11 +229,11 @@ class _Checking:
         counts: collections.Counter[int] = sum(
             (report.buckets for _, report in reports), collections.Counter()
         )
-        there = {task.bucket_label(b): counts[b] for b in files.split.buckets if counts[b]}
+        there = {task.bucket_label(bucket): counts[bucket] for bucket in files.split.buckets}
         stated = files.record.buckets
-        if isinstance(stated, dict):  # the manifest may have been edited
-            stated = {label: rows for label, rows in stated.items() if rows != 0}
-        if files.whole and there != stated:
+        # A bucket of the split that has no rows need not be named.
+        if files.whole and {**dict.fromkeys(there, 0), **stated} != there:
+            there = {label: rows for label, rows in there.items() if rows}
             text = f"rows by {task.bucket_name} of {files.name} are {stated}, in its files {there}"
             self.findings.add(MANIFEST, f"buckets of {files.name}", text)
 

@@ -396,6 +396,15 @@ def test_rows_of_a_bucket_are_counted(there):
     assert found.startswith("manifest.json: rows by dependency_depth of default/iid are {'1': 9")
 
 
+def test_a_bucket_that_the_split_has_not_is_named_though_it_has_no_rows(there):
+    def edit(manifest):
+        manifest["variants"]["default"]["splits"]["iid"]["buckets"]["9"] = 0
+
+    edit_manifest(there, edit)
+    (found,) = failures(there)
+    assert found.startswith("manifest.json: rows by dependency_depth of default/iid are {'1': 8")
+
+
 def test_of_a_flood_the_first_are_named_and_the_others_counted(there):
     def spoil(rows):
         for row in rows:

@@ -278,7 +278,10 @@ def mutated_tables(draw: Draw, original: pa.Table) -> pa.Table:
 
 
 def _metadata(original: Any) -> st.SearchStrategy[Any]:
-    features = st.just(json.loads((original or {}).get(b"huggingface", b"{}")))
+    try:
+        features = st.just(json.loads(original[b"huggingface"]))
+    except (ValueError, KeyError, TypeError):  # spoilt before
+        features = st.just({})
     return st.one_of(
         st.none(),
         st.just({**(original or {}), b"pandas": b'{"index_columns": ["id"]}'}),
