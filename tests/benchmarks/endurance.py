@@ -36,6 +36,7 @@ def main(words: list[str]) -> None:
     parser.add_argument("task", nargs="?", default="listops")
     parser.add_argument("--rows", type=int, default=20_000_000)
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--engine", default="local")
     parser.add_argument("--shard-rows", type=int)
     chosen = parser.parse_args(words)
     task = make_task(chosen.task)
@@ -54,7 +55,7 @@ def main(words: list[str]) -> None:
         (outcome,) = run_all(
             chosen.task, out=Path(place) / "out", variant=None, seed=0, preset="paper",
             parameters={}, rows={largest: chosen.rows}, shard_rows=chosen.shard_rows,
-            workers=chosen.workers, engine="local", scheduler=None, source_dir=None,
+            workers=chosen.workers, engine=chosen.engine, scheduler=None, source_dir=None,
             overwrite=False, progress=False,
         )  # fmt: skip
         wall = time.perf_counter() - started
@@ -79,5 +80,5 @@ def report(name: str, start: Moment, end: Moment) -> None:
 
 def _now(rows: int) -> Moment:
     here = psutil.Process()
-    times = [process.cpu_times() for process in (here, *here.children())]
+    times = [process.cpu_times() for process in (here, *here.children(recursive=True))]
     return Moment(rows, time.perf_counter(), sum(one.user + one.system for one in times))
