@@ -4,7 +4,7 @@ For every split the rows a second through to Parquet; for the largest split wher
 (one process, so that shares mean something), what writing the same table with pyarrow alone
 costs, and the rows a second of `stream` in memory. Peak memory is that of this process.
 
-`python -m tests.benchmarks scaling --help` and `endurance --help` tell of two more.
+`python -m tests.benchmarks scaling --help`, `endurance --help` and `peers --help` tell of more.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from synthbench.streaming import stream
 from synthbench.tables import text_table
 from synthbench.tasks.base import Task
 from synthbench.writing import SplitWriter, rows_table
-from tests.benchmarks import endurance, scaling
+from tests.benchmarks import endurance, peers, scaling
 
 T = TypeVar("T")
 
-MORE = {"scaling": scaling, "endurance": endurance}
+MORE = {"scaling": scaling, "endurance": endurance, "peers": peers}
 
 
 class Clock:
