@@ -76,6 +76,13 @@ def test_every_model_has_a_recipe() -> None:
     assert used == set(MODELS)
 
 
+def test_options_are_read_from_text() -> None:
+    given = {"d_model": "8", "dropout": "0.5", "begin_end": "false", "widths": "8,16,32,64"}
+    read = find_study("ctl", "cpu").recipe("ndr").changed({}, given).options
+    expected = {"d_model": 8, "dropout": 0.5, "begin_end": False, "widths": (8, 16, 32, 64)}
+    assert {name: read[name] for name in given} == expected
+
+
 def test_a_recipe_survives_json() -> None:
     for study in STUDIES:
         for recipe in study.recipes:

@@ -185,7 +185,8 @@ class ResNet(nn.Module):
         Returns:
             Scores `(rows, classes)`.
         """
-        states = centred(inputs)
+        # A processor convolves a few channels faster when they lie together.
+        states = centred(inputs).contiguous(memory_format=torch.channels_last)
         for stage in self.stages:
             states = stage(states)
             if record is not None:

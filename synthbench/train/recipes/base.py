@@ -239,9 +239,11 @@ def _read_heat(given: Any) -> tuple[float, float, float] | None:
 
 
 def _read_option(given: Any) -> Any:
-    """A model's option: text as the number, truth or name that it says."""
+    """A model's option: text as the number, truth or name that it says, or several of them."""
     if not isinstance(given, str):
         return given
+    if "," in given:
+        return tuple(map(_read_option, given.split(",")))
     for read in (int, float):
         try:
             return read(given)
