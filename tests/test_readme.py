@@ -20,16 +20,16 @@ def test_the_python_runs_and_the_commands_after_it(
     pytest.importorskip("datasets", reason="datasets is not installed")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SYNTHBENCH_DATA", str(write_sources(tmp_path / "sources")))
-    (python,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     scope: dict[str, object] = {}
-    exec(compile(python, "README.md", "exec"), scope)
+    for python in re.findall(r"```python\n(.*?)```", README, re.DOTALL):
+        exec(compile(python, "README.md", "exec"), scope)
     assert "accuracy" in capsys.readouterr().out
     assert len(scope["batch"]["id"]) == 512  # type: ignore[index]
 
     rows = synthbench.Dataset.open("listops").rows("default", "test", ["id"])
     lines = (json.dumps({"id": row["id"], "prediction": "3"}) for row in rows)
     Path("predictions.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    (shown,) = re.findall(r"```\n(synthbench list.*?)```", README, re.DOTALL)
+    (shown,) = re.findall(r"^```\n(synthbench list.*?)^```", README, re.DOTALL | re.MULTILINE)
     for line in shown.splitlines():
         words = shlex.split(re.split(r"  +", line)[0])[1:]
         if "--preset" in words and words[1] == "listops":
