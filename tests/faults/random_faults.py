@@ -96,6 +96,8 @@ def remove(below: str) -> Strike:
     return strike
 
 
+#: An interruption in the middle of an import leaves a file of Python's open, which closes it later.
+WARNINGS = "error,ignore::ResourceWarning"
 INTERRUPTED = r"\s*Interrupted; the same command goes on from here\.\n"
 GONE = r"Error: .*(was removed meanwhile|No such file or directory|is missing|No dataset at)"
 
@@ -152,7 +154,7 @@ class Disturbed:
 
     def _run_once(self, disturb: bool) -> bool:
         """One run; whether it was struck."""
-        program = Program(WORDS, self._directory)
+        program = Program(WORDS, self._directory, PYTHONWARNINGS=WARNINGS)
         program.wait_for_workers()
         struck, started = False, time.monotonic()
         if disturb:
