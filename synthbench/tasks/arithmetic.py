@@ -30,7 +30,8 @@ from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Split, parameter
 from synthbench.tasks.drawing import Node, draw_tree
 from synthbench.tasks.expressions import DIGITS, ExpressionParameters, ExpressionTask
-from synthbench.tasks.growing import Law, grow
+from synthbench.tasks.growing import grow
+from synthbench.tasks.laws import Law
 from synthbench.tasks.numeric import list_array
 from synthbench.tasks.scrutiny import Columns, Scrutiny
 from synthbench.tasks.tree_scrutiny import Reader

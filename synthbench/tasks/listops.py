@@ -32,7 +32,8 @@ from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Split, parameter
 from synthbench.tasks.drawing import Node, draw_tree
 from synthbench.tasks.expressions import DIGITS, ExpressionParameters, ExpressionTask
-from synthbench.tasks.growing import DEPTH_BITS, grow
+from synthbench.tasks.growing import grow
+from synthbench.tasks.laws import DEPTH_BITS
 from synthbench.tasks.listops_law import OPERATORS, ListOpsLaw
 from synthbench.tasks.scrutiny import numbers
 from synthbench.tasks.tree_scrutiny import Reader
