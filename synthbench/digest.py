@@ -134,11 +134,11 @@ class _Chunk:
             self._hash(path, little.view(np.uint8))
 
     def _add_images(self, path: str, array: pa.Array) -> None:
-        from synthbench.png import decode
+        from synthbench.png import decode_all
 
-        for encoded in array.drop_null().field("bytes"):
-            pixels = decode(encoded.as_py())
-            self._hash(f"{path}#shape", np.array(pixels.shape, "<i8"))
+        for pixels in decode_all(array.drop_null().field("bytes")):
+            count, *shape = pixels.shape
+            self._hash(f"{path}#shape", np.tile(np.array(shape, "<i8"), count))
             self._hash(path, pixels)
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +12,12 @@ from tqdm import tqdm
 
 import synthbench
 from synthbench.card import write_card
-from synthbench.dataset import MANIFEST, Dataset, Manifest, Shard, SplitRecord
-from synthbench.engine import Engine, open_engine
+from synthbench.dataset import MANIFEST, Dataset, Manifest
+from synthbench.engine import open_engine
 from synthbench.errors import SynthbenchError, UsageError, unknown_name
-from synthbench.fingerprint_set import FingerprintSet
-from synthbench.planning import Plan, drawing_order, make_plan
+from synthbench.making import Making
+from synthbench.planning import Plan, make_plan
 from synthbench.publishing import (
-    Workplace,
     check_whole,
     describe_difference,
     finished,
@@ -27,12 +25,8 @@ from synthbench.publishing import (
     write_json,
 )
 from synthbench.registry import task_class, task_names
-from synthbench.remote_writing import RemoteWriter
-from synthbench.resuming import LeftBehind
-from synthbench.sampling import SplitSampler
 from synthbench.sources import use_source_dir
-from synthbench.tasks.base import Split, Task
-from synthbench.writing import RoundWriter
+from synthbench.tasks.base import Task
 
 #: How many times smaller the splits of each preset are than the paper's.
 PRESETS = {"paper": 1, "small": 100}
@@ -140,26 +134,33 @@ def run(
             ) as workplace,
             _bar(task, plans, progress) as bar,
         ):
-            making = _Making(workplace, opened, command["shard_rows"], bar)
-            variants, seconds = {}, {}
-            for one in tasks:
-                opened.check(one)
-                records, taken = making.variant(one, plans[one.variant])
-                variants[one.variant] = records
-                seconds[one.variant] = taken
-            manifest = Manifest(
-                task=task,
-                seed=seed,
-                parameters=command["parameters"],
-                shard_rows=command["shard_rows"],
-                tables=command["tables"],
-                variants=variants,
-                synthbench=synthbench.__version__,
-            )
-            write_json(workplace.path / MANIFEST, manifest.to_dict())
-            write_card(workplace.path, manifest, tasks)
+            making = Making(workplace, opened, command["shard_rows"], bar)
+            manifest, seconds = _make(making, tasks, plans, command)
             workplace.publish(overwrite)
     return Outcome(target, manifest, seconds)
+
+
+def _make(
+    making: Making, tasks: list[Task], plans: Mapping[str, Plan], command: dict[str, Any]
+) -> tuple[Manifest, dict[str, dict[str, float]]]:
+    """Make all variants, with manifest and card; also returns the seconds of every split."""
+    variants, seconds = {}, {}
+    for task in tasks:
+        making.engine.check(task)
+        variants[task.variant], seconds[task.variant] = making.variant(task, plans[task.variant])
+    manifest = Manifest(
+        task=command["task"],
+        seed=command["seed"],
+        parameters=command["parameters"],
+        shard_rows=command["shard_rows"],
+        tables=command["tables"],
+        variants=variants,
+        synthbench=synthbench.__version__,
+    )
+    path = making.workplace.path
+    write_json(path / MANIFEST, manifest.to_dict())
+    write_card(path, manifest, tasks)
+    return manifest, seconds
 
 
 def run_all(task: str, *, out: str | Path | None, **arguments: Any) -> Iterator[Outcome]:
@@ -220,7 +221,7 @@ def _plan(task: Task, preset: str, rows: Mapping[str, int]) -> Plan:
         least = min(split.rows, _SMALLEST_PRESET_SPLIT)
         sizes[split.name] = max(split.rows // PRESETS[preset], least)
     capped = make_plan(task, sizes, at_most=True)
-    sizes = {name: sum(quotas.values()) for name, quotas in capped.quotas.items()}
+    sizes = {name: capped.rows(name) for name in sizes}
     return make_plan(task, {**sizes, **rows})
 
 
@@ -228,20 +229,17 @@ def _command(
     tasks: list[Task], plans: Mapping[str, Plan], shard_rows: int | None
 ) -> dict[str, Any]:
     """What is to be made, as JSON values: two runs with the same command make the same bytes."""
-    first = tasks[0]
+    first, rows = tasks[0], {}
+    for task in tasks:
+        plan = plans[task.variant]
+        rows[task.variant] = {split.name: plan.rows(split.name) for split in task.splits}
     if shard_rows is not None and (type(shard_rows) is not int or shard_rows < 1):
         raise UsageError(f"Shard rows {shard_rows}: allowed are whole numbers from 1.")
     return {
         "task": first.name,
         "seed": first.seed,
         "parameters": first.parameters.to_dict(),
-        "rows": {
-            task.variant: {
-                split.name: sum(plans[task.variant].quotas[split.name].values())
-                for split in task.splits
-            }
-            for task in tasks
-        },
+        "rows": rows,
         "shard_rows": shard_rows or first.shard_rows,
         "tables": _merged([task.tables for task in tasks]),
     }
@@ -281,84 +279,9 @@ def _check_same(there: Dataset, command: dict[str, Any]) -> None:
 
 @contextlib.contextmanager
 def _bar(task: str, plans: Mapping[str, Plan], progress: bool) -> Iterator[tqdm[Any]]:
-    total = sum(sum(q.values()) for plan in plans.values() for q in plan.quotas.values())
+    total = sum(plan.rows(split) for plan in plans.values() for split in plan.quotas)
     # `disable=None`: no bar where standard error is no terminal.
     with tqdm(
         total=total, desc=task, unit=" rows", unit_scale=True, disable=None if progress else True
     ) as bar:
         yield bar
-
-
-# The work itself.
-
-
-@dataclasses.dataclass
-class _Making:
-    """One run: everything that its splits share."""
-
-    workplace: Workplace
-    engine: Engine
-    shard_rows: int
-    bar: tqdm[Any]
-
-    def variant(self, task: Task, plan: Plan) -> tuple[dict[str, SplitRecord], dict[str, float]]:
-        """Make all splits of a variant; returns their records and seconds, in readers' order."""
-        seen: dict[int, FingerprintSet] = {}
-        records, seconds = {}, {}
-        for split in drawing_order(task):
-            started = time.perf_counter()
-            self.bar.set_postfix_str(f"{task.variant}/{split.name}")
-            records[split.name] = self.split(task, split, plan, seen)
-            seconds[split.name] = time.perf_counter() - started
-        names = [split.name for split in task.splits]
-        return {name: records[name] for name in names}, {name: seconds[name] for name in names}
-
-    def split(
-        self, task: Task, split: Split, plan: Plan, seen: dict[int, FingerprintSet]
-    ) -> SplitRecord:
-        """Make one split, or what is missing of it."""
-        left = LeftBehind(self.workplace, task, split)
-        rows = sum(plan.quotas[split.name].values())
-
-        def on_shard(shards: list[Shard], checkpoint: dict[str, Any]) -> None:
-            done = {"shards": [dataclasses.asdict(shard) for shard in shards], **checkpoint}
-            self.workplace.save(task.variant, split.name, done)
-
-        with self._open_writer(task, split, rows, left.shards, on_shard) as writer:
-            left.restore(seen, writer.pass_over)
-            self.bar.update(left.rows)
-            if left.record is not None:
-                return left.record
-            sampler = SplitSampler(task, split, plan, seen, self.engine, state=left.state)
-            emitted, state = left.emitted, sampler.state()
-            for drawn in sampler.rounds():
-                # To go on after an interruption, the round in hand is made again.
-                writer.write_round(drawn, emitted, {"emitted": emitted, "state": state})
-                emitted, state = emitted + len(drawn), sampler.state()
-                self.bar.update(min(len(drawn), max(0, emitted - left.rows)))
-            shards = writer.finish()
-        record = SplitRecord(
-            rows=rows,
-            buckets={task.bucket_label(b): count for b, count in sampler.taken().items()},
-            candidates=sampler.tried,
-            digest=writer.digest.hexdigest(),
-            shards=tuple(shards),
-        )
-        self.workplace.save(task.variant, split.name, {"record": dataclasses.asdict(record)})
-        return record
-
-    def _open_writer(
-        self,
-        task: Task,
-        split: Split,
-        rows: int,
-        finished: list[Shard],
-        on_shard: Callable[[list[Shard], Any], None],
-    ) -> RoundWriter | RemoteWriter:
-        """What makes shards of rows: here, or where the rows are."""
-        path, shard_rows = self.workplace.path, self.shard_rows
-        if self.engine.remote:
-            return RemoteWriter(
-                self.engine, task, path, split.name, rows, shard_rows, finished, on_shard
-            )
-        return RoundWriter(task, path, split.name, rows, shard_rows, finished, on_shard)

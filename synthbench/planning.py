@@ -58,6 +58,10 @@ class Plan:
 
     quotas: dict[str, dict[int, int]]
 
+    def rows(self, split: str) -> int:
+        """How many rows a split has in all."""
+        return sum(self.quotas[split].values())
+
 
 def make_plan(task: Task, rows: Mapping[str, int], at_most: bool = False) -> Plan:
     """Divide every split's rows over its buckets, evaluation splits first.

@@ -15,9 +15,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from synthbench import png
-from synthbench.digest import RowDigest, file_sha256, ids
+from synthbench.digest import ids
 from synthbench.errors import DatasetError
-from synthbench.features import Features, is_image
+from synthbench.features import is_image
 from synthbench.findings import Findings, one_line, short
 from synthbench.parquet import LARGEST_ROW, large_rows, read_batches
 from synthbench.seeding import fingerprints
@@ -285,37 +285,6 @@ def _undecodable(files: pa.Array) -> dict[int, str]:
         except ValueError as error:
             reasons[index] = _line(error)
     return reasons
-
-
-def hash_split(
-    directory: Path, files: Sequence[str], features: Features | None
-) -> tuple[list[str | None], str | None]:
-    """The SHA-256 of every shard of a split, and the digest of its rows.
-
-    Args:
-        directory: the dataset directory.
-        files: the shards, in order.
-        features: the columns; None if some shard cannot be read or has others.
-
-    Returns:
-        None for what cannot be read.
-    """
-    checksums: list[str | None] = []
-    for file in files:
-        try:
-            checksums.append(file_sha256(directory / file))
-        except OSError:
-            checksums.append(None)
-    if features is None:
-        return checksums, None
-    digest = RowDigest(features)
-    try:
-        for file in files:
-            for batch in read_batches(directory / file):
-                digest.update(batch)
-    except (DatasetError, pa.ArrowException, ValueError, TypeError, IndexError):
-        return checksums, None
-    return checksums, digest.hexdigest()
 
 
 def _line(error: Exception) -> str:

@@ -1,10 +1,10 @@
 """Whether a dataset is what its manifest says: everything derived again, from the files alone.
 
 What manifest, card and footers tell is looked at first (`filechecks`); workers then look at rows
-and bytes (`rowchecks`); what concerns more than one row (repeated rows, source images of two
-splits, balance) is put together here. What merely shaped the chances of rows (the seed, some of the
-parameters) and the number of candidates tried do not show in the rows; the command in the card is
-compared with the former.
+(`rowchecks`) and bytes (`bytechecks`); what concerns more than one row (repeated rows, source
+images of two splits, balance) is put together here. What merely shaped the chances of rows (the
+seed, some of the parameters) and the number of candidates tried do not show in the rows; the
+command in the card is compared with the former.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
+from synthbench.bytechecks import hash_split
 from synthbench.cardchecks import check_card
 from synthbench.dataset import MANIFEST, Dataset, columns_of
 from synthbench.engine import Asked, Engine, open_engine
@@ -31,7 +32,7 @@ from synthbench.filechecks import (
 )
 from synthbench.findings import SHOWN, Findings
 from synthbench.parquet import read_batches
-from synthbench.rowchecks import Piece, PieceReport, check_piece, hash_split
+from synthbench.rowchecks import Piece, PieceReport, check_piece
 from synthbench.sources import use_source_dir
 from synthbench.tasks.base import Task
 

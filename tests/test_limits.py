@@ -14,9 +14,9 @@ import pytest
 from numpy.typing import NDArray
 
 from synthbench import registry, writing
+from synthbench.bucket_stream import BucketStream
 from synthbench.errors import SynthbenchError
 from synthbench.features import Feature, value
-from synthbench.sampling import BucketStream
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Split
 from tests.making import (

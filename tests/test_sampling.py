@@ -13,14 +13,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synthbench import sampling
+from synthbench import bucket_stream
+from synthbench.bucket_stream import STALL_BLOCKS
 from synthbench.candidates import Rows, draw_candidates, list_candidates
 from synthbench.engine import Engine, open_engine
 from synthbench.errors import ParameterError, SynthbenchError
 from synthbench.fingerprint_set import FingerprintSet
 from synthbench.planning import Plan, drawing_order, make_plan, share_out
 from synthbench.registry import make_task
-from synthbench.sampling import STALL_BLOCKS, SplitSampler
+from synthbench.sampling import SplitSampler
 from synthbench.seeding import fingerprints
 from synthbench.tasks.base import Block, Split, Task
 from tests.numbers_task import Numbers
@@ -163,7 +164,7 @@ def test_a_bucket_is_listed_once_half_of_it_is_taken(monkeypatch: pytest.MonkeyP
         listed.append((split.name, bucket))
         return list_candidates(task, stream, split, bucket)
 
-    monkeypatch.setattr(sampling, "list_candidates", noting)
+    monkeypatch.setattr(bucket_stream, "list_candidates", noting)
     rounds_of(toy(100, 500, 500), small(train=60, iid=10))  # 35 of bucket 0
     assert listed == []
     rounds_of(toy(100, 500, 500), small(train=180, iid=10))  # 95 of it

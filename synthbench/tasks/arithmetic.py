@@ -27,16 +27,17 @@ from numpy.typing import NDArray
 
 from synthbench.errors import ParameterError
 from synthbench.seeding import Draws
+from synthbench.tasks.arithmetic_solver import OPERATORS, deciding, read_expression
 from synthbench.tasks.base import Block, Split, parameter
-from synthbench.tasks.drawing import Node, draw_tree
+from synthbench.tasks.expression_trees import draw_expression
 from synthbench.tasks.expressions import DIGITS, ExpressionParameters, ExpressionTask
-from synthbench.tasks.growing import Law, grow
+from synthbench.tasks.growing import grow
+from synthbench.tasks.laws import Law
 from synthbench.tasks.numeric import list_array
 from synthbench.tasks.scrutiny import Columns, Scrutiny
 from synthbench.tasks.tree_scrutiny import Reader
 from synthbench.tasks.trees import Forest, Grammar
 
-OPERATORS = ("+", "*")
 #: Expressions of a depth, at most, that are listed to be counted by label.
 MOST_LISTED = 200_000
 
@@ -209,7 +210,7 @@ class Arithmetic(ExpressionTask):
 
     def draw(self, row: Mapping[str, Any]) -> str:
         root = read_expression(row["text"], self.parameters.modulus)
-        return f"{row['text']}\n{draw_tree(_drawn(root))}"
+        return f"{row['text']}\n{draw_expression(root, deciding)}"
 
 
 # The generator: whole blocks at a time. Operands come in pairs, left and right.
@@ -296,72 +297,3 @@ def characters(columns: Columns) -> pa.ListArray:
     codes = split_characters(columns["text"])
     names = pa.array([chr(code) for code in range(128)])
     return list_array(pc.take(names, pa.array(codes[codes > 0])), (codes > 0).sum(axis=1))
-
-
-# The reference solver: one row, character by character, as the paper says it.
-
-
-@dataclasses.dataclass(slots=True, eq=False)
-class Expression:
-    """A digit (no operands), or an operation over two arguments; equal to itself alone."""
-
-    symbol: str
-    arguments: tuple[Expression, ...]
-    value: int
-    depth: int = 0
-    dependency_depth: int = 0
-
-
-def read_expression(text: str, modulus: int) -> Expression:
-    """Parse one row and work out value and depth of every operation.
-
-    Raises:
-        ValueError: the text is no expression.
-    """
-    open_brackets: list[list[Expression | str]] = [[]]
-    for character in text:
-        parts = open_brackets[-1]
-        if character == "(":
-            open_brackets.append([])
-        elif character in OPERATORS:
-            parts.append(character)
-        elif character in DIGITS:
-            parts.append(Expression(character, (), int(character) % modulus))
-        elif character == ")" and len(open_brackets) > 1:
-            open_brackets.pop()
-            match parts:
-                case [Expression() as left, str() as operator, Expression() as right]:
-                    open_brackets[-1].append(_operation(operator, left, right, modulus))
-                case _:
-                    raise ValueError(f"no operation of two operands in brackets: {text!r}")
-        else:
-            raise ValueError(f"{character!r} is out of place in {text!r}")
-    match open_brackets:
-        case [[Expression() as root]]:
-            return root
-    raise ValueError(f"{text!r} is no expression")
-
-
-def _operation(operator: str, left: Expression, right: Expression, modulus: int) -> Expression:
-    result = left.value + right.value if operator == "+" else left.value * right.value
-    node = Expression(operator, (left, right), result % modulus)
-    node.depth = 1 + max(left.depth, right.depth)
-    node.dependency_depth = 1 + max(operand.dependency_depth for operand in deciding(node))
-    return node
-
-
-def deciding(node: Expression) -> tuple[Expression, ...]:
-    """The operands that decide an operation's value: a factor of 0 alone, else both."""
-    if node.symbol == "*":
-        zeros = [operand for operand in node.arguments if operand.value == 0]
-        if zeros:
-            return (min(zeros, key=lambda operand: operand.dependency_depth),)
-    return node.arguments
-
-
-def _drawn(node: Expression, needed: bool = True) -> Node:
-    """The expression for `draw_tree`: every node with its value, cut ones marked."""
-    kept = deciding(node)
-    children = tuple(_drawn(operand, needed and operand in kept) for operand in node.arguments)
-    label = node.symbol if node.symbol == str(node.value) else f"{node.symbol} = {node.value}"
-    return Node(label, children, cut=not needed)

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import abc
 import dataclasses
-import operator
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,11 +16,16 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from synthbench.errors import ParameterError, UsageError, unknown_name
+from synthbench.errors import UsageError, unknown_name
 from synthbench.features import Feature
 from synthbench.seeding import Draws
+from synthbench.tasks.classes import read_class
 from synthbench.tasks.origins import Origin
+from synthbench.tasks.parameters import Parameters, parameter
 from synthbench.tasks.scrutiny import Scrutiny
+
+#: All that a task's module needs of this package, but for draws, features and errors.
+__all__ = ["Block", "Breakdown", "Parameters", "Split", "Task", "parameter", "read_class"]
 
 #: The largest part of a counted bucket that one evaluation split may take from train.
 EVALUATION_SHARE = 0.1
@@ -82,107 +86,6 @@ class Breakdown:
     width: int = 0
 
 
-@dataclasses.dataclass(frozen=True)
-class Parameters:
-    """Base of every task's parameters: frozen, and checked when made.
-
-    Fields declare their text for `synthbench info` with `parameter(default, help)`.
-    """
-
-    @classmethod
-    def make(cls, values: Mapping[str, Any]) -> Parameters:
-        """Parameters from names and values; text, as given by `--set`, is read by field type.
-
-        Raises:
-            UsageError: there is no parameter of this name.
-            ParameterError: a value that cannot be read or is not allowed.
-        """
-        fields = {field.name: field for field in dataclasses.fields(cls)}
-        chosen = {}
-        for name, given in values.items():
-            if name not in fields:
-                raise unknown_name("parameter", name, fields)
-            chosen[name] = _read(name, given, fields[name].default)
-        return cls(**chosen)
-
-    def to_dict(self) -> dict[str, Any]:
-        """All parameters as JSON values."""
-        return {field.name: _plain(getattr(self, field.name)) for field in dataclasses.fields(self)}
-
-    def changed(self) -> dict[str, Any]:
-        """The parameters that differ from their defaults, as JSON values.
-
-        Only these name the random streams, so that a parameter added later changes no dataset.
-        """
-        return {
-            field.name: _plain(getattr(self, field.name))
-            for field in dataclasses.fields(self)
-            if getattr(self, field.name) != field.default
-        }
-
-
-def parameter(default: Any, help: str) -> Any:
-    """A field of `Parameters` with its text for people."""
-    return dataclasses.field(default=default, metadata={"help": help})
-
-
-def _plain(given: Any) -> Any:
-    return list(given) if isinstance(given, tuple) else given
-
-
-def _read(name: str, given: Any, default: Any) -> Any:
-    """A value of the default's type from `given`, which is text or such a value."""
-    try:
-        match _kind(default):
-            case "names":
-                items = given.split(",") if isinstance(given, str) else given
-                return tuple(str(item).strip() for item in items)
-            case "numbers":
-                items = given.split(",") if isinstance(given, str) else np.atleast_1d(given)
-                return tuple(number for item in items for number in _numbers(item))
-            case "bool":
-                return {"true": True, "false": False}[str(given).lower()]
-            case "int" if isinstance(given, str) or operator.index(given) is not None:
-                return int(given)
-            case "float":
-                return float(given)
-            case _:
-                return str(given)
-    except (ValueError, TypeError, KeyError, OverflowError):
-        allowed = _EXPECTED[_kind(default)]
-        raise ParameterError(f"Parameter {name}={given!r}: expected {allowed}.") from None
-
-
-_EXPECTED = {
-    "names": "names separated by commas",
-    "numbers": "whole numbers such as 1,2,5 or 1..5",
-    "bool": "true or false",
-    "int": "a whole number",
-    "float": "a number",
-    "str": "text",
-}
-
-
-def _kind(default: Any) -> str:
-    if isinstance(default, tuple):
-        return "names" if isinstance(default[0], str) else "numbers"
-    return type(default).__name__
-
-
-#: Numbers of a range, at most; no parameter takes so many.
-_MOST_NUMBERS = 10_000
-
-
-def _numbers(item: Any) -> Iterable[int]:
-    """`3` or `1..5` as numbers."""
-    if isinstance(item, str) and ".." in item:
-        low, high = map(int, item.split(".."))
-        if high - low > _MOST_NUMBERS:
-            raise ValueError(f"more than {_MOST_NUMBERS:,} numbers")
-        return range(low, high + 1)
-    return (int(item) if isinstance(item, str) else operator.index(item),)
-
-
 class Task(abc.ABC):
     """A task with a variant, parameters and a seed chosen."""
 
@@ -210,11 +113,10 @@ class Task(abc.ABC):
     breakdowns: ClassVar[tuple[Breakdown, ...]] = ()
     #: Metrics of one answer; the first is what `score` returns.
     metrics: ClassVar[tuple[str, ...]] = ("accuracy",)
-    #: The columns that `read_answer` and `measure` look at; none named means all.
-    judged_by: ClassVar[tuple[str, ...]] = ()
-
     #: Those of the metrics that are 0 or 1 for a row, so that an interval can be given.
     binary_metrics: ClassVar[tuple[str, ...]] = ("accuracy",)
+    #: The columns that `read_answer` and `measure` look at; none named means all.
+    judged_by: ClassVar[tuple[str, ...]] = ()
 
     def __init__(
         self,
@@ -462,36 +364,3 @@ class Task(abc.ABC):
     def draw_sheet(self, rows: Sequence[Mapping[str, Any]], path: Path) -> None:
         """Write rows with images as one picture, for tasks that have images."""
         raise TypeError(f"{self.name} has no images")  # pragma: no cover
-
-
-def read_class(prediction: Any, names: Sequence[str]) -> int | None:
-    """A class index from an index or a name: `3`, `"3"`, `" 3 "`, `3.0`; None if unreadable.
-
-    Args:
-        prediction: an integer, an integral float, text, or one of these as a NumPy or torch
-            scalar. Booleans, other floats, NaN and infinity are not read.
-        names: the class names; text is looked up here first, then read as an index.
-    """
-    if getattr(prediction, "shape", None) == ():
-        prediction = prediction.item()
-    if isinstance(prediction, bytes):
-        prediction = prediction.decode("utf-8", "replace")
-    if isinstance(prediction, str):
-        text = prediction.strip()
-        if text in names:
-            return list(names).index(text)
-        if not text.isascii() or not text.isdigit():
-            return None
-        digits = text.lstrip("0") or "0"
-        if len(digits) > len(str(len(names))):  # `int` refuses thousands of digits
-            return None
-        prediction = int(digits)
-    if isinstance(prediction, bool):
-        return None
-    if isinstance(prediction, (float, np.floating)):
-        if not float(prediction).is_integer():
-            return None
-        prediction = int(prediction)
-    if isinstance(prediction, int) and 0 <= prediction < len(names):
-        return int(prediction)
-    return None

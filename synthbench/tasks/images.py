@@ -1,4 +1,4 @@
-"""Source images: where they lie, and which split may use which of them.
+"""Source images: where they lie, and how they get there.
 
 A source is `mnist`, `fashion` or `cifar`, in the files as torchvision lays them out, or
 `folder:PATH`, a tree with one folder of picture files for each class.
@@ -7,38 +7,29 @@ Sources lie in the directory that the environment variable `SYNTHBENCH_DATA` nam
 `--source-dir` sets it), else in the user's cache. Nothing is downloaded unless asked for:
 
     python -m synthbench.tasks.images mnist fashion cifar
-
-The images of a source are numbered: first the training set's, then the test set's, each in the
-order of its files. No image serves two splits, whatever the seed: of each class's training images
-every tenth, from the first on, is for validation. A class-folder tree has `train` and `test` at
-its top, or is one tree; then of each class's images every tenth, from the first on, is for
-validation, and every tenth, from the second on, for test.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import shlex
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from synthbench.errors import DatasetError, SynthbenchError, UsageError, unknown_name
-from synthbench.sources import SOURCE_VARIABLE, expanded, source_dir
-from synthbench.tasks.image_files import SUFFIXES, read_cifar, read_idx, read_pictures, scale
+from synthbench.sources import SOURCE_VARIABLE, source_dir
+from synthbench.tasks.class_folders import find_folder, folder_classes, load_folder
+from synthbench.tasks.image_files import read_cifar, read_idx, scale
+from synthbench.tasks.image_sources import Source
 
 T = TypeVar("T")
-
-#: One image in so many of a class's training images is for validation.
-HELD_OUT = 10
 
 #: The class names of torchvision's sets, in the order of their labels.
 CLASSES = {
@@ -68,124 +59,6 @@ _SETS = {
 }
 
 
-class Pool(NamedTuple):
-    """The images that one split may use, class by class.
-
-    Attributes:
-        numbers: image numbers, int32, those of the first class first.
-        start: where each class begins in `numbers`, int64 `(classes,)`.
-        size: how many images each class has, int64 `(classes,)`.
-    """
-
-    numbers: NDArray[np.int32]
-    start: NDArray[np.int64]
-    size: NDArray[np.int64]
-
-    def pick(
-        self, classes: NDArray[np.integer[Any]], uniform: NDArray[np.float64]
-    ) -> NDArray[np.int32]:
-        """An image of each of the classes; all of a class's are equally likely.
-
-        Args:
-            classes: class numbers, each of a class that has images.
-            uniform: uniform numbers in `[0, 1)`, of the same shape.
-        """
-        rank = (uniform * self.size[classes]).astype(np.int64)
-        picked: NDArray[np.int32] = self.numbers[self.start[classes] + rank]
-        return picked
-
-
-@dataclass(frozen=True, eq=False)
-class Source:
-    """The images of one source, in order; pixels are read when they are first needed.
-
-    Attributes:
-        title: what to call it in an error.
-        classes: names of the classes, in the order of their labels.
-        labels: the class of each image, int16 `(images,)`.
-        training: how many images, the first ones, are the training set's; None for one tree.
-        read: reads the pixels.
-    """
-
-    title: str
-    classes: tuple[str, ...]
-    labels: NDArray[np.int16]
-    training: int | None
-    read: Callable[[], NDArray[np.uint8]]
-
-    @cached_property
-    def pixels(self) -> NDArray[np.uint8]:
-        """All images, uint8 `(images, 28, 28)` if grey, else `(images, 28, 28, 3)`.
-
-        Raises:
-            DatasetError: a file is broken, or there are more or fewer images than labels.
-        """
-        pixels = self.read()
-        if len(pixels) != len(self.labels):
-            raise DatasetError(
-                f"{self.title}: {len(pixels):,} images, but {len(self.labels):,} labels."
-            )
-        return pixels
-
-    def describe(self) -> dict[str, Any]:
-        """What the manifest says of it; the checksum is over labels and decoded, scaled pixels."""
-        checksum = hashlib.sha256(np.array(self.pixels.shape, "<i8").tobytes())
-        checksum.update(self.labels.astype("<i2").data)
-        checksum.update(np.ascontiguousarray(self.pixels).data)
-        return {
-            "images": len(self.labels),
-            "training_images": self.training,
-            "classes": list(self.classes),
-            "sha256": checksum.hexdigest(),
-        }
-
-    def pool(self, split: str, classes: Iterable[int]) -> Pool:
-        """The images that a split may use.
-
-        Args:
-            split: `train`, `validation` or `test`.
-            classes: the classes that must have images.
-
-        Raises:
-            DatasetError: one of them has none.
-        """
-        pool = self._pools[split]
-        for number in classes:
-            if number >= len(self.classes):
-                raise DatasetError(
-                    f"{self.title}: class number {number} is needed, counted from 0, but there "
-                    f"are only {', '.join(self.classes)}."
-                )
-            if not pool.size[number]:
-                raise DatasetError(
-                    f"{self.title}: class {self.classes[number]} has no image for {split}; "
-                    f"every {HELD_OUT}th of its training images is for validation."
-                )
-        return pool
-
-    @cached_property
-    def _pools(self) -> dict[str, Pool]:
-        classes = len(self.classes)
-        training = len(self.labels) if self.training is None else self.training
-        test = np.arange(len(self.labels)) >= training
-        # The place of each image among those of its class and set.
-        group = self.labels + classes * test.astype(np.int64)
-        order = np.argsort(group, kind="stable").astype(np.int32)
-        count = np.bincount(group, minlength=2 * classes)
-        place = np.arange(len(order)) - np.repeat(np.cumsum(count) - count, count)
-        tested = test[order] if self.training is not None else place % HELD_OUT == 1
-        validated = ~tested & (place % HELD_OUT == 0)
-        return {
-            "train": self._pool(order[~tested & ~validated]),
-            "validation": self._pool(order[validated]),
-            "test": self._pool(order[tested]),
-        }
-
-    def _pool(self, numbers: NDArray[np.int32]) -> Pool:
-        size = np.bincount(self.labels[numbers], minlength=len(self.classes))
-        return Pool(numbers, np.cumsum(size) - size, size)
-
-
 # Where sources lie.
 
 
@@ -202,7 +75,7 @@ def load(spec: str) -> Source:
     """
     kind, _, path = spec.partition(":")
     if kind == "folder":
-        return _load_folder(_find_folder(path))
+        return load_folder(find_folder(path))
     if kind not in _SETS:
         raise unknown_name("source", spec, [*_SETS, "folder:PATH"])
     return _load_cifar(source_dir()) if kind == "cifar" else _load_idx(kind, source_dir())
@@ -226,7 +99,7 @@ def class_names(spec: str) -> tuple[str, ...]:
         UsageError: a class-folder tree that is not there.
     """
     kind, _, path = spec.partition(":")
-    return _folder_classes(_find_folder(path)) if kind == "folder" else CLASSES[kind]
+    return folder_classes(find_folder(path)) if kind == "folder" else CLASSES[kind]
 
 
 # torchvision's sets.
@@ -299,65 +172,6 @@ def _checked(kind: str, root: Path, file: Path, read: Callable[[Path], T]) -> T:
 
 def _fetch_command(kind: str, root: Path) -> str:
     return f"python -m synthbench.tasks.images {kind} --to {shlex.quote(str(root))}"
-
-
-# Class folders.
-
-
-def _find_folder(path: str) -> Path:
-    given = expanded(path)
-    places = [given] if given.is_absolute() else [source_dir() / given, given.absolute()]
-    for place in places:
-        if place.is_dir():
-            return place
-    raise UsageError(
-        f"Class folders {path!r} are missing: there is no {' and no '.join(map(str, places))}.\n"
-        f"Name the directory that they lie in with --source-dir or {SOURCE_VARIABLE}."
-    )
-
-
-def _folder_parts(root: Path) -> tuple[Path, ...]:
-    """`train` and `test`, or the tree itself."""
-    parts = (root / "train", root / "test")
-    return parts if all(part.is_dir() for part in parts) else (root,)
-
-
-@lru_cache(maxsize=8)
-def _folder_classes(root: Path) -> tuple[str, ...]:
-    parts = _folder_parts(root)
-    names = [sorted(entry.name for entry in part.iterdir() if entry.is_dir()) for part in parts]
-    if not names[0]:
-        raise DatasetError(f"Class folders {root}: there is no folder in {parts[0]}.")
-    if names[0] != names[-1]:
-        raise DatasetError(
-            f"Class folders {root}: train has {', '.join(names[0])}, "
-            f"but test has {', '.join(names[-1]) or 'none'}."
-        )
-    return tuple(names[0])
-
-
-@lru_cache(maxsize=8)
-def _load_folder(root: Path) -> Source:
-    classes, parts = _folder_classes(root), _folder_parts(root)
-    files: list[Path] = []
-    labels: list[int] = []
-    training = 0
-    for part in parts:
-        training = len(files)
-        for label, name in enumerate(classes):
-            entries = sorted((part / name).iterdir())
-            found = [entry for entry in entries if entry.suffix.lower() in SUFFIXES]
-            if not found:
-                raise DatasetError(f"Class folder {part / name} has no picture files.")
-            files += found
-            labels += [label] * len(found)
-    return Source(
-        title=f"Class folders {root}",
-        classes=classes,
-        labels=np.array(labels, np.int16),
-        training=training if len(parts) == 2 else None,
-        read=lambda: read_pictures(files),
-    )
 
 
 # Fetching.

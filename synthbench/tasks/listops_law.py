@@ -1,6 +1,6 @@
 """What a ListOps operator makes of its arguments: its value and its dependency depth.
 
-The rule in the two forms that `trees.Law` asks for. Of an operator's arguments only some decide:
+The rule in the two forms that `laws.Law` asks for. Of an operator's arguments only some decide:
 of MIN and MAX one, of MED the middle one or two, of SM all. The dependency depth is one more than
 the largest among these; of arguments with the same value the shallowest decide (`strict`), or the
 first in order (as published).
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from synthbench.tasks.growing import DEPTH_BITS, DEPTH_MASK, Law
+from synthbench.tasks.laws import DEPTH_BITS, DEPTH_MASK, Law
 from synthbench.tasks.trees import Grammar
 
 OPERATORS = ("MIN", "MAX", "MED", "SM")

@@ -20,7 +20,7 @@ from synthbench.features import Feature, value
 from synthbench.tasks.base import Block
 from synthbench.tasks.composites_rules import COLORS
 from synthbench.tasks.image_files import SIZE
-from synthbench.tasks.images import Source
+from synthbench.tasks.image_sources import Source
 
 #: What a quadrant can show.
 KINDS = ("empty", "mnist", "fashion", "cifar", "folder")

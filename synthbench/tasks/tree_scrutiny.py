@@ -9,13 +9,14 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from synthbench.seeding import fingerprints
 from synthbench.tasks.base import Block
+from synthbench.tasks.expression_trees import Deciding, Expression
 from synthbench.tasks.scrutiny import (
     Claim,
     Columns,
@@ -32,22 +33,6 @@ NOTHING = -1
 _KEPT = 1 << 16
 
 
-class Tree(Protocol):
-    """A digit (no arguments) or an operator with its arguments."""
-
-    @property
-    def symbol(self) -> str:
-        """The digit or the operator."""
-
-    @property
-    def value(self) -> int:
-        """What it evaluates to."""
-
-    @property
-    def arguments(self) -> Sequence[Any]:
-        """The arguments, trees themselves."""
-
-
 @dataclasses.dataclass(frozen=True)
 class Reader:
     """How a task's trees are read.
@@ -61,85 +46,16 @@ class Reader:
         closing: code of the token that ends one.
     """
 
-    read: Callable[[str], Tree]
+    read: Callable[[str], Expression]
     apply: Callable[[str, list[int]], int]
-    deciding: Callable[[Any], Sequence[Tree]]
+    deciding: Deciding
     operators: tuple[str, ...]
     opening: tuple[int, ...]
     closing: int
 
-    def gather(self, columns: Columns, look: Callable[[Tree], Iterator[Any]]) -> list[Any]:
+    def gather(self, columns: Columns, look: Callable[[Expression], Iterator[Any]]) -> list[Any]:
         """Values of each row's tree, those of all rows in one list."""
         return [found for text in columns["text"].to_pylist() for found in look(self.read(text))]
-
-
-def tree_scrutiny(
-    reader: Reader, parse: Callable[[Columns], Block], depth: str, deepest: int
-) -> Scrutiny:
-    """What to look for in rows of trees.
-
-    Args:
-        reader: how the trees are read.
-        parse: from columns to a block with `tokens`.
-        depth: the column that says how deep a row has to be looked at.
-        deepest: its largest value.
-    """
-    look = functools.lru_cache(maxsize=_KEPT)(functools.partial(_look, reader, deepest))
-
-    def looks(columns: Columns) -> list[Look]:
-        return [look(text) for text in columns["text"].to_pylist()]
-
-    def cut(levels: int) -> Shortcut:
-        return by_key(
-            f"cut below level {levels}",
-            "The most frequent label for the root's operator and the value of the tree without the "
-            f"operators that are nested deeper than {levels}; in rows that claim to be deeper.",
-            lambda columns: np.array([(one.root, one.cuts[levels - 1]) for one in looks(columns)]),
-            applies=lambda columns: numbers(columns[depth]) > levels,
-        )
-
-    def compare(columns: Columns) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        return numbers(columns[depth]), np.array([one.needed for one in looks(columns)])
-
-    return Scrutiny(
-        shortcuts=(
-            by_key(
-                "root operator alone",
-                "The most frequent label under the root's operator.",
-                lambda columns: np.array([one.root for one in looks(columns)]),
-            ),
-            by_key(
-                "longest argument alone",
-                "The most frequent label for the value of the root's longest argument.",
-                lambda columns: np.array([one.longest for one in looks(columns)]),
-            ),
-            *map(cut, range(1, deepest)),
-        ),
-        traits={
-            "operators": lambda columns: reader.gather(columns, _operators),
-            "arguments of an operator": lambda columns: reader.gather(columns, _arities),
-            "depth of deciding leaves": lambda columns: reader.gather(
-                columns, lambda tree: (depth for depth, _ in _deciding_leaves(reader, tree))
-            ),
-            "place of deciding leaves among all, in tenths": lambda columns: reader.gather(
-                columns, lambda tree: (place for _, place in _deciding_leaves(reader, tree))
-            ),
-        },
-        kinships={
-            "the same but for the order of arguments": lambda columns: commuted(
-                parse(columns)["tokens"], reader.opening, reader.closing
-            )
-        },
-        claims=(
-            Claim(
-                depth,
-                f"Rows whose value is settled at a smaller depth than `{depth}` says, when of "
-                "arguments that decide alike the shallowest is taken.",
-                compare,
-            ),
-        ),
-        levels=Levels(depth, lambda columns: numbers(columns[depth])),
-    )
 
 
 class Look(NamedTuple):
@@ -158,9 +74,95 @@ class Look(NamedTuple):
     needed: int
 
 
+#: What parts of each row's tree come to.
+Looks = Callable[[Columns], list[Look]]
+
+
+def tree_scrutiny(
+    reader: Reader, parse: Callable[[Columns], Block], depth: str, deepest: int
+) -> Scrutiny:
+    """What to look for in rows of trees.
+
+    Args:
+        reader: how the trees are read.
+        parse: from columns to a block with `tokens`.
+        depth: the column that says how deep a row has to be looked at.
+        deepest: its largest value.
+    """
+    look = functools.lru_cache(maxsize=_KEPT)(functools.partial(_look, reader, deepest))
+
+    def looks(columns: Columns) -> list[Look]:
+        return [look(text) for text in columns["text"].to_pylist()]
+
+    def claimed(columns: Columns) -> NDArray[np.int64]:
+        return numbers(columns[depth])
+
+    claim = Claim(
+        depth,
+        f"Rows whose value is settled at a smaller depth than `{depth}` says, when of arguments "
+        "that decide alike the shallowest is taken.",
+        lambda columns: (claimed(columns), np.array([one.needed for one in looks(columns)])),
+    )
+    cuts = (_cut_shortcut(looks, claimed, levels) for levels in range(1, deepest))
+    return Scrutiny(
+        shortcuts=(*_root_shortcuts(looks), *cuts),
+        traits=_traits(reader),
+        kinships={
+            "the same but for the order of arguments": lambda columns: commuted(
+                parse(columns)["tokens"], reader.opening, reader.closing
+            )
+        },
+        claims=(claim,),
+        levels=Levels(depth, claimed),
+    )
+
+
+def _root_shortcuts(looks: Looks) -> tuple[Shortcut, ...]:
+    return (
+        by_key(
+            "root operator alone",
+            "The most frequent label under the root's operator.",
+            lambda columns: np.array([one.root for one in looks(columns)]),
+        ),
+        by_key(
+            "longest argument alone",
+            "The most frequent label for the value of the root's longest argument.",
+            lambda columns: np.array([one.longest for one in looks(columns)]),
+        ),
+    )
+
+
+def _cut_shortcut(
+    looks: Looks, claimed: Callable[[Columns], NDArray[np.int64]], levels: int
+) -> Shortcut:
+    return by_key(
+        f"cut below level {levels}",
+        "The most frequent label for the root's operator and the value of the tree without the "
+        f"operators that are nested deeper than {levels}; in rows that claim to be deeper.",
+        lambda columns: np.array([(one.root, one.cuts[levels - 1]) for one in looks(columns)]),
+        applies=lambda columns: claimed(columns) > levels,
+    )
+
+
+def _traits(reader: Reader) -> dict[str, Callable[[Columns], list[Any]]]:
+    return {
+        "operators": lambda columns: reader.gather(columns, _operators),
+        "arguments of an operator": lambda columns: reader.gather(columns, _arities),
+        "depth of deciding leaves": lambda columns: reader.gather(
+            columns, lambda tree: (depth for depth, _ in _deciding_leaves(reader, tree))
+        ),
+        "place of deciding leaves among all, in tenths": lambda columns: reader.gather(
+            columns, lambda tree: (place for _, place in _deciding_leaves(reader, tree))
+        ),
+    }
+
+
+# What the looks see.
+
+
 def _look(reader: Reader, deepest: int, text: str) -> Look:
     tree = reader.read(text)
-    longest: Tree = max(tree.arguments, key=_tokens)
+    longest = max(tree.arguments, key=_tokens)
     return Look(
         root=reader.operators.index(tree.symbol),
         longest=longest.value,
@@ -169,14 +171,14 @@ def _look(reader: Reader, deepest: int, text: str) -> Look:
     )
 
 
-def _tokens(tree: Tree) -> int:
+def _tokens(tree: Expression) -> int:
     """Tokens of a prefix form; trees of an infix form are in the same order."""
     if not tree.arguments:
         return 1
     return 2 + sum(_tokens(argument) for argument in tree.arguments)
 
 
-def _cut_value(reader: Reader, tree: Tree, levels: int) -> int:
+def _cut_value(reader: Reader, tree: Expression, levels: int) -> int:
     """What the tree comes to when operators below so many levels are left out."""
     if not tree.arguments:
         return tree.value
@@ -187,14 +189,14 @@ def _cut_value(reader: Reader, tree: Tree, levels: int) -> int:
     return reader.apply(tree.symbol, left) if left else NOTHING
 
 
-def _needed(reader: Reader, tree: Tree) -> int:
+def _needed(reader: Reader, tree: Expression) -> int:
     """The depth that is left when every argument that does not decide is cut."""
     if not tree.arguments:
         return 0
     return 1 + max(_needed(reader, argument) for argument in reader.deciding(tree))
 
 
-def _inner(tree: Tree) -> Iterator[Tree]:
+def _inner(tree: Expression) -> Iterator[Expression]:
     """The operators of a tree, the root first."""
     if tree.arguments:
         yield tree
@@ -202,15 +204,15 @@ def _inner(tree: Tree) -> Iterator[Tree]:
             yield from _inner(argument)
 
 
-def _operators(tree: Tree) -> Iterator[str]:
+def _operators(tree: Expression) -> Iterator[str]:
     return (node.symbol for node in _inner(tree))
 
 
-def _arities(tree: Tree) -> Iterator[int]:
+def _arities(tree: Expression) -> Iterator[int]:
     return (len(node.arguments) for node in _inner(tree))
 
 
-def _deciding_leaves(reader: Reader, tree: Tree) -> Iterator[tuple[int, int]]:
+def _deciding_leaves(reader: Reader, tree: Expression) -> Iterator[tuple[int, int]]:
     """Depth and place (0 to 9) of the leaves that decide the tree's value."""
     leaves = list(_leaves(reader, tree, 0, True))
     for number, (depth, needed) in enumerate(leaves):
@@ -218,14 +220,16 @@ def _deciding_leaves(reader: Reader, tree: Tree) -> Iterator[tuple[int, int]]:
             yield depth, 10 * number // len(leaves)
 
 
-def _leaves(reader: Reader, tree: Tree, depth: int, needed: bool) -> Iterator[tuple[int, bool]]:
+def _leaves(
+    reader: Reader, tree: Expression, depth: int, needed: bool
+) -> Iterator[tuple[int, bool]]:
     """Depth of every leaf from left to right, and whether it decides."""
     if not tree.arguments:
         yield depth, needed
         return
-    kept = {id(argument) for argument in reader.deciding(tree)} if needed else set()
+    kept = reader.deciding(tree) if needed else []
     for argument in tree.arguments:
-        yield from _leaves(reader, argument, depth + 1, id(argument) in kept)
+        yield from _leaves(reader, argument, depth + 1, argument in kept)
 
 
 # Near duplicates: the same tree up to the order of arguments.

@@ -83,7 +83,7 @@ def stages(task: Task, rows: int, directory: Path) -> dict[str, float]:
             break
         for _ in SplitSampler(task, split, plan, seen, Engine(None, 1)).rounds():
             pass
-    total = sum(plan.quotas[largest.name].values())
+    total = plan.rows(largest.name)
     rounds = SplitSampler(task, largest, plan, seen, TimedEngine(clock)).rounds()
     with SplitWriter(
         directory, "stages", largest.name, columns_of(task), total, task.shard_rows,

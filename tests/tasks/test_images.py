@@ -19,8 +19,10 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from synthbench.errors import DatasetError, SynthbenchError, UsageError
+from synthbench.sources import source_dir
 from synthbench.tasks import images
 from synthbench.tasks.image_files import read_cifar, scale
+from synthbench.tasks.image_sources import Pool, Source
 from tests.tasks.tiny_sources import (
     TEST,
     TRAINING,
@@ -140,7 +142,7 @@ def test_the_checksum_tells_any_other_pixel_or_label(sources):
             pixels[-change, 27 * change, 5] ^= 1
         else:
             shown[7] ^= 1
-        other = images.Source("other", source.classes, shown, source.training, lambda p=pixels: p)
+        other = Source("other", source.classes, shown, source.training, lambda p=pixels: p)
         seen.add(other.describe()["sha256"])
     assert len(seen) == 4
     assert source.describe()["images"] == 10 * (TRAINING + TEST)
@@ -203,7 +205,7 @@ def test_every_image_of_a_class_is_picked_alike(sources):
 
 
 def test_the_largest_uniform_number_picks_the_last_image():
-    pool = images.Pool(np.arange(6000, dtype=np.int32), np.array([0]), np.array([6000]))
+    pool = Pool(np.arange(6000, dtype=np.int32), np.array([0]), np.array([6000]))
     assert pool.pick(np.array([0]), np.array([1.0 - 2.0**-53])).tolist() == [5999]
 
 
@@ -222,11 +224,11 @@ def test_a_class_without_images_for_a_split_is_named(empty):
 def test_the_variable_comes_before_the_cache(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("SYNTHBENCH_DATA", str(tmp_path / "data"))
-    assert images.source_dir() == tmp_path / "data"
+    assert source_dir() == tmp_path / "data"
     monkeypatch.delenv("SYNTHBENCH_DATA")
-    assert images.source_dir() == tmp_path / "cache/synthbench"
+    assert source_dir() == tmp_path / "cache/synthbench"
     monkeypatch.delenv("XDG_CACHE_HOME")
-    assert images.source_dir() == Path.home() / ".cache/synthbench"
+    assert source_dir() == Path.home() / ".cache/synthbench"
 
 
 def test_a_relative_tree_is_looked_for_among_the_sources_then_here(empty, monkeypatch):

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from synthbench.registry import make_task
-from synthbench.tasks.arithmetic import read_expression
+from synthbench.tasks.arithmetic_solver import read_expression
 from synthbench.tasks.expressions import ExpressionTask
-from synthbench.tasks.listops import read_tree
+from synthbench.tasks.listops_solver import read_tree
 from synthbench.tasks.tree_scrutiny import (
     NOTHING,
     _cut_value,

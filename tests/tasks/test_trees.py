@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from synthbench.seeding import Draws
 from synthbench.tasks.arithmetic import Arithmetic, DepthLaw
-from synthbench.tasks.growing import DEPTH_BITS, DEPTH_MASK, Law, _operator_chances, grow
+from synthbench.tasks.growing import grow
+from synthbench.tasks.laws import DEPTH_BITS, DEPTH_MASK, Law, operator_chances
 from synthbench.tasks.listops import ListOps
 from synthbench.tasks.listops_law import OPERATORS, ListOpsLaw
 from synthbench.tasks.trees import Grammar
@@ -335,7 +336,7 @@ def laws():
 def test_the_chances_of_all_keys_sum_to_one(law):
     for height in range(1, law.grammar.max_depth + 1):
         assert sum(law.argument(height).values()) == pytest.approx(1, abs=1e-12)
-        chances = _operator_chances(law, height)
+        chances = operator_chances(law, height)
         assert sum(chances.values()) == pytest.approx(1, abs=1e-12)
         assert all(1 <= outcome & DEPTH_MASK <= height for outcome in chances)
 
@@ -349,7 +350,7 @@ def test_drawn_keys_agree_with_the_tables(strict, depth):
     assert len(keys) == 30_000
     chances = {
         outcome: chance
-        for outcome, chance in _operator_chances(law, grammar.max_depth).items()
+        for outcome, chance in operator_chances(law, grammar.max_depth).items()
         if outcome & DEPTH_MASK == depth
     }
     total = sum(chances.values())

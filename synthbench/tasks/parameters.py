@@ -1,0 +1,113 @@
+"""Parameters of a task: a frozen dataclass that reads its values from text and checks itself."""
+
+from __future__ import annotations
+
+import dataclasses
+import operator
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from synthbench.errors import ParameterError, unknown_name
+
+
+@dataclasses.dataclass(frozen=True)
+class Parameters:
+    """Base of every task's parameters: frozen, and checked when made.
+
+    Fields declare their text for `synthbench info` with `parameter(default, help)`.
+    """
+
+    @classmethod
+    def make(cls, values: Mapping[str, Any]) -> Parameters:
+        """Parameters from names and values; text, as given by `--set`, is read by field type.
+
+        Raises:
+            UsageError: there is no parameter of this name.
+            ParameterError: a value that cannot be read or is not allowed.
+        """
+        fields = {field.name: field for field in dataclasses.fields(cls)}
+        chosen = {}
+        for name, given in values.items():
+            if name not in fields:
+                raise unknown_name("parameter", name, fields)
+            chosen[name] = _read(name, given, fields[name].default)
+        return cls(**chosen)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All parameters as JSON values."""
+        return {field.name: _plain(getattr(self, field.name)) for field in dataclasses.fields(self)}
+
+    def changed(self) -> dict[str, Any]:
+        """The parameters that differ from their defaults, as JSON values.
+
+        Only these name the random streams, so that a parameter added later changes no dataset.
+        """
+        return {
+            field.name: _plain(getattr(self, field.name))
+            for field in dataclasses.fields(self)
+            if getattr(self, field.name) != field.default
+        }
+
+
+def parameter(default: Any, help: str) -> Any:
+    """A field of `Parameters` with its text for people."""
+    return dataclasses.field(default=default, metadata={"help": help})
+
+
+def _plain(given: Any) -> Any:
+    return list(given) if isinstance(given, tuple) else given
+
+
+def _read(name: str, given: Any, default: Any) -> Any:
+    """A value of the default's type from `given`, which is text or such a value."""
+    try:
+        match _kind(default):
+            case "names":
+                items = given.split(",") if isinstance(given, str) else given
+                return tuple(str(item).strip() for item in items)
+            case "numbers":
+                items = given.split(",") if isinstance(given, str) else np.atleast_1d(given)
+                return tuple(number for item in items for number in _numbers(item))
+            case "bool":
+                return {"true": True, "false": False}[str(given).lower()]
+            case "int" if isinstance(given, str) or operator.index(given) is not None:
+                return int(given)
+            case "float":
+                return float(given)
+            case _:
+                return str(given)
+    except (ValueError, TypeError, KeyError, OverflowError):
+        allowed = _EXPECTED[_kind(default)]
+        raise ParameterError(f"Parameter {name}={given!r}: expected {allowed}.") from None
+
+
+_EXPECTED = {
+    "names": "names separated by commas",
+    "numbers": "whole numbers such as 1,2,5 or 1..5",
+    "bool": "true or false",
+    "int": "a whole number",
+    "float": "a number",
+    "str": "text",
+}
+
+
+def _kind(default: Any) -> str:
+    if isinstance(default, tuple):
+        return "names" if isinstance(default[0], str) else "numbers"
+    return type(default).__name__
+
+
+#: Numbers of a range, at most; no parameter takes so many.
+_MOST_NUMBERS = 10_000
+
+
+def _numbers(item: Any) -> Iterable[int]:
+    """`3` or `1..5` as numbers."""
+    if isinstance(item, str) and ".." in item:
+        low, high = map(int, item.split(".."))
+        if high - low > _MOST_NUMBERS:
+            raise ValueError(f"more than {_MOST_NUMBERS:,} numbers")
+        return range(low, high + 1)
+    return (int(item) if isinstance(item, str) else operator.index(item),)
