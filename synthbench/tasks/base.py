@@ -28,7 +28,15 @@ EVALUATION_SHARE = 0.1
 
 
 class Block:
-    """Rows as a struct of arrays: every column's first axis counts the rows."""
+    """Rows as a struct of arrays: every column's first axis counts the rows.
+
+    Example:
+        >>> import numpy as np
+        >>> from synthbench.tasks.base import Block
+        >>> block = Block({"numbers": np.arange(6).reshape(3, 2)})
+        >>> len(block), block.take(slice(1, None))["numbers"].tolist()
+        (3, [[2, 3], [4, 5]])
+    """
 
     def __init__(self, columns: Mapping[str, NDArray[Any]]) -> None:
         self.columns = dict(columns)
@@ -87,6 +95,15 @@ class Parameters:
     """Base of every task's parameters: frozen, and checked when made.
 
     Fields declare their text for `synthbench info` with `parameter(default, help)`.
+
+    Example:
+        >>> import dataclasses
+        >>> from synthbench.tasks.base import Parameters, parameter
+        >>> @dataclasses.dataclass(frozen=True)
+        ... class Sizes(Parameters):
+        ...     lengths: tuple[int, ...] = parameter((1, 2), "lengths of train")
+        >>> Sizes.make({"lengths": "1..4"})
+        Sizes(lengths=(1, 2, 3, 4))
     """
 
     @classmethod
@@ -471,6 +488,11 @@ def read_class(prediction: Any, names: Sequence[str]) -> int | None:
         prediction: an integer, an integral float, text, or one of these as a NumPy or torch
             scalar. Booleans, other floats, NaN and infinity are not read.
         names: the class names; text is looked up here first, then read as an index.
+
+    Example:
+        >>> from synthbench.tasks.base import read_class
+        >>> [read_class(one, ["no", "yes"]) for one in ("yes", " 1 ", 1.0, 1.5, True, 2)]
+        [1, 1, 1, None, None, None]
     """
     if getattr(prediction, "shape", None) == ():
         prediction = prediction.item()
