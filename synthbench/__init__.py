@@ -1,9 +1,11 @@
 """Algorithmic-reasoning benchmarks: deterministic, free of leaks, ready for `datasets`.
 
-    import synthbench
-
-    synthbench.generate("listops", out="listops", seed=0, rows={"train": 10_000})
-    report = synthbench.evaluate("listops", predictions, split="test")
+    >>> import synthbench
+    >>> manifest = synthbench.generate("ctl", seed=0, preset="small")  # in the directory `ctl`
+    >>> rows = synthbench.Dataset.open("ctl").rows("forward", "test")
+    >>> predictions = {row["id"]: synthbench.solve("ctl", row["text"]) for row in rows}
+    >>> synthbench.evaluate("ctl", predictions, split="test").accuracy
+    1.0
 
 Importing this package is light: what a name needs is loaded when it is first used.
 """

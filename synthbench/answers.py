@@ -32,6 +32,12 @@ def answer_writer(task: Task) -> Callable[[Any], str]:
     """A function that writes a label as an answer: a class by its name, numbers as JSON.
 
     What it writes is found again by `find_answer`.
+
+    Example:
+        >>> from synthbench.answers import answer_writer
+        >>> from synthbench.registry import make_task
+        >>> answer_writer(make_task("ctl"))(5)
+        '101'
     """
     names = label_names(task.columns.get(LABEL, {}))
     return json.dumps if names is None else names.__getitem__
@@ -47,6 +53,15 @@ def find_answer(task: Task, text: str) -> Any:
     Returns:
         The answer in a form that `score` and `evaluate` read: a number or a name as text, several
         numbers as nested lists. None if the text gives no answer, or more than one.
+
+    Example:
+        >>> from synthbench.answers import find_answer
+        >>> from synthbench.registry import make_task
+        >>> task = make_task("arithmetic")
+        >>> find_answer(task, "First I get 3, then 8. **The answer is 7.**")
+        '7'
+        >>> find_answer(task, "It is 7 or 8.") is None
+        True
     """
     text = _THOUGHTS_END.split(text)[-1]
     if _THOUGHTS_BEGIN.search(text):
@@ -58,7 +73,7 @@ def find_answer(task: Task, text: str) -> Any:
 
 
 def score_answer(answer: str | None, entry: Mapping[str, Any], task: str | Task) -> float:
-    """What an answer in running text is worth: a reward for reinforcement learning.
+    r"""What an answer in running text is worth: a reward for reinforcement learning.
 
     Args:
         answer: what a language model wrote; None for nothing.
@@ -71,6 +86,14 @@ def score_answer(answer: str | None, entry: Mapping[str, Any], task: str | Task)
     Raises:
         UsageError: an unknown task.
         KeyError: a row without one of these columns.
+
+    Example:
+        >>> from synthbench.answers import score_answer
+        >>> row = {"text": "((4*7)+2)", "label": 0}
+        >>> score_answer(r"So it is $\boxed{0}$.", row, "arithmetic")
+        1.0
+        >>> score_answer("So it is 10.", row, "arithmetic")
+        0.0
     """
     if isinstance(task, str):
         task = make_task(task)

@@ -44,6 +44,13 @@ def audit(directory: str | Path, *, variant: str | None = None, progress: bool =
         UsageError: there is no such variant.
         DatasetError: there is no dataset, or a shard of it cannot be read.
         SynthbenchError: scikit-learn is not installed.
+
+    Example:
+        >>> import synthbench
+        >>> manifest = synthbench.generate("parity", preset="small")
+        >>> found = synthbench.audit("parity")
+        >>> found.variants["default"].leaks["test"].repeated
+        0
     """
     need_sklearn()
     dataset = Dataset.open(directory)

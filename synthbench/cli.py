@@ -15,17 +15,19 @@ import click
 
 from synthbench import __version__
 from synthbench.commands import judging, making, sharing, training
+from synthbench.commands.console import WithExamples
 from synthbench.errors import SynthbenchError, UsageError, unknown_name
 
 
-class Commands(click.Group):
+class Commands(WithExamples, click.Group):
     """A group that offers the nearest command and gives errors in one line or two."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command, or say which one was probably meant."""
-        if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
+        unknown = args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-")
+        if unknown and not ctx.resilient_parsing:  # as the shell's completion parses
             raise unknown_name("command", args[0], self.list_commands(ctx))
         return super().resolve_command(ctx, args)
 
@@ -98,6 +100,10 @@ def _failed(text: str, status: int) -> int:
 
 @click.group(
     cls=Commands,
+    epilog="""
+    synthbench generate listops --preset small
+    synthbench verify listops
+    """,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

@@ -148,12 +148,24 @@ def columns_of(task: Task) -> Features:
 
 
 class Dataset:
-    """A dataset directory.
+    """A dataset directory; `Dataset.open` opens one.
 
     Attributes:
         path: the directory.
         manifest: what it says of itself.
         trusted: whether it is of our own making, so that its parameters may name any place.
+
+    Example:
+        >>> import synthbench
+        >>> manifest = synthbench.generate("parity", preset="small")
+        >>> dataset = synthbench.Dataset.open("parity")
+        >>> dataset.split("default", "test").rows
+        102
+        >>> [len(batch) for batch in dataset.batches("default", "test", batch_rows=60)]
+        [60, 42]
+        >>> row = next(dataset.rows("default", "test"))
+        >>> row["label"] == dataset.make_task("default").solve(row["text"])
+        True
     """
 
     def __init__(self, path: Path, manifest: Manifest, trusted: bool = True) -> None:

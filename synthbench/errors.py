@@ -31,7 +31,13 @@ class ParameterError(UsageError):
 
 
 def unknown_name(kind: str, name: str, allowed: Iterable[str]) -> UsageError:
-    """The error for a name that does not exist: what was given, what is allowed, the nearest."""
+    """The error for a name that does not exist: what was given, what is allowed, the nearest.
+
+    Example:
+        >>> from synthbench.errors import unknown_name
+        >>> str(unknown_name("split", "tset", ["train", "test"]))
+        "Unknown split 'tset'; allowed: train, test. Did you mean 'test'?"
+    """
     names = list(allowed)
     lowered = {one.lower(): one for one in names}
     nearest = difflib.get_close_matches(name.lower(), list(lowered), n=1, cutoff=0.5)

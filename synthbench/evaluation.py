@@ -54,6 +54,14 @@ def evaluate(
             order of another number than the rows, or by id for none of the rows where no split
             is named.
         DatasetError: a dataset or a file that is not what it should be.
+
+    Example:
+        >>> import synthbench
+        >>> rows = [{"id": "a", "label": 3}, {"id": "b", "label": 4}, {"id": "c", "label": 5}]
+        >>> predictions = {"a": 3, "b": "4", "c": "no idea"}
+        >>> report = synthbench.evaluate(rows, predictions, task="parity")
+        >>> round(report.accuracy, 2), report.unreadable
+        (0.67, ('c',))
     """
     source = open_rows(data, task, variant, split, parameters, seed)
     given = read_predictions(predictions, split)
@@ -90,6 +98,12 @@ def score(
     Raises:
         UsageError: an unknown task or variant, or a row without one of these columns.
         ParameterError: unknown or impossible parameters.
+
+    Example:
+        >>> import synthbench
+        >>> row = {"text": "3 4 7 2 =", "label": 7}
+        >>> synthbench.score("parity", row, "7"), synthbench.score("parity", row, 2)
+        (1.0, 0.0)
     """
     chosen = choose_task(task, variant, parameters, seed)
     try:
@@ -121,6 +135,13 @@ def solve(
     Raises:
         UsageError: an unknown task or variant, or a question that is none of this task's.
         ParameterError: unknown or impossible parameters.
+
+    Example:
+        >>> import synthbench
+        >>> synthbench.solve("listops", "[MED 4 8 5 [MAX 8 4 9 ] ]")
+        6
+        >>> synthbench.solve("arithmetic", "((4*7)+2)")
+        0
     """
     chosen = choose_task(task, variant, parameters, seed)
     try:

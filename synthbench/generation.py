@@ -90,6 +90,13 @@ def generate(
         UsageError: a name that does not exist, or a place that cannot be used.
         ParameterError: impossible parameters, or more rows than exist.
         SynthbenchError: the rows cannot be found, or the files not be written.
+
+    Example:
+        >>> import synthbench
+        >>> rows = {"train": 300, "test": 200}
+        >>> manifest = synthbench.generate("parity", out="made", seed=1, rows=rows)
+        >>> {name: split.rows for name, split in manifest.variants["default"].items()}
+        {'train': 300, 'test': 200}
     """
     arguments = dict(locals())
     return run(**arguments).manifest

@@ -40,6 +40,15 @@ def register(task: type[Task]) -> type[Task]:
 
     Raises:
         UsageError: this is no task, or its name is taken by another one.
+
+    Example:
+        >>> import synthbench
+        >>> from synthbench.tasks.parity import Parity
+        >>> @synthbench.register
+        ... class MyParity(Parity):
+        ...     name = "my-parity"
+        >>> synthbench.solve("my-parity", "3 4 7 2 =")
+        7
     """
     if not (isinstance(task, type) and issubclass(task, Task)):
         raise UsageError(f"{task!r} is no task: expected a subclass of synthbench.Task.")
@@ -103,5 +112,11 @@ def make_task(
     Raises:
         UsageError: unknown task or variant, or a seed that is no whole number from 0.
         ParameterError: unknown or impossible parameters.
+
+    Example:
+        >>> from synthbench.registry import make_task
+        >>> task = make_task("ctl", "backward", {"symbols": 4})
+        >>> task.variant, task.symbols
+        ('backward', ('00', '01', '10', '11'))
     """
     return task_class(name)(variant, parameters, seed)

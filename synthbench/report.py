@@ -193,6 +193,12 @@ def wilson(successes: float, trials: int) -> tuple[float, float]:
         successes: how many trials succeeded, 0 to `trials`.
         trials: how many there were, at least 1.
 
+    Example:
+        >>> from synthbench.report import wilson
+        >>> low, high = wilson(9, 10)
+        >>> round(low, 3), round(high, 3)
+        (0.596, 0.982)
+
     Source: Wilson, Probable inference, the law of succession, and statistical inference (1927).
     """
     share, spread = successes / trials, _Z * _Z / trials

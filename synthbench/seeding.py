@@ -44,6 +44,11 @@ class Draws:
 
     Two streams with different coordinates, and two blocks of one stream, never share a word: the
     key is 128 bits of the SHA-256 of the coordinates, the block is the high half of the counter.
+
+    Example:
+        >>> from synthbench.seeding import Draws
+        >>> Draws({"seed": 0}).integers(10, 8)
+        array([4, 6, 4, 7, 8, 4, 4, 7])
     """
 
     def __init__(self, stream: Mapping[str, object], block: int = 0) -> None:

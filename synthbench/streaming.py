@@ -75,6 +75,12 @@ def stream(
     Raises:
         UsageError: a name that does not exist, or a number that is not allowed.
         ParameterError: impossible parameters, or more rows a batch than exist.
+
+    Example:
+        >>> import synthbench
+        >>> batch = next(synthbench.stream("identity", batch_size=4, seed=7))
+        >>> {name: column.shape for name, column in batch.items()}
+        {'id': (4,), 'x': (4, 5), 'label': (4, 5)}
     """
     source = Rounds(make_task(task, variant, parameters, seed), split, batch_size, rows)
     if isinstance(start, bool) or not isinstance(start, int) or start < 0:
@@ -240,6 +246,12 @@ def datasets_stream(
     Raises:
         UsageError: a name that does not exist, or a number that is not allowed.
         ParameterError: impossible parameters.
+
+    Example:
+        >>> from synthbench.streaming import datasets_stream
+        >>> row = next(iter(datasets_stream("parity", seed=7)))
+        >>> row["label"] == row["c" if (row["a"] + row["b"]) % 2 else "d"]
+        True
     """
     import datasets
 

@@ -35,6 +35,13 @@ class TorchStream(torch.utils.data.IterableDataset[Batch]):
     Raises:
         UsageError: a name that does not exist, or a number that is not allowed.
         ParameterError: impossible parameters.
+
+    Example:
+        >>> from synthbench.torch_stream import TorchStream
+        >>> from torch.utils.data import DataLoader
+        >>> loader = DataLoader(TorchStream("identity", batch_size=8), batch_size=None)
+        >>> next(iter(loader))["x"].shape
+        torch.Size([8, 5])
     """
 
     def __init__(

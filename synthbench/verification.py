@@ -109,6 +109,13 @@ def verify(
         DatasetError: there is no dataset, or its manifest cannot be read or is newer.
         UsageError: a number of workers below 1.
         SynthbenchError: source images are missing in `source_dir`, or broken.
+
+    Example:
+        >>> import synthbench
+        >>> manifest = synthbench.generate("parity", preset="small")
+        >>> verdict = synthbench.verify("parity")
+        >>> verdict.ok, verdict.checked["rows"]
+        (True, 202)
     """
     dataset = Dataset.open(path)
     findings = Findings()

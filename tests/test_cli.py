@@ -135,7 +135,8 @@ def test_clicks_own_runner_sees_the_same_commands() -> None:
         of_command = runner.invoke(cli.commands, [name, "--help"])
         assert of_command.exit_code == 0
         assert of_command.output.startswith(f"Usage: commands {name} [OPTIONS]")
-        assert cli.commands.commands[name].help in re.sub(r"\s+", " ", of_command.output)
+        help_text = " ".join((cli.commands.commands[name].help or "none").split())
+        assert help_text in " ".join(of_command.output.split())
     version = runner.invoke(cli.commands, ["--version"])
     assert version.output == f"synthbench, version {synthbench.__version__}\n"
 

@@ -1,7 +1,8 @@
-"""What the commands share: how results are printed, and options that several take."""
+"""What the commands share: how help and results are printed, and options that several take."""
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -9,7 +10,18 @@ from typing import Any
 
 import click
 
+from synthbench.commands import completion
 from synthbench.errors import UsageError
+
+
+class WithExamples(click.Command):
+    """A command whose epilog holds examples of it, each on its line as it is typed."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Show the examples in a section of their own."""
+        if self.epilog:
+            with formatter.section("Examples"):
+                formatter.write_text(f"\b\n{inspect.cleandoc(self.epilog)}")
 
 
 def show(text: str) -> None:
@@ -52,5 +64,28 @@ def set_option(function: Callable[..., Any]) -> Callable[..., Any]:
     )(function)
 
 
-variant_option = click.option("--variant", metavar="V", help="Default: the task's first.")
+task_argument = click.argument("task", shell_complete=completion.tasks)
+directory_argument = click.argument(
+    "directory", metavar="DIR", shell_complete=completion.directories
+)
+variant_option = click.option(
+    "--variant",
+    metavar="V",
+    help="Default: the task's first.",
+    shell_complete=completion.variants,
+)
+variants_option = click.option(
+    "--variant",
+    "variants",
+    multiple=True,
+    metavar="V",
+    help="May be repeated.",
+    shell_complete=completion.variants,
+)
+source_option = click.option(
+    "--source-dir",
+    metavar="DIR",
+    help="Where source images lie.",
+    shell_complete=completion.directories,
+)
 seed_option = click.option("--seed", type=int, default=0, show_default=True)

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import click
 
-from synthbench.commands.console import show, variant_option
+from synthbench.commands import completion
+from synthbench.commands.console import (
+    WithExamples,
+    directory_argument,
+    show,
+    source_option,
+    variant_option,
+)
 
 
-@click.command()
-@click.argument("directory", metavar="DIR")
+@click.command(cls=WithExamples, epilog="synthbench verify listops")
+@directory_argument
 @click.option("--workers", type=int, metavar="N", help="Default: the usable cores.")
-@click.option("--source-dir", metavar="DIR", help="Where source images lie.")
+@source_option
 @click.option("--quiet", is_flag=True, help="No bar.")
 def verify(directory: str, workers: int | None, source_dir: str | None, quiet: bool) -> int:
     """Derive every row of a dataset again, from its files alone."""
@@ -21,8 +28,8 @@ def verify(directory: str, workers: int | None, source_dir: str | None, quiet: b
     return 0 if verdict.ok else 1
 
 
-@click.command()
-@click.argument("directory", metavar="DIR")
+@click.command(cls=WithExamples, epilog="synthbench audit listops --out audited")
+@directory_argument
 @click.option("--variant", metavar="V", help="Default: every variant that is there.")
 @click.option("--out", metavar="REPORT_DIR", help="Where audit.html and audit.json go.")
 @click.option("--overwrite", is_flag=True, help="Replace a report that is there.")
@@ -36,7 +43,7 @@ def audit(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Show what shortcuts score on the dataset in DIR, what leaks, and what is unbalanced."""
+    """Show what shortcuts score, what leaks, what is uneven in DIR."""
     import json
 
     from synthbench.auditing import audit as look
@@ -49,16 +56,25 @@ def audit(
     show(json.dumps(found.to_dict(), indent=2) if as_json else str(found))
 
 
-@click.command()
-@click.argument("directory", metavar="DIR")
-@click.argument("predictions")
+@click.command(
+    cls=WithExamples,
+    epilog="""
+    synthbench evaluate listops predictions.jsonl
+    synthbench evaluate listops predictions.jsonl --split test --json
+    """,
+)
+@directory_argument
+@click.argument("predictions", shell_complete=completion.files)
 @click.option("--split", metavar="S", help="Default: every split that has predictions.")
 @variant_option
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def evaluate(
     directory: str, predictions: str, split: str | None, variant: str | None, as_json: bool
 ) -> None:
-    """Score PREDICTIONS (.jsonl or .parquet with id and prediction) on the dataset in DIR."""
+    """Score PREDICTIONS on the dataset in DIR.
+
+    PREDICTIONS is a .jsonl or .parquet file with `id` and `prediction`.
+    """
     import json
 
     from synthbench.evaluation import evaluate as judge

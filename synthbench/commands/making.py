@@ -8,17 +8,21 @@ from typing import Any
 
 import click
 
+from synthbench.commands import completion
 from synthbench.commands.console import (
+    WithExamples,
     pairs,
     row_counts,
     seed_option,
     set_option,
     show,
+    source_option,
+    task_argument,
     variant_option,
 )
 
 
-@click.command("list")
+@click.command("list", cls=WithExamples, epilog="synthbench list")
 def list_() -> None:
     """Show all tasks with their variants, splits and default sizes."""
     from synthbench import preview
@@ -26,8 +30,8 @@ def list_() -> None:
     show(preview.list_tasks())
 
 
-@click.command()
-@click.argument("task")
+@click.command(cls=WithExamples, epilog="synthbench info listops")
+@task_argument
 def info(task: str) -> None:
     """Show what TASK is, its parameters, columns and paper."""
     from synthbench import preview
@@ -35,15 +39,21 @@ def info(task: str) -> None:
     show(preview.describe(task))
 
 
-@click.command()
-@click.argument("task")
+@click.command(
+    cls=WithExamples,
+    epilog="""
+    synthbench preview listops -n 2
+    synthbench preview composites --variant cifar --out sheet.png
+    """,
+)
+@task_argument
 @variant_option
 @click.option("-n", "rows", type=click.IntRange(1, 1000), default=5, show_default=True)
 @seed_option
 @click.option("--split", metavar="S", help="Default: the task's first.")
 @set_option
 @click.option("--out", metavar="FILE.png", help="Where a contact sheet of images goes.")
-@click.option("--source-dir", metavar="DIR", help="Where source images lie.")
+@source_option
 def preview(
     task: str,
     variant: str | None,
@@ -62,19 +72,45 @@ def preview(
         show(show_rows(task, variant, rows, seed, split, pairs(settings, "--set"), out))
 
 
-@click.command()
-@click.argument("task")
-@click.option("--variant", "variants", multiple=True, metavar="V", help="May be repeated; or all.")
+@click.command(
+    cls=WithExamples,
+    epilog="""
+    synthbench generate listops
+    synthbench generate ctl --variant all --rows train=5000 --set symbols=6
+    synthbench generate all --preset small --out benchmarks
+    """,
+)
+@task_argument
+@click.option(
+    "--variant",
+    "variants",
+    multiple=True,
+    metavar="V",
+    help="May be repeated; or all.",
+    shell_complete=completion.variants,
+)
 @click.option("--out", metavar="DIR", help="Default: ./TASK.")
 @seed_option
-@click.option("--preset", default="paper", show_default=True, metavar="paper|small")
+@click.option(
+    "--preset",
+    default="paper",
+    show_default=True,
+    metavar="paper|small",
+    shell_complete=completion.one_of("paper", "small"),
+)
 @click.option("--rows", multiple=True, metavar="SPLIT=N", help="Rows of one split.")
 @set_option
 @click.option("--shard-rows", type=int, metavar="N", help="Rows of a Parquet file.")
 @click.option("--workers", type=int, metavar="N", help="Default: the usable cores.")
-@click.option("--engine", default="local", show_default=True, metavar="local|dask")
+@click.option(
+    "--engine",
+    default="local",
+    show_default=True,
+    metavar="local|dask",
+    shell_complete=completion.one_of("local", "dask"),
+)
 @click.option("--scheduler", metavar="ADDRESS", help="Of a running Dask cluster.")
-@click.option("--source-dir", metavar="DIR", help="Where source images lie.")
+@source_option
 @click.option("--overwrite", is_flag=True, help="Replace a dataset that is there.")
 @click.option("--quiet", is_flag=True, help="No bar and no summary.")
 def generate(
@@ -86,7 +122,7 @@ def generate(
     quiet: bool,
     **options: Any,
 ) -> None:
-    """Make the dataset of TASK (or of all tasks) as a directory of Parquet files."""
+    """Make the dataset of TASK, or of all tasks, as Parquet files."""
     from synthbench import generation
     from synthbench.summary import summary
 

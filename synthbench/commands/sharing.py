@@ -6,14 +6,27 @@ from collections.abc import Sequence
 
 import click
 
-from synthbench.commands.console import show
+from synthbench.commands import completion
+from synthbench.commands.console import WithExamples, directory_argument, show, variants_option
 
 
-@click.command()
-@click.argument("directory", metavar="DIR")
-@click.option("--to", required=True, metavar="FORMAT", help="jsonl, tsv, lm-eval, torch, croissant")
+@click.command(
+    cls=WithExamples,
+    epilog="""
+    synthbench export listops --to jsonl --out exported
+    synthbench export listops --to lm-eval --split test --out harness
+    """,
+)
+@directory_argument
+@click.option(
+    "--to",
+    required=True,
+    metavar="FORMAT",
+    help="jsonl, tsv, lm-eval, torch, croissant",
+    shell_complete=completion.one_of("jsonl", "tsv", "lm-eval", "torch", "croissant"),
+)
 @click.option("--out", required=True, metavar="PATH", help="What to write; not there yet.")
-@click.option("--variant", "variants", multiple=True, metavar="V", help="May be repeated.")
+@variants_option
 @click.option("--split", "splits", multiple=True, metavar="S", help="May be repeated.")
 @click.option("--overwrite", is_flag=True, help="Replace an earlier export.")
 @click.option("--quiet", is_flag=True, help="No bar and no summary.")
@@ -44,8 +57,14 @@ def export(
         show(f"{text_table(('file', 'bytes'), rows, right=(1,))}\n{directory} as {to}: {out}")
 
 
-@click.command()
-@click.argument("directory", metavar="DIR")
+@click.command(
+    cls=WithExamples,
+    epilog="""
+    synthbench push listops USER/listops --dry-run
+    synthbench push listops USER/listops --private
+    """,
+)
+@directory_argument
 @click.argument("repo_id", metavar="REPO_ID")
 @click.option("--private", is_flag=True, help="If the repository has to be made.")
 @click.option("--revision", metavar="BRANCH", help="Default: the main branch.")
@@ -54,7 +73,10 @@ def export(
 def push(
     directory: str, repo_id: str, private: bool, revision: str | None, dry_run: bool, quiet: bool
 ) -> None:
-    """Upload the dataset in DIR to the Hugging Face Hub, as REPO_ID (USER/NAME)."""
+    """Upload the dataset in DIR to the Hugging Face Hub.
+
+    REPO_ID is USER/NAME, or NAME for the token's own user.
+    """
     from synthbench import pushing
 
     pushed = pushing.push(

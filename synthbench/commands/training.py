@@ -8,22 +8,47 @@ from typing import Any
 
 import click
 
+from synthbench.commands import completion
 from synthbench.commands.console import (
+    WithExamples,
     pairs,
     row_counts,
     seed_option,
     set_option,
     show,
+    source_option,
+    task_argument,
     variant_option,
+    variants_option,
 )
 from synthbench.errors import SynthbenchError
 
+profile_option = click.option(
+    "--profile",
+    default="cpu",
+    show_default=True,
+    metavar="cpu|paper",
+    shell_complete=completion.one_of("cpu", "paper"),
+)
 
-@click.command()
-@click.argument("task")
-@click.option("--model", required=True, metavar="M", help="A model with a recipe for TASK.")
+
+@click.command(
+    cls=WithExamples,
+    epilog="""
+    synthbench train grid-count --model counting --out run
+    synthbench train ctl --model ndr --stream --recipe steps=5000
+    """,
+)
+@task_argument
+@click.option(
+    "--model",
+    required=True,
+    metavar="M",
+    help="A model with a recipe for TASK.",
+    shell_complete=completion.models,
+)
 @click.option("--out", metavar="RUN", help="Default: runs/TASK/VARIANT/MODEL/seed-SEED.")
-@click.option("--profile", default="cpu", show_default=True, metavar="cpu|paper")
+@profile_option
 @click.option("--study", default="main", show_default=True, metavar="NAME", help="Or an ablation.")
 @variant_option
 @click.option("--data", metavar="DIR", help="A dataset; made there if there is none yet.")
@@ -37,7 +62,7 @@ from synthbench.errors import SynthbenchError
 @click.option("--precision", default="float32", show_default=True, metavar="float32|bfloat16")
 @click.option("--compile", is_flag=True, help="Compile the training step.")
 @click.option("--workers", type=int, default=1, show_default=True, help="Processes that make rows.")
-@click.option("--source-dir", metavar="DIR", help="Where source images lie.")
+@source_option
 @click.option("--overwrite", is_flag=True, help="Replace another run that is there.")
 @click.option("--quiet", is_flag=True, help="No bar and no summary.")
 def train(
@@ -67,12 +92,25 @@ def train(
         show(summary(result))
 
 
-@click.command()
-@click.argument("task")
-@click.option("--profile", default="cpu", show_default=True, metavar="cpu|paper")
+@click.command(
+    cls=WithExamples,
+    epilog="""
+    synthbench validate parity
+    synthbench validate ctl --model transformer --model ndr --seeds 3
+    """,
+)
+@task_argument
+@profile_option
 @click.option("--study", default="main", show_default=True, metavar="NAME", help="Or an ablation.")
-@click.option("--model", "models", multiple=True, metavar="M", help="May be repeated.")
-@click.option("--variant", "variants", multiple=True, metavar="V", help="May be repeated.")
+@click.option(
+    "--model",
+    "models",
+    multiple=True,
+    metavar="M",
+    help="May be repeated.",
+    shell_complete=completion.models,
+)
+@variants_option
 @click.option("--seeds", type=int, metavar="N", help="Default: as many as the study asks for.")
 @click.option("--out", metavar="DIR", help="Default: TASK-validation.")
 @click.option("--data", metavar="DIR", help="A dataset; made there if there is none yet.")
@@ -81,13 +119,13 @@ def train(
 @click.option("--precision", default="float32", show_default=True, metavar="float32|bfloat16")
 @click.option("--compile", is_flag=True, help="Compile the training step.")
 @click.option("--workers", type=int, metavar="N", help="Runs at once. Default: the usable cores.")
-@click.option("--source-dir", metavar="DIR", help="Where source images lie.")
+@source_option
 @click.option("--overwrite", is_flag=True, help="Replace runs of other recipes that are there.")
 @click.option("--quiet", is_flag=True, help="No bar and no table.")
 def validate(
     task: str, models: Sequence[str], variants: Sequence[str], quiet: bool, **chosen: Any
 ) -> None:
-    """Train baselines and solutions on TASK, and show their figures beside the paper's."""
+    """Train baselines and solutions of TASK; set the paper's beside."""
     need_torch("validate")
     from synthbench.train.comparison import markdown
     from synthbench.train.validation import validate as run
@@ -97,15 +135,21 @@ def validate(
         show(markdown(comparison))
 
 
-@click.command()
-@click.argument("run", metavar="RUN")
+@click.command(
+    cls=WithExamples,
+    epilog="""
+    synthbench figures run
+    synthbench figures run --figure attention --split test --row 3 --out drawn
+    """,
+)
+@click.argument("run", metavar="RUN", shell_complete=completion.directories)
 @click.option("--figure", "names", multiple=True, metavar="F", help="May be repeated.")
 @click.option("--split", metavar="S", help="Default: the last one, the hardest.")
 @click.option("--row", type=int, default=0, show_default=True, help="Whose maps are drawn.")
 @click.option("--out", metavar="DIR", help="Default: RUN/figures.")
 @click.option("--data", metavar="DIR", help="The run's dataset, if it has moved.")
 def figures(run: str, **chosen: Any) -> None:
-    """Draw what a finished RUN can show: curves, attention, gates, probes, counts."""
+    """Draw curves, attention, gates and probes of a finished RUN."""
     need_torch("figures")
     from synthbench.tables import text_table
     from synthbench.train.figures import draw_figures

@@ -32,7 +32,15 @@ EVALUATION_SHARE = 0.1
 
 
 class Block:
-    """Rows as a struct of arrays: every column's first axis counts the rows."""
+    """Rows as a struct of arrays: every column's first axis counts the rows.
+
+    Example:
+        >>> import numpy as np
+        >>> from synthbench.tasks.base import Block
+        >>> block = Block({"numbers": np.arange(6).reshape(3, 2)})
+        >>> len(block), block.take(slice(1, None))["numbers"].tolist()
+        (3, [[2, 3], [4, 5]])
+    """
 
     def __init__(self, columns: Mapping[str, NDArray[Any]]) -> None:
         self.columns = dict(columns)
@@ -87,35 +95,44 @@ class Breakdown:
 
 
 class Task(abc.ABC):
-    """A task with a variant, parameters and a seed chosen."""
+    """A task with a variant, parameters and a seed chosen.
 
-    #: What everybody calls it, as in `synthbench generate NAME`.
+    Attributes:
+        name: what everybody calls it, as in `synthbench generate NAME`.
+        title: its name in prose.
+        summary: one sentence: what a row asks.
+        source: paper and sections.
+        variants: each variant with a sentence on it; the first is the default.
+        parameters_type: the class of its parameters.
+        categories: names of Hugging Face task categories, for the card.
+        bucket_name: what the buckets are values of, in words; the column of that name, if there
+            is one.
+        inputs: the columns a row is derived from; all others follow from these.
+        separator: what stands between two tokens of `text`; if nothing does, each character is a
+            token.
+        breakdowns: tables of the evaluation report, beside the split's.
+        metrics: metrics of one answer; the first is what `score` returns.
+        binary_metrics: those of the metrics that are 0 or 1 for a row, so that an interval can be
+            given.
+        judged_by: the columns that `read_answer` and `measure` look at; none named means all.
+        variant: the chosen variant.
+        parameters: the chosen parameters.
+        seed: the chosen seed.
+    """
+
     name: ClassVar[str]
-    #: Its name in prose.
     title: ClassVar[str]
-    #: One sentence: what a row asks.
     summary: ClassVar[str]
-    #: Paper and sections.
     source: ClassVar[str]
-    #: Each variant with a sentence on it; the first is the default.
     variants: ClassVar[Mapping[str, str]] = {"default": "The task as the paper describes it."}
-    #: The class of its parameters.
     parameters_type: ClassVar[type[Parameters]]
-    #: Names of Hugging Face task categories, for the card.
     categories: ClassVar[tuple[str, ...]] = ("text-classification",)
-    #: What the buckets are values of, in words; the column of that name, if there is one.
     bucket_name: ClassVar[str]
-    #: The columns a row is derived from; all others follow from these.
     inputs: ClassVar[tuple[str, ...]] = ("text",)
-    #: What stands between two tokens of `text`; if nothing does, each character is a token.
     separator: ClassVar[str] = " "
-    #: Tables of the evaluation report, beside the split's.
     breakdowns: ClassVar[tuple[Breakdown, ...]] = ()
-    #: Metrics of one answer; the first is what `score` returns.
     metrics: ClassVar[tuple[str, ...]] = ("accuracy",)
-    #: Those of the metrics that are 0 or 1 for a row, so that an interval can be given.
     binary_metrics: ClassVar[tuple[str, ...]] = ("accuracy",)
-    #: The columns that `read_answer` and `measure` look at; none named means all.
     judged_by: ClassVar[tuple[str, ...]] = ()
 
     def __init__(

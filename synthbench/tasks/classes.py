@@ -15,6 +15,11 @@ def read_class(prediction: Any, names: Sequence[str]) -> int | None:
         prediction: an integer, an integral float, text, or one of these as a NumPy or torch
             scalar. Booleans, other floats, NaN and infinity are not read.
         names: the class names; text is looked up here first, then read as an index.
+
+    Example:
+        >>> from synthbench.tasks.classes import read_class
+        >>> [read_class(one, ["no", "yes"]) for one in ("yes", " 1 ", 1.0, 1.5, True, 2)]
+        [1, 1, 1, None, None, None]
     """
     if getattr(prediction, "shape", None) == ():
         prediction = prediction.item()

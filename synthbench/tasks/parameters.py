@@ -17,6 +17,15 @@ class Parameters:
     """Base of every task's parameters: frozen, and checked when made.
 
     Fields declare their text for `synthbench info` with `parameter(default, help)`.
+
+    Example:
+        >>> import dataclasses
+        >>> from synthbench.tasks.parameters import Parameters, parameter
+        >>> @dataclasses.dataclass(frozen=True)
+        ... class Sizes(Parameters):
+        ...     lengths: tuple[int, ...] = parameter((1, 2), "lengths of train")
+        >>> Sizes.make({"lengths": "1..4"})
+        Sizes(lengths=(1, 2, 3, 4))
     """
 
     @classmethod

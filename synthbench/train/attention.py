@@ -46,6 +46,13 @@ class Attention(nn.Module):
 
     Raises:
         UsageError: a name that does not exist, or sizes that do not fit.
+
+    Example:
+        >>> import torch
+        >>> from synthbench.train.attention import Attention
+        >>> attention = Attention(16, 4, normalisation="geometric")
+        >>> attention(torch.zeros(2, 5, 16)).shape
+        torch.Size([2, 5, 16])
     """
 
     temperature: Tensor

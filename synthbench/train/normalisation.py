@@ -176,6 +176,15 @@ def explained_away(weights: Tensor, mask: Tensor | None = None, epsilon: float =
 
     Returns:
         The share in each head, `(heads,)`.
+
+    Example:
+        >>> import torch
+        >>> from synthbench.train.normalisation import doubly_normalised, explained_away, softmax
+        >>> scores = torch.tensor([[[[40.0, 0.0], [40.0, 0.0]]]])  # all look at the first key
+        >>> explained_away(softmax(scores, None, 1.0))
+        tensor([0.5000])
+        >>> explained_away(doubly_normalised(scores, None, 1.0))
+        tensor([0.])
     """
     mass = key_mass(weights, mask)
     gone = mass < epsilon

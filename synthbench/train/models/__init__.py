@@ -107,6 +107,12 @@ def build(name: str, form: str, sizes: Mapping[str, int], options: Mapping[str, 
     Raises:
         UsageError: no model has this name, or it reads other rows.
         ParameterError: an option that it does not have, or a value that it refuses.
+
+    Example:
+        >>> from synthbench.train.models import build
+        >>> model = build("ndr", "tokens", {"vocabulary": 15, "classes": 10}, {"d_model": 32})
+        >>> type(model).__name__
+        'Encoder'
     """
     model = find(name)
     if model.form != form:

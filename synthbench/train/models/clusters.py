@@ -27,6 +27,12 @@ class Clusters(nn.Module):
 
     Raises:
         UsageError: an unknown normalisation, or fewer than no steps.
+
+    Example:
+        >>> import torch
+        >>> from synthbench.train.models.clusters import Clusters
+        >>> Clusters(steps=0)(torch.tensor([[[1.8, 0.7], [-1.0, -1.0]]])).scores.shape
+        torch.Size([1, 2, 2])
     """
 
     def __init__(self, *, normalisation: str = "softmax", steps: int = 4) -> None:

@@ -27,6 +27,12 @@ class LSTM(nn.Module):
         num_layers: number of layers.
         dropout: chance that a unit of the embedding or of a layer's output is dropped.
         bidirectional: whether each layer also reads from the end.
+
+    Example:
+        >>> import torch
+        >>> from synthbench.train.models.recurrent import LSTM
+        >>> LSTM(vocabulary=15, classes=10)(torch.ones(2, 7, dtype=torch.int64)).scores.shape
+        torch.Size([2, 10])
     """
 
     def __init__(

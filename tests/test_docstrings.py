@@ -1,0 +1,56 @@
+"""What docstrings show is what one gets: every snippet runs by itself, in an empty directory."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+from pathlib import Path
+
+import pytest
+
+import synthbench
+from synthbench import registry
+
+#: What a module needs that is not always there, by the beginning of its name.
+EXTRAS = {
+    "synthbench.auditing": "sklearn",
+    "synthbench.audits.network": "torch",
+    "synthbench.cluster": "distributed",
+    "synthbench.streaming": "datasets",
+    "synthbench.torch_stream": "torch",
+    "synthbench.train": "torch",
+}
+MODULES = ["synthbench"] + [
+    module.name for module in pkgutil.walk_packages(synthbench.__path__, "synthbench.")
+]
+
+
+def snippets(name: str) -> list[doctest.DocTest]:
+    """The docstrings of a module that have snippets, each with nothing imported yet."""
+    found = doctest.DocTestFinder().find(importlib.import_module(name), globs={})
+    return [one for one in found if one.examples]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_snippet_of_a_module_does_what_it_shows(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for beginning, package in EXTRAS.items():
+        if name.startswith(beginning):
+            pytest.importorskip(package, reason=f"{package} is not installed")
+    monkeypatch.setattr(registry, "_registered", dict(registry._registered))
+    for number, snippet in enumerate(snippets(name)):
+        place = tmp_path / str(number)
+        place.mkdir()
+        monkeypatch.chdir(place)
+        told: list[str] = []
+        doctest.DocTestRunner().run(snippet, out=told.append)
+        assert told == []
+
+
+@pytest.mark.parametrize(
+    "name", ["audit", "evaluate", "generate", "register", "score", "solve", "stream", "verify"]
+)
+def test_a_public_function_shows_a_snippet(name: str) -> None:
+    assert ">>> " in (getattr(synthbench, name).__doc__ or "")
