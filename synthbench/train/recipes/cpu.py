@@ -174,7 +174,7 @@ def _see(name: str, learning_rate: float, **options: Any) -> Recipe:
     return eureka.vision(
         name,
         published=eureka.COMPOSITES.recipe(name).published,
-        steps=2400,
+        steps=2100,
         batch_size=64,
         learning_rate=learning_rate,
         min_learning_rate=1e-5,
