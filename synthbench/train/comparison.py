@@ -54,7 +54,7 @@ def _line(study: Study, variant: str, title: str, runs: Sequence[Json]) -> dict[
     return {
         "model": title,
         "variant": variant,
-        "recipes": [recipe.to_dict() for recipe in recipes],
+        "recipes": [recipe.for_variant(variant).to_dict() for recipe in recipes],
         "model_parameters": runs[0]["model_parameters"],
         "measures": {
             one.name: {

@@ -77,8 +77,8 @@ def train(
         SynthbenchError: too little memory.
     """
     group = find_study(task, profile, study)
-    chosen = group.recipe(model).changed(recipe or {}, options or {})
     variant = variant or group.variants[0]
+    chosen = group.recipe(model).for_variant(variant).changed(recipe or {}, options or {})
     setting = Setting.make(device, precision, compile, progress)
     path = Path(out or Path("runs", task, variant, chosen.name, f"seed-{seed}"))
     wanted = DataRequest(

@@ -137,7 +137,7 @@ def _runs(
     return [
         (
             RunDirectory(path / variant / recipe.name / f"seed-{seed}"),
-            Run(study, recipe, dataset, variant, seed, setting, stream),
+            Run(study, recipe.for_variant(variant), dataset, variant, seed, setting, stream),
         )
         for variant in study.variants
         for recipe in study.recipes

@@ -166,3 +166,10 @@ def test_a_wrong_name_is_refused_and_the_nearest_offered(words, message) -> None
 def test_a_model_that_does_not_exist_is_refused_and_the_nearest_offered() -> None:
     with pytest.raises(UsageError, match=r"Unknown model 'bilstn'.*Did you mean 'bilstm'"):
         find("bilstn")
+
+
+def test_a_variant_may_need_options_of_its_own() -> None:
+    recipe = find_study("ctl", "cpu").recipe("ndr")
+    backward, forward = (recipe.for_variant(name) for name in ("backward", "forward"))
+    assert backward.options == {**forward.options, "readout": "first"}
+    assert forward.options == recipe.options

@@ -9,7 +9,7 @@ from typing import Any
 from synthbench.errors import ParameterError, unknown_name
 
 #: Fields of a recipe that nobody changes.
-_FIXED = ("name", "model", "options", "published", "line")
+_FIXED = ("name", "model", "options", "by_variant", "published", "line")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,6 +62,7 @@ class Recipe:
         batch_size: rows of a batch.
         learning_rate: of AdamW, the largest one.
         options: the model's sizes and switches.
+        by_variant: options that some variants of the task need beside these.
         weight_decay: AdamW's.
         clip: largest norm of the gradient; 0: not clipped.
         schedule: `constant`, `cosine` or `one-cycle`, after the warm-up.
@@ -85,6 +86,7 @@ class Recipe:
     batch_size: int = 1
     learning_rate: float = 1e-3
     options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    by_variant: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
     weight_decay: float = 0.0
     clip: float = 0.0
     schedule: str = "constant"
@@ -104,6 +106,11 @@ class Recipe:
     def title(self) -> str:
         """Which line of a table the recipe belongs to."""
         return self.line or self.name
+
+    def for_variant(self, variant: str) -> Recipe:
+        """The recipe with the options that this variant needs."""
+        options = {**self.options, **self.by_variant.get(variant, {})}
+        return dataclasses.replace(self, options=options, by_variant={})
 
     def changed(self, recipe: Mapping[str, Any], options: Mapping[str, Any]) -> Recipe:
         """The recipe with other values; text is read by the field's type.
@@ -149,11 +156,11 @@ class Recipe:
                 )
 
     def to_dict(self) -> dict[str, Any]:
-        """What decides a run, as JSON values; without the papers' figures."""
+        """What decides a run of one variant, as JSON values; without the papers' figures."""
         values = {
             field.name: getattr(self, field.name)
             for field in dataclasses.fields(self)
-            if field.name not in ("published", "line")
+            if field.name not in ("by_variant", "published", "line")
         }
         options = {name: _plain(value) for name, value in self.options.items()}
         return {**values, "options": options, "heat": _plain(self.heat)}
