@@ -131,7 +131,6 @@ def _is_plain(given: Any) -> bool:
 
 WHOLE = Value("a whole number from 0", lambda given: type(given) is int and 0 <= given < 1 << 63)
 TEXT = Value("a line of text", _is_text)
-PLAIN = Value("text, a number, true or false", _is_plain)
 PLAIN_OR_LIST = Value(
     "text, a number, true or false, or a list of these",
     lambda given: all(map(_is_plain, given)) if isinstance(given, list) else _is_plain(given),

@@ -177,7 +177,7 @@ def open_workplace(target: Path, command: dict[str, Any], overwrite: bool) -> It
             if not (place / places.DATASET).exists():
                 places.remove(place)
             raise _appeared(target)
-        _check_command(place, target, command, overwrite)
+        _check_command(place, command, overwrite)
         try:
             yield Workplace(place, target, lock)
         except ExhaustedError:
@@ -189,7 +189,7 @@ def _appeared(target: Path) -> UsageError:
     return UsageError(f"Output {str(target)!r} has appeared meanwhile; left alone.")
 
 
-def _check_command(place: Path, target: Path, command: dict[str, Any], overwrite: bool) -> None:
+def _check_command(place: Path, command: dict[str, Any], overwrite: bool) -> None:
     """Prepare a workplace for a command: to go on with what is there, or from the start."""
     begun = _read_note(place, places.COMMAND)
     dataset = place / places.DATASET

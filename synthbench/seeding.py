@@ -31,7 +31,6 @@ _NORMAL_TABLE_SHA256 = "7030c40868edff0a36b70d4a06ceacbf25ac02eb87069f34786f8258
 _WORD_BITS = np.uint64(32)
 _LOW_HALF = np.uint64(0xFFFFFFFF)
 
-Coordinate = str | int | float | bool | None
 Shape = int | tuple[int, ...]
 
 

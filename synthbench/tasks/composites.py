@@ -15,7 +15,6 @@ Source: Eureka (Hoffmann, Schrodi, Behrmann, Fischer, Brox, ICML 2024), section 
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import itertools
 from collections.abc import Mapping, Sequence
@@ -27,11 +26,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench import png
-from synthbench.errors import ParameterError
 from synthbench.features import Feature, class_label, image, value
 from synthbench.seeding import Draws
 from synthbench.tasks import images, quadrants
-from synthbench.tasks.base import Block, Breakdown, Parameters, Split, Task, parameter, read_class
+from synthbench.tasks.base import Block, Breakdown, Parameters, Split, Task, read_class
+from synthbench.tasks.composites_drawing import draw_row, draw_sheet
+from synthbench.tasks.composites_parameters import CompositesParameters
 from synthbench.tasks.composites_parts import (
     FIRST_TARGET,
     FIXED_PLACES,
@@ -43,40 +43,6 @@ from synthbench.tasks.composites_rules import DESIGNS, QUADRANTS, RED_OR_BLUE, T
 from synthbench.tasks.composites_scrutiny import composites_scrutiny
 from synthbench.tasks.origins import ORIGINS, OWN_PICTURES, Origin
 from synthbench.tasks.scrutiny import Scrutiny
-
-#: The value of a source parameter that stands for the paper's images.
-_OWN = "torchvision"
-
-
-@dataclasses.dataclass(frozen=True)
-class CompositesParameters(Parameters):
-    """What can be set; the defaults are the paper's."""
-
-    p_first: float = parameter(0.5, "how often the rule's first case holds")
-    noise: float = parameter(0.05, "standard deviation of the noise on colours from 0 to 1")
-    indicator_source: str = parameter(
-        _OWN, "images of the indicators: torchvision, or folder:PATH for a class-folder tree"
-    )
-    target_source: str = parameter(
-        _OWN, "images of the targets: torchvision, or folder:PATH for a class-folder tree"
-    )
-    digit_source: str = parameter(
-        _OWN, "images of the digits that are targets in cifar: torchvision, or folder:PATH"
-    )
-
-    def __post_init__(self) -> None:
-        if not 0.0 < self.p_first < 1.0:
-            raise ParameterError(
-                f"Parameter p_first={self.p_first}: allowed are numbers between 0 and 1."
-            )
-        if not 0.0 <= self.noise <= 1.0:
-            raise ParameterError(f"Parameter noise={self.noise}: allowed are 0 to 1.")
-        for name in ("indicator_source", "target_source", "digit_source"):
-            given = getattr(self, name)
-            if given != _OWN and not (given.startswith("folder:") and given != "folder:"):
-                raise ParameterError(
-                    f"Parameter {name}={given!r}: allowed are {_OWN} and folder:PATH."
-                )
 
 
 class Composites(Task):
@@ -106,50 +72,17 @@ class Composites(Task):
     ) -> None:
         super().__init__(variant, parameters, seed)
         self.design = DESIGNS[self.variant]
-        self._check_sources_fit()
-
-    def _check_sources_fit(self) -> None:
-        """Refuse sources that the variant would not use, or could not tell apart."""
-        design = self.design
-        needless = set()
-        if design.indicators == "empty":
-            needless.add("indicator_source")
-        if design.targets[0] == design.targets[1]:
-            needless.add("digit_source")
-        folders = [
-            name
-            for name in ("indicator_source", "target_source", "digit_source")
-            if getattr(self.parameters, name) != _OWN
-        ]
-        for name in folders:
-            if name in needless:
-                raise ParameterError(
-                    f"Parameter {name}={getattr(self.parameters, name)!r}: variant {self.variant} "
-                    "has no such images."
-                )
-        if design.layout != "fixed" and len(folders) > 1:
-            raise ParameterError(
-                f"Parameters {' and '.join(folders)}: allowed is one of them, for in variant "
-                f"{self.variant} the kind of an image tells which part of the row it is."
-            )
+        self.parameters.check_fit(self.variant, self.design)
 
     # What there is.
 
     @functools.cached_property
     def parts(self) -> Parts:
         """The two indicators, the first and the second target: where they come from."""
-        given, design = self.parameters, self.design
-        first, second = design.targets
-        sources = (
-            (given.indicator_source, design.indicators),
-            (given.indicator_source, design.indicators),
-            (given.target_source, first),
-            (given.target_source if first == second else given.digit_source, second),
-        )
-        return Parts(design, tuple(kind if name == _OWN else name for name, kind in sources))
+        return Parts(self.design, self.parameters.part_sources(self.design))
 
     @functools.cached_property
-    def _answers(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def answers(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The names of the answers in the rule's first and second case."""
         first, second = (images.class_names(spec) for spec in self.parts.specs[FIRST_TARGET:])
         return first, TEN_COLORS if self.design.color_answers else second
@@ -157,7 +90,7 @@ class Composites(Task):
     @functools.cached_property
     def label_names(self) -> tuple[str, ...]:
         """The labels. The answers of both cases share their numbers, as in one ten-way head."""
-        pairs = itertools.zip_longest(*self._answers)
+        pairs = itertools.zip_longest(*self.answers)
         return tuple(" or ".join(dict.fromkeys(filter(None, pair))) for pair in pairs)
 
     @property
@@ -190,7 +123,7 @@ class Composites(Task):
         for what does not divide evenly goes to the first buckets.
         """
         labels, p_first = len(self.label_names), self.parameters.p_first
-        first, second = map(len, self._answers)
+        first, second = map(len, self.answers)
         weights = {}
         for label in range(labels):
             if label < first:
@@ -305,7 +238,7 @@ class Composites(Task):
 
     def bucket_label(self, bucket: int) -> str:
         outcome, label = self._case(bucket)
-        return f"{str(outcome).lower()} {self._answers[not outcome][label]}"
+        return f"{str(outcome).lower()} {self.answers[not outcome][label]}"
 
     @property
     def origins(self) -> tuple[Origin, ...]:
@@ -380,37 +313,10 @@ class Composites(Task):
     # How a row is shown.
 
     def draw(self, row: Mapping[str, Any]) -> str:
-        """The rule, the quadrants in words with the deciding one in brackets, and the answer."""
-        cells = [self._describe(row, place) for place in range(4)]
-        width = max(map(len, cells))
-        lines = [f"{left.ljust(width)} | {right}" for left, right in (cells[:2], cells[2:])]
-        return "\n".join([self.design.rule, *lines, " -> ".join(self._verdict(row))])
-
-    def _describe(self, row: Mapping[str, Any], place: int) -> str:
-        quadrant = row["quadrants"][place]
-        if quadrant["kind"] == "empty":
-            return "-"
-        fixed = self.design.layout == "fixed"
-        part = FIXED_PLACES.index(place) if fixed else self.parts.kinds.index(quadrant["kind"])
-        text = images.class_names(self.parts.specs[part])[quadrant["class"]]
-        if quadrant["color"] != "white":
-            text = f"{quadrant['color']} {text}"
-        return f"[{text}]" if place == row["selected"] else text
-
-    def _verdict(self, row: Mapping[str, Any]) -> tuple[str, str, str]:
-        """Which case holds, which quadrant decides, and what the answer is."""
-        second_case = not row["outcome"]
-        answer = self._answers[second_case][row["label"]]
-        return self.design.outcomes[second_case], QUADRANTS[row["selected"]], answer
+        return draw_row(self, row)
 
     def draw_sheet(self, rows: Sequence[Mapping[str, Any]], path: Path) -> None:
-        from synthbench.tasks.contact_sheet import Panel, contact_sheet
-
-        panels = [
-            Panel(png.decode(row["image"]["bytes"]), row["selected"], self._verdict(row))
-            for row in rows
-        ]
-        contact_sheet(f"{self.variant}: {self.design.rule}", panels).save(path, "PNG")
+        draw_sheet(self, rows, path)
 
 
 def _shows(file: bytes | None, expected: NDArray[np.uint8]) -> bool:

@@ -28,14 +28,12 @@ from synthbench.features import Feature, class_label, value
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Breakdown, Parameters, Split, Task, parameter, read_class
 from synthbench.tasks.ctl_scrutiny import ctl_scrutiny
+from synthbench.tasks.ctl_solver import LONGEST, TableSolver
+from synthbench.tasks.numeric import list_array
 from synthbench.tasks.scrutiny import Scrutiny
 
 #: Most symbols and most functions: their tables stand in the manifest and in the card.
 MOST_NAMES = 1024
-#: Most functions of a row.
-LONGEST = 100
-#: Tables of more symbols than this are not drawn in full for people.
-DRAWN_SYMBOLS = 16
 
 
 @dataclasses.dataclass(frozen=True)
@@ -176,7 +174,7 @@ class CompositionalTableLookup(Task):
         )
         tables = "; ".join(
             f"{function}: {', '.join(map(' to '.join, table.items()))}"
-            for function, table in self._lookup.items()
+            for function, table in self.solver.tables.items()
         )
         return (
             f"The symbol stands {first}; the functions are applied to it one after another, from "
@@ -221,7 +219,7 @@ class CompositionalTableLookup(Task):
         return {
             "text": self._text(block, length),
             "label": pa.array(reached.astype(np.int64)),
-            "steps": _lists(self.symbols, steps[filled], length),
+            "steps": _words(self.symbols, steps[filled], length),
             "length": pa.array(length.astype(np.int8)),
         }
 
@@ -233,7 +231,7 @@ class CompositionalTableLookup(Task):
         if self.variant == "backward":
             tokens, filled = tokens[:, ::-1], filled[:, ::-1]
         words = (*self.symbols, "", *self.functions)  # functions are numbered from 1
-        return pc.binary_join(_lists(words, tokens[filled], length + 1), " ")
+        return pc.binary_join(_words(words, tokens[filled], length + 1), " ")
 
     def parse(self, columns: Mapping[str, pa.Array]) -> Block:
         words = pc.split_pattern(columns["text"], " ")
@@ -251,61 +249,25 @@ class CompositionalTableLookup(Task):
         right = (length >= 1) & (length <= LONGEST)
         right[right] = is_symbol[first[right]]
         if not right.all() or is_symbol.sum() != len(right):
-            raise ValueError(f"ctl {self.variant}: not every row is {self._form}")
+            raise ValueError(f"ctl {self.variant}: not every row is {self.solver.form}")
         functions = np.zeros((len(right), length.max(initial=1)), np.uint16)
         filled = np.arange(functions.shape[1]) < length[:, None]
         functions[filled] = tokens[~is_symbol] - len(self.symbols) + 1
         symbol = tokens[is_symbol].astype(np.uint16)
         return Block({"symbol": symbol[::step], "functions": functions[::step]})
 
-    # The reference solver: one row, table by table, as the paper says it.
-
     @functools.cached_property
-    def _lookup(self) -> dict[str, dict[str, str]]:
-        return {
-            function: dict(zip(self.symbols, table, strict=True))
-            for function, table in self.tables.items()
-        }
-
-    @functools.cached_property
-    def _index(self) -> dict[str, int]:
-        return {name: index for index, name in enumerate(self.symbols)}
-
-    @property
-    def _form(self) -> str:
-        words = [self.symbols[-1], self.functions[0]]
-        example = " ".join(words if self.variant == "forward" else reversed(words))
-        return f"a symbol and 1 to {LONGEST} functions, such as {example!r}"
-
-    def _read(self, text: str) -> tuple[str, list[str]]:
-        """The symbol, and the functions in the order in which they are applied."""
-        words = text.split()
-        if self.variant == "backward":
-            words.reverse()
-        symbol, functions = "".join(words[:1]), words[1:]
-        if symbol not in self._index or not 1 <= len(functions) <= LONGEST:
-            raise ValueError(f"{text!r} is no row of ctl {self.variant}: expected {self._form}")
-        for function in functions:
-            if function not in self._lookup:
-                span = f"{self.functions[0]} to {self.functions[-1]}"
-                raise ValueError(f"{function!r} in {text!r} is none of the functions {span}")
-        return symbol, functions
-
-    def _steps(self, symbol: str, functions: list[str]) -> list[str]:
-        """Every symbol that is reached on the way, the last being the answer."""
-        steps = []
-        for function in functions:
-            symbol = self._lookup[function][symbol]
-            steps.append(symbol)
-        return steps
+    def solver(self) -> TableSolver:
+        """The reference solver, with the tables of this seed."""
+        return TableSolver(self.variant, self.symbols, self.tables)
 
     def derive(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        steps = self._steps(*self._read(row["text"]))
-        return {"label": self._index[steps[-1]], "steps": steps, "length": len(steps)}
+        steps = self.solver.steps(row["text"])
+        return {"label": self.symbols.index(steps[-1]), "steps": steps, "length": len(steps)}
 
     def solve(self, question: str) -> str:
         """The name of the symbol that is reached, by the tables of this seed."""
-        return self._steps(*self._read(question))[-1]
+        return self.solver.steps(question)[-1]
 
     def read_answer(self, row: Mapping[str, Any], prediction: Any) -> int | None:
         """A symbol's name as text, or its index as a number or text.
@@ -317,26 +279,15 @@ class CompositionalTableLookup(Task):
             prediction = prediction.decode("utf-8", "replace")
         if isinstance(prediction, str):
             text = prediction.strip()
-            if len(text) > 1 and set(text) <= {"0", "1"}:
-                return self._index.get(text)
+            if len(text) > 1 and set(text) <= {"0", "1"} and text not in self.symbols:
+                return None
         return read_class(prediction, self.symbols)
 
     def scrutiny(self) -> Scrutiny:
         return ctl_scrutiny(self)
 
     def draw(self, row: Mapping[str, Any]) -> str:
-        """The row's look-ups, one a line, each with its table: the entry it takes in brackets."""
-        symbol, functions = self._read(row["text"])
-        steps = self._steps(symbol, functions)
-        shown = self.symbols if len(self.symbols) <= DRAWN_SYMBOLS else ()
-        margin = len("() = ") + max(map(len, functions)) + 2 * len(symbol) + 2
-        lines = [f"{row['text']}  ->  {steps[-1]}", "".join([" " * margin, *map(_cell, shown)])]
-        for function, argument, result in zip(functions, [symbol, *steps], steps, strict=False):
-            call = f"{function}({argument}) = {result}"
-            table = self._lookup[function]
-            cells = [_cell(table[start], taken=start == argument) for start in shown]
-            lines.append("".join([call.ljust(margin), *cells]))
-        return "\n".join(line.rstrip() for line in lines if line.strip())
+        return self.solver.draw(row["text"])
 
 
 def _block(symbol: NDArray[Any], functions: NDArray[Any], width: int) -> Block:
@@ -351,11 +302,6 @@ def _block(symbol: NDArray[Any], functions: NDArray[Any], width: int) -> Block:
     return Block({"symbol": symbol.astype(np.uint16), "functions": padded})
 
 
-def _lists(words: Sequence[str], codes: NDArray[np.uint16], lengths: NDArray[np.int64]) -> pa.Array:
-    """Lists of words: of each list so many as `lengths` says, one after another from `codes`."""
-    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-    return pa.ListArray.from_arrays(pa.array(offsets), pc.take(pa.array(words), pa.array(codes)))
-
-
-def _cell(symbol: str, taken: bool = False) -> str:
-    return f"[{symbol}]" if taken else f" {symbol} "
+def _words(names: Sequence[str], codes: NDArray[np.uint16], lengths: NDArray[np.int64]) -> pa.Array:
+    """Lists of names: of each list so many as `lengths` says, one after another from `codes`."""
+    return list_array(pc.take(pa.array(names), pa.array(codes)), lengths)

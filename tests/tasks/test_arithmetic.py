@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synthbench.errors import ParameterError, UsageError
-from synthbench.features import arrow_schema
-from synthbench.seeding import Draws, fingerprints
+from synthbench.seeding import Draws
 from synthbench.tasks.arithmetic import Arithmetic
-from synthbench.tasks.base import Block
+from tests.tasks.blocks import ids, propose_all, table
 
 
 @st.composite
@@ -29,25 +28,6 @@ def tasks(draw):
         "test_depths": [deepest],
     }
     return Arithmetic(parameters=parameters, seed=draw(st.integers(0, 3)))
-
-
-def propose(task, n=60, split="train", block=0):
-    """Candidates of all the split's buckets, in one block as the sampler joins them."""
-    chosen = task.split(split)
-    return Block.concatenate(
-        [
-            task.propose(Draws({"test": bucket}, block), n, chosen, bucket)
-            for bucket in chosen.buckets
-        ]
-    )
-
-
-def table(task, block):
-    return pa.table(list(task.render(block).values()), schema=arrow_schema(task.columns))
-
-
-def ids(task, block):
-    return fingerprints(task.content(block)).tolist()
 
 
 def derived(text, **parameters):
@@ -134,7 +114,7 @@ def test_there_are_as_many_labels_as_the_modulus():
 @given(tasks(), st.integers(0, 5))
 @settings(max_examples=60, deadline=None)
 def test_the_generator_agrees_with_the_reference_solver(task, block):
-    for row in table(task, propose(task, block=block)).to_pylist():
+    for row in table(task, propose_all(task, block=block)).to_pylist():
         assert {"text": row["text"], **task.derive(row)} == row
         assert task.solve(row["text"]) == row["label"]
 
@@ -142,7 +122,7 @@ def test_the_generator_agrees_with_the_reference_solver(task, block):
 @given(tasks())
 @settings(max_examples=60, deadline=None)
 def test_the_label_is_what_python_makes_of_the_text(task):
-    for row in table(task, propose(task)).to_pylist():
+    for row in table(task, propose_all(task)).to_pylist():
         assert row["label"] == eval(row["text"]) % task.parameters.modulus
 
 
@@ -164,7 +144,7 @@ def test_rows_are_of_their_bucket_within_the_limits_and_of_the_operators_asked_f
 @given(tasks())
 @settings(max_examples=40, deadline=None)
 def test_text_parsed_again_has_the_same_content(task):
-    block = propose(task)
+    block = propose_all(task)
     again = task.parse({"text": task.render(block)["text"]})
     assert ids(task, again) == ids(task, block)
 
@@ -172,7 +152,7 @@ def test_text_parsed_again_has_the_same_content(task):
 @given(tasks())
 @settings(max_examples=30, deadline=None)
 def test_equal_rows_and_only_these_have_equal_ids(task):
-    block = propose(task)
+    block = propose_all(task)
     texts = task.render(block)["text"].to_pylist()
     pairs = set(zip(texts, ids(task, block), strict=True))
     assert len(pairs) == len(set(texts)) == len({number for _, number in pairs})
@@ -186,7 +166,7 @@ def test_an_id_names_the_row_whatever_the_parameters():
 
 def test_a_column_is_parsed_from_any_slice_of_it():
     task = Arithmetic()
-    texts = task.render(propose(task))["text"]
+    texts = task.render(propose_all(task))["text"]
     assert (
         ids(task, task.parse({"text": texts[7:20]})) == ids(task, task.parse({"text": texts}))[7:20]
     )
@@ -197,13 +177,13 @@ def test_a_block_is_the_same_again_and_from_a_pickled_task():
     task = Arithmetic(parameters={"modulus": 7}, seed=3)
     copy = pickle.loads(pickle.dumps(task))
     assert copy.stream == task.stream
-    assert table(copy, propose(copy)).equals(table(task, propose(task)))
-    assert not table(task, propose(task, block=1)).equals(table(task, propose(task)))
+    assert table(copy, propose_all(copy)).equals(table(task, propose_all(task)))
+    assert not table(task, propose_all(task, block=1)).equals(table(task, propose_all(task)))
 
 
 def test_arrays_hold_the_rows_of_render():
     task = Arithmetic()
-    block = propose(task, n=20)
+    block = propose_all(task, n=20)
     arrays = task.arrays(block)
     assert list(arrays) == list(task.columns)
     rows = zip(*(array.tolist() for array in arrays.values()), strict=True)
@@ -212,7 +192,7 @@ def test_arrays_hold_the_rows_of_render():
 
 def test_a_block_without_rows_can_be_rendered_and_parsed():
     task = Arithmetic()
-    none = propose(task).take(slice(0))
+    none = propose_all(task).take(slice(0))
     assert len(table(task, none)) == 0
     assert ids(task, none) == ids(task, task.parse({"text": pa.array([], pa.string())})) == []
 
@@ -353,7 +333,7 @@ def test_unknown_names_are_refused_with_those_that_exist(parameters, message):
 def test_without_nesting_there_are_rows_of_depth_1():
     shallow = {"train_depths": "1", "validation_depths": "1", "test_depths": "1"}
     task = Arithmetic(parameters={"p_op": 0, **shallow})
-    assert set(propose(task)["length"].tolist()) == {5}
+    assert set(propose_all(task)["length"].tolist()) == {5}
 
 
 @pytest.mark.parametrize("text", ["", "(1-2)", "(1 + 2)", "(1+2)\n", "(1+²)", "(a*b)", None])

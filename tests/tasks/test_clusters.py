@@ -10,25 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synthbench.errors import ParameterError, UsageError
-from synthbench.features import arrow_schema
-from synthbench.seeding import Draws, fingerprints
+from synthbench.seeding import Draws
 from synthbench.tasks.clusters import Clusters
+from tests.tasks.blocks import ids, rows_of
 
 VARIANTS = {"balanced": (225, 225), "unbalanced": (500, 50)}
 
 
 def propose(task, n=8, block=0):
     return task.propose(Draws({"test": 1}, block), n, task.split("test"), 0)
-
-
-def rows_of(task, block):
-    return pa.table(
-        list(task.render(block).values()), schema=arrow_schema(task.columns)
-    ).to_pylist()
-
-
-def ids(task, block):
-    return fingerprints(task.content(block)).tolist()
 
 
 def first_row(variant="unbalanced"):

@@ -25,12 +25,13 @@ from synthbench import png
 from synthbench.errors import DatasetError, ParameterError, UsageError
 from synthbench.features import arrow_schema
 from synthbench.planning import make_plan
-from synthbench.seeding import Draws, fingerprints
+from synthbench.seeding import Draws
 from synthbench.tasks import images
 from synthbench.tasks.base import Block
 from synthbench.tasks.composites import Composites
 from synthbench.tasks.composites_rules import COLORS, DESIGNS, TEN_COLORS, decide
 from synthbench.tasks.quadrants import KINDS, to_arrow
+from tests.tasks.blocks import ids, rows_of, table
 from tests.tasks.tiny_sources import TRAINING, write_sources, write_tree
 
 VARIANTS = list(Composites.variants)
@@ -79,18 +80,6 @@ def mixed(task, split="train", n=4):
     return Block.concatenate(
         [propose(task, split, n, bucket) for bucket in task.split(split).buckets]
     )
-
-
-def table(task, block):
-    return pa.table(list(task.render(block).values()), schema=arrow_schema(task.columns))
-
-
-def rows_of(task, block):
-    return table(task, block).to_pylist()
-
-
-def ids(task, block):
-    return fingerprints(task.content(block)).tolist()
 
 
 def quadrant(kind, name, color, index=0):

@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synthbench.errors import ParameterError, UsageError
-from synthbench.features import arrow_schema
-from synthbench.seeding import Draws, fingerprints
-from synthbench.tasks.base import Block
+from synthbench.seeding import Draws
 from synthbench.tasks.ctl import CompositionalTableLookup, function_names, symbol_names
+from tests.tasks.blocks import ids, propose_all, rows_of, table
 
 VARIANTS = ("forward", "backward")
 #: Two tables of seed 0: what 000 to 111 go to. To change them is to change every dataset.
@@ -32,29 +31,6 @@ def tasks(draw, most_symbols=40, most_functions=60):
     return CompositionalTableLookup(
         draw(st.sampled_from(VARIANTS)), parameters, draw(st.integers(0, 3))
     )
-
-
-def propose(task, n=50, block=0, split="train"):
-    """Candidates of all the split's buckets, in one block as the sampler joins them."""
-    chosen = task.split(split)
-    return Block.concatenate(
-        [
-            task.propose(Draws({"test": 1, "bucket": bucket}, block), n, chosen, bucket)
-            for bucket in chosen.buckets
-        ]
-    )
-
-
-def table(task, block):
-    return pa.table(list(task.render(block).values()), schema=arrow_schema(task.columns))
-
-
-def rows_of(task, block):
-    return table(task, block).to_pylist()
-
-
-def ids(task, block):
-    return fingerprints(task.content(block)).tolist()
 
 
 # The paper's rows.
@@ -174,7 +150,7 @@ def test_functions_beyond_z_are_named_as_spreadsheet_columns():
 @given(tasks())
 @settings(max_examples=60, deadline=None)
 def test_the_generator_agrees_with_the_reference_solver(task):
-    for row in rows_of(task, propose(task)):
+    for row in rows_of(task, propose_all(task)):
         assert {"text": row["text"], **task.derive(row)} == row
         assert row["label"] == task.read_answer(row, task.solve(row["text"]))
         assert row["steps"][-1] == task.symbols[row["label"]]
@@ -183,7 +159,7 @@ def test_the_generator_agrees_with_the_reference_solver(task):
 @given(tasks())
 @settings(max_examples=60, deadline=None)
 def test_text_parsed_again_has_the_same_content(task):
-    block = propose(task)
+    block = propose_all(task)
     again = task.parse({"text": task.render(block)["text"]})
     assert ids(task, again) == ids(task, block)
     assert task.render(again)["text"] == task.render(block)["text"]
@@ -192,7 +168,7 @@ def test_text_parsed_again_has_the_same_content(task):
 @given(tasks())
 @settings(max_examples=30, deadline=None)
 def test_equal_rows_and_only_these_have_equal_ids(task):
-    block = propose(task)
+    block = propose_all(task)
     texts = task.render(block)["text"].to_pylist()
     pairs = set(zip(texts, ids(task, block), strict=True))
     assert len(pairs) == len(set(texts)) == len({number for _, number in pairs})
@@ -206,7 +182,7 @@ def test_both_variants_hold_the_same_rows_with_the_same_ids(task):
     )
     assert forward.stream == backward.stream
     assert "variant" not in forward.stream
-    one, other = propose(forward), propose(backward)
+    one, other = propose_all(forward), propose_all(backward)
     assert ids(forward, one) == ids(backward, other)
     for row, turned in zip(rows_of(forward, one), rows_of(backward, other), strict=True):
         assert row.pop("text").split() == turned.pop("text").split()[::-1]
@@ -233,7 +209,7 @@ def test_symbols_of_different_width_have_different_ids():
 
 def test_content_does_not_end_in_a_zero_byte_before_its_padding():
     task = CompositionalTableLookup(parameters={"symbols": 1024, "functions": 1024})
-    content = task.content(propose(task, n=3000))
+    content = task.content(propose_all(task, n=3000))
     width = np.repeat([4, 6, 8, 10, 12], 3000)
     columns = np.arange(content.shape[1])
     assert (content[columns >= width[:, None]] == 0).all()
@@ -251,7 +227,7 @@ def test_an_empty_column_is_an_empty_block():
 
 def test_arrays_hold_the_rows_of_render():
     task = CompositionalTableLookup()
-    block = propose(task, n=5)
+    block = propose_all(task, n=5)
     arrays = task.arrays(block)
     for index, row in enumerate(rows_of(task, block)):
         assert arrays["text"][index] == row["text"]
@@ -263,8 +239,8 @@ def test_arrays_hold_the_rows_of_render():
 def test_a_block_is_the_same_again_and_from_a_pickled_task():
     task = CompositionalTableLookup("backward", {"functions": 12}, 5)
     copy = pickle.loads(pickle.dumps(task))
-    assert table(copy, propose(copy)).equals(table(task, propose(task)))
-    assert not table(task, propose(task, block=1)).equals(table(task, propose(task)))
+    assert table(copy, propose_all(copy)).equals(table(task, propose_all(task)))
+    assert not table(task, propose_all(task, block=1)).equals(table(task, propose_all(task)))
 
 
 def test_symbols_functions_and_places_are_drawn_uniformly():

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synthbench.errors import ParameterError, UsageError
-from synthbench.features import arrow_schema
-from synthbench.seeding import Draws, fingerprints
+from synthbench.seeding import Draws
 from synthbench.tasks.grid_count import GridCount
+from tests.tasks.blocks import ids, rows_of
 
 TABLE_III = [[6, 6, 0], [3, 7, 0], [4, 3, 6]]
 
@@ -33,18 +33,6 @@ def mixed(task, split="train", n=7):
     blocks = [propose(task, split, n, size) for size in task.split(split).buckets]
     block = blocks[0].concatenate(blocks)
     return block.take(np.argsort(np.arange(len(block)) % n, kind="stable"))
-
-
-def table(task, block):
-    return pa.table(list(task.render(block).values()), schema=arrow_schema(task.columns))
-
-
-def rows_of(task, block):
-    return table(task, block).to_pylist()
-
-
-def ids(task, block):
-    return fingerprints(task.content(block)).tolist()
 
 
 def as_row(task, grid):

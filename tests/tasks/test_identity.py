@@ -12,25 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synthbench.errors import ParameterError
-from synthbench.features import arrow_schema
-from synthbench.seeding import Draws, fingerprints
+from synthbench.seeding import Draws
 from synthbench.tasks.identity import Identity
+from tests.tasks.blocks import ids, rows_of
 
 ranges = st.floats(1e-6, 1e6)
 
 
 def propose(task, split="train", n=50, block=0):
     return task.propose(Draws({"test": 1}, block), n, task.split(split), 0)
-
-
-def rows_of(task, block):
-    return pa.table(
-        list(task.render(block).values()), schema=arrow_schema(task.columns)
-    ).to_pylist()
-
-
-def ids(task, block):
-    return fingerprints(task.content(block)).tolist()
 
 
 # The generator.

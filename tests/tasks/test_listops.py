@@ -10,11 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synthbench.errors import ParameterError, UsageError
-from synthbench.features import arrow_schema
-from synthbench.seeding import Draws, fingerprints
-from synthbench.tasks.base import Block
+from synthbench.seeding import Draws
 from synthbench.tasks.listops import ListOps
 from synthbench.tasks.listops_law import OPERATORS
+from tests.tasks.blocks import ids, propose_all, table
 
 FIRST = ListOps(parameters={"ties": "first"})
 ONE_LEVEL = {"train_depths": "1", "validation_depths": "1", "test_depths": "1"}
@@ -34,25 +33,6 @@ def tasks(draw):
         "test_depths": [deepest],
     }
     return ListOps(parameters=parameters, seed=draw(st.integers(0, 3)))
-
-
-def propose(task, n=60, split="train", block=0):
-    """Candidates of all the split's buckets, in one block as the sampler joins them."""
-    chosen = task.split(split)
-    return Block.concatenate(
-        [
-            task.propose(Draws({"test": bucket}, block), n, chosen, bucket)
-            for bucket in chosen.buckets
-        ]
-    )
-
-
-def table(task, block):
-    return pa.table(list(task.render(block).values()), schema=arrow_schema(task.columns))
-
-
-def ids(task, block):
-    return fingerprints(task.content(block)).tolist()
 
 
 def derived(text, task=None):
@@ -155,7 +135,7 @@ def test_the_splits_have_the_paper_s_rows_and_depths():
 @given(tasks(), st.integers(0, 5))
 @settings(max_examples=60, deadline=None)
 def test_the_generator_agrees_with_the_reference_solver(task, block):
-    for row in table(task, propose(task, block=block)).to_pylist():
+    for row in table(task, propose_all(task, block=block)).to_pylist():
         assert {"text": row["text"], **task.derive(row)} == row
         assert task.solve(row["text"]) == row["label"]
 
@@ -187,7 +167,7 @@ def test_lengths_are_real_tokens_up_to_fifty():
 @given(tasks())
 @settings(max_examples=40, deadline=None)
 def test_text_parsed_again_has_the_same_content(task):
-    block = propose(task)
+    block = propose_all(task)
     again = task.parse({"text": task.render(block)["text"]})
     assert ids(task, again) == ids(task, block)
 
@@ -195,7 +175,7 @@ def test_text_parsed_again_has_the_same_content(task):
 @given(tasks())
 @settings(max_examples=30, deadline=None)
 def test_equal_rows_and_only_these_have_equal_ids(task):
-    block = propose(task)
+    block = propose_all(task)
     texts = task.render(block)["text"].to_pylist()
     pairs = set(zip(texts, ids(task, block), strict=True))
     assert len(pairs) == len(set(texts)) == len({number for _, number in pairs})
@@ -211,13 +191,13 @@ def test_a_block_is_the_same_again_and_from_a_pickled_task():
     task = ListOps(parameters={"ties": "first"}, seed=3)
     copy = pickle.loads(pickle.dumps(task))
     assert copy.stream == task.stream
-    assert table(copy, propose(copy)).equals(table(task, propose(task)))
-    assert not table(task, propose(task, block=1)).equals(table(task, propose(task)))
+    assert table(copy, propose_all(copy)).equals(table(task, propose_all(task)))
+    assert not table(task, propose_all(task, block=1)).equals(table(task, propose_all(task)))
 
 
 def test_arrays_hold_the_rows_of_render():
     task = ListOps()
-    block = propose(task, n=20)
+    block = propose_all(task, n=20)
     arrays = task.arrays(block)
     assert list(arrays) == list(task.columns)
     rows = zip(*(array.tolist() for array in arrays.values()), strict=True)
@@ -226,7 +206,7 @@ def test_arrays_hold_the_rows_of_render():
 
 def test_ties_first_calls_rows_deeper_than_they_need_to_be():
     task = ListOps()
-    rows = table(task, propose(FIRST, n=1_000)).to_pylist()
+    rows = table(task, propose_all(FIRST, n=1_000)).to_pylist()
     strict = [task.derive(row)["dependency_depth"] for row in rows]
     first = [row["dependency_depth"] for row in rows]
     assert all(one <= other for one, other in zip(strict, first, strict=True))
@@ -345,7 +325,7 @@ def test_the_shortest_length_that_fits_gives_rows():
 
 def test_without_nesting_there_are_rows_of_depth_1():
     task = ListOps(parameters={**ONE_LEVEL, "p_op": 0})
-    assert set(propose(task)["depth"].tolist()) == {1}
+    assert set(propose_all(task)["depth"].tolist()) == {1}
 
 
 @pytest.mark.parametrize(

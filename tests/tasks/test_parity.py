@@ -10,23 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synthbench.errors import ParameterError, UsageError
-from synthbench.features import arrow_schema
-from synthbench.seeding import Draws, fingerprints
+from synthbench.seeding import Draws
 from synthbench.tasks.parity import Parity
+from tests.tasks.blocks import ids, table
 
 n_values = st.integers(2, 100)
 
 
 def propose(task, n=50, block=0):
     return task.propose(Draws({"test": 1}, block), n, task.split("train"), 0)
-
-
-def table(task, block):
-    return pa.table(list(task.render(block).values()), schema=arrow_schema(task.columns))
-
-
-def ids(task, block):
-    return fingerprints(task.content(block)).tolist()
 
 
 @pytest.fixture(scope="module")

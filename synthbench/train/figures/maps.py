@@ -22,13 +22,7 @@ class AttentionMaps(Figure):
     source = "NDR, figures 2 (top) and 3; Eureka, figure 4; Counting, table III"
 
     def _data(self, view: View) -> dict[str, Any]:
-        maps = view.maps("attention")
-        return {
-            "split": view.split,
-            "row": view.row,
-            "columns": view.columns,
-            "steps": [numbers(step) for step in maps],
-        }
+        return _of_row(view, [numbers(step) for step in view.maps("attention")])
 
     def _draw(self, data: dict[str, Any], canvas: Canvas) -> None:
         steps, columns = data["steps"], data["columns"]
@@ -54,13 +48,7 @@ class Gates(Figure):
     source = "NDR, figure 2 (bottom)"
 
     def _data(self, view: View) -> dict[str, Any]:
-        gates = view.maps("gate")
-        return {
-            "split": view.split,
-            "row": view.row,
-            "columns": view.columns,
-            "steps": [numbers(gate.mean(dim=-1)) for gate in gates],
-        }
+        return _of_row(view, [numbers(gate.mean(dim=-1)) for gate in view.maps("gate")])
 
     def _draw(self, data: dict[str, Any], canvas: Canvas) -> None:
         steps, columns = data["steps"], data["columns"]
@@ -80,13 +68,8 @@ class KeyMass(Figure):
     source = "DNAS, section 4"
 
     def _data(self, view: View) -> dict[str, Any]:
-        maps = view.maps("attention")
-        return {
-            "split": view.split,
-            "row": view.row,
-            "columns": view.columns,
-            "steps": [numbers(step.sum(dim=-2).mean(dim=0)) for step in maps],
-        }
+        masses = [step.sum(dim=-2).mean(dim=0) for step in view.maps("attention")]
+        return _of_row(view, [numbers(mass) for mass in masses])
 
     def _draw(self, data: dict[str, Any], canvas: Canvas) -> None:
         steps, columns = data["steps"], data["columns"]
@@ -97,3 +80,8 @@ class KeyMass(Figure):
             axes.tick_params(labelsize=6)
             label_columns(axes, columns, horizontal=number == len(steps) - 1, vertical=False)
             axes.margins(x=0.01)
+
+
+def _of_row(view: View, steps: list[Any]) -> dict[str, Any]:
+    """What a map shows for every step, and of which row."""
+    return {"split": view.split, "row": view.row, "columns": view.columns, "steps": steps}

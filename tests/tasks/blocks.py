@@ -1,0 +1,34 @@
+"""Blocks of rows as the tests of single tasks look at them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+from synthbench.features import arrow_schema
+from synthbench.seeding import Draws, fingerprints
+from synthbench.tasks.base import Block, Task
+
+
+def propose_all(task: Task, n: int = 60, split: str = "train", block: int = 0) -> Block:
+    """Candidates of all the split's buckets, in one block as the sampler joins them."""
+    chosen = task.split(split)
+    return Block.concatenate(
+        [
+            task.propose(Draws({"test": bucket}, block), n, chosen, bucket)
+            for bucket in chosen.buckets
+        ]
+    )
+
+
+def table(task: Task, block: Block) -> pa.Table:
+    return pa.table(list(task.render(block).values()), schema=arrow_schema(task.columns))
+
+
+def rows_of(task: Task, block: Block) -> list[dict[str, Any]]:
+    return table(task, block).to_pylist()
+
+
+def ids(task: Task, block: Block) -> list[int]:
+    return fingerprints(task.content(block)).tolist()
