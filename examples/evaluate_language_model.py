@@ -1,6 +1,7 @@
 """Ask a language model every row of a test split and score what it writes.
 
-`ask` stands for your model: here a made-up one that is right half of the time.
+`ask` stands for your model: here a made-up one that settles on no answer half of the time. Printed
+is the report, by depth and length.
 """
 
 import tempfile

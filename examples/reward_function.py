@@ -1,7 +1,8 @@
 """`score` as a reward for language models that are trained by reinforcement learning.
 
 `score_answer` has the signature that reasoning-gym and others ask of a scorer, `reward` that of
-TRL's GRPOTrainer (`reward_funcs=[reward]`): it gets all columns of the dataset as lists.
+TRL's GRPOTrainer (`reward_funcs=[reward]`): it gets all columns of the dataset as lists. Printed
+are six completions with their rewards.
 """
 
 from collections.abc import Mapping, Sequence

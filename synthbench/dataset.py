@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from synthbench.errors import DatasetError, unknown_name
+from synthbench.errors import DatasetError, UsageError, unknown_name
 from synthbench.features import Features, arrow_type, value
 from synthbench.files import read_regular, reason_against, regular_file
 from synthbench.findings import one_line
@@ -188,7 +188,8 @@ class Dataset:
         except OSError as error:  # a name that is too long, for one
             raise DatasetError(f"No dataset at {str(path)!r}: {error.strerror}.") from None
         if not there:
-            raise DatasetError(f"No dataset at {str(path)!r}: there is no such directory.")
+            reason = "it is a file" if path.exists() else "there is no such directory"
+            raise DatasetError(f"No dataset at {str(path)!r}: {reason}.")
         if reason_against(path, MANIFEST) == "missing":
             raise DatasetError(f"No dataset at {str(path)!r}: it has no {MANIFEST}.")
         data = read_regular(path, MANIFEST, _LARGEST_MANIFEST)
@@ -246,8 +247,11 @@ class Dataset:
         Raises:
             DatasetError: a shard that is missing or cannot be read, or whose rows are none of its
                 task, by name.
-            UsageError: there is no such variant, split or column, or the task is unknown.
+            UsageError: there is no such variant, split or column, no list of columns, or the task
+                is unknown.
         """
+        if isinstance(columns, str):
+            raise UsageError(f"Columns {columns!r}: expected a list of names.")
         features = columns_of(self.make_task(self.variant(variant)))
         names = list(features) if columns is None else list(columns)
         for name in names:

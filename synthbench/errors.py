@@ -30,7 +30,7 @@ class ParameterError(UsageError):
     """A parameter, or a combination of parameters, that is impossible."""
 
 
-def unknown_name(kind: str, name: str, allowed: Iterable[str]) -> UsageError:
+def unknown_name(kind: str, name: object, allowed: Iterable[str]) -> UsageError:
     """The error for a name that does not exist: what was given, what is allowed, the nearest.
 
     Example:
@@ -40,6 +40,6 @@ def unknown_name(kind: str, name: str, allowed: Iterable[str]) -> UsageError:
     """
     names = list(allowed)
     lowered = {one.lower(): one for one in names}
-    nearest = difflib.get_close_matches(name.lower(), list(lowered), n=1, cutoff=0.5)
+    nearest = difflib.get_close_matches(str(name).lower(), list(lowered), n=1, cutoff=0.5)
     hint = f" Did you mean {lowered[nearest[0]]!r}?" if nearest else ""
     return UsageError(f"Unknown {kind} {name!r}; allowed: {', '.join(names)}.{hint}")

@@ -96,7 +96,7 @@ def score(
         For most tasks 1.0 (right) or 0.0; else the task's own metric.
 
     Raises:
-        UsageError: an unknown task or variant, or a row without one of these columns.
+        UsageError: an unknown task or variant, no row, or one without one of these columns.
         ParameterError: unknown or impossible parameters.
 
     Example:
@@ -106,6 +106,8 @@ def score(
         (1.0, 0.0)
     """
     chosen = choose_task(task, variant, parameters, seed)
+    if not isinstance(row, Mapping):
+        raise UsageError(f"Row {row!r:.60}: expected a dict with the columns of {chosen.name}.")
     try:
         return chosen.score(row, prediction)
     except KeyError as error:
@@ -146,7 +148,12 @@ def solve(
     chosen = choose_task(task, variant, parameters, seed)
     try:
         return chosen.solve(question)
-    except (ValueError, TypeError, AttributeError, LookupError, RecursionError) as error:
+    except (TypeError, AttributeError) as error:
+        expected = f"expected what a row has as {' and '.join(chosen.inputs)}"
+        raise UsageError(
+            f"{question!r:.60} is no question of {chosen.name}: {expected}."
+        ) from error
+    except (ValueError, LookupError, RecursionError) as error:
         raise UsageError(f"{question!r:.80} is no question of {chosen.name}: {error}") from error
 
 

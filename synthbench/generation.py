@@ -16,7 +16,7 @@ from synthbench.dataset import MANIFEST, Dataset, Manifest
 from synthbench.engine import open_engine
 from synthbench.errors import SynthbenchError, UsageError, unknown_name
 from synthbench.making import Making
-from synthbench.planning import Plan, make_plan
+from synthbench.planning import Plan, check_rows, make_plan
 from synthbench.publishing import (
     check_whole,
     describe_difference,
@@ -126,7 +126,7 @@ def run(
     """
     with use_source_dir(source_dir):
         tasks = _tasks(task, variant, parameters, seed)
-        plans = {one.variant: _plan(one, preset, rows or {}) for one in tasks}
+        plans = {one.variant: _plan(one, preset, rows) for one in tasks}
         command = _command(tasks, plans, shard_rows)
         target = Path(out if out is not None else task).resolve()
         there = finished(target)
@@ -208,7 +208,8 @@ def _tasks(
     if variant is None:
         names: Sequence[str] = [next(iter(chosen.variants))]
     else:
-        names = [variant] if isinstance(variant, str) else list(variant)
+        several = isinstance(variant, Sequence) and not isinstance(variant, str)
+        names = list(variant) if several else [variant]  # type: ignore[list-item]
     if "all" in names:
         names = list(chosen.variants)
     if not names or len(set(names)) < len(names):
@@ -216,20 +217,17 @@ def _tasks(
     return [chosen(one, parameters, seed) for one in names]
 
 
-def _plan(task: Task, preset: str, rows: Mapping[str, int]) -> Plan:
+def _plan(task: Task, preset: str, rows: Mapping[str, int] | None) -> Plan:
     if preset not in PRESETS:
         raise unknown_name("preset", preset, PRESETS)
-    for name, count in rows.items():
-        task.split(name)
-        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-            raise UsageError(f"Rows {name}={count!r}: allowed are whole numbers from 1.")
+    wanted = check_rows(task, rows)
     sizes = {}
     for split in task.splits:
         least = min(split.rows, _SMALLEST_PRESET_SPLIT)
         sizes[split.name] = max(split.rows // PRESETS[preset], least)
     capped = make_plan(task, sizes, at_most=True)
     sizes = {name: capped.rows(name) for name in sizes}
-    return make_plan(task, {**sizes, **rows})
+    return make_plan(task, {**sizes, **wanted})
 
 
 def _command(

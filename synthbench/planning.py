@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from fractions import Fraction
 
-from synthbench.errors import ParameterError
+from synthbench.errors import ParameterError, UsageError
 from synthbench.tasks.base import Split, Task
 
 
@@ -61,6 +61,21 @@ class Plan:
     def rows(self, split: str) -> int:
         """How many rows a split has in all."""
         return sum(self.quotas[split].values())
+
+
+def check_rows(task: Task, rows: Mapping[str, int] | None) -> dict[str, int]:
+    """Rows by split as a user gives them, none for None.
+
+    Raises:
+        UsageError: no mapping, a split that the task has not, or a number that is not allowed.
+    """
+    if not isinstance(rows, Mapping | None):
+        raise UsageError(f"Rows {rows!r}: expected rows by split, such as {{'train': 1000}}.")
+    for name, count in (rows or {}).items():
+        task.split(name)
+        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+            raise UsageError(f"Rows {name}={count!r}: allowed are whole numbers from 1.")
+    return dict(rows or {})
 
 
 def make_plan(task: Task, rows: Mapping[str, int], at_most: bool = False) -> Plan:

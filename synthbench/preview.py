@@ -90,12 +90,16 @@ def preview(
         The drawn rows, or for images where the contact sheet lies.
 
     Raises:
-        UsageError: a name that does not exist, or less than one row.
+        UsageError: a name that does not exist, less than one row, or a place for images of a task
+            that has none.
         ParameterError: impossible parameters.
     """
     task = make_task(name, variant, parameters, seed)
+    has_images = any(is_image(feature) for feature in task.columns.values())
+    if out is not None and not has_images:
+        raise UsageError(f"Output {str(out)!r}: {name} has no images to draw; leave it out.")
     drawn = sample_rows(task, split or task.splits[0].name, rows)
-    if any(is_image(feature) for feature in task.columns.values()):
+    if has_images:
         path = Path(out or f"{name}.png")
         task.draw_sheet(drawn, path)
         return f"{len(drawn)} rows of {name} {task.variant} drawn in {path}"

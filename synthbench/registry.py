@@ -39,7 +39,7 @@ def register(task: type[Task]) -> type[Task]:
         The same class.
 
     Raises:
-        UsageError: this is no task, or its name is taken by another one.
+        UsageError: this is no task, not a whole one, or its name is taken by another one.
 
     Example:
         >>> import synthbench
@@ -52,10 +52,18 @@ def register(task: type[Task]) -> type[Task]:
     """
     if not (isinstance(task, type) and issubclass(task, Task)):
         raise UsageError(f"{task!r} is no task: expected a subclass of synthbench.Task.")
+    if missing := [*sorted(task.__abstractmethods__), *_unnamed(task)]:
+        raise UsageError(f"{task.__name__} is no whole task: it lacks {', '.join(missing)}.")
     if task.name in _OWN or _registered.get(task.name, task) is not task:
         raise UsageError(f"A task named {task.name!r} exists already; choose another name.")
     _registered[task.name] = task
     return task
+
+
+def _unnamed(task: type[Task]) -> list[str]:
+    """What every task must say of itself and this one does not."""
+    needed = ("name", "title", "summary", "source", "parameters_type", "bucket_name")
+    return [name for name in needed if not hasattr(task, name)]
 
 
 @functools.cache

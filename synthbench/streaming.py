@@ -23,7 +23,7 @@ from synthbench.engine import Asked, Engine, open_engine
 from synthbench.errors import ParameterError, UsageError
 from synthbench.features import arrow_schema
 from synthbench.fingerprint_set import FingerprintSet
-from synthbench.planning import Plan, drawing_order, make_plan, share_out
+from synthbench.planning import Plan, check_rows, drawing_order, make_plan, share_out
 from synthbench.registry import make_task
 from synthbench.sampling import SplitSampler
 from synthbench.tasks.base import Block, Task
@@ -128,12 +128,9 @@ class Rounds:
         self._task, self._split = task, task.split(split)
         if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
             raise UsageError(f"Batch size {batch_size!r}: allowed are whole numbers from 1.")
-        for name, count in (rows or {}).items():
-            task.split(name)
-            if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-                raise UsageError(f"Rows {name}={count!r}: allowed are whole numbers from 1.")
         self._batch_size = batch_size
-        self._sizes = tuple((rows or {}).get(one.name, one.rows) for one in task.splits)
+        wanted = check_rows(task, rows)
+        self._sizes = tuple(wanted.get(one.name, one.rows) for one in task.splits)
         free = self._free()
         self.batches = max(1, min(ROUND_ROWS, task.round_rows) // batch_size)
         if None not in free:

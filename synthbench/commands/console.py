@@ -32,13 +32,13 @@ def show(text: str) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def pairs(given: Sequence[str], option: str) -> dict[str, str]:
-    """`KEY=VALUE` words as a mapping."""
+def pairs(given: Sequence[str], option: str, form: str = "KEY=VALUE") -> dict[str, str]:
+    """`KEY=VALUE` words as a mapping; `form` is what errors call them."""
     pairs: dict[str, str] = {}
     for word in given:
         key, sign, value = word.partition("=")
         if not sign or not key:
-            raise UsageError(f"{option} {word!r}: expected KEY=VALUE.")
+            raise UsageError(f"{option} {word!r}: expected {form}.")
         key = key.strip().replace("-", "_") if option == "--set" else key.strip()
         if key in pairs:
             raise UsageError(f"{option} {word!r}: {key} is given already, as {pairs[key]!r}.")
@@ -49,7 +49,7 @@ def pairs(given: Sequence[str], option: str) -> dict[str, str]:
 def row_counts(given: Sequence[str]) -> dict[str, int]:
     """`SPLIT=N` words as rows by split."""
     rows = {}
-    for name, text in pairs(given, "--rows").items():
+    for name, text in pairs(given, "--rows", "SPLIT=N").items():
         try:
             rows[name] = int(text.replace("_", ""))
         except ValueError:

@@ -21,7 +21,7 @@ from synthbench.commands.console import (
     variant_option,
     variants_option,
 )
-from synthbench.errors import SynthbenchError
+from synthbench.errors import SynthbenchError, UsageError
 
 profile_option = click.option(
     "--profile",
@@ -42,9 +42,8 @@ profile_option = click.option(
 @task_argument
 @click.option(
     "--model",
-    required=True,
     metavar="M",
-    help="A model with a recipe for TASK.",
+    help="A model with a recipe for TASK.  [required]",
     shell_complete=completion.models,
 )
 @click.option("--out", metavar="RUN", help="Default: runs/TASK/VARIANT/MODEL/seed-SEED.")
@@ -67,6 +66,7 @@ profile_option = click.option(
 @click.option("--quiet", is_flag=True, help="No bar and no summary.")
 def train(
     task: str,
+    model: str | None,
     recipe: Sequence[str],
     options: Sequence[str],
     settings: Sequence[str],
@@ -75,12 +75,20 @@ def train(
     **chosen: Any,
 ) -> None:
     """Train a model on TASK and evaluate it on every split."""
+    from synthbench.train.recipes import find_study
+
+    study = find_study(task, chosen["profile"], chosen["study"])
+    if model is None:
+        names = ", ".join(one.name for one in study.recipes)
+        raise UsageError(f"Missing option '--model'; allowed for {task}: {names}.")
+    study.recipe(model)
     need_torch("train")
     from synthbench.train.training import summary
     from synthbench.train.training import train as run
 
     result = run(
         task,
+        model=model,
         recipe=pairs(recipe, "--recipe"),
         options=pairs(options, "--option"),
         parameters=pairs(settings, "--set"),

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from synthbench.errors import ParameterError, unknown_name
+from synthbench.errors import ParameterError, UsageError, unknown_name
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,9 +33,11 @@ class Parameters:
         """Parameters from names and values; text, as given by `--set`, is read by field type.
 
         Raises:
-            UsageError: there is no parameter of this name.
+            UsageError: no mapping, or there is no parameter of this name.
             ParameterError: a value that cannot be read or is not allowed.
         """
+        if not isinstance(values, Mapping):
+            raise UsageError(f"Parameters {values!r}: expected a mapping of names to values.")
         fields = {field.name: field for field in dataclasses.fields(cls)}
         chosen = {}
         for name, given in values.items():
