@@ -18,7 +18,7 @@ from synthbench.remote_writing import RemoteWriter
 from synthbench.resuming import LeftBehind
 from synthbench.sampling import SplitSampler
 from synthbench.tasks.base import Split, Task
-from synthbench.writing import RoundWriter
+from synthbench.writing import RoundWriter, ShardPlan
 
 
 @dataclasses.dataclass
@@ -54,13 +54,14 @@ class Making:
     ) -> SplitRecord:
         """Make one split, or what is missing of it."""
         left = LeftBehind(self.workplace, task, split)
-        rows = plan.rows(split.name)
+        rows, path = plan.rows(split.name), self.workplace.path
+        shard_plan = ShardPlan.of(task, path, split.name, rows, self.shard_rows)
 
         def on_shard(shards: list[Shard], checkpoint: dict[str, Any]) -> None:
             done = {"shards": [dataclasses.asdict(shard) for shard in shards], **checkpoint}
             self.workplace.save(task.variant, split.name, done)
 
-        with self._open_writer(task, split, rows, left.shards, on_shard) as writer:
+        with self._open_writer(task, shard_plan, left.shards, on_shard) as writer:
             left.restore(seen, writer.pass_over)
             self.bar.update(left.rows)
             if left.record is not None:
@@ -86,15 +87,11 @@ class Making:
     def _open_writer(
         self,
         task: Task,
-        split: Split,
-        rows: int,
+        plan: ShardPlan,
         finished: list[Shard],
         on_shard: Callable[[list[Shard], Any], None],
     ) -> RoundWriter | RemoteWriter:
         """What makes shards of rows: here, or where the rows are."""
-        path, shard_rows = self.workplace.path, self.shard_rows
         if self.engine.remote:
-            return RemoteWriter(
-                self.engine, task, path, split.name, rows, shard_rows, finished, on_shard
-            )
-        return RoundWriter(task, path, split.name, rows, shard_rows, finished, on_shard)
+            return RemoteWriter(self.engine, task, plan, finished, on_shard)
+        return RoundWriter(task, plan, finished, on_shard)

@@ -14,7 +14,6 @@ import io
 import itertools
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -25,7 +24,7 @@ from synthbench.digest import CHUNK_ROWS, RowDigest
 from synthbench.engine import Asked, Engine
 from synthbench.publishing import write_failure
 from synthbench.tasks.base import Task
-from synthbench.writing import open_parquet, rows_table, shard_file, write_group
+from synthbench.writing import ShardPlan, open_parquet, rows_table, write_group
 
 #: Threads that fetch and write shards, and so the most that have their bytes here at once.
 _WRITERS = 4
@@ -117,9 +116,7 @@ class RemoteWriter:
     Args:
         engine: the engine that keeps the runs of the rounds.
         task: the task.
-        directory: the dataset directory.
-        split: name of the split.
-        rows, shard_rows, finished, on_shard: as in `SplitWriter`.
+        plan, finished, on_shard: as in `SplitWriter`.
 
     Attributes:
         digest: the digest of the rows; whole once `finish` is done.
@@ -129,19 +126,14 @@ class RemoteWriter:
         self,
         engine: Engine,
         task: Task,
-        directory: Path,
-        split: str,
-        rows: int,
-        shard_rows: int,
+        plan: ShardPlan,
         finished: list[Shard],
         on_shard: Callable[[list[Shard], Any], None],
     ) -> None:
-        self._engine, self._task, self._directory = engine, task, directory
-        count = -(-rows // shard_rows)
-        self._names = [shard_file(task.variant, split, number, count) for number in range(count)]
-        self._rows, self._shard_rows = rows, shard_rows
+        self._engine, self._task = engine, task
+        self._plan, self._names = plan, plan.files
         # So many shards are made at a time: at least one, and the rows of a chunk.
-        self._together = max(-(-CHUNK_ROWS // shard_rows), task.round_rows // shard_rows)
+        self._together = max(-(-CHUNK_ROWS // plan.shard_rows), task.round_rows // plan.shard_rows)
         self._on_shard = on_shard
         self._shards = list(finished)
         self._asked = sum(shard.rows for shard in finished)
@@ -150,7 +142,7 @@ class RemoteWriter:
         self._making: collections.deque[tuple[Asked[Made], Future[Saved], list[Any]]] = (
             collections.deque()
         )
-        self.digest = RowDigest(columns_of(task))
+        self.digest = RowDigest(plan.features)
         self._before = pa.table({})
 
     def __enter__(self) -> RemoteWriter:
@@ -180,10 +172,10 @@ class RemoteWriter:
             SynthbenchError: a file cannot be written, or the cluster failed.
         """
         self._rounds.append(_Drawn(drawn, first, checkpoint))
-        while self._asked < self._rows:
-            shard = self._asked // self._shard_rows
-            last = min(self._rows, (shard + self._together) * self._shard_rows)
-            hashed = min(self._rows, -(-last // CHUNK_ROWS) * CHUNK_ROWS)
+        while self._asked < self._plan.rows:
+            shard = self._asked // self._plan.shard_rows
+            last = min(self._plan.rows, (shard + self._together) * self._plan.shard_rows)
+            hashed = min(self._plan.rows, -(-last // CHUNK_ROWS) * CHUNK_ROWS)
             if self._rounds[-1].last < hashed:
                 break
             self._ask(last, hashed)
@@ -210,7 +202,7 @@ class RemoteWriter:
             Part(one.round.selection, max(0, first - one.first), min(one.last, hashed) - one.first)
             for one in needed
         ]
-        ends = [*range(first + self._shard_rows, last, self._shard_rows), last]
+        ends = [*range(first + self._plan.shard_rows, last, self._plan.shard_rows), last]
         asked = self._engine.submit(
             make_shards,
             self._task,
@@ -220,7 +212,7 @@ class RemoteWriter:
             self._before,
             0 if self._before.num_rows else min(last - first, -first % CHUNK_ROWS),
         )
-        shard = first // self._shard_rows
+        shard = first // self._plan.shard_rows
         saved = self._threads.submit(self._save, asked, self._names[shard : shard + len(ends)])
         checkpoints = [next(one.checkpoint for one in needed if one.last >= end) for end in ends]
         self._making.append((asked, saved, checkpoints))
@@ -233,7 +225,7 @@ class RemoteWriter:
         made, chunks = asked.result()
         shards = []
         for shard, name in zip(made, names, strict=True):
-            path = self._directory / name
+            path = self._plan.directory / name
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(shard.content)

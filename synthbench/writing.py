@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import dataclasses
 import io
 import threading
 from collections.abc import Callable, Iterator
@@ -40,6 +41,40 @@ def rows_table(task: Task, block: Block, fingerprints: NDArray[np.uint64]) -> pa
     return pa.table(columns, schema=arrow_schema(columns_of(task)))
 
 
+@dataclasses.dataclass(frozen=True)
+class ShardPlan:
+    """How the rows of a split are cut into shards, and where these lie.
+
+    Attributes:
+        directory: the dataset directory.
+        variant, split: names.
+        features: the columns.
+        rows: rows of the whole split.
+        shard_rows: rows of every shard but the last.
+        group_rows: rows of every row group but a shard's last.
+    """
+
+    directory: Path
+    variant: str
+    split: str
+    features: Features
+    rows: int
+    shard_rows: int
+    group_rows: int
+
+    @classmethod
+    def of(cls, task: Task, directory: Path, split: str, rows: int, shard_rows: int) -> ShardPlan:
+        """The plan for a split of a task."""
+        features, group_rows = columns_of(task), task.group_rows
+        return cls(directory, task.variant, split, features, rows, shard_rows, group_rows)
+
+    @property
+    def files(self) -> list[str]:
+        """Paths of all shards in the dataset directory."""
+        count = -(-self.rows // self.shard_rows)
+        return [shard_file(self.variant, self.split, number, count) for number in range(count)]
+
+
 class SplitWriter:
     """Writes the rows of one split, in order, as shards; use it in a `with` block.
 
@@ -47,34 +82,16 @@ class SplitWriter:
     every second shard, so that all cores have work while rows are made.
 
     Args:
-        directory: the dataset directory.
-        variant, split: names.
-        features: the columns.
-        rows: rows of the whole split.
-        shard_rows: rows of every shard but the last.
-        group_rows: rows of every row group but a shard's last.
+        plan: how the split is cut into shards.
         finished: shards that are there already; their rows must not come again.
         on_shard: called with all shards so far, and with the checkpoint of the rows that filled
             the last one, when a shard and all before it are finished.
     """
 
     def __init__(
-        self,
-        directory: Path,
-        variant: str,
-        split: str,
-        features: Features,
-        rows: int,
-        shard_rows: int,
-        group_rows: int,
-        finished: list[Shard],
-        on_shard: Callable[[list[Shard], Any], None],
+        self, plan: ShardPlan, finished: list[Shard], on_shard: Callable[[list[Shard], Any], None]
     ) -> None:
-        count = -(-rows // shard_rows)
-        self._directory = directory
-        self._names = [shard_file(variant, split, number, count) for number in range(count)]
-        self._features = features
-        self._rows, self._shard_rows, self._group_rows = rows, shard_rows, group_rows
+        self._plan, self._names = plan, plan.files
         self._on_shard = on_shard
         self._shards = list(finished)
         self._cut = sum(shard.rows for shard in finished)
@@ -83,7 +100,7 @@ class SplitWriter:
         self._writing: collections.deque[Future[None]] = collections.deque()
         self._closing: collections.deque[tuple[int, Future[Shard], Any]] = collections.deque()
         self._files: dict[int, _ShardFile] = {}
-        self.digest = RowDigest(features)
+        self.digest = RowDigest(plan.features)
 
     def __enter__(self) -> Self:
         return self
@@ -113,9 +130,9 @@ class SplitWriter:
         self._waiting.append(table)
         waiting = sum(part.num_rows for part in self._waiting)
         while waiting:
-            shard_left = self._shard_rows - self._cut % self._shard_rows
-            room = min(self._group_rows, shard_left)
-            if waiting < room and self._cut + waiting < self._rows:
+            shard_left = self._plan.shard_rows - self._cut % self._plan.shard_rows
+            room = min(self._plan.group_rows, shard_left)
+            if waiting < room and self._cut + waiting < self._plan.rows:
                 break
             rows = pa.concat_tables(self._waiting)
             group, rest = rows.slice(0, room), rows.slice(room)
@@ -138,14 +155,14 @@ class SplitWriter:
 
     def _hand_over(self, group: pa.Table, last: bool, checkpoint: Any) -> None:
         """Give a row group to its shard's thread; the last one closes the shard."""
-        number = self._cut // self._shard_rows
+        number = self._cut // self._plan.shard_rows
         self._cut += group.num_rows
         if number not in self._files:
             name = self._names[number]
-            self._files[number] = _ShardFile(self._directory, name, self._features)
+            self._files[number] = _ShardFile(self._plan.directory, name, self._plan.features)
         file, thread = self._files[number], self._threads[number % _WRITERS]
         self._writing.append(thread.submit(file.write, group))
-        if last or self._cut == self._rows:
+        if last or self._cut == self._plan.rows:
             self._closing.append((number, thread.submit(file.close), checkpoint))
         while len(self._writing) > _GROUPS_AHEAD:
             self._settle()
@@ -170,32 +187,17 @@ class RoundWriter(SplitWriter):
 
     Args:
         task: the task.
-        directory: the dataset directory.
-        split: name of the split.
-        rows, shard_rows, finished, on_shard: as in `SplitWriter`.
+        plan, finished, on_shard: as in `SplitWriter`.
     """
 
     def __init__(
         self,
         task: Task,
-        directory: Path,
-        split: str,
-        rows: int,
-        shard_rows: int,
+        plan: ShardPlan,
         finished: list[Shard],
         on_shard: Callable[[list[Shard], Any], None],
     ) -> None:
-        super().__init__(
-            directory,
-            task.variant,
-            split,
-            columns_of(task),
-            rows,
-            shard_rows,
-            task.group_rows,
-            finished,
-            on_shard,
-        )
+        super().__init__(plan, finished, on_shard)
         self._task = task
         self._finished = sum(shard.rows for shard in finished)
 

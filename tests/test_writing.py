@@ -23,7 +23,7 @@ from synthbench.digest import RowDigest, file_sha256
 from synthbench.errors import SynthbenchError
 from synthbench.features import Feature, class_label, value
 from synthbench.seeding import Draws, fingerprints
-from synthbench.writing import SplitWriter, rows_table, shard_file
+from synthbench.writing import ShardPlan, SplitWriter, rows_table, shard_file
 from tests.arbitrary import rows, table, tables
 from tests.numbers_task import Numbers
 
@@ -65,15 +65,9 @@ class Run:
         self.directory = directory
         self.calls: list[tuple[list[Shard], Any]] = []
         self.writer = SplitWriter(
-            directory=directory,
-            variant="main",
-            split="train",
-            features=columns,
-            rows=count,
-            shard_rows=shard_rows,
-            group_rows=group_rows,
-            finished=list(finished),
-            on_shard=lambda shards, checkpoint: self.calls.append((list(shards), checkpoint)),
+            ShardPlan(directory, "main", "train", columns, count, shard_rows, group_rows),
+            list(finished),
+            lambda shards, checkpoint: self.calls.append((list(shards), checkpoint)),
         )
 
     def write(self, *parts: pa.Table) -> list[Shard]:

@@ -37,7 +37,7 @@ from synthbench.sampling import SplitSampler
 from synthbench.streaming import stream
 from synthbench.tables import text_table
 from synthbench.tasks.base import Task
-from synthbench.writing import SplitWriter, rows_table
+from synthbench.writing import ShardPlan, SplitWriter, rows_table
 from tests.benchmarks import endurance, peers, scaling
 
 T = TypeVar("T")
@@ -85,10 +85,8 @@ def stages(task: Task, rows: int, directory: Path) -> dict[str, float]:
             pass
     total = plan.rows(largest.name)
     rounds = SplitSampler(task, largest, plan, seen, TimedEngine(clock)).rounds()
-    with SplitWriter(
-        directory, "stages", largest.name, columns_of(task), total, task.shard_rows,
-        task.group_rows, [], lambda shards, checkpoint: None,
-    ) as writer:  # fmt: skip
+    shards = ShardPlan.of(task, directory, largest.name, total, task.shard_rows)
+    with SplitWriter(shards, [], lambda shards, checkpoint: None) as writer:
         while (drawn := clock.time("sample", lambda: next(rounds, None))) is not None:
             table = clock.time("render", functools.partial(_render, task, drawn))
             clock.time("write", functools.partial(_write, writer, table))
