@@ -1,0 +1,62 @@
+"""Mistakes that a newcomer makes in Python: each an error of ours that names thing and remedy."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import synthbench
+from synthbench.errors import DatasetError, SynthbenchError, UsageError
+
+ROW = {"text": "3 4 7 2 =", "label": 7}
+
+
+class Unfinished(synthbench.Task):
+    name = "unfinished"
+
+
+@pytest.mark.parametrize(
+    ("mistake", "kind", "message"),
+    [
+        (lambda: synthbench.generate(3), UsageError, r"Unknown task 3; allowed: listops, "),
+        (lambda: synthbench.generate("parity", variant=3), UsageError, "variant of parity 3;"),
+        (lambda: synthbench.generate("parity", rows=5), UsageError, "Rows 5: expected rows by"),
+        (lambda: synthbench.stream("parity", rows=5), UsageError, "Rows 5: expected rows by"),
+        (lambda: synthbench.stream("parity", split=3), UsageError, "Unknown split of parity 3;"),
+        (lambda: synthbench.generate("parity", parameters=[1]), UsageError, "Parameters .1.: exp"),
+        (lambda: synthbench.generate("parity", rows={"train": 5.0}), UsageError, "train=5.0: all"),
+        (lambda: synthbench.score("parity", ROW["text"], 7), UsageError, "Row '3 4.*a dict with"),
+        (lambda: synthbench.score("parity", {}, 7), UsageError, "A row has no column 'label'"),
+        (lambda: synthbench.solve("parity", ROW), UsageError, "expected what a row has as text"),
+        (lambda: synthbench.solve("parity", "3 4"), UsageError, "is no question of parity: "),
+        (lambda: synthbench.register(synthbench.Task), UsageError, "Task is no whole task"),
+        (lambda: synthbench.register(Unfinished), UsageError, "lacks columns, content, derive"),
+        (lambda: synthbench.register(Path), UsageError, "expected a subclass of synthbench.Task"),
+        (lambda: synthbench.Dataset.open(__file__), DatasetError, "it is a file"),
+        (lambda: synthbench.evaluate([ROW], [7]), UsageError, "give task=NAME"),
+    ],
+)
+def test_a_mistake_is_an_error_that_says_what_was_got_and_what_is_allowed(
+    mistake: Callable[[], Any],
+    kind: type[SynthbenchError],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(kind) as caught:
+        mistake()
+    assert re.search(message, str(caught.value)), caught.value
+    assert len(str(caught.value).splitlines()) <= 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_name_of_one_column_is_no_list_of_columns(tmp_path: Path) -> None:
+    synthbench.generate("parity", out=tmp_path / "made", preset="small", workers=1)
+    rows = synthbench.Dataset.open(tmp_path / "made").rows("default", "test", "text")
+    with pytest.raises(UsageError, match="Columns 'text': expected a list of names"):
+        next(rows)
