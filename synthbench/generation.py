@@ -14,9 +14,9 @@ import synthbench
 from synthbench.card import write_card
 from synthbench.dataset import MANIFEST, Dataset, Manifest
 from synthbench.engine import open_engine
-from synthbench.errors import SynthbenchError, UsageError, unknown_name
+from synthbench.errors import SynthbenchError, UsageError, check_whole_number, unknown_name
 from synthbench.making import Making
-from synthbench.planning import Plan, make_plan
+from synthbench.planning import Plan, check_sizes, make_plan
 from synthbench.publishing import (
     check_whole,
     describe_difference,
@@ -212,10 +212,7 @@ def _tasks(
 def _plan(task: Task, preset: str, rows: Mapping[str, int]) -> Plan:
     if preset not in PRESETS:
         raise unknown_name("preset", preset, PRESETS)
-    for name, count in rows.items():
-        task.split(name)
-        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-            raise UsageError(f"Rows {name}={count!r}: allowed are whole numbers from 1.")
+    check_sizes(task, rows)
     sizes = {}
     for split in task.splits:
         least = min(split.rows, _SMALLEST_PRESET_SPLIT)
@@ -233,8 +230,8 @@ def _command(
     for task in tasks:
         plan = plans[task.variant]
         rows[task.variant] = {split.name: plan.rows(split.name) for split in task.splits}
-    if shard_rows is not None and (type(shard_rows) is not int or shard_rows < 1):
-        raise UsageError(f"Shard rows {shard_rows}: allowed are whole numbers from 1.")
+    if shard_rows is not None:
+        check_whole_number("Shard rows", shard_rows, least=1)
     return {
         "task": first.name,
         "seed": first.seed,

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from fractions import Fraction
 
-from synthbench.errors import ParameterError
+from synthbench.errors import ParameterError, UsageError
 from synthbench.tasks.base import Split, Task
 
 
@@ -61,6 +61,18 @@ class Plan:
     def rows(self, split: str) -> int:
         """How many rows a split has in all."""
         return sum(self.quotas[split].values())
+
+
+def check_sizes(task: Task, rows: Mapping[str, int]) -> None:
+    """Make sure that rows are asked for of splits that there are, and at least 1 of each.
+
+    Raises:
+        UsageError: there is no such split, or a number that is not allowed.
+    """
+    for name, count in rows.items():
+        task.split(name)
+        if type(count) is not int or count < 1:
+            raise UsageError(f"Rows {name}={count!r}: allowed are whole numbers from 1.")
 
 
 def make_plan(task: Task, rows: Mapping[str, int], at_most: bool = False) -> Plan:
