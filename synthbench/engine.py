@@ -14,7 +14,7 @@ from concurrent.futures import Executor, Future
 from pathlib import Path
 from typing import Any, Generic, ParamSpec, Protocol, TypeVar
 
-from synthbench.errors import SynthbenchError, UsageError, unknown_name
+from synthbench.errors import SynthbenchError, UsageError, check_whole_number, unknown_name
 from synthbench.tasks.base import Task
 from synthbench.worker_pool import WorkerPool
 
@@ -142,8 +142,8 @@ def open_engine(
     """
     if name not in ENGINES:
         raise unknown_name("engine", name, ENGINES)
-    if workers is not None and (type(workers) is not int or workers < 1):
-        raise UsageError(f"Workers {workers}: allowed are whole numbers from 1.")
+    if workers is not None:
+        check_whole_number("Workers", workers, least=1)
     if scheduler is not None and name != "dask":
         raise UsageError("A scheduler address goes with engine 'dask' only; add --engine dask.")
     count = workers or usable_cores()

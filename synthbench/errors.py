@@ -43,3 +43,18 @@ def unknown_name(kind: str, name: object, allowed: Iterable[str]) -> UsageError:
     nearest = difflib.get_close_matches(str(name).lower(), list(lowered), n=1, cutoff=0.5)
     hint = f" Did you mean {lowered[nearest[0]]!r}?" if nearest else ""
     return UsageError(f"Unknown {kind} {name!r}; allowed: {', '.join(names)}.{hint}")
+
+
+def check_whole_number(what: str, given: object, least: int) -> None:
+    """Make sure that an option is a whole number that is large enough.
+
+    Args:
+        what: what to call it in an error.
+        given: what was given; True is no number.
+        least: the smallest number that is allowed.
+
+    Raises:
+        UsageError: it is not.
+    """
+    if type(given) is not int or given < least:
+        raise UsageError(f"{what} {given!r}: allowed are whole numbers from {least}.")

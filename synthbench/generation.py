@@ -14,7 +14,7 @@ import synthbench
 from synthbench.card import write_card
 from synthbench.dataset import MANIFEST, Dataset, Manifest
 from synthbench.engine import open_engine
-from synthbench.errors import SynthbenchError, UsageError, unknown_name
+from synthbench.errors import SynthbenchError, UsageError, check_whole_number, unknown_name
 from synthbench.making import Making
 from synthbench.planning import Plan, check_rows, make_plan
 from synthbench.publishing import (
@@ -238,8 +238,8 @@ def _command(
     for task in tasks:
         plan = plans[task.variant]
         rows[task.variant] = {split.name: plan.rows(split.name) for split in task.splits}
-    if shard_rows is not None and (type(shard_rows) is not int or shard_rows < 1):
-        raise UsageError(f"Shard rows {shard_rows}: allowed are whole numbers from 1.")
+    if shard_rows is not None:
+        check_whole_number("Shard rows", shard_rows, least=1)
     return {
         "task": first.name,
         "seed": first.seed,

@@ -73,7 +73,7 @@ def check_rows(task: Task, rows: Mapping[str, int] | None) -> dict[str, int]:
         raise UsageError(f"Rows {rows!r}: expected rows by split, such as {{'train': 1000}}.")
     for name, count in (rows or {}).items():
         task.split(name)
-        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        if type(count) is not int or count < 1:
             raise UsageError(f"Rows {name}={count!r}: allowed are whole numbers from 1.")
     return dict(rows or {})
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from synthbench.card import parameter_help
 from synthbench.engine import Engine
-from synthbench.errors import UsageError
+from synthbench.errors import UsageError, check_whole_number
 from synthbench.features import Feature, is_image, label_names
 from synthbench.planning import make_plan
 from synthbench.registry import make_task, task_class, task_names
@@ -112,8 +112,7 @@ def sample_rows(task: Task, split: str, rows: int) -> list[dict[str, Any]]:
     Raises:
         UsageError: there is no such split, or less than one row is asked for.
     """
-    if rows < 1:
-        raise UsageError(f"Rows {rows}: allowed are whole numbers from 1.")
+    check_whole_number("Rows", rows, least=1)
     chosen = task.split(split)
     sizes = {one.name: rows if one is chosen or one == chosen else 1 for one in task.splits}
     plan = make_plan(task, sizes, at_most=True)

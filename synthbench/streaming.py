@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from synthbench.dataset import columns_of
 from synthbench.digest import ids
 from synthbench.engine import Asked, Engine, open_engine
-from synthbench.errors import ParameterError, UsageError
+from synthbench.errors import ParameterError, check_whole_number
 from synthbench.features import arrow_schema
 from synthbench.fingerprint_set import FingerprintSet
 from synthbench.planning import Plan, check_rows, drawing_order, make_plan, share_out
@@ -83,10 +83,8 @@ def stream(
         {'id': (4,), 'x': (4, 5), 'label': (4, 5)}
     """
     source = Rounds(make_task(task, variant, parameters, seed), split, batch_size, rows)
-    if isinstance(start, bool) or not isinstance(start, int) or start < 0:
-        raise UsageError(f"Start {start!r}: allowed are whole numbers from 0.")
-    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
-        raise UsageError(f"Workers {workers!r}: allowed are whole numbers from 1.")
+    check_whole_number("Start", start, least=0)
+    check_whole_number("Workers", workers, least=1)
     return _batches(source, start, workers)
 
 
@@ -126,8 +124,7 @@ class Rounds:
         rows: Mapping[str, int] | None = None,
     ) -> None:
         self._task, self._split = task, task.split(split)
-        if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
-            raise UsageError(f"Batch size {batch_size!r}: allowed are whole numbers from 1.")
+        check_whole_number("Batch size", batch_size, least=1)
         self._batch_size = batch_size
         wanted = check_rows(task, rows)
         self._sizes = tuple(wanted.get(one.name, one.rows) for one in task.splits)

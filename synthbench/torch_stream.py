@@ -8,7 +8,7 @@ from typing import Any
 
 import torch.utils.data
 
-from synthbench.errors import UsageError
+from synthbench.errors import check_whole_number
 from synthbench.registry import make_task
 from synthbench.streaming import Batch, Rounds
 
@@ -57,8 +57,7 @@ class TorchStream(torch.utils.data.IterableDataset[Batch]):
         rows: Mapping[str, int] | None = None,
     ) -> None:
         super().__init__()
-        if isinstance(start, bool) or not isinstance(start, int) or start < 0:
-            raise UsageError(f"Start {start!r}: allowed are whole numbers from 0.")
+        check_whole_number("Start", start, least=0)
         self._source = Rounds(make_task(task, variant, parameters, seed), split, batch_size, rows)
         self._start = start
 

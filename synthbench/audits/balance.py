@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from synthbench.audits.census import Census
 from synthbench.audits.sample import Sample
-from synthbench.audits.statistics import distance
 from synthbench.audits.subject import Subject
 from synthbench.tasks.scrutiny import Columns, Values
 
@@ -41,10 +40,6 @@ class Trait:
         """A split's most frequent value and its share, of equally frequent ones the first."""
         value = int(np.argmax(self.counts[split]))
         return self.values[value], self.share(split, value)
-
-    def distance(self, split: str, other: str) -> float:
-        """Total variation distance between two splits: 0 the same shares, 1 nothing in common."""
-        return distance(np.array(self.counts[split]), np.array(self.counts[other]))
 
 
 def weigh(

@@ -69,9 +69,3 @@ def way(found: Figure, chance: float, solution: float) -> float:
 def is_near(found: Figure, chance: float, solution: float) -> bool:
     """Whether a figure comes near solving; see the module."""
     return way(found, chance, solution) >= NEAR
-
-
-def distance(left: NDArray[np.int64], right: NDArray[np.int64]) -> float:
-    """Total variation distance of two distributions over the same values, given as counts."""
-    shares = left / left.sum() - right / right.sum()
-    return float(np.abs(shares).sum() / 2)

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from synthbench.errors import UsageError, unknown_name
+from synthbench.errors import check_whole_number, unknown_name
 from synthbench.features import Feature
 from synthbench.seeding import Draws
 from synthbench.tasks.classes import read_class
@@ -148,8 +148,7 @@ class Task(abc.ABC):
         if isinstance(parameters, Parameters):
             parameters = parameters.to_dict()
         self.parameters: Any = self.parameters_type.make(parameters or {})
-        if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-            raise UsageError(f"Seed {seed!r}: allowed are whole numbers from 0.")
+        check_whole_number("Seed", seed, least=0)
         self.seed = seed
 
     def __reduce__(self) -> tuple[Any, ...]:

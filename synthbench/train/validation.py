@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from synthbench.dataset import Dataset
 from synthbench.engine import open_engine, usable_cores
-from synthbench.errors import UsageError, unknown_name
+from synthbench.errors import check_whole_number, unknown_name
 from synthbench.publishing import write_json, write_text
 from synthbench.sources import use_source_dir
 from synthbench.train.comparison import compare, markdown
@@ -84,8 +84,7 @@ def validate(
     setting = Setting.make(device, precision, compile, threads=1)
     if workers is None:
         workers = usable_cores() if setting.device.type == "cpu" else 1
-    if workers < 1:
-        raise UsageError(f"Workers {workers}: allowed are whole numbers from 1.")
+    check_whole_number("Workers", workers, least=1)
     setting = dataclasses.replace(setting, progress=progress and workers == 1)
     path = Path(out or f"{task}-validation")
     request = DataRequest(task, chosen.variants, chosen.parameters, chosen.rows, stream=stream)
@@ -116,8 +115,8 @@ def _narrowed(
     seeds: int | None,
 ) -> Study:
     """The part of a study that is asked for."""
-    if seeds is not None and seeds < 1:
-        raise UsageError(f"Seeds {seeds}: allowed are whole numbers from 1.")
+    if seeds is not None:
+        check_whole_number("Seeds", seeds, least=1)
     lines = dict.fromkeys(recipe.title for recipe in study.recipes)
     for name in models or ():
         if name not in lines:

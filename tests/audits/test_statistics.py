@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synthbench.audits.statistics import NEAR, Figure, distance, figure, is_near, way
+from synthbench.audits.statistics import NEAR, Figure, figure, is_near, way
 from synthbench.report import wilson
 
 
@@ -42,9 +42,3 @@ def test_the_nearer_end_of_the_interval_decides_what_is_near() -> None:
 def test_where_chance_solves_nothing_is_near() -> None:
     assert math.isnan(way(Figure(1, 1.0, 1.0, 1.0), 1.0, 1.0))
     assert not is_near(Figure(1, 1.0, 1.0, 1.0), 1.0, 1.0)
-
-
-def test_distance_is_0_for_the_same_shares_and_1_for_nothing_in_common() -> None:
-    assert distance(np.array([1, 2]), np.array([10, 20])) == 0
-    assert distance(np.array([1, 0]), np.array([0, 7])) == 1
-    assert distance(np.array([1, 1]), np.array([3, 1])) == 0.25
