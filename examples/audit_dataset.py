@@ -15,7 +15,7 @@ def main(rows: int) -> None:
     with tempfile.TemporaryDirectory() as place:
         for balance in ("depth", "label"):
             directory = f"{place}/{balance}"
-            sizes = {"train": rows, "iid": 200, "validation": 200, "test": 400}
+            sizes = {"train": rows, "iid": 100, "validation": 100, "test": 300}
             parameters = {"balance": balance}
             synthbench.generate("listops", out=directory, rows=sizes, parameters=parameters)
             found = synthbench.audit(directory)
