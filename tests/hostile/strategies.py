@@ -111,12 +111,13 @@ def mutated_json(draw: Draw, original: Any) -> Any:
     """The value with one to three places changed, taken away, added or renamed."""
     value = copy.deepcopy(original)
     for _ in range(draw(st.sampled_from([1, 1, 1, 2, 3]))):
-        *above, last = draw(st.sampled_from(_paths(value)[1:] or [("gone",)]))
+        places = _paths(value)[1:]
+        if not places:
+            return value
+        *above, last = draw(st.sampled_from(places))
         holder = value
         for key in above:
             holder = holder[key]
-        if not isinstance(holder, dict | list) or (isinstance(holder, list) and not holder):
-            return value
         value = value if _change(draw, holder, last) else draw(odd_values())
         if not isinstance(value, dict):
             return value
@@ -125,7 +126,7 @@ def mutated_json(draw: Draw, original: Any) -> Any:
 
 def _change(draw: Draw, holder: Any, key: Any) -> bool:
     """Change one entry of an object or list; whether the whole is to stay at all."""
-    there = holder[key] if isinstance(holder, list) or key in holder else None
+    there = holder[key]
     match draw(st.integers(0, 9)):
         case 0:
             del holder[key]
