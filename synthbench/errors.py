@@ -5,11 +5,21 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+from synthbench.findings import one_line
+
 
 class SynthbenchError(Exception):
-    """A check failed, data is bad, or the machine would not do it. Exit status 1."""
+    """A check failed, data is bad, or the machine would not do it. Exit status 1.
+
+    Its text may hold names of files and values that somebody else chose: none of them can make a
+    terminal obey.
+    """
 
     exit_status = 1
+
+    def __str__(self) -> str:
+        """The text, of moderate length, with whatever is not printable written out."""
+        return "\n".join(map(one_line, super().__str__().split("\n")))
 
 
 class DatasetError(SynthbenchError):

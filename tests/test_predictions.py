@@ -300,3 +300,9 @@ def test_a_harness_log_of_rows_without_ids_is_refused(tmp_path: Path) -> None:
         read(tmp_path / "samples.jsonl", {"id": "a", "doc": "x", "filtered_resps": ["3"]})
     found = read(tmp_path / "samples.jsonl", {"doc": {"id": "a"}, "filtered_resps": []})
     assert found.by_id == {"a": None}
+
+
+def test_a_file_name_that_a_terminal_would_obey_is_written_out() -> None:
+    with pytest.raises(DatasetError) as caught:
+        read_predictions("\x1b[2J\udce9.parquet")
+    assert str(caught.value) == r"\x1b[2J\udce9.parquet is missing."
