@@ -64,6 +64,17 @@ def set_option(function: Callable[..., Any]) -> Callable[..., Any]:
     )(function)
 
 
+def choice_option(name: str, *words: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """An option with these values; the first is its default. A wrong one is the library's error."""
+    return click.option(
+        name,
+        default=words[0],
+        show_default=True,
+        metavar="|".join(words),
+        shell_complete=completion.one_of(*words),
+    )
+
+
 task_argument = click.argument("task", shell_complete=completion.tasks)
 directory_argument = click.argument(
     "directory", metavar="DIR", shell_complete=completion.directories

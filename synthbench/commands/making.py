@@ -11,6 +11,7 @@ import click
 from synthbench.commands import completion
 from synthbench.commands.console import (
     WithExamples,
+    choice_option,
     pairs,
     row_counts,
     seed_option,
@@ -91,24 +92,12 @@ def preview(
 )
 @click.option("--out", metavar="DIR", help="Default: ./TASK.")
 @seed_option
-@click.option(
-    "--preset",
-    default="paper",
-    show_default=True,
-    metavar="paper|small",
-    shell_complete=completion.one_of("paper", "small"),
-)
+@choice_option("--preset", "paper", "small")
 @click.option("--rows", multiple=True, metavar="SPLIT=N", help="Rows of one split.")
 @set_option
 @click.option("--shard-rows", type=int, metavar="N", help="Rows of a Parquet file.")
 @click.option("--workers", type=int, metavar="N", help="Default: the usable cores.")
-@click.option(
-    "--engine",
-    default="local",
-    show_default=True,
-    metavar="local|dask",
-    shell_complete=completion.one_of("local", "dask"),
-)
+@choice_option("--engine", "local", "dask")
 @click.option("--scheduler", metavar="ADDRESS", help="Of a running Dask cluster.")
 @source_option
 @click.option("--overwrite", is_flag=True, help="Replace a dataset that is there.")

@@ -11,6 +11,7 @@ import click
 from synthbench.commands import completion
 from synthbench.commands.console import (
     WithExamples,
+    choice_option,
     pairs,
     row_counts,
     seed_option,
@@ -23,13 +24,9 @@ from synthbench.commands.console import (
 )
 from synthbench.errors import SynthbenchError, UsageError
 
-profile_option = click.option(
-    "--profile",
-    default="cpu",
-    show_default=True,
-    metavar="cpu|paper",
-    shell_complete=completion.one_of("cpu", "paper"),
-)
+profile_option = choice_option("--profile", "cpu", "paper")
+device_option = click.option("--device", default="auto", show_default=True, metavar="cpu|cuda")
+precision_option = choice_option("--precision", "float32", "bfloat16")
 
 
 @click.command(
@@ -57,8 +54,8 @@ profile_option = click.option(
 @set_option
 @click.option("--rows", multiple=True, metavar="SPLIT=N", help="Rows of one split.")
 @click.option("--stream", is_flag=True, help="Train on endless fresh rows.")
-@click.option("--device", default="auto", show_default=True, metavar="cpu|cuda")
-@click.option("--precision", default="float32", show_default=True, metavar="float32|bfloat16")
+@device_option
+@precision_option
 @click.option("--compile", is_flag=True, help="Compile the training step.")
 @click.option("--workers", type=int, default=1, show_default=True, help="Processes that make rows.")
 @source_option
@@ -123,8 +120,8 @@ def train(
 @click.option("--out", metavar="DIR", help="Default: TASK-validation.")
 @click.option("--data", metavar="DIR", help="A dataset; made there if there is none yet.")
 @click.option("--stream", is_flag=True, help="Train on endless fresh rows.")
-@click.option("--device", default="auto", show_default=True, metavar="cpu|cuda")
-@click.option("--precision", default="float32", show_default=True, metavar="float32|bfloat16")
+@device_option
+@precision_option
 @click.option("--compile", is_flag=True, help="Compile the training step.")
 @click.option("--workers", type=int, metavar="N", help="Runs at once. Default: the usable cores.")
 @source_option

@@ -4,7 +4,7 @@ Its nested arithmetic against ours, each in this process alone: rows a second (i
 ours written to Parquet, with all splits, and read again), how many of the rows are distinct, and
 how many of them come again with the next seed. Its other tasks are
 made in two processes that hash texts differently. Needs `pip install reasoning-gym`; without it
-only our line comes. Measured with its defaults, where formulas are shorter than ours.
+only our line comes. Both have their defaults, so the formulas are not the same.
 """
 
 from __future__ import annotations
