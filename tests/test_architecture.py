@@ -6,6 +6,8 @@ import ast
 import re
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PACKAGE = ROOT / "synthbench"
@@ -46,3 +48,12 @@ def test_no_room_imports_from_above() -> None:
         if floor.get(other, 99) < floor.get(room(path), -1)
     ]
     assert not upwards
+
+
+@pytest.mark.parametrize(
+    "path", sorted(PACKAGE.glob("tasks/*_solver.py")), ids=lambda path: path.stem
+)
+def test_a_reference_solver_imports_nothing_of_the_generators(path: Path) -> None:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    ours = {line.split()[1] for line in lines if line.startswith("from synthbench")}
+    assert ours <= {"synthbench.tasks.expression_trees"}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from synthbench.tasks.expression_trees import Expression
-from synthbench.tasks.expressions import DIGITS
 
 OPERATORS = ("+", "*")
+_DIGITS = tuple("0123456789")
 
 
 def read_expression(text: str, modulus: int) -> Expression:
@@ -21,7 +21,7 @@ def read_expression(text: str, modulus: int) -> Expression:
             open_brackets.append([])
         elif character in OPERATORS:
             parts.append(character)
-        elif character in DIGITS:
+        elif character in _DIGITS:
             parts.append(Expression(character, [], int(character) % modulus))
         elif character == ")" and len(open_brackets) > 1:
             open_brackets.pop()

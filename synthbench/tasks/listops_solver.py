@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from synthbench.tasks.expression_trees import Expression
-from synthbench.tasks.listops_law import OPERATORS
 
+_OPERATORS = ("MIN", "MAX", "MED", "SM")
 _VALUES = {str(digit): digit for digit in range(10)}
 
 
@@ -37,7 +37,7 @@ def read_tree(text: str, strict: bool) -> Expression:
             kept = deciding(node, strict) if node.depth > 1 else node.arguments
             node.dependency_depth = 1 + max([argument.dependency_depth for argument in kept])
         elif word.startswith("["):
-            if word[1:] not in OPERATORS:
+            if word[1:] not in _OPERATORS:
                 raise ValueError(f"unknown operator {word!r} in {text!r}")
             open_lists.append(Expression(word[1:], []))
             continue
