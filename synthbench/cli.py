@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
-import signal
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
-from types import FrameType
+from collections.abc import Sequence
 
 import click
 
@@ -17,6 +14,7 @@ from synthbench import __version__
 from synthbench.commands import judging, making, sharing, training
 from synthbench.commands.console import WithExamples
 from synthbench.errors import SynthbenchError, UsageError, unknown_name
+from synthbench.interruption import interruptible
 
 
 class Commands(WithExamples, click.Group):
@@ -32,37 +30,6 @@ class Commands(WithExamples, click.Group):
         return super().resolve_command(ctx, args)
 
 
-class Interrupted(KeyboardInterrupt):
-    """Control-C, or the system's request to end (SIGTERM).
-
-    Of a plain KeyboardInterrupt Python remembers that it passed through an `exec`, as in a
-    dataclass that is being made, and then ends with the signal instead of our status.
-    """
-
-
-@contextlib.contextmanager
-def _interruptible() -> Iterator[None]:
-    """Let Control-C and SIGTERM stop what runs, cleanly; the second one kills."""
-    interrupted = False
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        nonlocal interrupted
-        interrupted = True
-        signal.signal(number, signal.SIG_DFL)
-        raise Interrupted
-
-    before = {one: signal.signal(one, interrupt) for one in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    except Exception as error:
-        if interrupted:  # and this came of it, say from a module half imported
-            raise Interrupted from error
-        raise
-    finally:
-        for one, handler in before.items():
-            signal.signal(one, handler)
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its status."""
     sys.exit(_run(commands, arguments))
@@ -71,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _run(command: click.Command, arguments: Sequence[str] | None) -> int:
     """Exit status of a command: 0 done, 1 failed, 2 wrong usage, 130 interrupted."""
     try:
-        with _interruptible():
+        with interruptible():
             status = command.main(arguments, prog_name="synthbench", standalone_mode=False)
         return status if isinstance(status, int) else 0
     except (KeyboardInterrupt, click.exceptions.Abort):  # click makes the second of the first

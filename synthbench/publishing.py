@@ -20,6 +20,7 @@ from synthbench.dataset import MANIFEST, Dataset
 from synthbench.errors import DatasetError, ExhaustedError, SynthbenchError, UsageError
 from synthbench.files import read_regular, reason_against
 from synthbench.findings import one_line, short
+from synthbench.interruption import held
 from synthbench.jsonforms import read_json
 
 #: What ends a run for lack of room: not the place is wrong, there is only too little of it.
@@ -93,6 +94,12 @@ class Workplace:
             raise _appeared(self._target)
         # Or a machine that loses power could have the new name, but not what belongs to it.
         _flush(self.path)
+        with held():
+            self._give_name(replaced)
+            with contextlib.suppress(OSError):  # the next run removes what is left
+                places.remove(self._place)
+
+    def _give_name(self, replaced: bool) -> None:
         try:
             if replaced:
                 self._target.rename(self._place / places.OLD)
@@ -107,8 +114,6 @@ class Workplace:
             ) from error
         finally:
             places.restore(self._place, self._target)
-        with contextlib.suppress(OSError):  # the next run removes what is left
-            places.remove(self._place)
 
     def _check_held(self) -> None:
         if not places.is_held(self._place, self._lock):

@@ -17,18 +17,17 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from multiprocessing.connection import Connection
 from typing import Any, ParamSpec, TypeVar
 
 from synthbench.allocator import keep_freed_memory
 from synthbench.errors import SynthbenchError
+from synthbench.interruption import held
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-_ENDING = {signal.SIGINT, signal.SIGTERM}
 
 
 class WorkerPool(Executor):
@@ -39,7 +38,7 @@ class WorkerPool(Executor):
     """
 
     def __init__(self, count: int) -> None:
-        with _signals_held():
+        with held():  # what a handler raises during a fork, Python drops
             self._workers = [_Worker() for _ in range(count)]
         self._left, self._counting = count, threading.Lock()
         # The workers that have nothing to do; None once all are lost.
@@ -122,8 +121,6 @@ def _work(pipe: Connection) -> None:
     """What a worker does until it is ended."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Control-C is for the main process
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     keep_freed_memory()
     with contextlib.suppress(EOFError, OSError):  # the main process has gone
@@ -144,19 +141,3 @@ def _end_with_parent() -> None:
     if (parent := multiprocessing.parent_process()) is not None:
         parent.join()
         os._exit(1)
-
-
-@contextlib.contextmanager
-def _signals_held() -> Iterator[None]:
-    """Let signals that end the run wait until all workers are there.
-
-    What a handler raises during a fork, Python drops.
-    """
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from synthbench import worker_pool
 from synthbench.errors import SynthbenchError
 from synthbench.worker_pool import WorkerPool
 
@@ -111,13 +110,3 @@ def test_workers_leave_control_c_to_the_main_process_and_have_no_handler_of_its_
             assert pool.submit(signals).result() == (signal.SIG_IGN, signal.SIG_DFL)
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-@posix
-def test_an_interruption_while_workers_start_is_kept_for_when_they_have() -> None:
-    """Python's hooks around a fork would drop it."""
-    started = False
-    with pytest.raises(KeyboardInterrupt), worker_pool._signals_held():
-        signal.raise_signal(signal.SIGINT)
-        started = True
-    assert started

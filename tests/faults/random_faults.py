@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.faults.program import Program, finished_shards, stamp, whole
+from tests.faults.program import Program, finished_shards, run_here, stamp, whole
 from tests.faults.survived import survived
 from tests.making import files, names
 
@@ -161,8 +161,12 @@ class Disturbed:
             program.wait(self._draws.uniform(0, self._seconds))
             at_work = program.running and self._workplace.exists()
             struck = at_work and self._fault.strike(program, self._workplace, self._draws)
-        self._check_end(*program.end(), struck)
+        status, printed, errors = program.end()
+        self._check_end(status, printed, errors, struck)
         if self._out.exists():
+            if status == -signal.SIGKILL and self._workplace.exists():
+                # All was done but for the tidying up, which any further run does.
+                assert run_here(*WORDS, cwd=self._directory) == (0, "", "")
             self._check_dataset()
         if not struck:
             self._seconds = time.monotonic() - started
