@@ -176,7 +176,8 @@ class _Asked(Generic[T]):
         return self
 
     async def _gather(self) -> T:
-        gathered: T = await self._client.gather(self._future, asynchronous=True)
+        # Not the client's `gather`: given up, it leaves coroutines that complain on the terminal.
+        gathered: T = await self._future
         return gathered
 
     def result(self) -> T:
