@@ -174,10 +174,7 @@ class EpochBatches(Batches):
         else:
             number, place = divmod(step, self._window)
             indices = self._in_window(number)[place]
-        width = self._width
-        if width is None and self._lengths is not None:
-            width = int(self._lengths[indices].max())  # known here, without asking the device
-        return take(self._table, indices, width)
+        return take(self._table, indices, self._width or _longest(self._lengths, indices))
 
     @functools.cached_property
     def _whole(self) -> Batch:
@@ -206,6 +203,11 @@ class EpochBatches(Batches):
         places = places[np.argsort(self._lengths[places], kind="stable")]
         order = Draws({"train": "window", "seed": self._seed}, number).permutation(self._window)
         return places.reshape(self._window, self._batch_size)[order]
+
+
+def _longest(lengths: NDArray[np.int64] | None, indices: NDArray[np.int64]) -> int | None:
+    """The longest of some rows, without asking the device that they are on."""
+    return None if lengths is None else int(lengths[indices].max())
 
 
 def _equally_often(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -243,13 +245,15 @@ class StreamBatches(Batches):
     def batch(self, step: int) -> Batch:
         """The batch of a step, counted from 0; on the device."""
         number, place = divmod(step, self._source.batches)
-        first = place * self._batch_size
-        return take(self._round(number), np.arange(first, first + self._batch_size))
+        rows, lengths = self._round(number)
+        indices = np.arange(place * self._batch_size, (place + 1) * self._batch_size)
+        return take(rows, indices, _longest(lengths, indices))
 
-    def _encoded_round(self, number: int) -> Rows:
+    def _encoded_round(self, number: int) -> tuple[Rows, NDArray[np.int64] | None]:
         for ahead in range(number, number + self._engine.ahead + 1):
             if ahead not in self._asked:
                 self._asked[ahead] = self._engine.submit(self._source.table, ahead)
         table = self._asked.pop(number).result().combine_chunks()
         columns = {name: table[name].chunk(0) for name in self._encoding.columns}
-        return self._encoding.encode(columns).to(self._device)
+        rows = self._encoding.encode(columns)
+        return rows.to(self._device), None if rows.lengths is None else rows.lengths.numpy()
