@@ -1,0 +1,205 @@
+"""Composites: what people see, and whole datasets from generation to loading."""
+
+import itertools
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from synthbench import png
+from synthbench.errors import UsageError
+from synthbench.tasks.composites import Composites
+from tests.tasks.blocks import rows_of
+from tests.tasks.composites.making import (
+    ALL,
+    NOTHING,
+    REAL,
+    VARIANTS,
+    WORKED,
+    fashion,
+    mixed,
+    needs_real,
+    pixels_by_hand,
+    source_dir,
+)
+
+# What people see.
+
+
+def test_a_row_is_drawn_in_words():
+    task = Composites("color-or-fashion")
+    quadrants = WORKED[11][1]
+    row = {"quadrants": quadrants, **task.derive({"quadrants": quadrants})}
+    assert task.draw(row).splitlines() == [
+        "Same digit: what is at top-right? Else: in which colour?",
+        "green 2     | [pink Coat]",
+        "red Bag     | gray 1",
+        "different digits -> top-right -> pink",
+    ]
+    above = [NOTHING, fashion("Bag"), NOTHING, fashion("Coat")]
+    task = Composites("top-if-above")
+    drawn = task.draw({"quadrants": above, **task.derive({"quadrants": above})})
+    assert drawn.splitlines()[1:] == [
+        "-     | [Bag]",
+        "-     | Coat",
+        "same column -> top-right -> Bag",
+    ]
+
+
+@pytest.mark.parametrize(("variant", "parameters"), ALL)
+def test_every_row_can_be_drawn(variant, parameters):
+    task = Composites(variant, parameters)
+    for row in rows_of(task, mixed(task, n=1)):
+        assert task.draw(row).count("[") == 1
+
+
+@pytest.mark.parametrize("count", [1, 5, 7])
+def test_a_sheet_shows_every_image_with_its_deciding_quadrant_framed(tmp_path, count):
+    task = Composites("no-position")
+    rows = rows_of(task, mixed(task))[::11][:count]
+    task.draw_sheet(rows, tmp_path / "sheet.png")
+    with Image.open(tmp_path / "sheet.png") as opened:
+        sheet = np.asarray(opened.convert("RGB")).astype(int)
+    framed = (sheet == (0, 170, 60)).all(axis=2)
+    # A frame of 112 pixels, three pixels wide, around each deciding quadrant.
+    assert framed.sum() == count * (112**2 - 106**2)
+    lines = -(-count // 5)
+    for number, row in enumerate(rows):
+        upper, left = len(sheet) - (lines - number // 5) * 294, 16 + number % 5 * 240
+        shown = png.decode(row["image"]["bytes"]).repeat(4, axis=0).repeat(4, axis=1)
+        panel, frame = (part[upper : upper + 224, left : left + 224] for part in (sheet, framed))
+        assert np.array_equal(panel[~frame], shown[~frame])
+        line, column = 112 * (row["selected"] // 2), 112 * (row["selected"] % 2)
+        assert frame[line, column : column + 112].all() and not frame[line + 50, column + 50]
+
+
+# Whole journeys.
+
+
+def make(out, variant=None, **arguments):
+    import synthbench
+
+    arguments = {"rows": {"train": 60, "validation": 20, "test": 40}, "workers": 1} | arguments
+    return synthbench.generate(
+        "composites", out=out, variant=variant, overwrite=False, progress=False, **arguments
+    )
+
+
+def digests(manifest):
+    return {
+        (variant, name): split.digest
+        for variant, splits in manifest.variants.items()
+        for name, split in splits.items()
+    }
+
+
+def test_workers_and_processes_change_no_row(tmp_path, sources):
+    parameters = {"indicator_source": "folder:split"}
+    alone = make(tmp_path / "one", "cifar", parameters=parameters)
+    shared = make(tmp_path / "two", "cifar", parameters=parameters, workers=2, shard_rows=17)
+    assert digests(alone) == digests(shared)
+    command = [sys.executable, "-m", "synthbench.cli", "generate", "composites", "--quiet"]
+    command += ["--variant", "cifar", "--set", "indicator_source=folder:split"]
+    command += ["--rows", "train=60", "--rows", "validation=20", "--rows", "test=40"]
+    environment = {**os.environ, "PYTHONHASHSEED": "7", "SYNTHBENCH_DATA": "/nowhere"}
+    command += ["--source-dir", str(sources), "--out", str(tmp_path / "three")]
+    root = Path(__file__).parents[2]
+    subprocess.run(command, check=True, env=environment, cwd=root, capture_output=True)
+    there = json.loads((tmp_path / "three/manifest.json").read_text())
+    splits = there["variants"]["cifar"]["splits"]
+    assert {("cifar", name): split["digest"] for name, split in splits.items()} == digests(alone)
+
+
+def test_a_dataset_of_all_variants_loads_with_images_and_names(tmp_path):
+    import datasets
+
+    import synthbench
+
+    manifest = make(tmp_path / "all", "all")
+    assert sorted(manifest.tables["sources"]) == ["cifar", "fashion", "mnist"]
+    assert synthbench.verify(tmp_path / "all", progress=False).ok
+    for variant in VARIANTS:
+        splits = manifest.variants[variant]
+        assert set(splits["train"].buckets.values()) == {3}
+        loaded = datasets.load_dataset(
+            str(tmp_path / "all"), variant, cache_dir=str(tmp_path / "cache")
+        )
+        task = Composites(variant)
+        row = loaded["train"][0]
+        assert isinstance(row["image"], Image.Image) and row["image"].size == (56, 56)
+        assert loaded["train"].features["label"].names == list(task.label_names)
+        derived = task.derive(row)
+        assert {name: row[name] for name in derived} == derived
+        assert np.array_equal(np.asarray(row["image"]), pixels_by_hand(task, row))
+
+
+def test_other_source_images_are_noticed(tmp_path, sources):
+    import synthbench
+
+    make(tmp_path / "made")
+    shutil.copytree(sources, tmp_path / "other")
+    file = tmp_path / "other/FashionMNIST/raw/train-images-idx3-ubyte"
+    data = bytearray(file.read_bytes())
+    data[16:] = bytes(255 - byte for byte in data[16:])
+    file.write_bytes(bytes(data))
+    verdict = synthbench.verify(tmp_path / "made", source_dir=tmp_path / "other", progress=False)
+    assert not verdict.ok
+    text = str(verdict)
+    assert re.search(r"fashion.*sha256", text) and "train-00000" in text
+    with source_dir(tmp_path / "other"), pytest.raises(UsageError, match="another dataset"):
+        make(tmp_path / "made")
+
+
+def test_a_dataset_is_verified_without_its_sources(tmp_path):
+    import synthbench
+
+    make(tmp_path / "made")
+    with source_dir(tmp_path / "nothing"):
+        verdict = synthbench.verify(tmp_path / "made", progress=False)
+    assert verdict.ok, str(verdict)
+
+
+def test_fresh_rows_stream_in_the_split_s_balance():
+    import synthbench
+
+    (batch, other) = itertools.islice(
+        synthbench.stream("composites", split="train", seed=1, batch_size=200), 2
+    )
+    assert batch["image"].shape == (200, 56, 56, 3) and batch["image"].dtype == np.uint8
+    assert not set(batch["id"]) & set(other["id"])
+
+
+def test_the_card_shows_a_contact_sheet_of_each_variant(tmp_path):
+    from PIL import Image
+
+    make(tmp_path / "made", ["main", "top-if-above"])
+    card = (tmp_path / "made" / "README.md").read_text(encoding="utf-8")
+    for variant in ("main", "top-if-above"):
+        assert f"(sheets/{variant}.png)" in card
+        with Image.open(tmp_path / "made" / "sheets" / f"{variant}.png") as sheet:
+            assert sheet.width > 5 * 56 and sheet.height > 2 * 56
+
+
+@needs_real
+@pytest.mark.parametrize(
+    ("variant", "parameters"),
+    [("main", {}), ("cifar", {"indicator_source": "folder:cifar10-jpeg"}), ("same-color", {})],
+)
+def test_rows_of_real_images_verify(tmp_path, variant, parameters):
+    import synthbench
+
+    with source_dir(REAL):
+        make(tmp_path / "real", variant, parameters=parameters)
+        verdict = synthbench.verify(tmp_path / "real", workers=1, progress=False)
+        assert verdict.ok, str(verdict)
+        sheet = tmp_path / "sheet.png"
+        task = Composites(variant, parameters)
+        task.draw_sheet(rows_of(task, mixed(task, n=1))[:10], sheet)
+        assert sheet.stat().st_size > 10_000

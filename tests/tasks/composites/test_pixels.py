@@ -1,0 +1,183 @@
+"""Composites: the images, and what is found in images that are not right."""
+
+import io
+import itertools
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from PIL import Image
+
+from synthbench import png
+from synthbench.errors import UsageError
+from synthbench.features import arrow_schema
+from synthbench.tasks.composites import Composites
+from tests.tasks.blocks import rows_of
+from tests.tasks.composites.making import (
+    ALL,
+    mixed,
+    pixels_by_hand,
+    propose,
+    source_dir,
+)
+from tests.tasks.tiny_sources import write_tree
+
+# Pixels.
+
+
+@pytest.mark.parametrize(("variant", "parameters"), ALL)
+def test_every_pixel_is_the_source_s_times_the_colour(variant, parameters):
+    task = Composites(variant, parameters)
+    rows = rows_of(task, mixed(task, "test", 1))
+    for row in (rows[0], rows[-1]):
+        assert np.array_equal(png.decode(row["image"]["bytes"]), pixels_by_hand(task, row))
+
+
+def test_the_product_is_rounded_right_for_every_grey_and_colour(tmp_path):
+    everything = np.arange(256, dtype=np.uint8)
+    write_tree(tmp_path / "tree", ["a", "b"], seed=1)
+    picture = np.zeros((28, 28, 3), np.uint8)
+    picture[:16, :16] = everything.reshape(16, 16, 1)
+    for label in "ab":
+        for file in (tmp_path / "tree" / label).iterdir():
+            Image.fromarray(picture).save(file)
+    task = Composites("main", {"target_source": f"folder:{tmp_path / 'tree'}"})
+    block = propose(task, n=256)
+    block["rgb"][:, 1] = everything[:, None]
+    shown = task.pixels(block)[:, :16, 28:44, 0].reshape(256, 256)
+    assert np.array_equal(shown, np.rint(np.outer(everything, everything / 255)))
+
+
+def test_rows_put_together_in_many_chunks_are_those_of_one():
+    task = Composites("cifar")
+    block = propose(task, n=300)
+    whole = task.pixels(block)
+    for first in (0, 127, 128, 299):
+        assert np.array_equal(task.pixels(block.take(slice(first, first + 1)))[0], whole[first])
+
+
+# What `verify` asks.
+
+
+@pytest.mark.parametrize(("variant", "parameters"), ALL)
+def test_no_source_image_is_in_two_splits(variant, parameters):
+    task = Composites(variant, parameters)
+    used = [
+        set(task.source_images(task.render(mixed(task, split.name, 40))).tolist())
+        for split in task.splits
+    ]
+    for one, other in itertools.combinations(used, 2):
+        assert one and not one & other
+
+
+def test_source_images_count_every_quadrant_but_empty_ones():
+    for variant, shown in (("main", 4), ("top-if-above", 2)):
+        task = Composites(variant)
+        block = mixed(task)
+        assert len(task.source_images(task.render(block))) == shown * len(block)
+    task = Composites(
+        "main", {"indicator_source": "folder:pictures", "target_source": "folder:pictures"}
+    )
+    assert set((task.source_images(task.render(mixed(task))) >> np.uint64(32)).tolist()) == {0}
+
+
+@pytest.mark.parametrize(("variant", "parameters"), ALL)
+def test_untouched_rows_have_the_pixels_of_their_sources(variant, parameters):
+    task = Composites(variant, parameters)
+    assert task.has_sources()
+    assert task.check_sources(task.render(mixed(task))) == []
+
+
+def changed(task, row, **values):
+    """The columns of a few rows, with one quadrant of row 3 changed."""
+    rows = rows_of(task, mixed(task))[:8]
+    rows[3]["quadrants"][row].update(values)
+    columns = pa.Table.from_pylist(rows, arrow_schema(task.columns)).to_batches()[0]
+    return {name: columns[name] for name in columns.schema.names}
+
+
+def test_a_row_that_is_not_what_its_sources_give_is_found():
+    task = Composites()
+    rows = rows_of(task, mixed(task))
+    part = rows[3]["quadrants"][0]
+    for values in (
+        {"class": 3 - part["class"]},
+        {"source_index": (part["source_index"] + 1) % 100},
+        {"source_index": 10**6},
+        {"rgb": [part["rgb"][0] ^ 64, *part["rgb"][1:]]},
+    ):
+        assert task.check_sources(changed(task, 0, **values)) == [3], values
+
+
+def with_files(task, change):
+    """Columns of a few rows, with the image file of row 2 changed."""
+    block = mixed(task).take(slice(0, 5))
+    files = task.render(block)["image"].field("bytes").to_pylist()
+    files[2] = change(files[2])
+    encoded = pa.StructArray.from_arrays(
+        [pa.array(files, pa.binary()), pa.nulls(5, pa.string())], names=["bytes", "path"]
+    )
+    return {**task.render(block), "image": encoded}
+
+
+def test_another_encoder_changes_nothing_but_another_pixel_does():
+    task = Composites()
+
+    def again(file):
+        packed = io.BytesIO()
+        Image.fromarray(png.decode(file)).save(packed, "PNG")
+        return packed.getvalue()
+
+    def repainted(file):
+        pixels = png.decode(file).copy()
+        pixels[55, 55, 2] ^= 1
+        return png.encode(pixels[None])[0].as_py()
+
+    assert task.check_sources(with_files(task, again)) == []
+    for change in (repainted, lambda file: file[:-20], lambda file: b"", lambda file: None):
+        assert task.check_sources(with_files(task, change)) == [2]
+
+
+def test_a_missing_source_is_an_error_and_known_beforehand(tmp_path):
+    task = Composites()
+    columns = task.render(mixed(task))
+    with source_dir(tmp_path):
+        assert not task.has_sources()
+        for ask in (lambda: task.check_sources(columns), lambda: task.tables, lambda: mixed(task)):
+            with pytest.raises(UsageError, match="MNIST is missing"):
+                ask()
+        # What needs no image goes on.
+        assert len(task.source_images(columns)) and len(task.parse(columns)) and task.columns
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"kind": "ring"}, "'ring' is no kind of quadrant"),
+        ({"kind": None}, "is no kind of quadrant"),
+        ({"color": "mauve"}, "'mauve' is no colour"),
+        ({"color": None}, "color is missing from a quadrant"),
+        ({"class": None}, "class is missing"),
+        ({"source_index": None}, "source_index is missing"),
+        ({"rgb": [1, 2]}, "rgb has not three channels"),
+        ({"rgb": None}, "rgb is missing"),
+        ({"class": -2}, "below 0"),
+        ({"source_index": -1}, "below 0"),
+        ({"kind": "cifar"}, "cifar, fashion, fashion, mnist are none of variant main"),
+        ({"kind": "empty"}, "given for an empty one"),
+    ],
+)
+def test_a_quadrant_that_cannot_be_is_refused(values, said):
+    task = Composites()
+    with pytest.raises(ValueError, match=said):
+        task.parse(changed(task, 0, **values))
+
+
+@pytest.mark.parametrize("count", [0, 3, 5])
+def test_a_row_without_four_quadrants_is_refused(count):
+    task = Composites()
+    rows = rows_of(task, mixed(task))[:2]
+    rows[1]["quadrants"] = (rows[1]["quadrants"] * 2)[:count]
+    column = pa.Table.from_pylist(rows, arrow_schema(task.columns))["quadrants"].chunk(0)
+    with pytest.raises(ValueError, match="four quadrants"):
+        task.parse({"quadrants": column})
