@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-import multiprocessing
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -151,7 +149,6 @@ def _finish(
     with (
         tqdm(total=len(runs), unit=" runs", disable=None if progress else True) as bar,
         open_engine(workers=min(workers, len(runs))) as engine,
-        _ended_with_us(),
     ):
         asked = [engine.submit(run.finish, directory, overwrite) for directory, run in runs]
         results = []
@@ -159,17 +156,6 @@ def _finish(
             results.append(one.result())
             bar.update()
         return results
-
-
-@contextlib.contextmanager
-def _ended_with_us() -> Iterator[None]:
-    """End the worker processes where we end early: a run may take hours, and can be continued."""
-    try:
-        yield
-    except BaseException:
-        for process in multiprocessing.active_children():
-            process.terminate()
-        raise
 
 
 def _command(study: Study, setting: Setting, stream: bool) -> str:
