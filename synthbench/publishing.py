@@ -88,12 +88,13 @@ class Workplace:
             SynthbenchError: files have gone, or the directory cannot be renamed.
         """
         self._check_held()
-        check_whole(Dataset.open(self.path), "run the same command again")
         replaced = finished(self._target) is not None
         if replaced and not overwrite:
             raise _appeared(self._target)
         # Or a machine that loses power could have the new name, but not what belongs to it.
         _flush(self.path)
+        # Last of all: that took a while, in which files may have gone.
+        check_whole(Dataset.open(self.path), "run the same command again")
         with held():
             self._give_name(replaced)
             with contextlib.suppress(OSError):  # the next run removes what is left
@@ -224,7 +225,10 @@ def _flush_entry(path: Path) -> None:
     """Make sure of one file, or of the names in one directory."""
     if os.name != "posix":
         return  # elsewhere directories cannot be opened
-    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return  # whether all are there is asked after this
     try:
         os.fsync(descriptor)
     finally:

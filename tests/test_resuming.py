@@ -262,6 +262,25 @@ def test_overwriting_that_fails_leaves_the_old_dataset_whole(
     assert names(out.parent) == ["data"]
 
 
+def test_shards_that_go_at_the_very_end_are_made_again_and_never_missed(
+    tmp_path: Path, whole: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flush = publishing._flush
+
+    def flush_slowly(directory: Path) -> None:
+        flush(directory)
+        shutil.rmtree(directory / "data" / "default")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(publishing, "_flush", flush_slowly)
+        with pytest.raises(SynthbenchError, match=r"is missing .*; run the same command again"):
+            make(tmp_path / "data")
+    assert names(tmp_path) == [".data.partial"]
+    make(tmp_path / "data")
+    assert files(tmp_path / "data") == whole
+    assert names(tmp_path) == ["data"]
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
 def test_overwriting_that_is_killed_leaves_the_old_dataset_or_none_and_can_be_repeated(
     tmp_path: Path,
