@@ -38,8 +38,14 @@ class WorkerPool(Executor):
     """
 
     def __init__(self, count: int) -> None:
-        with held():  # what a handler raises during a fork, Python drops
-            self._workers = [_Worker() for _ in range(count)]
+        self._workers: list[_Worker] = []
+        try:
+            with held():  # what a handler raises during a fork, Python drops
+                for _ in range(count):
+                    self._workers.append(_Worker())
+        except BaseException:
+            self._end_workers()
+            raise
         self._left, self._counting = count, threading.Lock()
         # The workers that have nothing to do; None once all are lost.
         self._idle: queue.SimpleQueue[_Worker | None] = queue.SimpleQueue()
@@ -53,12 +59,17 @@ class WorkerPool(Executor):
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = True) -> None:
         """End all workers at once; what they are at is given up."""
-        for worker in self._workers:
-            worker.process.kill()
+        self._end_workers()
         self._threads.shutdown(wait=wait, cancel_futures=cancel_futures)
         for worker in self._workers:
-            worker.process.join()
             worker.pipe.close()
+
+    def _end_workers(self) -> None:
+        # Not by SIGTERM: one that has only just started would not end, and be waited for at exit.
+        for worker in self._workers:
+            worker.process.kill()
+        for worker in self._workers:
+            worker.process.join()
 
     def __exit__(self, *exception: Any) -> None:
         if self._left < len(self._workers) and exception[0] is None:

@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from synthbench import worker_pool
 from synthbench.errors import SynthbenchError
+from synthbench.interruption import interruptible
 from synthbench.worker_pool import WorkerPool
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
@@ -110,3 +112,21 @@ def test_workers_leave_control_c_to_the_main_process_and_have_no_handler_of_its_
             assert pool.submit(signals).result() == (signal.SIG_IGN, signal.SIG_DFL)
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+@posix
+def test_an_interruption_while_workers_start_leaves_none_of_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Not even one that ends by no SIGTERM, for it is only just starting."""
+
+    def start(self: worker_pool._Worker) -> None:
+        starting(self)
+        signal.raise_signal(signal.SIGINT)
+
+    starting = worker_pool._Worker.__init__
+    monkeypatch.setattr(worker_pool._Worker, "__init__", start)
+    monkeypatch.setattr(worker_pool, "_work", lambda pipe: time.sleep(60))
+    with pytest.raises(KeyboardInterrupt), interruptible():
+        WorkerPool(3)
+    assert multiprocessing.active_children() == []
