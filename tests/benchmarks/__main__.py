@@ -4,13 +4,15 @@ For every split the rows a second through to Parquet; for the largest split wher
 (one process, so that shares mean something), what writing the same table with pyarrow alone
 costs, and the rows a second of `stream` in memory. Peak memory is that of this process.
 
-`python -m tests.benchmarks scaling --help`, `endurance --help` and `peers --help` tell of more.
+`python -m tests.benchmarks NAME --help` tells of more: `scaling`, `endurance`, `peers`, and for the
+trainer `steps` and `attention`.
 """
 
 from __future__ import annotations
 
 import argparse
 import functools
+import importlib
 import itertools
 import os
 import platform
@@ -38,11 +40,11 @@ from synthbench.streaming import stream
 from synthbench.tables import text_table
 from synthbench.tasks.base import Task
 from synthbench.writing import ShardPlan, SplitWriter, rows_table
-from tests.benchmarks import endurance, peers, scaling
 
 T = TypeVar("T")
 
-MORE = {"scaling": scaling, "endurance": endurance, "peers": peers}
+#: Modules by name; those of the trainer need PyTorch.
+MORE = ("scaling", "endurance", "peers", "steps", "attention")
 
 
 class Clock:
@@ -141,7 +143,7 @@ def machine() -> str:
 def main() -> None:
     """Measure the tasks named on the command line, or all; or what `MORE` has."""
     if sys.argv[1:2] and sys.argv[1] in MORE:
-        MORE[sys.argv[1]].main(sys.argv[2:])
+        importlib.import_module(f"tests.benchmarks.{sys.argv[1]}").main(sys.argv[2:])
         return
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tasks", nargs="*")
