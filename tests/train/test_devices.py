@@ -1,8 +1,8 @@
-"""Every model on a pretended GPU: all of a step stays there, and no step waits for it.
+"""Models on a pretended GPU: answer, loss and metric come about there, and nothing is waited for.
 
 PyTorch's fake tensors have a shape, a type and a device, but no values. An operation on tensors
 of two devices is an error, and so is whatever asks for a value, as a real GPU would have to be
-waited for.
+waited for. They have no backward pass without a real GPU.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from tests.train.test_recipes import SIZES
 
 GPU = torch.device("cuda", 0)
 ROWS, LENGTH = 2, 5
-#: Packed rows ask for their lengths on the CPU, at every step.
+#: Not tried: packed rows ask for their lengths on the CPU, at every step.
 WAITING = ("lstm", "bilstm")
 
 
-def smallest(model: str) -> tuple[Study, Recipe]:
-    """The narrowest recipe of a model."""
+def shortest(model: str) -> tuple[Study, Recipe]:
+    """The recipe of a model with the fewest steps; one for a CPU, if there is any."""
     found = [(study, one) for study in STUDIES for one in study.recipes if one.model == model]
     return min(found, key=lambda pair: (pair[0].profile, pair[1].steps))
 
@@ -70,7 +70,7 @@ def assert_there(*tensors: Tensor | None) -> None:
 @pytest.mark.parametrize("name", [one for one in MODELS if one not in WAITING])
 @pytest.mark.parametrize("training", [True, False], ids=["training", "evaluation"])
 def test_a_model_computes_where_it_is_and_waits_for_no_value(name: str, training: bool) -> None:
-    study, recipe = smallest(name)
+    study, recipe = shortest(name)
     task = make_task(study.task, study.variants[0], study.parameters)
     encoding = Encoding.of(task)
     model = build(name, encoding.form, SIZES[encoding.form], recipe.options).train(training)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 
-from synthbench.registry import make_task, task_class
+from synthbench.registry import make_task
 from synthbench.tasks import quadrants
 from synthbench.tasks.base import Block
 from synthbench.tasks.composites import Composites
@@ -15,18 +13,9 @@ from synthbench.tasks.composites_parts import FIRST_TARGET, SECOND_TARGET
 from synthbench.tasks.composites_scrutiny import _Seen
 from synthbench.tasks.scrutiny import Columns
 from tests.support import draw_splits
-from tests.tasks.tiny_sources import write_sources
+from tests.tasks.composites.making import VARIANTS
 
-VARIANTS = list(task_class("composites").variants)
 every_variant = pytest.mark.parametrize("variant", VARIANTS)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _sources(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patched:
-        sources = write_sources(tmp_path_factory.mktemp("sources"))
-        patched.setenv("SYNTHBENCH_DATA", str(sources))
-        yield
 
 
 def rows_of(variant: str) -> tuple[Composites, Columns]:
