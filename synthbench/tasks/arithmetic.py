@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from synthbench.errors import ParameterError
 from synthbench.seeding import Draws
-from synthbench.tasks.arithmetic_solver import OPERATORS, deciding, read_expression
+from synthbench.tasks.arithmetic_solver import deciding, read_expression
 from synthbench.tasks.base import Block, Split, parameter
 from synthbench.tasks.expression_trees import draw_expression
 from synthbench.tasks.expressions import DIGITS, ExpressionParameters, ExpressionTask
@@ -37,6 +37,8 @@ from synthbench.tasks.numeric import list_array
 from synthbench.tasks.scrutiny import Columns, Scrutiny
 from synthbench.tasks.tree_scrutiny import Reader
 from synthbench.tasks.trees import Forest, Grammar
+
+OPERATORS = ("+", "*")
 
 #: Expressions of a depth, at most, that are listed to be counted by label.
 MOST_LISTED = 200_000

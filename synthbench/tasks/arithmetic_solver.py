@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from synthbench.tasks.expression_trees import Expression
 
-OPERATORS = ("+", "*")
+_OPERATORS = ("+", "*")
 _DIGITS = tuple("0123456789")
 
 
@@ -19,7 +19,7 @@ def read_expression(text: str, modulus: int) -> Expression:
         parts = open_brackets[-1]
         if character == "(":
             open_brackets.append([])
-        elif character in OPERATORS:
+        elif character in _OPERATORS:
             parts.append(character)
         elif character in _DIGITS:
             parts.append(Expression(character, [], int(character) % modulus))

@@ -5,7 +5,7 @@ For every split the rows a second through to Parquet; for the largest split wher
 costs, and the rows a second of `stream` in memory. Peak memory is that of this process.
 
 `python -m tests.benchmarks NAME --help` tells of more: `scaling`, `endurance`, `peers`, and for the
-trainer `steps` and `attention`.
+trainer `floor`, `steps` and `attention`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from synthbench.writing import ShardPlan, SplitWriter, rows_table
 T = TypeVar("T")
 
 #: Modules by name; those of the trainer need PyTorch.
-MORE = ("scaling", "endurance", "peers", "steps", "attention")
+MORE = ("scaling", "endurance", "peers", "floor", "steps", "attention")
 
 
 class Clock:

@@ -1,0 +1,159 @@
+"""What a training step costs at least: `python -m tests.benchmarks floor ctl [listops ...]`.
+
+Counted on tensors without values, so it needs no GPU: floating-point operations of matrix products
+and convolutions, forward and backward; and what PyTorch does where nothing is compiled, which is
+how many kernels it starts and how many bytes they read and write in float32 (bfloat16 saves up to
+half). The optimizer is counted as one kernel. With `--tflops` and `--terabytes`, what a GPU does in
+a second: the steps a second that it cannot exceed, by operations, and by bytes if nothing is
+compiled. The last column is measured here: the batches a second of a stream, which training cannot
+outrun.
+
+LSTMs are left out: packed rows need their lengths on the CPU.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import time
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+from torch.utils.flop_counter import FlopCounterMode
+
+from synthbench.engine import Engine, open_engine, usable_cores
+from synthbench.registry import make_task, task_names
+from synthbench.streaming import Rounds
+from synthbench.tables import text_table
+from synthbench.tasks.base import Task
+from synthbench.train.attention import balance_gradients
+from synthbench.train.batches import Batch, StreamBatches
+from synthbench.train.encoding import Encoding
+from synthbench.train.models import build
+from synthbench.train.objectives import OBJECTIVES
+from synthbench.train.recipes import find_study
+from synthbench.train.recipes.base import Recipe, Study
+
+#: Models whose operations cannot be counted without values.
+_LEFT_OUT = ("lstm", "bilstm")
+#: Operations that look like others but compute nothing.
+_FREE = (
+    torch.ops.aten.detach.default,
+    torch.ops.aten._unsafe_view.default,
+    torch.ops.aten.empty_like.default,
+)
+#: A fused AdamW reads parameter, gradient and two moments, and writes all but the gradient.
+_OPTIMIZER_BYTES = 7 * 4
+
+
+class Kernels(TorchDispatchMode):
+    """Counts the operations that compute something, and the bytes that they read and write."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.started = 0
+        self.bytes = 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = func(*args, **(kwargs or {}))
+        if not func.is_view and func not in _FREE:
+            self.started += 1
+            self.bytes += sum(
+                one.numel() * one.element_size()
+                for one in tree_leaves((args, kwargs, result))
+                if isinstance(one, Tensor)
+            )
+        return result
+
+
+def main(words: list[str]) -> None:
+    """Count the models of the tasks named."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.benchmarks floor",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("tasks", nargs="+", choices=task_names())
+    parser.add_argument("--model", action="append", help="default: all of the study")
+    parser.add_argument("--profile", default="paper", choices=["cpu", "paper"])
+    parser.add_argument("--tflops", type=float, help="operations a second, in 10^12")
+    parser.add_argument("--terabytes", type=float, help="bytes of memory a second, in 10^12")
+    parser.add_argument("--workers", type=int, default=usable_cores(), help="that make the stream")
+    chosen = parser.parse_args(words)
+    lines = []
+    with open_engine(workers=chosen.workers) as engine:
+        for name in chosen.tasks:
+            study = find_study(name, chosen.profile)
+            streamed = functools.cache(functools.partial(_stream, study, engine))
+            for recipe in study.recipes:
+                if not recipe.steps or recipe.model in _LEFT_OUT:
+                    continue
+                if not chosen.model or recipe.name in chosen.model:
+                    batch, made = streamed(recipe.batch_size)
+                    lines.append((name, *_line(study, recipe, batch, chosen), f"{made:,.0f}"))
+    head = (
+        "task", "model", "rows", "width", "parameters", "TFLOP", "kernels", "GB",
+        "steps/s by operations", "by bytes", "batches/s of a stream",
+    )  # fmt: skip
+    print(text_table(head, lines, right=range(2, len(head))))
+
+
+def _task(study: Study) -> Task:
+    return make_task(study.task, study.variants[0], study.parameters)
+
+
+def _stream(
+    study: Study, engine: Engine, batch_size: int, seconds: float = 4.0
+) -> tuple[Batch, float]:
+    """A stream's first batch, and how many a second are ready to be trained on after it."""
+    task = _task(study)
+    sizes = {split.name: study.rows.get(split.name, split.rows) for split in task.splits}
+    source = Rounds(task, "train", batch_size, sizes)
+    cpu = torch.device("cpu")
+    batches = StreamBatches(source, batch_size, Encoding.of(task), engine, cpu)
+    first, step = batches.batch(0), source.batches
+    started = time.perf_counter()
+    while time.perf_counter() - started < seconds:
+        batches.batch(step)
+        step += 1
+    return first, (step - source.batches) / (time.perf_counter() - started)
+
+
+def _line(
+    study: Study, recipe: Recipe, batch: Batch, chosen: argparse.Namespace
+) -> tuple[str, ...]:
+    parameters, operations, kernels = _count(study, recipe, batch)
+    moved = kernels.bytes + parameters * _OPTIMIZER_BYTES
+    return (
+        recipe.name,
+        str(recipe.batch_size),
+        str(batch.inputs.shape[1]) if batch.lengths is not None else "-",
+        f"{parameters:,}",
+        f"{operations / 1e12:.3g}",
+        f"{kernels.started + 1:,}",
+        f"{moved / 1e9:.3g}",
+        f"{chosen.tflops * 1e12 / operations:.3g}" if chosen.tflops else "-",
+        f"{chosen.terabytes * 1e12 / moved:.3g}" if chosen.terabytes else "-",
+    )
+
+
+def _count(study: Study, recipe: Recipe, batch: Batch) -> tuple[int, int, Kernels]:
+    """Parameters of a model, operations of a step, and its kernels."""
+    there, task = torch.device("meta"), _task(study)
+    recipe, encoding = recipe.for_variant(task.variant), Encoding.of(task)
+    sizes = encoding.sizes(batch)
+    model = build(recipe.model, encoding.form, sizes, recipe.options).to(there).train()
+    batch = Batch(*(None if part is None else part.to(there) for part in batch))
+    with FlopCounterMode(display=False) as operations, Kernels() as kernels:
+        output = model(batch.inputs, batch.lengths)
+        loss = OBJECTIVES[encoding.target]().loss(output.scores, batch)
+        if recipe.ponder and output.ponder is not None:
+            loss = loss + recipe.ponder * output.ponder.mean()
+        loss.backward()
+        if recipe.balance_gradients:
+            balance_gradients(model)
+    parameters = sum(one.numel() for one in model.parameters())
+    return parameters, operations.get_total_flops(), kernels
