@@ -10,6 +10,9 @@ from synthbench.seeding import Draws
 
 #: Images of each class, in the training and the test set.
 TRAINING, TEST = 12, 4
+#: What `write_sources` writes, and the splits that share it.
+SPECS = ("mnist", "fashion", "cifar", "folder:pictures", "folder:split")
+SPLITS = ("train", "validation", "test")
 
 
 def write_sources(root):

@@ -1,0 +1,90 @@
+"""Files that are flipped, cut, missing or unknown, and columns that are not the task's."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from synthbench.verification import verify
+from tests.verification.spoiling import IID, TEST, TRAIN, failures, failures_of, rewrite, write
+
+# Files.
+
+
+def test_a_flipped_byte_anywhere_in_a_shard_is_found_in_that_shard(there):
+    path = there / IID
+    whole = path.read_bytes()
+    for place in np.linspace(0, len(whole) - 1, 60).astype(int).tolist():
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x41]) + whole[place + 1 :])
+        assert any(": its sha256 is" in text for text in failures_of(there, IID)), place
+
+
+def test_a_deleted_shard_is_named(there):
+    (there / TRAIN[1]).unlink()
+    assert failures(there) == [f"{TRAIN[1]}: missing"]
+
+
+@pytest.mark.parametrize("kept", [0.0, 0.01, 0.5, 0.999])
+def test_a_truncated_file_is_named(there, kept):
+    path = there / TRAIN[2]
+    whole = path.read_bytes()
+    path.write_bytes(whole[: int(kept * len(whole))])
+    found = failures_of(there, TRAIN[2])
+    assert any("cannot be read: it " in text for text in found)
+    assert any(f"bytes, the manifest says {len(whole)}" in text for text in found)
+
+
+def test_rows_that_cannot_be_decoded_are_named_and_the_other_files_are_still_checked(there):
+    rewrite(there, TRAIN[0], lambda rows: rows[5].update(label=(rows[5]["label"] + 1) % 10))
+    path = there / IID
+    column = pq.ParquetFile(path).metadata.row_group(0).column(1)
+    start = column.dictionary_page_offset or column.data_page_offset
+    whole = bytearray(path.read_bytes())
+    whole[start : start + column.total_compressed_size] = bytes(column.total_compressed_size)
+    path.write_bytes(bytes(whole))
+    found = failures(there)
+    assert any(text.startswith(f"{IID}: rows 0 to 39 cannot be read") for text in found)
+    assert any("default/iid-*.parquet: the rows cannot be read" in text for text in found)
+    assert any(text.startswith(f"{TRAIN[0]} row 5: label is") for text in found)
+
+
+@pytest.mark.parametrize("name", ["data/default/train-00003-of-00004.parquet", "data/notes.txt"])
+def test_an_unknown_file_is_named(there, name):
+    (there / name).write_text("?")
+    assert failures(there) == [f"{name}: not in the manifest"]
+
+
+def test_files_beside_the_data_are_nobody_s_business(there):
+    (there / "eval.yaml").write_text("name: mine\n")
+    assert failures(there) == []
+
+
+# Schemas.
+
+
+def test_a_column_of_another_type_is_named(there):
+    table = pq.read_table(there / TEST)
+    index = table.schema.get_field_index("depth")
+    wider = table.set_column(index, "depth", table["depth"].cast(pa.int32()))
+    write(there, TEST, wider.replace_schema_metadata(table.schema.metadata))
+    assert failures(there) == [f"{TEST}: column depth is int32, expected int8"]
+
+
+def test_missing_and_unknown_columns_are_named(there):
+    table = pq.read_table(there / TEST)
+    write(there, TEST, table.drop_columns(["depth"]).append_column("note", table["text"]))
+    (found,) = failures_of(there, TEST)
+    assert "has the columns id, text, label, dependency_depth, length, note; expected" in found
+
+
+def test_features_that_are_not_the_task_s_are_named_and_rows_are_still_checked(there):
+    table = pq.read_table(there / TEST)
+    metadata = json.loads(table.schema.metadata[b"huggingface"])
+    metadata["info"]["features"]["label"]["names"].reverse()
+    for value in ({b"huggingface": json.dumps(metadata)}, {b"huggingface": "?"}, None):
+        write(there, TEST, table.replace_schema_metadata(value))
+        verdict = verify(there, workers=1, progress=False)
+        assert verdict.failures == [f"{TEST}: the features in its metadata are not the task's"]
+        assert verdict.checked["derived values"] == 4 * 380

@@ -1,0 +1,110 @@
+"""The verdict: on whole datasets, on what is none, and in words."""
+
+import dataclasses
+
+import pytest
+
+from synthbench.dataset import MANIFEST
+from synthbench.errors import DatasetError, UsageError
+from synthbench.registry import make_task
+from synthbench.verification import verify
+from tests.verification.spoiling import IID, TEST, TRAIN, edit_manifest, failures, make, rewrite
+
+# A dataset as it was made.
+
+
+def test_what_was_just_made_is_found_whole_and_the_verdict_says_what_was_looked_at(listops):
+    verdict = verify(listops, workers=1, progress=False)
+    assert verdict.ok
+    assert verdict.failures == []
+    assert verdict.checked["rows"] == 380
+    assert verdict.checked["shards"] == 6
+    assert verdict.checked["splits"] == 4
+    assert verdict.checked["derived values"] == 4 * 380
+    assert str(verdict) == (
+        f"listops at {listops} is what its manifest says.\n"
+        "Checked: variants 1, splits 4, shards 6, rows 380, derived values 1,520."
+    )
+
+
+@pytest.mark.parametrize("task", ["arithmetic", "ctl", "parity", "grid-count", "identity"])
+def test_small_datasets_of_other_tasks_are_found_whole(task, tmp_path):
+    rows = {split.name: 60 for split in make_task(task).splits}
+    assert failures(make(tmp_path / task, task, rows)) == []
+
+
+def test_both_variants_of_a_dataset_are_looked_at_and_may_have_the_same_rows(ctl):
+    verdict = verify(ctl, workers=1, progress=False)
+    assert verdict.ok
+    assert verdict.checked["variants"] == 2
+    assert verdict.checked["rows"] == 70
+
+
+def test_the_verdict_is_the_same_with_two_workers(there):
+    def spoil(rows):
+        for row in rows:
+            row["label"] = (row["label"] + 1) % 10
+
+    rewrite(there, TRAIN[0], spoil)
+    (there / TEST).unlink()
+    assert failures(there, workers=2) == failures(there, workers=1)
+
+
+# What is no dataset, or one of another time.
+
+
+def test_a_manifest_of_a_newer_format_is_refused(there):
+    edit_manifest(there, lambda manifest: manifest.update(format=2))
+    with pytest.raises(DatasetError, match="has format 2; this version reads formats up to 1"):
+        verify(there, progress=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", " is no manifest: Expecting value"),
+        ("not JSON", " is no manifest: Expecting value"),
+        ("[]", r": it is \[\], expected an object"),
+        ("{}", ": format is missing"),
+        ('{"format": 1}', ": synthbench is missing"),
+    ],
+)
+def test_a_manifest_that_cannot_be_read_is_refused(there, text, reason):
+    (there / MANIFEST).write_text(text)
+    with pytest.raises(DatasetError, match=f"manifest.json{reason}"):
+        verify(there, progress=False)
+
+
+def test_what_is_no_dataset_is_refused(tmp_path):
+    with pytest.raises(DatasetError, match="it has no manifest"):
+        verify(tmp_path, progress=False)
+    with pytest.raises(DatasetError, match="there is no such directory"):
+        verify(tmp_path / "nowhere", progress=False)
+
+
+def test_a_number_of_workers_below_one_is_refused(listops):
+    with pytest.raises(UsageError, match="Workers 0"):
+        verify(listops, workers=0, progress=False)
+
+
+# The verdict in words.
+
+
+def test_a_bad_verdict_lists_every_failure_and_says_how_rows_are_counted(there):
+    (there / TEST).unlink()
+    rewrite(there, IID, lambda rows: rows[0].update(label=(rows[0]["label"] + 1) % 10))
+    verdict = verify(there, workers=1, progress=False)
+    assert not verdict.ok
+    lines = str(verdict).splitlines()
+    assert lines[0] == (
+        f"listops at {there} is not what its manifest says (rows are counted from 0 in their file):"
+    )
+    assert lines[1:-1] == [f"- {failure}" for failure in verdict.failures]
+    assert lines[-1].startswith("Checked: variants 1, splits 4, shards 5, rows 360")
+
+
+def test_a_verdict_is_a_value(listops):
+    verdict = verify(listops, workers=1, progress=False)
+    assert verdict == dataclasses.replace(verdict)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        verdict.failures = []
