@@ -19,11 +19,11 @@ from synthbench.registry import task_names
 from synthbench.train.comparison import cell, markdown_table
 
 BEGIN, END = "<!-- results -->", "<!-- end of results -->"
-_HEAD = ("task", "model", "in distribution", "paper", "out of distribution", "paper")
+_HEAD = ("task", "profile", "model", "in distribution", "paper", "out of distribution", "paper")
 
 
 def read_comparisons(directory: str | Path) -> list[dict[str, Any]]:
-    """All comparisons in a directory, in the order of the tasks.
+    """All comparisons in a directory, in the order of the tasks; of one task by file name.
 
     Raises:
         DatasetError: there is none, or one that cannot be read.
@@ -32,7 +32,7 @@ def read_comparisons(directory: str | Path) -> list[dict[str, Any]]:
     for file in sorted(Path(directory).glob("*.json")):
         try:
             comparison = json.loads(file.read_text(encoding="utf-8"))
-            comparison["task"], comparison["models"]
+            comparison["task"], comparison["profile"], comparison["models"]
         except (ValueError, KeyError, TypeError) as error:
             raise DatasetError(f"{file} is no comparison of `validate`: {error!r}") from None
         comparisons.append(comparison)
@@ -46,13 +46,13 @@ def results_section(comparisons: Sequence[Mapping[str, Any]]) -> str:
     """The table of all comparisons in Markdown, and the commands that make them again."""
     lines = [_line(one, model) for one in comparisons for model in one["models"]]
     commands = [_origin(one) for one in comparisons]
-    return "\n".join([markdown_table(_HEAD, lines, right=range(2, 6)), "", *commands])
+    return "\n".join([markdown_table(_HEAD, lines, right=range(3, 7)), "", *commands])
 
 
 def _line(comparison: Mapping[str, Any], model: Mapping[str, Any]) -> list[str]:
     several = len({line["variant"] for line in comparison["models"]}) > 1
     task = f"`{comparison['task']}`" + (f" {model['variant']}" if several else "")
-    cells = [task, f"`{model['model']}`"]
+    cells = [task, comparison["profile"], f"`{model['model']}`"]
     for side in ("in", "out"):
         measure = next((one for one in comparison["measures"] if one["headline"] == side), None)
         if measure is None:

@@ -15,12 +15,13 @@ from tests.support import ROOT, environment
 README = "# Title\n\n<!-- results -->\nold\n<!-- end of results -->\n\nMore.\n"
 
 
-def comparison(task="ctl", variants=("forward", "backward")):
+def comparison(task="ctl", profile="cpu", variants=("forward", "backward")):
     figure = {"mean": 0.5, "deviation": 0.1, "values": [0.4, 0.6], "published": None}
     published = {"mean": 1.0, "deviation": 0.0, "runs": None, "source": "NDR, table 1"}
     return {
         "task": task,
-        "command": f"synthbench validate {task}",
+        "profile": profile,
+        "command": f"synthbench validate {task} --profile {profile}",
         "seeds": 2,
         "seconds": 61.0,
         "workers": 2,
@@ -47,26 +48,29 @@ def comparison(task="ctl", variants=("forward", "backward")):
 
 @pytest.fixture
 def results(tmp_path):
-    for task in ("parity", "ctl"):
-        text = json.dumps(comparison(task))
-        (tmp_path / f"{task}-cpu.json").write_text(text, encoding="utf-8")
+    for task, profile in (("parity", "paper"), ("parity", "cpu"), ("ctl", "cpu")):
+        text = json.dumps(comparison(task, profile))
+        (tmp_path / f"{task}-{profile}.json").write_text(text, encoding="utf-8")
     return tmp_path
 
 
 def test_the_table_has_a_line_for_each_model_and_variant_in_the_order_of_the_tasks(results):
     lines = results_section(read_comparisons(results)).splitlines()
-    assert (
-        lines[2]
-        == "| `ctl` forward | `ndr` | iid: 0.500 ± 0.100 |  | test: 0.500 ± 0.100 | 1.000 ± 0.000 |"
+    assert lines[2] == (
+        "| `ctl` forward | cpu | `ndr` | iid: 0.500 ± 0.100 |  "
+        "| test: 0.500 ± 0.100 | 1.000 ± 0.000 |"
     )
-    assert [line.split("|")[1].strip() for line in lines[2:6]] == [
-        "`ctl` forward",
-        "`ctl` backward",
-        "`parity` forward",
-        "`parity` backward",
+    assert [line.split(" | ")[:2] for line in lines[2:8]] == [
+        ["| `ctl` forward", "cpu"],
+        ["| `ctl` backward", "cpu"],
+        ["| `parity` forward", "cpu"],
+        ["| `parity` backward", "cpu"],
+        ["| `parity` forward", "paper"],
+        ["| `parity` backward", "paper"],
     ]
     assert lines[-1] == (
-        "- `synthbench validate parity`: 2 seeds, 61 s with 2 at once, A processor, PyTorch 2.4."
+        "- `synthbench validate parity --profile paper`: 2 seeds, 61 s with 2 at once, "
+        "A processor, PyTorch 2.4."
     )
 
 
