@@ -49,6 +49,7 @@ def reasoning(name: str, model: str, learned: int, **changes: Any) -> Recipe:
 
 
 #: Heat treatment on the reasoning task: from 1/3 to √d_head = 2 in the first half (section 5.2).
+#: Where it starts the paper tells for ViT alone.
 PARITY_HEAT = (1 / 3, 2.0, 0.5)
 
 PARITY = Study(
