@@ -3,10 +3,10 @@
 Counted on tensors without values, so it needs no GPU: floating-point operations of matrix products
 and convolutions, forward and backward; and what PyTorch does where nothing is compiled, which is
 how many kernels it starts and how many bytes they read and write in float32 (bfloat16 saves up to
-half). The optimizer is counted as one kernel. With `--tflops` and `--terabytes`, what a GPU does in
-a second: the steps a second that it cannot exceed, by operations, and by bytes if nothing is
-compiled. The last column is measured here: the batches a second of a stream, which training cannot
-outrun.
+half). The optimizer is counted as one kernel; clipping and metrics are not. With `--tflops` and
+`--terabytes`, what a GPU does in a second: the steps a second that it cannot exceed, by operations,
+and by bytes if nothing is compiled and nothing stays in its caches. The last column is measured
+here: the batches a second of a stream, which training cannot outrun.
 
 LSTMs are left out: packed rows need their lengths on the CPU.
 """
