@@ -79,17 +79,21 @@ def test_a_full_disk_is_named_for_every_other_file_too(
 
 
 class Wide(Numbers):
-    """Numbers with 500 bytes beside each."""
+    """Numbers with 500 bytes beside each, which are 1,000 bytes of Arrow's in a row.
+
+    A writing thread takes over ten times the bytes of its row group: now both do, now neither.
+    Groups are so small that this does not count beside all rows.
+    """
 
     name = "wide"
     block_rows = 2048
     round_rows = 4096
-    group_rows = 4096
-    shard_rows = 8192
+    group_rows = 512
+    shard_rows = 1024
 
     @property
     def columns(self) -> dict[str, Feature]:
-        return {**super().columns, "payload": [value("int8")]}
+        return {**super().columns, "payload": [value("int16")]}
 
     def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
         block = super().propose(draws, n, split, bucket)
@@ -97,8 +101,8 @@ class Wide(Numbers):
 
     def render(self, block: Block) -> dict[str, pa.Array]:
         payload: NDArray[np.int8] = block["payload"]
-        lists = pa.FixedSizeListArray.from_arrays(pa.array(payload.ravel()), 500)
-        return {**super().render(block), "payload": lists.cast(pa.list_(pa.int8()))}
+        lists = pa.FixedSizeListArray.from_arrays(pa.array(payload.ravel()).cast(pa.int16()), 500)
+        return {**super().render(block), "payload": lists.cast(pa.list_(pa.int16()))}
 
 
 def test_memory_grows_by_a_few_bytes_a_row_not_by_the_rows_themselves(
@@ -125,9 +129,9 @@ def test_memory_grows_by_a_few_bytes_a_row_not_by_the_rows_themselves(
 
     peaks(10)  # loads what is loaded when it is first needed
     few, many = peaks(60_000), peaks(140_000)
-    # A row has over 500 bytes. Arrow's part moves a little with the writing threads.
+    # The writing threads alone move Arrow's part by up to 190.
     assert (many[0] - few[0]) / 80_000 < 40
-    assert (many[1] - few[1]) / 80_000 < 250
+    assert (many[1] - few[1]) / 80_000 < 400
 
 
 def test_blocks_in_flight_are_few_however_many_will_be_needed(
