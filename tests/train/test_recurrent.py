@@ -81,6 +81,27 @@ def test_a_small_batch_is_learned(model):
     assert (model(tokens, lengths).scores.argmax(dim=-1) == targets).all()
 
 
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_dropout_between_steps_meets_the_states_and_nothing_else(bidirectional):
+    torch.manual_seed(2)
+    sizes = {"d_model": 16, "num_layers": 2, "dropout": 0.0, "bidirectional": bidirectional}
+    model = LSTM(VOCABULARY, CLASSES, recurrent_dropout=0.5, **sizes)
+    plain = LSTM(VOCABULARY, CLASSES, **sizes)
+    plain.load_state_dict(model.state_dict())
+    rows, one_token = padded_rows(), (torch.tensor([[1], [2], [3]]), torch.ones(3).long())
+    records = {True: Record(), False: Record()}
+
+    # Nothing is dropped in evaluation, nor where there is no step before.
+    torch.testing.assert_close(model.eval()(*rows).scores, plain(*rows).scores)
+    torch.testing.assert_close(model.train()(*one_token).scores, plain(*one_token).scores)
+    assert (model(*rows).scores - plain(*rows).scores).abs().max() > 1e-3
+    for layer in model.layers:
+        layer.between_steps.register_forward_hook(lambda module, states, dropped: states[0])
+    torch.testing.assert_close(model(*rows, records[True]).scores, plain(*rows).scores)
+    plain(*rows, records[False])
+    torch.testing.assert_close(records[True]["hidden"], records[False]["hidden"])
+
+
 def test_the_same_seed_gives_the_same_model_and_dropout():
     def scores():
         torch.manual_seed(3)
