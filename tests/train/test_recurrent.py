@@ -89,7 +89,7 @@ def test_dropout_between_steps_meets_the_states_and_nothing_else(bidirectional):
     plain = LSTM(VOCABULARY, CLASSES, **sizes)
     plain.load_state_dict(model.state_dict())
     rows, one_token = padded_rows(), (torch.tensor([[1], [2], [3]]), torch.ones(3).long())
-    records = {True: Record(), False: Record()}
+    stepwise, whole = Record(), Record()
 
     # Nothing is dropped in evaluation, nor where there is no step before.
     torch.testing.assert_close(model.eval()(*rows).scores, plain(*rows).scores)
@@ -97,9 +97,9 @@ def test_dropout_between_steps_meets_the_states_and_nothing_else(bidirectional):
     assert (model(*rows).scores - plain(*rows).scores).abs().max() > 1e-3
     for layer in model.layers:
         layer.between_steps.register_forward_hook(lambda module, states, dropped: states[0])
-    torch.testing.assert_close(model(*rows, records[True]).scores, plain(*rows).scores)
-    plain(*rows, records[False])
-    torch.testing.assert_close(records[True]["hidden"], records[False]["hidden"])
+    torch.testing.assert_close(model(*rows, stepwise).scores, plain(*rows).scores)
+    plain(*rows, whole)
+    torch.testing.assert_close(stepwise["hidden"], whole["hidden"])
 
 
 def test_the_same_seed_gives_the_same_model_and_dropout():
