@@ -13,7 +13,7 @@ import torch
 from torch.utils.data import DataLoader
 
 from synthbench.registry import make_task
-from synthbench.torch_stream import TorchStream
+from synthbench.streaming.torch import TorchStream
 
 PARAMETERS = {"operators": ["MIN", "MAX"]}
 TASK = make_task("listops", parameters=PARAMETERS)

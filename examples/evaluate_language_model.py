@@ -1,36 +1,28 @@
 """Ask a language model every row of a test split and score what it writes.
 
 `ask` stands for your model: here a made-up one that settles on no answer half of the time. Printed
-is the report, by depth and length.
+is the report, by depth and length. With Inspect the same is one command:
+`inspect eval synthbench/arithmetic --model MODEL -T limit=200`.
 """
 
-import tempfile
+from collections.abc import Mapping, Sequence
 
 import synthbench
-from synthbench.answers import find_answer
+from synthbench import llm
 
 
-def ask(prompt: str) -> str:
-    question = prompt.rpartition("\n")[2]
+def ask(messages: Sequence[Mapping[str, str]]) -> str:
+    _rule, question, _form = messages[-1]["content"].split("\n\n")
     answer = synthbench.solve("arithmetic", question)
     if len(question) % 8 == 1:
-        return f"Step by step, I get 3, then 5.\n\n**The answer is {answer}.**"
+        return f"Step by step, I get 3, then 5.\n\nAnswer: {answer}"
     return f"That is {answer} or {answer + 1}."
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory() as place:
-        directory = f"{place}/arithmetic"
-        rows = {"train": 100, "iid": 50, "validation": 20, "test": 200}
-        synthbench.generate("arithmetic", out=directory, rows=rows, progress=False)
-
-        dataset = synthbench.Dataset.open(directory)
-        task = dataset.manifest.make_task("default")
-        predictions = {}
-        for row in dataset.rows("default", "test", ["id", "text"]):
-            written = ask(f"{task.instruction}\n\n{row['text']}")
-            predictions[row["id"]] = find_answer(task, written)
-        print(synthbench.evaluate(directory, predictions, split="test"))
+    rows = llm.prompts("arithmetic", split="test", limit=200, preset="small")
+    written = {row["id"]: ask(row["prompt"]) for row in rows}
+    print(synthbench.evaluate(rows, written, task="arithmetic", read="text"))
 
 
 if __name__ == "__main__":

@@ -1,40 +1,27 @@
-"""`score` as a reward for language models that are trained by reinforcement learning.
+"""The right answer as a reward for language models that are trained by reinforcement learning.
 
-`score_answer` has the signature that reasoning-gym and others ask of a scorer, `reward` that of
-TRL's GRPOTrainer (`reward_funcs=[reward]`): it gets all columns of the dataset as lists. Printed
-are six completions with their rewards.
+TRL's GRPOTrainer takes the prompts and the reward as they are:
+
+    GRPOTrainer(
+        model="Qwen/Qwen3-0.6B",
+        reward_funcs=llm.trl_reward("ctl"),
+        train_dataset=llm.prompts("ctl", split="train"),
+    )
+
+It hands all columns of the dataset to the reward, as lists. Printed are six completions with their
+rewards.
 """
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
-import synthbench
-from synthbench import answers
-from synthbench.registry import make_task
-
-#: With the tables of seed 0. Of other datasets: `Dataset.open(DIR).manifest.make_task(VARIANT)`.
-TASK = make_task("ctl")
-
-
-def score_answer(answer: str | None, entry: Mapping[str, Any]) -> float:
-    """1.0 if the text gives the row's answer, else 0.0; never anything in between."""
-    return answers.score_answer(answer, entry, TASK)
-
-
-def reward(
-    prompts: Sequence[Any], completions: Sequence[Any], **columns: Sequence[Any]
-) -> list[float]:
-    """The rewards of completions, each a text or a list of chat messages."""
-    texts = [one if isinstance(one, str) else one[-1]["content"] for one in completions]
-    entries = [{"label": label} for label in columns["label"]]
-    return [score_answer(*pair) for pair in zip(texts, entries, strict=True)]
+from synthbench import llm
 
 
 def main() -> None:
-    batch = next(synthbench.stream("ctl", batch_size=1, workers=1))
-    question, label = batch["text"][0], int(batch["label"][0])
-    right, wrong = TASK.symbols[label], TASK.symbols[label - 1]
-    completions = [
+    row = llm.prompts("ctl", split="train", limit=1, preset="small")[0]
+    right = row["answer"]
+    wrong = "".join("10"[int(digit)] for digit in right)
+    completions: list[Any] = [
         f"The answer is {right}.",
         f"<think>Is it {wrong}?</think> **{right}**",
         [{"role": "assistant", "content": f"So it is $\\boxed{{{right}}}$"}],
@@ -42,9 +29,9 @@ def main() -> None:
         f"{right} or {wrong}",
         "I cannot say.",
     ]
-    prompts = [f"{TASK.instruction}\n\n{question}"] * len(completions)
-    rewards = reward(prompts, completions, label=[label] * len(completions))
-    print(f"{question} = {right}")
+    reward = llm.trl_reward("ctl")
+    rewards = reward(completions, label=[row["label"]] * len(completions))
+    print(f"{row['text']} = {right}")
     for completion, points in zip(completions, rewards, strict=True):
         print(points, completion)
 

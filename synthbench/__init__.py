@@ -16,29 +16,35 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from synthbench.auditing import Audit, audit
-    from synthbench.dataset import Dataset, Manifest
-    from synthbench.errors import SynthbenchError, UsageError
-    from synthbench.evaluation import Report, evaluate, score, solve
-    from synthbench.generation import generate
-    from synthbench.registry import register
-    from synthbench.streaming import stream
+    from synthbench.auditing.audit import Audit, audit
+    from synthbench.dataset.dataset import Dataset, Manifest
+    from synthbench.errors import DatasetError, ParameterError, SynthbenchError, UsageError
+    from synthbench.evaluation.evaluate import Report, evaluate, score, solve
+    from synthbench.generation.cache import load_dataset
+    from synthbench.generation.generate import generate
+    from synthbench.registry import list_tasks, register
+    from synthbench.streaming.rounds import stream
     from synthbench.tasks.base import Task
-    from synthbench.verification import verify
+    from synthbench.verification.verify import VerificationReport, verify
 
-__version__ = "0.1.0"
+from synthbench.version import __version__ as __version__
 
 __all__ = [
     "Audit",
     "Dataset",
+    "DatasetError",
     "Manifest",
+    "ParameterError",
     "Report",
     "SynthbenchError",
     "Task",
     "UsageError",
+    "VerificationReport",
     "audit",
     "evaluate",
     "generate",
+    "list_tasks",
+    "load_dataset",
     "register",
     "score",
     "solve",
@@ -47,21 +53,26 @@ __all__ = [
 ]
 
 _MODULES = {
-    "Audit": "auditing",
-    "Dataset": "dataset",
-    "Manifest": "dataset",
-    "Report": "evaluation",
+    "Audit": "auditing.audit",
+    "Dataset": "dataset.dataset",
+    "DatasetError": "errors",
+    "Manifest": "dataset.dataset",
+    "ParameterError": "errors",
+    "Report": "evaluation.report",
     "SynthbenchError": "errors",
     "Task": "tasks.base",
     "UsageError": "errors",
-    "audit": "auditing",
-    "evaluate": "evaluation",
-    "generate": "generation",
+    "VerificationReport": "verification.verify",
+    "audit": "auditing.audit",
+    "evaluate": "evaluation.evaluate",
+    "generate": "generation.generate",
+    "list_tasks": "registry",
+    "load_dataset": "generation.cache",
     "register": "registry",
-    "score": "evaluation",
-    "solve": "evaluation",
-    "stream": "streaming",
-    "verify": "verification",
+    "score": "evaluation.evaluate",
+    "solve": "evaluation.evaluate",
+    "stream": "streaming.rounds",
+    "verify": "verification.verify",
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-from synthbench.findings import one_line
+from synthbench.text import one_line
 
 
 class SynthbenchError(Exception):
@@ -36,8 +36,16 @@ class UsageError(SynthbenchError, ValueError):
     exit_status = 2
 
 
+class MissingPathError(UsageError, DatasetError):
+    """A path was given where nothing lies. Exit status 2: the command is wrong, no data is bad."""
+
+
 class ParameterError(UsageError):
     """A parameter, or a combination of parameters, that is impossible."""
+
+
+class MissingSourceError(UsageError):
+    """Source images are not where they are looked for; `--source-dir` can name another place."""
 
 
 def unknown_name(kind: str, name: object, allowed: Iterable[str]) -> UsageError:
@@ -55,16 +63,18 @@ def unknown_name(kind: str, name: object, allowed: Iterable[str]) -> UsageError:
     return UsageError(f"Unknown {kind} {name!r}; allowed: {', '.join(names)}.{hint}")
 
 
-def check_whole_number(what: str, given: object, least: int) -> None:
-    """Make sure that an option is a whole number that is large enough.
+def check_whole_number(what: str, given: object, least: int, most: int | None = None) -> None:
+    """Make sure that an option is a whole number within its limits.
 
     Args:
         what: what to call it in an error.
         given: what was given; True is no number.
         least: the smallest number that is allowed.
+        most: the largest number that is allowed; None: there is no limit.
 
     Raises:
         UsageError: it is not.
     """
-    if type(given) is not int or given < least:
-        raise UsageError(f"{what} {given!r}: allowed are whole numbers from {least}.")
+    if type(given) is not int or given < least or (most is not None and given > most):
+        limits = f"from {least}" if most is None else f"from {least} to {most}"
+        raise UsageError(f"{what} {given!r}: allowed are whole numbers {limits}.")

@@ -54,6 +54,18 @@ def label_names(feature: Feature) -> list[str] | None:
     return None
 
 
+def class_answer(names: Sequence[str], index: int) -> int | str:
+    """A class as `solve` answers with it: its name, or its index where the names are the indices.
+
+    Example:
+        >>> from synthbench.features import class_answer
+        >>> class_answer(["0", "1", "2"], 2), class_answer(["000", "001", "010"], 2)
+        (2, '010')
+    """
+    counted = all(name == str(place) for place, name in enumerate(names))
+    return index if counted else names[index]
+
+
 def arrow_type(feature: Feature) -> pa.DataType:
     """The Arrow type that `datasets` expects for a feature."""
     if isinstance(feature, list):

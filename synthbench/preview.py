@@ -6,15 +6,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from synthbench.card import parameter_help
-from synthbench.engine import Engine
+from synthbench.dataset.card import parameter_help
+from synthbench.dataset.files import usable_path
+from synthbench.engine.engine import Engine
 from synthbench.errors import UsageError, check_whole_number
 from synthbench.features import Feature, is_image, label_names
-from synthbench.planning import make_plan
 from synthbench.registry import make_task, task_class, task_names
-from synthbench.sampling import SplitSampler
-from synthbench.tables import text_table
+from synthbench.sampling.plan import make_plan
+from synthbench.sampling.splits import SplitSampler
 from synthbench.tasks.base import Task
+from synthbench.tasks.companions import companion
+from synthbench.text import printable, text_table
 
 
 def list_tasks() -> str:
@@ -84,26 +86,51 @@ def preview(
         seed: the seed.
         split: one of its splits; default: the first.
         parameters: parameters that differ from the defaults.
-        out: where a contact sheet goes, for tasks made from images; default: `NAME.png`.
+        out: the PNG file that a contact sheet goes to, for tasks made from images; default:
+            `NAME.png`.
 
     Returns:
         The drawn rows, or for images where the contact sheet lies.
 
     Raises:
-        UsageError: a name that does not exist, less than one row, or a place for images of a task
-            that has none.
+        UsageError: a name that does not exist, less than one row, a place for images of a task
+            that has none, or a place whose name does not end in `.png`.
         ParameterError: impossible parameters.
     """
     task = make_task(name, variant, parameters, seed)
-    has_images = any(is_image(feature) for feature in task.columns.values())
-    if out is not None and not has_images:
+    draw_sheet = companion(task, "drawing", "draw_sheet")
+    if out is not None and draw_sheet is None:
         raise UsageError(f"Output {str(out)!r}: {name} has no images to draw; leave it out.")
+    sheet = usable_path("Output", out or f"{name}.png")
+    if sheet.suffix.lower() != ".png":
+        raise UsageError(
+            f"Output {str(out)!r}: a contact sheet is a PNG image; allowed are names that end in "
+            f".png, such as {f'{name}.png'!r}."
+        )
     drawn = sample_rows(task, split or task.splits[0].name, rows)
-    if has_images:
-        path = Path(out or f"{name}.png")
-        task.draw_sheet(drawn, path)
-        return f"{len(drawn)} rows of {name} {task.variant} drawn in {path}"
-    return "\n\n".join(task.draw(row) for row in drawn)
+    if draw_sheet is not None:
+        draw_sheet(task, drawn, sheet)
+        place = printable(str(sheet))
+        return f"{len(drawn)} rows of {name} {task.variant} drawn in {place}"
+    return "\n\n".join(draw_row(task, row) for row in drawn)
+
+
+def draw_row(task: Task, row: Mapping[str, Any]) -> str:
+    """One row as a person reads it, several lines of text.
+
+    Tasks may draw it themselves (`synthbench.tasks.companions`); otherwise this shows one column a
+    line, classes by their names, without images.
+    """
+    draw = companion(task, "drawing", "draw_row")
+    if draw is not None:
+        return str(draw(task, row))
+    shown = {}
+    for name, feature in task.columns.items():
+        if name in row and not is_image(feature):
+            names = label_names(feature)
+            shown[name] = row[name] if names is None else names[row[name]]
+    width = max(map(len, shown), default=0)
+    return "\n".join(f"{name:{width}}  {cell}" for name, cell in shown.items())
 
 
 def sample_rows(task: Task, split: str, rows: int) -> list[dict[str, Any]]:

@@ -39,11 +39,12 @@ def register(task: type[Task]) -> type[Task]:
         The same class.
 
     Raises:
-        UsageError: this is no task, not a whole one, or its name is taken by another one.
+        UsageError: this is no task, not a whole one, it names columns that it does not have, or
+            its name is taken by another one.
 
     Example:
         >>> import synthbench
-        >>> from synthbench.tasks.parity import Parity
+        >>> from synthbench.tasks.parity.task import Parity
         >>> @synthbench.register
         ... class MyParity(Parity):
         ...     name = "my-parity"
@@ -52,8 +53,10 @@ def register(task: type[Task]) -> type[Task]:
     """
     if not (isinstance(task, type) and issubclass(task, Task)):
         raise UsageError(f"{task!r} is no task: expected a subclass of synthbench.Task.")
-    if missing := [*sorted(task.__abstractmethods__), *_unnamed(task)]:
+    if missing := [*sorted(task.__abstractmethods__), *_unnamed(task), *_unlisted(task)]:
         raise UsageError(f"{task.__name__} is no whole task: it lacks {', '.join(missing)}.")
+    for variant in task.variants:
+        _check_columns(task(variant))
     if task.name in _OWN or _registered.get(task.name, task) is not task:
         raise UsageError(f"A task named {task.name!r} exists already; choose another name.")
     _registered[task.name] = task
@@ -62,14 +65,62 @@ def register(task: type[Task]) -> type[Task]:
 
 def _unnamed(task: type[Task]) -> list[str]:
     """What every task must say of itself and this one does not."""
-    needed = ("name", "title", "summary", "source", "parameters_type", "bucket_name")
+    needed = ("name", "title", "summary", "source")
     return [name for name in needed if not hasattr(task, name)]
+
+
+def _unlisted(task: type[Task]) -> list[str]:
+    """The method `enumerate_rows`, where a task counts its buckets and does not have it."""
+    counts = task.capacity is not Task.capacity
+    lists = task.enumerate_rows is not Task.enumerate_rows
+    return ["enumerate_rows"] if counts and not lists else []
+
+
+def _check_columns(task: Task) -> None:
+    """Make sure that a task has the columns that it names.
+
+    Raises:
+        UsageError: it does not; the message names the class and the attribute.
+    """
+    named = {
+        "inputs": task.inputs,
+        "judged_by": task.judged_by,
+        "breakdowns": tuple(breakdown.column for breakdown in task.breakdowns),
+    }
+    for attribute, names in named.items():
+        for name in names:
+            if name not in task.columns:
+                raise _no_column(task, attribute, name)
+    # `Task.buckets` reads the column of this name, unless the only bucket is 0; a method of the
+    # task's own need not.
+    several = any(split.buckets != (0,) for split in task.splits)
+    if type(task).buckets is Task.buckets and several and task.bucket_name not in task.columns:
+        error = _no_column(task, "bucket_name", task.bucket_name)
+        raise UsageError(f"{error} Any other name needs a method buckets.")
+
+
+def _no_column(task: Task, attribute: str, name: str) -> UsageError:
+    return unknown_name(f"column in {type(task).__name__}.{attribute}", name, task.columns)
 
 
 @functools.cache
 def _entry_points() -> Mapping[str, importlib.metadata.EntryPoint]:
     found = importlib.metadata.entry_points(group=ENTRY_POINTS)
     return {point.name: point for point in found if point.name not in _OWN}
+
+
+def list_tasks() -> list[str]:
+    """The names of all tasks, as `generate`, `load_dataset` and `stream` take them.
+
+    Returns:
+        Names: ours first, then registered ones, then those of other packages' entry points.
+
+    Example:
+        >>> import synthbench
+        >>> synthbench.list_tasks()[:3]
+        ['listops', 'arithmetic', 'ctl']
+    """
+    return task_names()
 
 
 def task_names() -> list[str]:
@@ -87,7 +138,7 @@ def task_class(name: str) -> type[Task]:
     if name in _OWN:
         module, attribute = _OWN[name]
         found: type[Task] = getattr(
-            importlib.import_module(f"synthbench.tasks.{module}"), attribute
+            importlib.import_module(f"synthbench.tasks.{module}.task"), attribute
         )
         return found
     if name in _registered:
@@ -102,8 +153,11 @@ def _load(point: importlib.metadata.EntryPoint) -> type[Task]:
     place = f"Task {point.name!r} of entry point {point.value!r}"
     try:
         found: type[Task] = point.load()
-    except (ImportError, AttributeError) as error:
-        raise SynthbenchError(f"{place} cannot be loaded: {error}.") from error
+    except SynthbenchError:  # what `register` says of a class that is decorated with it
+        raise
+    except Exception as error:  # whatever the module of another package raises
+        reason = f"{type(error).__name__}: {error}"
+        raise SynthbenchError(f"{place} cannot be loaded: {reason}.") from error
     if (name := getattr(found, "name", None)) != point.name:
         raise SynthbenchError(f"{place} has the name {name!r}: expected a task of the same name.")
     return found

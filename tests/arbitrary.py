@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from synthbench import png
 from synthbench.features import Feature, arrow_schema, class_label, image, value
+from synthbench.tasks.images import png
 
 _NAMES = st.text("abcdefghij_", min_size=1, max_size=8)
 _BITS = {"int8": 8, "int16": 16, "int32": 32, "int64": 64}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -17,9 +18,20 @@ from tests.tasks.tiny_sources import write_sources
 #: How many rows a split of a tiny dataset has, and how many a shard.
 TINY_ROWS, TINY_SHARD = 40, 25
 
+# Tests run side by side, one process a core; PyTorch's own threads would only get in their way.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 # No test may fail because a machine is slow.
 settings.register_profile("synthbench", deadline=None)
 settings.load_profile("synthbench")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A cache of this session's own, so that no test leaves datasets in the user's."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("SYNTHBENCH_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
 @pytest.fixture

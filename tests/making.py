@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from synthbench.dataset import Manifest
-from synthbench.digest import file_sha256
-from synthbench.generation import generate
+from synthbench.dataset.dataset import Manifest
+from synthbench.dataset.digest import file_sha256
+from synthbench.generation.generate import generate
 from tests.support import ROOT, environment
 
 #: The toy dataset: 2 shards of iid and of test, 9 of train, most of two row groups; 7 rounds.
@@ -68,7 +68,7 @@ def kill_at(place: str, number: int, words: str) -> None:
     """Run a command in a process that kills itself before call `number` of a function."""
     code = f"""
 import os, pkgutil, signal
-from synthbench import generation
+from synthbench.generation import generate as generation
 owner, _, name = {place!r}.rpartition(".")
 owner = pkgutil.resolve_name(owner)
 function, calls = getattr(owner, name), []

@@ -62,7 +62,7 @@ class Numbers(Task):
     def capacity(self, split: Split, bucket: int) -> int | None:
         return self.parameters.sizes[bucket] if self.parameters.counted else None
 
-    def listing(self, split: Split, bucket: int) -> Block:
+    def enumerate_rows(self, split: Split, bucket: int) -> Block:
         return _block(bucket, np.arange(self.parameters.sizes[bucket]))
 
     def content(self, block: Block) -> NDArray[np.uint8]:
@@ -82,7 +82,7 @@ class Numbers(Task):
         parts = pc.split_pattern(columns["text"], ":").flatten().cast("int64").to_numpy()
         return Block({"bucket": parts[0::2], "number": parts[1::2]})
 
-    def derive(self, row: Mapping[str, Any]) -> dict[str, Any]:
+    def recompute_columns(self, row: Mapping[str, Any]) -> dict[str, Any]:
         bucket, number = map(int, row["text"].split(":"))
         return {"label": number, "bucket": bucket}
 
@@ -91,9 +91,6 @@ class Numbers(Task):
 
     def read_answer(self, row: Mapping[str, Any], prediction: Any) -> Any:
         return prediction
-
-    def draw(self, row: Mapping[str, Any]) -> str:
-        return str(row["text"])
 
 
 def _block(bucket: int, number: NDArray[np.int64]) -> Block:

@@ -14,14 +14,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from synthbench.candidates import Rows
-from synthbench.dataset import Manifest
-from synthbench.engine import Engine
+from synthbench.dataset.dataset import Manifest
+from synthbench.engine.engine import Engine
 from synthbench.features import is_image
-from synthbench.fingerprint_set import FingerprintSet
-from synthbench.planning import drawing_order, make_plan
 from synthbench.registry import make_task, task_class, task_names
-from synthbench.sampling import SplitSampler
+from synthbench.sampling.blocks import Rows
+from synthbench.sampling.plan import drawing_order, make_plan
+from synthbench.sampling.seen import FingerprintSet
+from synthbench.sampling.splits import SplitSampler
 from synthbench.tasks.base import Block, Task
 
 ROOT = Path(__file__).parents[1]
@@ -86,7 +86,7 @@ def environment(**changes: str) -> dict[str, str]:
 def run_program(*words: str, cwd: Path, **changes: str) -> subprocess.CompletedProcess[str]:
     """The command line as a process of its own."""
     return subprocess.run(
-        [sys.executable, "-m", "synthbench.cli", *words],
+        [sys.executable, "-m", "synthbench", *words],
         cwd=cwd,
         env=environment(**changes),
         capture_output=True,

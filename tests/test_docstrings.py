@@ -14,11 +14,13 @@ from synthbench import registry
 
 #: What a module needs that is not always there, by the beginning of its name.
 EXTRAS = {
-    "synthbench.auditing": "sklearn",
-    "synthbench.audits.network": "torch",
-    "synthbench.cluster": "distributed",
-    "synthbench.streaming": "datasets",
-    "synthbench.torch_stream": "torch",
+    "synthbench.auditing.audit": "sklearn",
+    "synthbench.auditing.network": "torch",
+    "synthbench.engine.dask": "distributed",
+    "synthbench.llm.inspect_tasks": "inspect_ai",
+    "synthbench.llm.taskset": "verifiers",
+    "synthbench.streaming.rounds": "datasets",
+    "synthbench.streaming.torch": "torch",
     "synthbench.train": "torch",
 }
 MODULES = ["synthbench"] + [

@@ -7,6 +7,8 @@ import pytest
 
 from synthbench import registry
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
 NEEDED = ("torch", "datasets", "transformers", "matplotlib")
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from synthbench.generation import generate
+from synthbench.generation.generate import generate
 from synthbench.registry import make_task, task_class, task_names
 from tests.support import digests
 

@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow.compute as pc
 import pytest
 
-from synthbench.generation import generate
-from synthbench.verification import verify
+from synthbench.generation.generate import generate
+from synthbench.verification.verify import verify
 from tests.making import files, make
 from tests.numbers_task import Numbers
 from tests.support import stored_rows

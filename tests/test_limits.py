@@ -13,10 +13,11 @@ import pyarrow.parquet as pq
 import pytest
 from numpy.typing import NDArray
 
-from synthbench import registry, writing
-from synthbench.bucket_stream import BucketStream
+from synthbench import registry
 from synthbench.errors import SynthbenchError
 from synthbench.features import Feature, value
+from synthbench.generation import writer
+from synthbench.sampling.buckets import BucketStream
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Split
 from tests.making import (
@@ -109,14 +110,14 @@ def test_memory_grows_by_a_few_bytes_a_row_not_by_the_rows_themselves(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(registry._registered, "wide", Wide)
-    write = writing.SplitWriter.write
+    write = writer.LocalWriter.write
     arrow: list[int] = []
 
     def watched(*arguments: Any) -> None:
         write(*arguments)
         arrow.append(pa.total_allocated_bytes())
 
-    monkeypatch.setattr(writing.SplitWriter, "write", watched)
+    monkeypatch.setattr(writer.LocalWriter, "write", watched)
 
     def peaks(rows: int) -> tuple[int, int]:
         arrow.clear()

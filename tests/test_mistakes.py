@@ -34,7 +34,7 @@ class Unfinished(synthbench.Task):
         (lambda: synthbench.solve("parity", ROW), UsageError, "expected what a row has as text"),
         (lambda: synthbench.solve("parity", "3 4"), UsageError, "is no question of parity: "),
         (lambda: synthbench.register(synthbench.Task), UsageError, "Task is no whole task"),
-        (lambda: synthbench.register(Unfinished), UsageError, "lacks columns, content, derive"),
+        (lambda: synthbench.register(Unfinished), UsageError, "lacks columns, propose, render"),
         (lambda: synthbench.register(Path), UsageError, "expected a subclass of synthbench.Task"),
         (lambda: synthbench.Dataset.open(__file__), DatasetError, "it is a file"),
         (lambda: synthbench.evaluate([ROW], [7]), UsageError, "give task=NAME"),

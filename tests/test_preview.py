@@ -11,7 +11,7 @@ import pytest
 
 from synthbench.errors import ParameterError, UsageError
 from synthbench.features import Feature, class_label, image, value
-from synthbench.preview import describe, list_tasks, preview, sample_rows, type_name
+from synthbench.preview import describe, draw_row, list_tasks, preview, sample_rows, type_name
 from synthbench.registry import make_task, task_names
 from tests.support import IMAGELESS
 
@@ -87,10 +87,12 @@ def test_a_preview_shows_five_different_rows_unless_asked_otherwise(
     drawn = sample_rows(task, task.splits[0].name, 5)
     assert len({repr(row) for row in drawn}) == 5
     text = preview(name, variant)
-    assert text == "\n\n".join(task.draw(row) for row in drawn)
+    assert text == "\n\n".join(draw_row(task, row) for row in drawn)
     assert preview(name, variant) == text
     assert preview(name, variant, seed=1) != text
-    assert preview(name, variant, rows=1) == task.draw(sample_rows(task, task.splits[0].name, 1)[0])
+    assert preview(name, variant, rows=1) == draw_row(
+        task, sample_rows(task, task.splits[0].name, 1)[0]
+    )
 
 
 @every_variant
@@ -145,4 +147,11 @@ def test_a_preview_of_no_rows_is_refused(rows: int) -> None:
 def test_impossible_parameters_are_refused_before_anything_is_drawn(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="n_values=1"):
         preview("parity", parameters={"n_values": 1}, out=tmp_path / "sheet.png")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["sheet.html", "sheet", "sheet.png.jpg", "."])
+def test_a_contact_sheet_goes_to_no_file_but_a_png(name: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"allowed are names that end in \.png"):
+        preview("composites", out=tmp_path / name)
     assert list(tmp_path.iterdir()) == []

@@ -8,12 +8,21 @@ from pathlib import Path
 import pytest
 
 import synthbench
-from synthbench.cli import _run, commands
+from synthbench.cli.main import _run, commands
 from tests.tasks.tiny_sources import write_sources
 
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 
 
+def test_each_of_the_two_commands_that_do_all_the_set_up_is_one_line() -> None:
+    blocks = re.findall(r"^```sh\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+    assert blocks[:2] == [
+        "pip install . && synthbench generate listops\n",
+        "pip install -e '.[test]' && python -m pytest\n",
+    ]
+
+
+@pytest.mark.slow
 def test_the_python_runs_and_the_commands_after_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

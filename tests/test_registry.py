@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, ClassVar
 
 import datasets
 import numpy as np
@@ -13,7 +14,9 @@ import pytest
 import synthbench
 from synthbench import preview, registry
 from synthbench.errors import SynthbenchError, UsageError
+from synthbench.features import Feature
 from synthbench.registry import make_task, register, task_class, task_names
+from synthbench.tasks.base import Breakdown, Split, Task
 from tests.support import digests, stored_rows
 from tests.toy_task import Addition
 
@@ -101,6 +104,74 @@ def test_what_is_no_task_is_not_registered() -> None:
             register(wrong)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (
+            {"breakdowns": (Breakdown("digit"),)},
+            r"column in Wrong\.breakdowns 'digit'; allowed: text, label, digits\. .*'digits'\?",
+        ),
+        ({"bucket_name": "digit"}, r"in Wrong\.bucket_name 'digit'; .*'digits'\? .* buckets\.$"),
+        ({"inputs": ("txt",)}, r"column in Wrong\.inputs 'txt'; .* Did you mean 'text'\?"),
+        ({"judged_by": ("lable",)}, r"column in Wrong\.judged_by 'lable'; .* mean 'label'\?"),
+        ({"enumerate_rows": Task.enumerate_rows}, r"no whole task: it lacks enumerate_rows\.$"),
+    ],
+)
+def test_a_task_that_names_what_does_not_exist_is_refused(
+    wrong: dict[str, object], message: str
+) -> None:
+    other = type("Wrong", (Addition,), {"name": "wrong", **wrong})
+    with pytest.raises(UsageError, match=message):
+        register(other)
+    assert "wrong" not in task_names()
+
+
+def test_the_columns_of_every_variant_are_looked_at() -> None:
+    class Wrong(Addition):
+        name = "wrong"
+        variants: ClassVar = {"long": "With its digits.", "short": "Without."}
+        bucket_name = "label"
+
+        @property
+        def columns(self) -> dict[str, Feature]:
+            every = super().columns
+            return every if self.variant == "long" else {"text": every["text"]}
+
+    with pytest.raises(UsageError, match=r"column in Wrong.breakdowns 'digits'; allowed: text\."):
+        register(Wrong)
+
+
+def test_one_bucket_needs_no_column() -> None:
+    class Whole(Addition):
+        name = "whole"
+        bucket_name = "sums"
+
+        @property
+        def splits(self) -> tuple[Split, ...]:
+            return (Split("test", 10),)
+
+    assert register(Whole) is Whole
+    assert Whole().buckets({"text": ["1 + 2", "3 + 4"]}).tolist() == [0, 0]
+    assert Whole().bucket_label(0) == "all"
+
+
+def test_buckets_may_have_any_name_where_a_method_tells_them() -> None:
+    class Told(Addition):
+        name = "told"
+        bucket_name = "how long the numbers are"
+
+        def buckets(self, columns: Any) -> Any:
+            return columns["digits"].to_numpy()
+
+    assert register(Told) is Told
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_our_tasks_would_be_registered_too(name: str) -> None:
+    other = type("Other", (task_class(name),), {"name": f"other-{name}"})
+    assert register(other) is other
+
+
 # Entry points.
 
 
@@ -129,6 +200,7 @@ def test_an_entry_point_cannot_take_the_place_of_one_of_our_tasks(
         ("tests.no_such_module:Addition", "No module named 'tests.no_such_module'"),
         ("tests.toy_task:Subtraction", "has no attribute 'Subtraction'"),
         ("tests.toy_task:AdditionParameters", "has the name None"),
+        ("tests.cannot_be_imported:Addition", "NameError: name 'Additon' is not defined"),
     ],
 )
 def test_an_entry_point_that_leads_nowhere_is_named_with_the_reason(

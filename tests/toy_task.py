@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from synthbench.errors import ParameterError
 from synthbench.features import Feature, value
@@ -68,14 +67,10 @@ class Addition(Task):
     def capacity(self, split: Split, bucket: int) -> int:
         return _numbers(bucket)[1] ** 2
 
-    def listing(self, split: Split, bucket: int) -> Block:
+    def enumerate_rows(self, split: Split, bucket: int) -> Block:
         smallest, count = _numbers(bucket)
         pairs = np.indices((count, count)).reshape(2, -1).T
         return Block({"numbers": smallest + pairs})
-
-    def content(self, block: Block) -> NDArray[np.uint8]:
-        # Odd codes, their lowest byte last: no row ends in a zero byte.
-        return (2 * block["numbers"] + 1).astype(">u4", order="C").view(np.uint8)
 
     def render(self, block: Block) -> dict[str, pa.Array]:
         a, b = (pa.array(column) for column in block["numbers"].T)
@@ -85,27 +80,14 @@ class Addition(Task):
             "digits": pc.utf8_length(a.cast("string")).cast("int8"),
         }
 
-    def parse(self, columns: Mapping[str, pa.Array]) -> Block:
-        words = pc.split_pattern(columns["text"], " + ")
-        if not (words.value_lengths().to_numpy() == 2).all():
-            raise ValueError("addition: not every row is of the form 'a + b'")
-        return Block({"numbers": words.flatten().cast("int64").to_numpy().reshape(-1, 2)})
-
-    def derive(self, row: Mapping[str, Any]) -> dict[str, Any]:
+    def recompute_columns(self, row: Mapping[str, Any]) -> dict[str, Any]:
         return {"label": self.solve(row["text"]), "digits": len(row["text"].split()[0])}
 
     def solve(self, question: str) -> int:
         first, plus, second = question.split()
         if plus != "+":
-            raise ValueError(f"{question!r} is no row of addition: expected 'a + b'")
+            raise ValueError(f"{question!r} is not a row of addition: expected 'a + b'")
         return int(first) + int(second)
-
-    def read_answer(self, row: Mapping[str, Any], prediction: Any) -> int | None:
-        text = str(prediction).strip()
-        return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
-
-    def draw(self, row: Mapping[str, Any]) -> str:
-        return f"{row['text']} = {row['label']}"
 
 
 def _numbers(digits: int) -> tuple[int, int]:

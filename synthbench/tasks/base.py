@@ -1,4 +1,9 @@
-"""What a task says: parameters, splits, columns, and how rows are proposed, shown and solved.
+"""A task: its parameters, columns and splits, its rule on one row, and its rule on many rows.
+
+Whoever adds a task writes six things: `parameters_type`, `columns`, `splits`, `solve` (the rule on
+one row), `propose` (the rule on many rows at once) and `render` (rows as columns). Everything else
+has a default. A task whose rows are text is a `TextTask`, a task with images an `ImageTask`
+(`synthbench.tasks.images.task`).
 
 A task knows nothing of files, shards or workers. An instance is a small value (variant,
 parameters, seed) that pickles; whatever is costly is made where it is first needed.
@@ -8,8 +13,9 @@ from __future__ import annotations
 
 import abc
 import dataclasses
+import functools
+import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,18 +23,29 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.errors import check_whole_number, unknown_name
-from synthbench.features import Feature
+from synthbench.features import Feature, label_names
 from synthbench.seeding import Draws
-from synthbench.tasks.classes import read_class
-from synthbench.tasks.origins import Origin
+from synthbench.tasks.answers import read_class, read_label
 from synthbench.tasks.parameters import Parameters, parameter
-from synthbench.tasks.scrutiny import Scrutiny
+from synthbench.tasks.tokens import Vocabulary
 
-#: All that a task's module needs of this package, but for draws, features and errors.
-__all__ = ["Block", "Breakdown", "Parameters", "Split", "Task", "parameter", "read_class"]
+#: What a task's module needs of this package, beside draws, features and errors.
+__all__ = [
+    "Block",
+    "Breakdown",
+    "Parameters",
+    "Split",
+    "Task",
+    "TextTask",
+    "parameter",
+    "read_class",
+]
 
+LABEL = "label"
 #: The largest part of a counted bucket that one evaluation split may take from train.
 EVALUATION_SHARE = 0.1
+#: The column of a block that holds its rows' content, for tasks that do not encode it themselves.
+_CONTENT = "content"
 
 
 class Block:
@@ -76,7 +93,7 @@ class Split:
 
     name: str
     rows: int
-    buckets: tuple[int, ...]
+    buckets: tuple[int, ...] = (0,)
     evaluation: bool = True
     share: float = EVALUATION_SHARE
 
@@ -97,6 +114,10 @@ class Breakdown:
 class Task(abc.ABC):
     """A task with a variant, parameters and a seed chosen.
 
+    Two modules beside a task's own are looked up by those who need them (`companion`), and need
+    not exist: `audit`, with what `synthbench audit` looks for in the rows, and `drawing`, with how
+    people see them.
+
     Attributes:
         name: what everybody calls it, as in `synthbench generate NAME`.
         title: its name in prose.
@@ -105,16 +126,15 @@ class Task(abc.ABC):
         variants: each variant with a sentence on it; the first is the default.
         parameters_type: the class of its parameters.
         categories: names of Hugging Face task categories, for the card.
-        bucket_name: what the buckets are values of, in words; the column of that name, if there
-            is one.
-        inputs: the columns a row is derived from; all others follow from these.
-        separator: what stands between two tokens of `text`; if nothing does, each character is a
-            token.
+        bucket_name: what the buckets are values of: the name of a column, or words for the rows
+            where a split has just one bucket.
+        inputs: the columns a row is derived from; all others follow from these. `solve` is given
+            the first.
         breakdowns: tables of the evaluation report, beside the split's.
         metrics: metrics of one answer; the first is what `score` returns.
         binary_metrics: those of the metrics that are 0 or 1 for a row, so that an interval can be
             given.
-        judged_by: the columns that `read_answer` and `measure` look at; none named means all.
+        judged_by: the columns that `read_answer` and `measure` look at; empty: all columns.
         variant: the chosen variant.
         parameters: the chosen parameters.
         seed: the chosen seed.
@@ -125,11 +145,10 @@ class Task(abc.ABC):
     summary: ClassVar[str]
     source: ClassVar[str]
     variants: ClassVar[Mapping[str, str]] = {"default": "The task as the paper describes it."}
-    parameters_type: ClassVar[type[Parameters]]
+    parameters_type: ClassVar[type[Parameters]] = Parameters
     categories: ClassVar[tuple[str, ...]] = ("text-classification",)
-    bucket_name: ClassVar[str]
+    bucket_name: ClassVar[str] = "rows"
     inputs: ClassVar[tuple[str, ...]] = ("text",)
-    separator: ClassVar[str] = " "
     breakdowns: ClassVar[tuple[Breakdown, ...]] = ()
     metrics: ClassVar[tuple[str, ...]] = ("accuracy",)
     binary_metrics: ClassVar[tuple[str, ...]] = ("accuracy",)
@@ -163,7 +182,7 @@ class Task(abc.ABC):
     def _key(self) -> tuple[object, ...]:
         return type(self), self.variant, self.parameters, self.seed
 
-    # What there is.
+    # What every task says.
 
     @property
     @abc.abstractmethod
@@ -175,22 +194,171 @@ class Task(abc.ABC):
     def splits(self) -> tuple[Split, ...]:
         """The splits in the order in which readers see them."""
 
+    @abc.abstractmethod
+    def solve(self, question: Any) -> Any:
+        """The answer to one row's input: the reference solver, a direct reading of the paper.
+
+        It shares no code with `propose` and `render`. A label with named classes is answered by
+        the class's name, as text; where the classes are just called 0, 1, 2 and so on, by this
+        number, as an `int` (`synthbench.features.class_answer`). Any other label is answered by
+        the value that stands in the column.
+
+        Raises:
+            ValueError: the question is not one of this task's.
+        """
+
+    @abc.abstractmethod
+    def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
+        """Draw `n` candidates and keep those that belong in the bucket.
+
+        Args:
+            draws: draws of this block; the only randomness used.
+            n: number of candidates, at least 1.
+            split: the split that is drawn.
+            bucket: one of its buckets. Candidates may be drawn given anything that every row of
+                the bucket has, as long as what is kept has the proposal's distribution.
+
+        Returns:
+            The rows of the bucket, at most `n`. Blocks of all buckets of a split have the same
+            columns, of the same types and widths.
+        """
+
+    @abc.abstractmethod
+    def render(self, block: Block) -> dict[str, pa.Array]:
+        """The block's columns in Arrow, without `id`, in the order of `columns`."""
+
+    # Everything below has a default.
+
     def split(self, name: str) -> Split:
         """The split of this name.
 
         Raises:
-            UsageError: there is none.
+            UsageError: there is no split of this name.
         """
         for split in self.splits:
             if split.name == name:
                 return split
         raise unknown_name(f"split of {self.name}", name, [split.name for split in self.splits])
 
+    @property
+    def instruction(self) -> str:
+        """What a row asks, in full, for somebody who sees only its `inputs`."""
+        return self.summary
+
+    @property
+    def vocabulary(self) -> Vocabulary | None:
+        """The tokens of `text`, where rows are text of known tokens (`TextTask`)."""
+        return None
+
+    @property
+    def tables(self) -> dict[str, Any]:
+        """What else the rows depend on and the manifest and card must show; JSON values."""
+        return {}
+
+    # What rows are balanced over.
+
+    def buckets(self, columns: Mapping[str, pa.Array]) -> NDArray[np.int64]:
+        """The bucket of each row of a shard, int64: the column `bucket_name`, or 0."""
+        if self.bucket_name not in self.columns:
+            return np.zeros(len(columns[self.inputs[0]]), np.int64)
+        return np.asarray(columns[self.bucket_name].to_numpy(zero_copy_only=False), np.int64)
+
+    def bucket_label(self, bucket: int) -> str:
+        """The bucket as the manifest names it."""
+        return str(bucket) if self.bucket_name in self.columns else "all"
+
     def bucket_weights(self, split: Split) -> tuple[float, ...]:
-        """In what proportion the split's buckets are filled; equally, unless overridden."""
+        """In what proportion the split's buckets are filled; equally by default."""
         return (1.0,) * len(split.buckets)
 
-    # How much at a time; a class attribute will do to override any of these.
+    def capacity(self, split: Split, bucket: int) -> int | None:
+        """How many distinct rows the bucket has, None where they cannot be counted."""
+        return None
+
+    def enumerate_rows(self, split: Split, bucket: int) -> Block:
+        """Every row of a bucket whose `capacity` is known, in any fixed order."""
+        raise TypeError(f"{self.name} counts no bucket, so it lists none")  # pragma: no cover
+
+    # What tells rows apart. A row's `id` is a fingerprint of its content alone; a key that is equal
+    # for rows which pose the same problem in another form belongs here, too.
+
+    def content(self, block: Block) -> NDArray[np.uint8]:
+        """What makes a row itself, as bytes: equal rows and only these have equal content.
+
+        Returns:
+            uint8 `(rows, width)`, padded with zero bytes on the right; no content ends in a zero
+            byte itself. By default the row's inputs as JSON, which takes Python a few
+            microseconds a row.
+        """
+        if _CONTENT not in block.columns:
+            block = self.parse(self.render(block))
+        return block[_CONTENT]
+
+    def parse(self, columns: Mapping[str, pa.Array]) -> Block:
+        """A block with what `content` needs, from the `inputs` columns of a shard.
+
+        Raises:
+            ValueError: a row that is not one of this task's.
+        """
+        values = zip(*(columns[name].to_pylist() for name in self.inputs), strict=True)
+        texts = np.array([json.dumps(row).encode() for row in values] or [b" "], np.bytes_)
+        rows = len(columns[self.inputs[0]])
+        return Block({_CONTENT: texts[:rows, None].view(np.uint8)})
+
+    # How rows are read again.
+
+    def recompute_columns(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """All columns but the inputs and images, from the row's `inputs`, by `solve`."""
+        if LABEL not in self.columns:
+            return {}
+        answer = self.solve(row[self.inputs[0]])
+        names = label_names(self.columns[LABEL])
+        return {LABEL: answer if names is None else read_class(answer, names)}
+
+    def arrays(self, block: Block) -> dict[str, NDArray[Any]]:
+        """The block's columns in NumPy, as `stream` gives them: text as objects of `str`."""
+        return {
+            name: column.to_numpy(zero_copy_only=False)
+            for name, column in self.render(block).items()
+        }
+
+    # How answers are judged.
+
+    def read_answer(self, row: Mapping[str, Any], prediction: Any) -> Any:
+        """The prediction as a value of the label's kind, None where it cannot be read."""
+        return read_label(self.columns[LABEL], row, prediction)
+
+    def measure(self, row: Mapping[str, Any], answer: Any) -> dict[str, float]:
+        """The metrics of one answer that could be read; `answer` None is the worst answer."""
+        return {"accuracy": float(answer is not None and answer == row[LABEL])}
+
+    def score(self, row: Mapping[str, Any], prediction: Any) -> float:
+        """The first metric of one prediction; a prediction that cannot be read is wrong."""
+        return self.measure(row, self.read_answer(row, prediction))[self.metrics[0]]
+
+    def baseline(self) -> dict[str, float]:
+        """What is reached without solving the task, by name; shown beside a report."""
+        return {}
+
+    def probe_targets(self, row: Mapping[str, Any]) -> dict[str, int]:
+        """What linear probes look for in a model's states: classes, by name.
+
+        By default the label, and every other column of whole numbers or truth values.
+        """
+        return {name: int(row[name]) for name in self.columns if isinstance(row[name], int)}
+
+    # Where randomness comes from, and how much is made at a time. A class attribute will do to
+    # override any of the sizes.
+
+    @property
+    def stream(self) -> dict[str, object]:
+        """The coordinates that all random streams of this task share."""
+        return {
+            "task": self.name,
+            "variant": self.variant,
+            "parameters": self.parameters.changed(),
+            "seed": self.seed,
+        }
 
     @property
     def block_rows(self) -> int:
@@ -209,174 +377,54 @@ class Task(abc.ABC):
 
     @property
     def shard_rows(self) -> int:
-        """Rows of a shard, unless asked for otherwise."""
+        """Rows of a shard by default."""
         return 250_000
 
-    @property
-    def stream(self) -> dict[str, object]:
-        """The coordinates that all random streams of this task share."""
-        return {
-            "task": self.name,
-            "variant": self.variant,
-            "parameters": self.parameters.changed(),
-            "seed": self.seed,
-        }
+
+class TextTask(Task):
+    """A task whose rows are texts of known tokens, in the column `text`.
+
+    Its blocks have `tokens` `(rows, width)`: ids from 1 in the order of `tokens`, uint8 (int16 from
+    256 tokens on), padded with 0. `content` and `parse` follow from these; `join` makes the text. A
+    column `length`, in a block as in the files, is the number of tokens.
+
+    Attributes:
+        separator: what stands between two tokens of `text`; if it is empty, each character is a
+            token.
+    """
+
+    separator: ClassVar[str] = " "
 
     @property
-    def instruction(self) -> str:
-        """What a row asks, in full, for somebody who sees only its `inputs`."""
-        return self.summary
-
-    @property
+    @abc.abstractmethod
     def tokens(self) -> tuple[str, ...]:
-        """All tokens that `text` can have, in a fixed order; none where rows are no text."""
-        return ()
+        """All tokens that `text` can have, in a fixed order; a class attribute will do."""
 
-    @property
-    def tables(self) -> dict[str, Any]:
-        """What else the rows depend on and the manifest and card must show; JSON values."""
-        return {}
+    @functools.cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The tokens with their ids."""
+        return Vocabulary(self.tokens, self.separator)
 
-    # How rows are made.
+    def join(self, block: Block) -> pa.Array:
+        """The texts of a block's `tokens`; a column `length` saves counting them."""
+        return self.vocabulary.join(block["tokens"], block.columns.get("length"))
 
-    @abc.abstractmethod
-    def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
-        """Draw `n` candidates and keep those that belong in the bucket.
-
-        Args:
-            draws: draws of this block; the only randomness used.
-            n: number of candidates, at least 1.
-            split: the split that is drawn.
-            bucket: one of its buckets. Candidates may be drawn given anything that every row of
-                the bucket has, as long as what is kept has the proposal's distribution.
-
-        Returns:
-            The rows of the bucket, at most `n`.
-        """
-
-    @abc.abstractmethod
     def content(self, block: Block) -> NDArray[np.uint8]:
-        """What makes a row itself, as bytes: equal rows and only these have equal content.
+        """The ids themselves; odd codes of two bytes if there are more than 255 tokens."""
+        tokens = block["tokens"]
+        if tokens.dtype == np.uint8:
+            return tokens
+        return (
+            np.where(tokens > 0, 2 * tokens.astype(np.uint16) + 1, 0).astype(">u2").view(np.uint8)
+        )
 
-        Returns:
-            uint8 `(rows, width)`, padded with zero bytes on the right, not otherwise ending in
-            one. A row's `id` is its fingerprint.
-        """
-
-    @abc.abstractmethod
-    def render(self, block: Block) -> dict[str, pa.Array]:
-        """The block's columns in Arrow, without `id`, in the order of `columns`."""
-
-    def arrays(self, block: Block) -> dict[str, NDArray[Any]]:
-        """The block's columns in NumPy, as `stream` gives them: text as objects of `str`."""
-        return {
-            name: column.to_numpy(zero_copy_only=False)
-            for name, column in self.render(block).items()
-        }
-
-    def capacity(self, split: Split, bucket: int) -> int | None:
-        """How many distinct rows the bucket has, None where they cannot be counted."""
-        return None
-
-    def listing(self, split: Split, bucket: int) -> Block:
-        """Every row of a bucket that can be counted, in any fixed order."""
-        raise TypeError(f"{self.name} counts no bucket, so it lists none")  # pragma: no cover
-
-    # How rows are read again.
-
-    @abc.abstractmethod
     def parse(self, columns: Mapping[str, pa.Array]) -> Block:
-        """Enough of a block for `content`, from the `inputs` columns of a shard.
+        return Block({"tokens": self.vocabulary.encode(columns["text"])})
 
-        Raises:
-            ValueError: a row that is none of this task's.
-        """
-
-    @abc.abstractmethod
-    def derive(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """All other columns from the row's `inputs`, by the plain reference solver."""
-
-    @abc.abstractmethod
-    def solve(self, question: Any) -> Any:
-        """The answer to one row's input: a direct reading of the paper."""
-
-    def buckets(self, columns: Mapping[str, pa.Array]) -> NDArray[np.int64]:
-        """The bucket of each row of a shard, int64."""
-        return np.asarray(columns[self.bucket_name].to_numpy(zero_copy_only=False), np.int64)
-
-    def bucket_label(self, bucket: int) -> str:
-        """The bucket as the manifest names it."""
-        return str(bucket)
-
-    # What rows are made of, for tasks made from images; `verify` asks only about whole rows.
-
-    @property
-    def origins(self) -> tuple[Origin, ...]:
-        """The datasets that rows are made from, whose terms hold for ours, too."""
-        return ()
-
-    def source_images(self, columns: Mapping[str, pa.Array]) -> NDArray[np.uint64]:
-        """A code for each source image that rows of a shard use, uint64, in any order.
-
-        No source image may be in two splits of a variant.
-        """
-        return np.zeros(0, np.uint64)
-
-    @property
-    def places(self) -> tuple[str, ...]:
-        """The directories that parameters name, which a dataset may do to mislead its readers."""
-        return ()
-
-    def has_sources(self) -> bool:
-        """Whether the source images lie here, so that `check_sources` can look at them."""
-        return False
-
-    def check_sources(self, columns: Mapping[str, pa.Array]) -> list[int]:
-        """Indices of the rows of a shard whose pixels are not what their sources give.
-
-        Raises:
-            SynthbenchError: a source is missing or broken.
-        """
-        return []
-
-    # How answers are judged.
-
-    @abc.abstractmethod
-    def read_answer(self, row: Mapping[str, Any], prediction: Any) -> Any:
-        """The prediction as a value of the label's kind, None where it cannot be read."""
-
-    def measure(self, row: Mapping[str, Any], answer: Any) -> dict[str, float]:
-        """The metrics of one answer that could be read; `answer` None is the worst answer."""
-        return {"accuracy": float(answer is not None and answer == row["label"])}
-
-    def score(self, row: Mapping[str, Any], prediction: Any) -> float:
-        """The first metric of one prediction; what cannot be read is wrong."""
-        return self.measure(row, self.read_answer(row, prediction))[self.metrics[0]]
-
-    def baseline(self) -> dict[str, float]:
-        """What is reached without solving the task, by name; shown beside a report."""
-        return {}
-
-    def facts(self, row: Mapping[str, Any]) -> dict[str, int]:
-        """What a model may find out on its way to the answer: classes, by name.
-
-        Linear probes look for these in a model's states. Unless overridden: the label, and every
-        other column of one whole number or truth value.
-        """
-        return {name: int(row[name]) for name in self.columns if isinstance(row[name], int)}
-
-    # What may be wrong with rows as a whole.
-
-    def scrutiny(self) -> Scrutiny:
-        """What `audit` looks for in the rows beside what it looks for in those of every task."""
-        return Scrutiny()
-
-    # How a row is shown.
-
-    @abc.abstractmethod
-    def draw(self, row: Mapping[str, Any]) -> str:
-        """One row as a person reads it, several lines of text."""
-
-    def draw_sheet(self, rows: Sequence[Mapping[str, Any]], path: Path) -> None:
-        """Write rows with images as one picture, for tasks that have images."""
-        raise TypeError(f"{self.name} has no images")  # pragma: no cover
+    def recompute_columns(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """The label by `solve`, and the number of tokens, if there is a column for it."""
+        columns = super().recompute_columns(row)
+        if "length" in self.columns:
+            text = row["text"]
+            columns["length"] = len(text.split(self.separator) if self.separator else text)
+        return columns

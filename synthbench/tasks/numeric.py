@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import sys
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -64,24 +68,62 @@ def unnest(column: pa.Array, shape: tuple[int, ...], name: str) -> NDArray[Any]:
     return plain_values(column, name).reshape(rows, *shape)
 
 
+def plain_value(prediction: Any) -> Any:
+    """A scalar of NumPy, torch or Arrow as a plain Python value; anything else as it is."""
+    if isinstance(prediction, pa.Scalar):
+        return prediction.as_py()
+    return prediction.item() if getattr(prediction, "shape", None) == () else prediction
+
+
+def is_number(value: Any) -> bool:
+    """Whether a plain value is a real number: an int, a float, a Fraction, a Decimal; no bool."""
+    return isinstance(value, Real | Decimal) and not isinstance(value, bool)
+
+
 def read_numbers(prediction: Any, shape: tuple[int, ...]) -> NDArray[np.float64] | None:
     """Numbers of this shape from nested lists, a flat list, or an array; None if unreadable.
 
     Args:
-        prediction: what was predicted; a flat one is in row-major order. Text, booleans, NaN and
+        prediction: what was predicted, or its JSON, as tables of text have it; a flat list is in
+            row-major order. Fractions and Decimals are numbers; other text, booleans, NaN and
             numbers too large for float32 are not read.
         shape: the shape of the result.
     """
-    if isinstance(prediction, np.ndarray) and prediction.dtype == object:
-        prediction = prediction.tolist()
     try:
-        numbers = np.asarray(prediction)
-    except (ValueError, TypeError, RuntimeError):
+        numbers = to_array(json.loads(prediction) if isinstance(prediction, str) else prediction)
+    except (ValueError, TypeError, ArithmeticError, RuntimeError):
         return None
     if numbers.dtype.kind not in "iuf" or numbers.shape not in (shape, (int(np.prod(shape)),)):
         return None
     numbers = numbers.astype(np.float64).reshape(shape)
     return numbers if bool((np.abs(numbers) <= _LARGEST).all()) else None
+
+
+def to_array(given: Any) -> NDArray[Any]:
+    """An array of NumPy from one of any library, or from nested lists of numbers.
+
+    Args:
+        given: tensors of torch may need gradients, lie on another device, or be of bfloat16, of
+            which NumPy knows nothing; they come as float32.
+
+    Raises:
+        ValueError, TypeError, ArithmeticError, RuntimeError: it is no array; lists differ in
+            length.
+    """
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(given, torch.Tensor):
+        given = given.detach().cpu()
+        given = given.float() if given.dtype is torch.bfloat16 else given
+    elif isinstance(given, pa.Scalar | pa.Array):
+        given = given.to_pylist() if isinstance(given, pa.Array) else given.as_py()
+    if isinstance(given, np.ndarray) and given.dtype == object:
+        given = given.tolist()
+    array = given if isinstance(given, np.ndarray) else np.asarray(given)
+    if array.dtype.name == "bfloat16":  # as JAX has it
+        return array.astype(np.float32)
+    if array.dtype == object and array.size and all(map(is_number, array.flat)):
+        return array.astype(np.float64)
+    return array
 
 
 def all_digits(base: int, places: int) -> NDArray[np.int64]:

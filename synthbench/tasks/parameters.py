@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from synthbench.errors import ParameterError, UsageError, unknown_name
+from synthbench.text import LONGEST_LINE, is_one_line
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Parameters:
         """Parameters from names and values; text, as given by `--set`, is read by field type.
 
         Raises:
-            UsageError: no mapping, or there is no parameter of this name.
+            UsageError: `values` is not a mapping, or names an unknown parameter.
             ParameterError: a value that cannot be read or is not allowed.
         """
         if not isinstance(values, Mapping):
@@ -72,7 +73,7 @@ def _plain(given: Any) -> Any:
 
 
 def _read(name: str, given: Any, default: Any) -> Any:
-    """A value of the default's type from `given`, which is text or such a value."""
+    """A value of the default's type from `given`, which is text or already of that type."""
     try:
         match _kind(default):
             case "names":
@@ -87,8 +88,12 @@ def _read(name: str, given: Any, default: Any) -> Any:
                 return int(given)
             case "float":
                 return float(given)
-            case _:
+            case _ if len(str(given)) <= LONGEST_LINE and is_one_line(
+                str(given)
+            ):  # as in a manifest
                 return str(given)
+            case _:
+                raise ValueError
     except (ValueError, TypeError, KeyError, OverflowError):
         allowed = _EXPECTED[_kind(default)]
         raise ParameterError(f"Parameter {name}={given!r}: expected {allowed}.") from None
@@ -100,7 +105,7 @@ _EXPECTED = {
     "bool": "true or false",
     "int": "a whole number",
     "float": "a number",
-    "str": "text",
+    "str": "a line of text, of at most 1,000 characters",
 }
 
 
@@ -110,7 +115,7 @@ def _kind(default: Any) -> str:
     return type(default).__name__
 
 
-#: Numbers of a range, at most; no parameter takes so many.
+#: The longest range of numbers that is read; no parameter takes as many.
 _MOST_NUMBERS = 10_000
 
 

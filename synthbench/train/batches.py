@@ -2,14 +2,15 @@
 
 What comes at a step is a pure function of (seed, step), so a run that goes on after an
 interruption sees the batches that it would have seen. Rows are shuffled anew in every epoch;
-epochs follow one another without a seam, and no row is left over.
+epochs follow one another without a seam, and no row is left over. Batches whose rows all have one
+length are drawn with replacement instead.
 """
 
 from __future__ import annotations
 
 import abc
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,11 +19,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from synthbench.dataset import Dataset
-from synthbench.engine import Asked, Engine
-from synthbench.errors import DatasetError, UsageError
+from synthbench.dataset.dataset import Dataset
+from synthbench.engine.engine import Asked, Engine
+from synthbench.errors import DatasetError, ParameterError, UsageError
 from synthbench.seeding import Draws
-from synthbench.streaming import Rounds
+from synthbench.streaming.rounds import Rounds
 from synthbench.train.encoding import Encoding, Rows, concatenate
 
 #: An evaluation batch has at most so many pairs of tokens, and so many rows.
@@ -61,13 +62,22 @@ def read_split(dataset: Dataset, variant: str, split: str, encoding: Encoding) -
         DatasetError: a shard that is missing or cannot be read, or rows that are none of the
             task's.
     """
-    parts = []
+    return read_split_with(dataset, variant, split, encoding, ())[0]
+
+
+def read_split_with(
+    dataset: Dataset, variant: str, split: str, encoding: Encoding, columns: Sequence[str]
+) -> tuple[Rows, pa.Table]:
+    """All rows of a split, and some of its columns as they are stored; raises as `read_split`."""
+    parts, kept = [], []
+    names = list(dict.fromkeys([*encoding.columns, *columns]))
     try:
-        for batch in dataset.batches(variant, split, encoding.columns):
+        for batch in dataset.batches(variant, split, names):
             parts.append(encoding.encode(dict(zip(batch.schema.names, batch.columns, strict=True))))
+            kept.append(batch.select(list(columns)))
     except (ValueError, KeyError) as error:
         raise DatasetError(f"{dataset.path}, split {split!r}: {error}") from error
-    return concatenate(parts)
+    return concatenate(parts), pa.Table.from_batches(kept)
 
 
 def take(rows: Rows, indices: NDArray[np.int64], width: int | None = None) -> Batch:
@@ -113,14 +123,51 @@ class Batches(abc.ABC):
     """The batches of a training run.
 
     Attributes:
-        rows: how many rows an epoch has, None for a stream.
+        rows: how many rows an epoch has.
     """
 
-    rows: int | None = None
+    rows: int
 
     @abc.abstractmethod
     def batch(self, step: int) -> Batch:
         """The batch of a step, counted from 0."""
+
+
+class OneLength:
+    """Which rows come at a step, if all rows of a batch have one length; with replacement.
+
+    Args:
+        lengths: of each row, int64 `(rows,)`; None where rows have none.
+        batch_size: rows of a batch.
+        seed: whole number from 0; with the step it decides which rows come.
+        balanced: take every length equally often, not as often as rows have it.
+
+    Raises:
+        ParameterError: rows have no length.
+    """
+
+    def __init__(
+        self, lengths: NDArray[np.int64] | None, batch_size: int, seed: int, balanced: bool
+    ) -> None:
+        if lengths is None:
+            raise ParameterError("Recipe one_length=true: these rows have no length.")
+        self._order = np.argsort(lengths, kind="stable")
+        _, self._counts = np.unique(lengths, return_counts=True)
+        self._ends = np.cumsum(self._counts)
+        self._batch_size, self._seed, self._balanced = batch_size, seed, balanced
+
+    def indices(self, step: int) -> NDArray[np.int64]:
+        """The rows of a step's batch, int64 `(batch_size,)`."""
+        draws = Draws({"train": "one length", "seed": self._seed}, step)
+        if self._balanced:
+            length = int(draws.integers(len(self._ends), 1)[0])
+        else:
+            row = draws.integers(len(self._order), 1)
+            length = int(np.searchsorted(self._ends, row, side="right")[0])
+        count = int(self._counts[length])
+        places = draws.integers(count, self._batch_size) + self._ends[length] - count
+        rows: NDArray[np.int64] = self._order[places]
+        return rows
 
 
 class EpochBatches(Batches):
@@ -130,13 +177,14 @@ class EpochBatches(Batches):
         rows: the split; a batch is on its device.
         batch_size: rows of a batch.
         seed: whole number from 0; it decides the order.
-        window: so many batches are sorted by length among themselves and then shuffled, so that
-            little of a batch is padding; 1: batches are random.
+        one_length: draw batches of rows of one length with replacement; see `OneLength`.
         fixed_width: pad every batch to the split's longest row, for compiled models.
-        balanced: repeat rows of rarer lengths in an epoch, so that all lengths come equally often.
+        balanced: all lengths come equally often; without `one_length` by repeating rows of rarer
+            lengths in an epoch.
 
     Raises:
         UsageError: a batch of more rows than there are.
+        ParameterError: `one_length` for rows that have none.
     """
 
     def __init__(
@@ -145,35 +193,32 @@ class EpochBatches(Batches):
         batch_size: int,
         seed: int,
         *,
-        window: int = 1,
+        one_length: bool = False,
         fixed_width: bool = False,
         balanced: bool = False,
     ) -> None:
-        if not 1 <= batch_size <= len(rows):
-            raise UsageError(
-                f"Batch size {batch_size}: train has {len(rows):,} rows; "
-                f"allowed are 1 to {len(rows):,}."
-            )
+        check_batch_size(batch_size, len(rows))
         self._table = rows
         self._lengths = None if rows.lengths is None else rows.lengths.cpu().numpy()
         self._entries = np.arange(len(rows))
-        if balanced and self._lengths is not None:
+        self._one_length = (
+            OneLength(self._lengths, batch_size, seed, balanced) if one_length else None
+        )
+        if balanced and not one_length and self._lengths is not None:
             self._entries = _equally_often(self._lengths)
         self.rows = len(self._entries)
-        self._batch_size, self._seed, self._window = batch_size, seed, window
+        self._batch_size, self._seed = batch_size, seed
         self._width = rows.inputs.shape[1] if fixed_width and rows.lengths is not None else None
         self._epoch = functools.lru_cache(maxsize=2)(self._shuffled_epoch)
-        self._in_window = functools.lru_cache(maxsize=1)(self._sorted_window)
 
     def batch(self, step: int) -> Batch:
         """The batch of a step, counted from 0; on the device of the rows."""
-        if self._batch_size == len(self._table) == len(self._entries):
+        if self._one_length is not None:
+            indices = self._one_length.indices(step)
+        elif self._batch_size == len(self._table) == len(self._entries):
             return self._whole  # their order does not matter
-        if self._window == 1 or self._lengths is None:
-            indices = self._places(step * self._batch_size, self._batch_size)
         else:
-            number, place = divmod(step, self._window)
-            indices = self._in_window(number)[place]
+            indices = self._places(step * self._batch_size, self._batch_size)
         return take(self._table, indices, self._width or _longest(self._lengths, indices))
 
     @functools.cached_property
@@ -195,14 +240,17 @@ class EpochBatches(Batches):
             count, epoch, place = count - len(part), epoch + 1, 0
         return np.concatenate(parts)
 
-    def _sorted_window(self, number: int) -> NDArray[np.int64]:
-        """The batches of a window, int64 `(window, batch_size)`."""
-        assert self._lengths is not None
-        size = self._window * self._batch_size
-        places = self._places(number * size, size)
-        places = places[np.argsort(self._lengths[places], kind="stable")]
-        order = Draws({"train": "window", "seed": self._seed}, number).permutation(self._window)
-        return places.reshape(self._window, self._batch_size)[order]
+
+def check_batch_size(batch_size: int, rows: int) -> None:
+    """Make sure that a batch has at most as many rows as the train split.
+
+    Raises:
+        UsageError: it has more, or none.
+    """
+    if not 1 <= batch_size <= rows:
+        raise UsageError(
+            f"Batch size {batch_size}: train has {rows:,} rows; allowed are 1 to {rows:,}."
+        )
 
 
 def _longest(lengths: NDArray[np.int64] | None, indices: NDArray[np.int64]) -> int | None:
@@ -227,6 +275,9 @@ class StreamBatches(Batches):
         encoding: how rows become tensors.
         engine: where rounds are made, some ahead of their time.
         device: where batches are to be.
+        rows: how many rows count as an epoch.
+        choose: if given, makes from the lengths of a round's rows what says which of them come at
+            a step; default: all, one after another.
     """
 
     def __init__(
@@ -236,24 +287,34 @@ class StreamBatches(Batches):
         encoding: Encoding,
         engine: Engine,
         device: torch.device,
+        rows: int,
+        choose: Callable[[NDArray[np.int64] | None], OneLength] | None = None,
     ) -> None:
         self._source, self._batch_size, self._encoding = source, batch_size, encoding
         self._engine, self._device = engine, device
+        self.rows, self._choose = rows, choose
         self._asked: dict[int, Asked[pa.Table]] = {}
         self._round = functools.lru_cache(maxsize=1)(self._encoded_round)
 
     def batch(self, step: int) -> Batch:
         """The batch of a step, counted from 0; on the device."""
         number, place = divmod(step, self._source.batches)
-        rows, lengths = self._round(number)
-        indices = np.arange(place * self._batch_size, (place + 1) * self._batch_size)
+        rows, lengths, chosen = self._round(number)
+        if chosen is None:
+            indices = np.arange(place * self._batch_size, (place + 1) * self._batch_size)
+        else:
+            indices = chosen.indices(step)
         return take(rows, indices, _longest(lengths, indices))
 
-    def _encoded_round(self, number: int) -> tuple[Rows, NDArray[np.int64] | None]:
+    def _encoded_round(
+        self, number: int
+    ) -> tuple[Rows, NDArray[np.int64] | None, OneLength | None]:
         for ahead in range(number, number + self._engine.ahead + 1):
             if ahead not in self._asked:
                 self._asked[ahead] = self._engine.submit(self._source.table, ahead)
         table = self._asked.pop(number).result().combine_chunks()
         columns = {name: table[name].chunk(0) for name in self._encoding.columns}
         rows = self._encoding.encode(columns)
-        return rows.to(self._device), None if rows.lengths is None else rows.lengths.numpy()
+        lengths = None if rows.lengths is None else rows.lengths.numpy()
+        chosen = None if self._choose is None else self._choose(lengths)
+        return rows.to(self._device), lengths, chosen

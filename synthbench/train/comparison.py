@@ -133,9 +133,10 @@ def markdown(comparison: Json) -> str:
             cells.append(cell(measure["metric"], figure, len(figure["values"])))
             published = figure["published"]
             cells.append(cell(measure["metric"], published, published["runs"]) if published else "")
-        seconds = statistics.fmean(run["seconds"] for run in model["runs"])
         steps = max(run["steps"] for run in model["runs"])
-        lines.append([*cells, f"{model['model_parameters']:,}", f"{steps:,}", f"{seconds:,.0f}"])
+        seconds = _seconds(statistics.fmean(run["seconds"] for run in model["runs"]))
+        took = seconds if steps else "-"
+        lines.append([*cells, f"{model['model_parameters']:,}", f"{steps:,}", took])
     return "\n".join(
         [
             f"# {comparison['task']}: {comparison['title']}",
@@ -146,6 +147,11 @@ def markdown(comparison: Json) -> str:
             "",
         ]
     )
+
+
+def _seconds(seconds: float) -> str:
+    """Seconds of training; never 0, for something was trained."""
+    return "<1" if seconds < 1 else f"{seconds:,.0f}"
 
 
 def _notes(comparison: Json) -> list[str]:

@@ -7,11 +7,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from synthbench.dataset import Dataset
+from synthbench.dataset.dataset import Dataset
+from synthbench.dataset.staging import finished
 from synthbench.errors import UsageError
-from synthbench.generation import generate
-from synthbench.publishing import finished
-from synthbench.registry import task_class
+from synthbench.generation.generate import generate
+from synthbench.generation.request import plan_rows
+from synthbench.registry import make_task, task_class
+from synthbench.sampling.plan import check_rows
+from synthbench.tasks.base import Task
 
 #: Rows of the train split beside a stream: nobody reads them, but a dataset has some.
 _STREAM_TRAIN_ROWS = 100
@@ -37,8 +40,8 @@ class DataRequest:
     insisted: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     stream: bool = False
 
-    def open(self, path: Path, workers: int, progress: bool) -> Dataset:
-        """The dataset at a place, made there if nothing is.
+    def find(self, path: Path) -> Dataset | None:
+        """The dataset at a place, None where there is nothing yet.
 
         Raises:
             UsageError: another task's data, other parameters, a variant that is missing, or a
@@ -46,19 +49,52 @@ class DataRequest:
             DatasetError: what is there cannot be read.
         """
         there = finished(path)
-        if there is None:
-            generate(
-                self.task,
-                variant=self.variants,
-                out=path,
-                rows={**self.rows, **({"train": _STREAM_TRAIN_ROWS} if self.stream else {})},
-                parameters=self.parameters,
-                workers=workers,
-                progress=progress,
-            )
-            return Dataset.open(path)
-        self._check(there)
+        if there is not None:
+            self._check(there)
         return there
+
+    def make(self, path: Path, workers: int, progress: bool, overwrite: bool) -> Dataset:
+        """Make the dataset at a place where there is none yet.
+
+        Args:
+            path: the place.
+            workers: how many processes make rows.
+            progress: whether to show a bar.
+            overwrite: whether to throw away an interrupted dataset of another command.
+
+        Raises:
+            UsageError: impossible parameters, or a place that cannot be used.
+            SynthbenchError: the rows cannot be found, or the files not be written.
+        """
+        generate(
+            self.task,
+            variant=self.variants,
+            out=path,
+            rows=self._rows,
+            parameters=self.parameters,
+            workers=workers,
+            overwrite=overwrite,
+            progress=progress,
+        )
+        return Dataset.open(path)
+
+    def plan(self, variant: str, there: Dataset | None) -> tuple[Task, dict[str, int]]:
+        """The task and the rows of each split: of the dataset that is there, or is to be made.
+
+        Raises:
+            UsageError: impossible parameters or rows.
+        """
+        if there is not None:
+            task, splits = there.make_task(variant), there.manifest.variants[variant]
+            check_rows(task, self.rows)
+            return task, {name: split.rows for name, split in splits.items()}
+        task = make_task(self.task, variant, self.parameters, 0)
+        plan = plan_rows(task, "paper", self._rows)
+        return task, {split.name: plan.rows(split.name) for split in task.splits}
+
+    @property
+    def _rows(self) -> dict[str, int]:
+        return {**self.rows, **({"train": _STREAM_TRAIN_ROWS} if self.stream else {})}
 
     def _check(self, dataset: Dataset) -> None:
         manifest = dataset.manifest

@@ -1,8 +1,8 @@
 """A run's directory: what is run, what has been seen so far, and where to go on.
 
 run.json        what is run; another run is refused here
-metrics.jsonl   one line for each validation
-checkpoint.pt   everything needed to go on, of the last validation
+metrics.jsonl   how training went, line by line, and at some lines how the watched splits stood
+checkpoint.pt   everything needed to go on, of the last look at the watched splits
 model.pt        the chosen parameters, once the run is finished
 result.json     what came out, once the run is finished
 """
@@ -19,9 +19,10 @@ from typing import Any
 
 import torch
 
+from synthbench.dataset.places import hold
+from synthbench.dataset.staging import describe_difference, write_failure, write_json
 from synthbench.errors import DatasetError, UsageError
-from synthbench.places import hold
-from synthbench.publishing import describe_difference, write_failure, write_json
+from synthbench.train.output import check_output
 
 RUN = "run.json"
 _METRICS, _CHECKPOINT = "metrics.jsonl", "checkpoint.pt"
@@ -33,13 +34,45 @@ class RunDirectory:
 
     Args:
         path: where it is, or is to be.
+        data: the directory of the dataset that the run is trained on; default: `data` in `path`.
 
     Attributes:
         path: the same.
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, data: str | Path | None = None) -> None:
         self.path = Path(path)
+        self._data = Path(data or self.path / "data")
+
+    def check(self, command: dict[str, Any], overwrite: bool = False) -> None:
+        """Make sure that a run may be written here; writes nothing.
+
+        Args:
+            command: what is to be run, or as much of it as is known, as JSON values.
+            overwrite: whether another run here may be thrown away.
+
+        Raises:
+            UsageError: another run or something else is here, or the place cannot be used.
+        """
+        check_output(self.path, self._data, RUN)
+        if not (self.path / RUN).is_file():
+            return
+        try:
+            begun = self._json(RUN)
+        except DatasetError:
+            begun = {}
+        if not isinstance(begun, dict) or not {"synthbench", "task", "recipe"} <= begun.keys():
+            raise UsageError(
+                f"Output {str(self.path)!r} holds something else ({RUN!r} is not of a run); "
+                "name a directory that is empty or not there yet."
+            )
+        command = json.loads(json.dumps(command))  # lists for tuples, as read
+        if not overwrite and any(begun.get(name) != value for name, value in command.items()):
+            raise UsageError(
+                f"Output {str(self.path)!r} holds another run "
+                f"({describe_difference(begun, command)}); name another --out, or replace it "
+                "with --overwrite."
+            )
 
     @contextlib.contextmanager
     def open(self, command: dict[str, Any], overwrite: bool = False) -> Iterator[None]:
@@ -50,8 +83,10 @@ class RunDirectory:
             overwrite: whether another run there may be thrown away.
 
         Raises:
-            UsageError: another run is there or at work there, or the place cannot be used.
+            UsageError: another run or something else is there, a run is at work there, or the
+                place cannot be used.
         """
+        self.check(command, overwrite)
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             lock = hold(self.path)
@@ -64,22 +99,17 @@ class RunDirectory:
                 f"Another process is at work on {str(self.path)!r}; wait until it is done."
             )
         with lock:
-            self._begin(json.loads(json.dumps(command)), overwrite)  # lists for tuples, as read
+            self.check(command, overwrite)  # a run may have begun here meanwhile
+            self._begin(command, overwrite)
             yield
 
     def _begin(self, command: dict[str, Any], overwrite: bool) -> None:
         """Note what is run, unless that is noted already."""
-        if (self.path / RUN).is_file() and not overwrite:
-            begun = self._json(RUN)
-            if begun != command:
-                raise UsageError(
-                    f"Output {str(self.path)!r} holds another run "
-                    f"({describe_difference(begun, command)}); name another --out, or replace it "
-                    "with --overwrite."
-                )
-            return
-        for name in (_METRICS, _CHECKPOINT, _MODEL, _RESULT):
-            (self.path / name).unlink(missing_ok=True)
+        if (self.path / RUN).is_file():
+            if not overwrite:
+                return
+            for name in (_METRICS, _CHECKPOINT, _MODEL, _RESULT):
+                (self.path / name).unlink(missing_ok=True)
         write_json(self.path / RUN, command)
 
     @property
@@ -125,7 +155,7 @@ class RunDirectory:
         return self._load(_MODEL, device)
 
     def metrics(self) -> list[dict[str, Any]]:
-        """What was measured at each validation, in order.
+        """What was noted of training and of the watched splits, in order.
 
         Raises:
             DatasetError: a line that cannot be read.

@@ -17,16 +17,16 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from synthbench import png
 from synthbench.errors import UsageError
 from synthbench.features import Feature, is_image, label_names
 from synthbench.tasks.base import Task
+from synthbench.tasks.images import png
 from synthbench.tasks.numeric import plain_values, unwrap
+from synthbench.tasks.tokens import Vocabulary, pad
 
 LABEL = "label"
 
@@ -66,16 +66,14 @@ class Encoding:
         form: tokens, images, grids, points or vectors.
         column: the column that a model reads.
         target: `classes`, `counts`, `vectors`, or `points` where there is nothing to learn.
-        tokens: all tokens of a text, in order; id 1 is the first.
-        separator: what stands between two of them.
+        vocabulary: the tokens of texts.
         classes: names of the classes.
     """
 
     form: str
     column: str
     target: str
-    tokens: tuple[str, ...] = ()
-    separator: str = " "
+    vocabulary: Vocabulary | None = None
     classes: tuple[str, ...] = ()
 
     @classmethod
@@ -88,16 +86,16 @@ class Encoding:
         images = [name for name, feature in task.columns.items() if is_image(feature)]
         column = images[0] if images else task.inputs[0]
         form = _form(task.columns[column])
-        if form is None or (form == "tokens" and not task.tokens):
+        if form is None or (form == "tokens" and task.vocabulary is None):
             raise UsageError(
-                f"Task {task.name!r}: no model reads its column {column!r}; allowed are text with "
-                "Task.tokens, an image, a list of floats, or lists of lists of numbers."
+                f"Task {task.name!r}: no model reads its column {column!r}; allowed are the text "
+                "of a TextTask, an image, a list of floats, or lists of lists of numbers."
             )
         names = tuple(label_names(task.columns.get(LABEL, {})) or ())
         target = "classes" if names else {"grids": "counts"}.get(form, form)
         if not names and form in ("tokens", "images"):
             raise UsageError(f"Task {task.name!r}: its label has no classes to choose from.")
-        return cls(form, column, target, task.tokens, task.separator, names)
+        return cls(form, column, target, task.vocabulary, names)
 
     @property
     def columns(self) -> list[str]:
@@ -106,7 +104,9 @@ class Encoding:
 
     def sizes(self, rows: Rows) -> dict[str, int]:
         """What a model must know of the rows to be built."""
-        sizes = {"vocabulary": len(self.tokens) + 1} if self.form == "tokens" else {}
+        sizes = {}
+        if self.form == "tokens" and self.vocabulary is not None:
+            sizes["vocabulary"] = len(self.vocabulary.tokens) + 1
         if self.target == "classes":
             sizes["classes"] = len(self.classes)
         if self.form == "vectors":
@@ -125,8 +125,9 @@ class Encoding:
         column = columns[self.column]
         lengths = None
         match self.form:
-            case "tokens":
-                inputs, lengths = self._tokens(column)
+            case "tokens" if self.vocabulary is not None:
+                ids, lengths = self.vocabulary.read(column)
+                inputs = pad(ids, lengths)
             case "grids":
                 inputs, lengths = _cells(column)
             case "images":
@@ -147,21 +148,6 @@ class Encoding:
             return _cells(label)[0]
         return _equal(label)
 
-    def _tokens(self, texts: pa.Array) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        if self.separator:
-            words = pc.split_pattern(texts, self.separator)
-            lengths, values = unwrap(words, self.column)
-        else:
-            lengths = plain_values(pc.utf8_length(texts), self.column).astype(np.int64)
-            # One character each: Arrow splits at a pattern, not between any two characters.
-            values = pa.array([*"".join(texts.to_pylist())], pa.string())
-        ids = pc.index_in(values, value_set=pa.array(self.tokens))
-        if ids.null_count:
-            unknown = values[pc.index(ids.is_null(), True).as_py()]
-            raise ValueError(f"{unknown.as_py()!r} is no token of these texts")
-        codes = plain_values(ids, self.column) + 1
-        return pad(codes.astype(_smallest(len(self.tokens))), lengths), lengths
-
 
 def _form(feature: Feature) -> str | None:
     """The form of a column, None for columns that no model reads."""
@@ -175,10 +161,6 @@ def _form(feature: Feature) -> str | None:
     if depth == 2 and "int" in dtype:
         return "grids"
     return forms.get((depth, dtype))
-
-
-def _smallest(largest: int) -> type[np.integer[Any]]:
-    return np.uint8 if largest < 256 else np.int16
 
 
 def _cells(column: pa.Array) -> tuple[NDArray[Any], NDArray[np.int64]]:
@@ -200,21 +182,6 @@ def _equal(column: pa.Array) -> NDArray[np.float32]:
             raise ValueError("rows of different lengths where all must be equal")
         shape.append(int(lengths[0]))
     return plain_values(column, "row").astype(np.float32).reshape(-1, *shape)
-
-
-def pad(values: NDArray[Any], lengths: NDArray[np.int64]) -> NDArray[Any]:
-    """Consecutive runs of values as the rows of a matrix, zeros behind each.
-
-    Args:
-        values: all runs, one after another.
-        lengths: how long each is.
-
-    Returns:
-        `(rows, longest)`, of the values' type.
-    """
-    padded = np.zeros((len(lengths), int(lengths.max(initial=0))), values.dtype)
-    padded[np.arange(padded.shape[1]) < lengths[:, None]] = values
-    return padded
 
 
 def concatenate(parts: Sequence[Rows]) -> Rows:

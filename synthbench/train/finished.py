@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from synthbench.dataset import Dataset
+from synthbench.dataset.dataset import Dataset
 from synthbench.errors import DatasetError
 from synthbench.train.batches import read_split
 from synthbench.train.directory import RunDirectory
@@ -30,7 +30,7 @@ class FinishedRun:
         variant: which of the dataset's variants.
         encoding: how rows become tensors.
         model: the model with the chosen parameters, on the CPU, in evaluation mode.
-        curve: what was measured at each validation, in order.
+        curve: what was noted of training and of the watched splits, in order.
         result: what came out.
     """
 

@@ -16,11 +16,12 @@ import torch
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from synthbench.errors import ParameterError, SynthbenchError
-from synthbench.train.attention import balance_gradients
+from synthbench.errors import SynthbenchError
+from synthbench.progress import progress_bar
 from synthbench.train.batches import Batch, Batches
 from synthbench.train.directory import RunDirectory
 from synthbench.train.encoding import Rows
+from synthbench.train.layers.attention import balance_gradients
 from synthbench.train.models.output import Output
 from synthbench.train.objectives import Objective
 from synthbench.train.predicting import forward
@@ -28,6 +29,8 @@ from synthbench.train.recipes.base import Recipe
 from synthbench.train.schedules import learning_rate, temperature
 from synthbench.train.setting import Setting
 
+#: How often in a run, at least, training is noted and the watched splits are looked at.
+_NOTES, _LOOKS = 50, 10
 #: Seconds between two updates of the progress bar's figures.
 _SHOWN_EVERY = 0.5
 #: Parameters whose gradients Eureka, figure 5, compares.
@@ -57,7 +60,7 @@ class Loop:
         model: the model, on its device.
         objective: what it is trained for.
         batches: what it is trained on.
-        watched: the splits that are looked at with every validation.
+        watched: the splits that are looked at, with every validation and at least ten times.
         select: which of them the best checkpoint is chosen by; None: the last one counts.
         directory: where checkpoints and metrics go.
         setting: how to compute.
@@ -78,9 +81,9 @@ class Loop:
         self.batches, self.watched, self.select = batches, watched, select
         self.directory, self.setting = directory, setting
         self.optimizer = torch.optim.AdamW(
-            model.parameters(),
+            parameter_groups(model, recipe),
             lr=recipe.learning_rate,
-            weight_decay=recipe.weight_decay,
+            betas=(0.9, recipe.beta2),
             fused=True,
         )
         self.best: Best | None = None
@@ -88,8 +91,6 @@ class Loop:
         self.seconds = 0.0
         self._forward = torch.compile(model) if setting.compiled else model
         self._seen = _Seen(setting.device)
-        if recipe.heat is not None and not hasattr(model, "set_temperature"):
-            raise ParameterError(f"Recipe heat: model {recipe.model!r} has no temperature.")
 
     def run(self) -> dict[str, Tensor]:
         """Take all steps that are left; returns the chosen parameters."""
@@ -101,15 +102,32 @@ class Loop:
                 self.step += 1
                 bar.update()
                 self._seen.show(bar, self.objective.metric)
-                if self._is_due():
+                looks = self._looks()
+                if looks or self._is_part(_NOTES):
                     self.seconds = time.perf_counter() - started
-                    self._validate()
+                    self._note(looks)
+                if looks:
                     self._save()
         self.seconds = time.perf_counter() - started
         return self.best.parameters if self.best else self.model.state_dict()
 
-    def _is_due(self) -> bool:
+    def _looks(self) -> bool:
+        """Whether the watched splits are looked at after this step."""
+        too_rare = self.recipe.steps < _LOOKS * self.recipe.validate_every
+        return self._validates() or (too_rare and self._is_part(_LOOKS))
+
+    def _validates(self) -> bool:
+        """Whether the parameters of this step may be chosen.
+
+        Looks beyond those that the recipe asks for only draw the curve: what a recipe is known to
+        reach must not depend on them.
+        """
         return self.step % self.recipe.validate_every == 0 or self.step == self.recipe.steps
+
+    def _is_part(self, count: int) -> bool:
+        """Whether one of `count` equal parts of the run ends with this step."""
+        steps = self.recipe.steps
+        return self.step * count // steps > (self.step - 1) * count // steps
 
     def _take_step(self, batch: Batch) -> None:
         recipe = self.recipe
@@ -120,7 +138,7 @@ class Loop:
         self.model.train()
         with self.setting.autocast():
             output: Output = self._forward(batch.inputs, batch.lengths)
-        loss = self.objective.loss(output.scores, batch)
+        loss = self.objective.smoothed_loss(output.scores, batch, recipe.label_smoothing)
         total = loss
         if recipe.ponder and output.ponder is not None:
             total = loss + recipe.ponder * output.ponder.mean()
@@ -133,25 +151,28 @@ class Loop:
         self.optimizer.step()
         self._seen.add(loss, self.objective.measured(output.scores, batch).mean())
 
-    def _validate(self) -> None:
-        """Note how training and the watched splits stand; keep the parameters if they are best."""
+    def _note(self, looks: bool) -> None:
+        """Note how training stands, and the watched splits; keep the parameters if best.
+
+        Args:
+            looks: whether the watched splits are looked at.
+        """
         loss, metric = self._seen.take()
-        rows = self.batches.rows
         measured: dict[str, Any] = {
             "step": self.step,
-            "epoch": None if rows is None else self.step * self.recipe.batch_size / rows,
+            "epoch": self.step * self.recipe.batch_size / self.batches.rows,
             "seconds": round(self.seconds, 3),
             "learning_rate": learning_rate(self.recipe, self.step - 1),
             "train/loss": loss,
             f"train/{self.objective.metric}": metric,
         }
-        for name, split in self.watched.items():
+        for name, split in self.watched.items() if looks else ():
             loss, metric = self.look_at(split)
             measured[f"{name}/loss"] = loss
             measured[f"{name}/{self.objective.metric}"] = metric
-            if name == self.select:
+            if name == self.select and self._validates():
                 self._keep_if_best(loss, metric)
-        if self.recipe.log_gradients:
+        if self.recipe.log_gradients and looks:
             measured.update(self._gradient_norms())
         self.directory.note(measured)
 
@@ -179,13 +200,13 @@ class Loop:
         }
 
     def _bar(self) -> tqdm[Any]:
-        return tqdm(
+        return progress_bar(
+            self.setting.progress,
             total=self.recipe.steps,
             initial=self.step,
             desc=self.recipe.name,
             unit=" steps",
             leave=None,
-            disable=None if self.setting.progress else True,
         )
 
     # Going on after an interruption.
@@ -226,8 +247,24 @@ class Loop:
         self.directory.forget_after(self.step)
 
 
+def parameter_groups(model: nn.Module, recipe: Recipe) -> list[dict[str, Any]]:
+    """The parameters with their weight decay, as an optimiser takes them."""
+    if not recipe.decay_weights_only:
+        return [{"params": list(model.parameters()), "weight_decay": recipe.weight_decay}]
+    # Positions and the class token are parameters of their own, not the weight of a module.
+    weights: list[nn.Parameter] = []
+    others: list[nn.Parameter] = []
+    for name, parameter in model.named_parameters():
+        decayed = name.endswith(".weight") and parameter.ndim > 1
+        (weights if decayed else others).append(parameter)
+    return [
+        {"params": weights, "weight_decay": recipe.weight_decay},
+        {"params": others, "weight_decay": 0.0},
+    ]
+
+
 class _Seen:
-    """Mean loss and metric of the training batches since the last validation.
+    """Mean loss and metric of the training batches since they were last noted.
 
     They are summed up on the device, which nobody waits for but when they are shown.
     """

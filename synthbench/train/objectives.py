@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from synthbench.errors import ParameterError
 from synthbench.train.batches import Batch
 
 #: Colours of a grid's cell, the background included.
@@ -30,6 +31,18 @@ class Objective(abc.ABC):
     def loss(self, scores: Tensor, batch: Batch) -> Tensor:
         """The mean loss of a batch, a scalar."""
 
+    def smoothed_loss(self, scores: Tensor, batch: Batch, smoothing: float) -> Tensor:
+        """The loss in training, with a share of each target spread evenly over all classes.
+
+        Raises:
+            ParameterError: there are no classes to smooth.
+        """
+        if smoothing:
+            raise ParameterError(
+                f"Recipe label_smoothing={smoothing}: rows without classes allow 0 only."
+            )
+        return self.loss(scores, batch)
+
     @abc.abstractmethod
     def measured(self, scores: Tensor, batch: Batch) -> Tensor:
         """The metric of each row, float `(rows,)`, as the task's `measure` would give it."""
@@ -46,7 +59,11 @@ class Classes(Objective):
 
     def loss(self, scores: Tensor, batch: Batch) -> Tensor:
         """Cross-entropy."""
-        return functional.cross_entropy(scores.float(), batch.targets)
+        return self.smoothed_loss(scores, batch, 0.0)
+
+    def smoothed_loss(self, scores: Tensor, batch: Batch, smoothing: float) -> Tensor:
+        """Cross-entropy with smoothed labels (Szegedy et al., 2016)."""
+        return functional.cross_entropy(scores.float(), batch.targets, label_smoothing=smoothing)
 
     def measured(self, scores: Tensor, batch: Batch) -> Tensor:
         """1 where the highest score is that of the right class."""

@@ -10,9 +10,8 @@ from torch import nn
 
 from synthbench.train.batches import Batch, evaluation_batches
 from synthbench.train.encoding import Rows
-from synthbench.train.models.output import Output
+from synthbench.train.models.output import Output, Record
 from synthbench.train.objectives import Objective
-from synthbench.train.record import Record
 from synthbench.train.setting import Setting
 
 

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from synthbench.dataset.staging import write_text
 from synthbench.errors import DatasetError, SynthbenchError, UsageError
-from synthbench.publishing import write_text
 from synthbench.registry import task_names
 from synthbench.train.comparison import cell, markdown_table
 

@@ -4,31 +4,69 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import pyarrow as pa
 import torch
 from torch import nn
 
-import synthbench
-from synthbench.dataset import Dataset
-from synthbench.engine import open_engine
-from synthbench.evaluation import evaluate
-from synthbench.streaming import Rounds
-from synthbench.train.batches import Batches, EpochBatches, StreamBatches, read_split
+from synthbench.dataset.dataset import Dataset
+from synthbench.engine.open import open_engine
+from synthbench.errors import DatasetError
+from synthbench.evaluation.evaluate import evaluate
+from synthbench.streaming.rounds import Rounds
+from synthbench.tasks.base import Task
+from synthbench.train.batches import (
+    Batches,
+    EpochBatches,
+    OneLength,
+    StreamBatches,
+    read_split,
+    read_split_with,
+)
 from synthbench.train.directory import RunDirectory
 from synthbench.train.encoding import Encoding, Rows
+from synthbench.train.fitting import check_fit
 from synthbench.train.loop import Loop
-from synthbench.train.machine import machine
 from synthbench.train.models import build
 from synthbench.train.objectives import OBJECTIVES, Objective
 from synthbench.train.predicting import halting_steps, predict
 from synthbench.train.recipes.base import Recipe, Study
-from synthbench.train.setting import Setting, isolated, memory_errors
+from synthbench.train.setting import Setting, isolated, machine, memory_errors
+from synthbench.version import __version__
 
-#: Points of a curve that a result keeps.
+#: Looks at the watched splits that a result keeps.
 _CURVE_POINTS = 50
+
+
+@dataclasses.dataclass(frozen=True)
+class _EvaluationSplit:
+    """An evaluation split as it was read before training.
+
+    Attributes:
+        rows: what the model reads.
+        judged: what `evaluate` reads: the id and the columns by which answers are judged and
+            grouped.
+    """
+
+    rows: Rows
+    judged: pa.Table
+
+    @classmethod
+    def read(cls, dataset: Dataset, task: Task, split: str, encoding: Encoding) -> _EvaluationSplit:
+        groups = [breakdown.column for breakdown in task.breakdowns]
+        columns = list(dict.fromkeys(["id", *(task.judged_by or task.columns), *groups]))
+        rows, judged = read_split_with(dataset, task.variant, split, encoding, columns)
+        stated = dataset.split(task.variant, split).rows
+        if len(rows) != stated:
+            raise DatasetError(
+                f"{dataset.path}: split {split!r} has {len(rows):,} rows where its manifest says "
+                f"{stated:,}."
+            )
+        return cls(rows, judged)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,20 +98,16 @@ class Run:
         """What is run, as JSON values: two runs of one command end with the same numbers."""
         manifest = self.dataset.manifest
         splits = manifest.variants[self.variant]
+        known = command_without_data(
+            self.study, self.recipe, self.variant, self.seed, self.setting, self.stream
+        )
         return {
-            "synthbench": synthbench.__version__,
-            "task": manifest.task,
-            "variant": self.variant,
-            "recipe": self.recipe.to_dict(),
-            "seed": self.seed,
+            **known,
             "data": {
                 "seed": manifest.seed,
                 "parameters": manifest.parameters,
                 "digests": {name: split.digest for name, split in splits.items()},
             },
-            "stream": self.stream,
-            "select": self.study.select,
-            "precision": self.setting.precision,
         }
 
     def finish(self, directory: RunDirectory, overwrite: bool = False) -> dict[str, Any]:
@@ -86,19 +120,36 @@ class Run:
             DatasetError: a checkpoint or rows that cannot be read.
             SynthbenchError: too little memory.
         """
+        directory.check(self.command, overwrite)
+        splits = None
+        if overwrite or directory.result is None:
+            splits = self._read_splits()  # what can be refused is refused before anything changes
         with directory.open(self.command, overwrite):
-            return directory.result or self._finish(directory)
+            return directory.result or self._finish(directory, splits or self._read_splits())
 
-    def _finish(self, directory: RunDirectory) -> dict[str, Any]:
-        """`finish` in a directory that this process has alone."""
+    def _read_splits(self) -> dict[str, _EvaluationSplit]:
+        """All evaluation splits, each read once, after a check that the model can read them."""
         task = self.dataset.make_task(self.variant)
         encoding = Encoding.of(task)
-        objective = OBJECTIVES[encoding.target]()
-        rows = {
-            split.name: read_split(self.dataset, self.variant, split.name, encoding)
+        splits = {
+            split.name: _EvaluationSplit.read(self.dataset, task, split.name, encoding)
             for split in task.splits
             if split.evaluation
         }
+        records = self.dataset.manifest.variants[self.variant]
+        sizes = {name: record.rows for name, record in records.items()}
+        rows = [split.rows for split in splits.values()]
+        check_fit(self.recipe, task, rows, sizes, self.stream)
+        return splits
+
+    def _finish(
+        self, directory: RunDirectory, splits: Mapping[str, _EvaluationSplit]
+    ) -> dict[str, Any]:
+        """`finish` in a directory that this process has alone."""
+        task = self.dataset.make_task(self.variant)
+        encoding = Encoding.of(task)
+        rows = {name: split.rows for name, split in splits.items()}
+        objective = OBJECTIVES[encoding.target]()
         with memory_errors(self.recipe, self.setting), isolated(self.seed, self.setting):
             sizes = encoding.sizes(next(iter(rows.values())))
             model = build(self.recipe.model, encoding.form, sizes, self.recipe.options)
@@ -111,10 +162,10 @@ class Run:
                 **taken,
                 "model_parameters": sum(one.numel() for one in model.parameters()),
                 "metrics": list(task.metrics),
-                "splits": self._reports(model, objective, rows),
+                "splits": self._reports(model, objective, task, splits),
                 "halting": self._halting(model, rows),
                 "eureka": self._eureka(directory),
-                "curve": _thinned(directory.metrics()),
+                "curve": _thinned(self._looks(directory)),
                 "machine": machine(self.setting),
                 "evaluation_seconds": round(time.perf_counter() - started, 3),
                 "dataset": str(self.dataset.path.resolve()),
@@ -156,7 +207,8 @@ class Run:
     @contextlib.contextmanager
     def _batches(self, encoding: Encoding) -> Iterator[Batches]:
         """What the model is trained on: the train split, or a stream."""
-        size, device = self.recipe.batch_size, self.setting.device
+        recipe, device = self.recipe, self.setting.device
+        size = recipe.batch_size
         if not self.stream:
             rows = read_split(self.dataset, self.variant, "train", encoding)
             if fits(rows, device):
@@ -165,34 +217,46 @@ class Run:
                 rows,
                 size,
                 self.seed,
-                window=self.recipe.window,
+                one_length=recipe.one_length,
                 fixed_width=self.setting.compiled,
-                balanced=self.recipe.balanced,
+                balanced=recipe.balanced,
             )
             return
         manifest = self.dataset.manifest
+        task = manifest.make_task(self.variant)
         # The same seed and parameters: no row of the evaluation splits comes in the stream.
         source = Rounds(
-            manifest.make_task(self.variant),
+            task,
             "train",
             size,
             {name: split.rows for name, split in manifest.variants[self.variant].items()},
         )
         with open_engine(workers=self.workers) as engine:
-            yield StreamBatches(source, size, encoding, engine, device)
+            # An epoch is as many rows as the paper's train split has.
+            epoch = task.split("train").rows
+            choose = functools.partial(
+                OneLength, batch_size=size, seed=self.seed, balanced=recipe.balanced
+            )
+            yield StreamBatches(
+                source, size, encoding, engine, device, epoch, choose if recipe.one_length else None
+            )
 
     def _reports(
-        self, model: nn.Module, objective: Objective, rows: Mapping[str, Rows]
+        self,
+        model: nn.Module,
+        objective: Objective,
+        task: Task,
+        splits: Mapping[str, _EvaluationSplit],
     ) -> dict[str, Any]:
         """How the model does on each evaluation split, by what makes rows hard."""
         return {
             name: evaluate(
-                self.dataset.path,
-                predict(model, split, objective, self.setting),
-                variant=self.variant,
+                split.judged.to_pylist(),
+                predict(model, split.rows, objective, self.setting),
+                task=task,
                 split=name,
             ).to_dict()
-            for name, split in rows.items()
+            for name, split in splits.items()
         }
 
     def _halting(self, model: nn.Module, rows: Mapping[str, Rows]) -> dict[str, float] | None:
@@ -201,13 +265,34 @@ class Run:
         steps = {name: halting_steps(model, split, self.setting) for name, split in rows.items()}
         return {name: value for name, value in steps.items() if value is not None}
 
+    def _looks(self, directory: RunDirectory) -> list[dict[str, Any]]:
+        """The lines of the metrics that say how the watched splits stood."""
+        needed = {f"{split}/loss" for split in self.study.watched}
+        return [line for line in directory.metrics() if needed <= line.keys()]
+
     def _eureka(self, directory: RunDirectory) -> dict[str, Any] | None:
         """When the watched accuracy first passed the threshold, None if it never did."""
         split = self.study.select or next(iter(self.study.watched), None)
-        for line in directory.metrics() if self.study.eureka else ():
+        for line in self._looks(directory) if self.study.eureka else ():
             if line[f"{split}/accuracy"] > self.study.eureka:
                 return {"split": split, "step": line["step"], "epoch": line["epoch"]}
         return None
+
+
+def command_without_data(
+    study: Study, recipe: Recipe, variant: str, seed: int, setting: Setting, stream: bool
+) -> dict[str, Any]:
+    """What is run, as far as it is known before the dataset is made; as JSON values."""
+    return {
+        "synthbench": __version__,
+        "task": study.task,
+        "variant": variant,
+        "recipe": recipe.to_dict(),
+        "seed": seed,
+        "stream": stream,
+        "select": study.select,
+        "precision": setting.precision,
+    }
 
 
 def _thinned(curve: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from synthbench.errors import unknown_name
-from synthbench.train.recipes.base import Recipe
+from synthbench.train.recipes.base import SCHEDULES, Recipe
 
 #: Warm-up begins here (Eureka A.10).
 _FIRST_RATE = 1e-6
@@ -25,19 +25,20 @@ def learning_rate(recipe: Recipe, step: int) -> float:
     if step < recipe.warmup:
         return _FIRST_RATE + (recipe.learning_rate - _FIRST_RATE) * step / recipe.warmup
     left = max(1, recipe.steps - recipe.warmup - 1)
-    return SCHEDULES[recipe.schedule](recipe, min(1.0, (step - recipe.warmup) / left))
+    return _RATES[recipe.schedule](recipe, min(1.0, (step - recipe.warmup) / left))
 
 
 def temperature(recipe: Recipe, step: int) -> float | None:
     """The temperature of a step under heat treatment (Eureka, section 3), None without it.
 
-    It rises in a straight line from the first to the last one while the given share of all steps
-    is done, and stays there.
+    Its inverse falls from that of the first temperature to that of the last along half a cosine
+    while the given share of all steps is done, and stays there. The paper speaks of heating up the
+    temperature and gives no curve; in its program the schedule is that of 1/τ.
     """
     if recipe.heat is None:
         return None
     first, last, share = recipe.heat
-    return first + (last - first) * min(1.0, step / max(1.0, share * recipe.steps))
+    return 1 / _bend(1 / first, 1 / last, min(1.0, step / max(1.0, share * recipe.steps)))
 
 
 def _constant(recipe: Recipe, done: float) -> float:
@@ -56,8 +57,8 @@ def _one_cycle(recipe: Recipe, done: float) -> float:
 
 
 def _bend(first: float, last: float, done: float) -> float:
-    """From one rate to another along half a cosine."""
+    """From one value to another along half a cosine."""
     return last + (first - last) * (1 + math.cos(math.pi * done)) / 2
 
 
-SCHEDULES = {"constant": _constant, "cosine": _cosine, "one-cycle": _one_cycle}
+_RATES = dict(zip(SCHEDULES, (_constant, _cosine, _one_cycle), strict=True))

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import platform
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import torch
 
+from synthbench.engine.engine import usable_cores
 from synthbench.errors import SynthbenchError, UsageError, unknown_name
 from synthbench.train.recipes.base import Recipe
 
@@ -106,3 +110,26 @@ def memory_errors(recipe: Recipe, setting: Setting) -> Iterator[None]:
             f"Too little memory on {setting.device} for model {recipe.name!r} with batch size "
             f"{recipe.batch_size}: try --recipe batch_size={half}{hint}."
         ) from error
+
+
+def machine(setting: Setting) -> dict[str, Any]:
+    """What a run was made with, as JSON values."""
+    gpu = setting.device.type == "cuda"
+    return {
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "platform": f"{platform.system()} {platform.machine()}",
+        "processor": processor(),
+        "cores": usable_cores(),
+        "threads": torch.get_num_threads(),
+        "gpu": torch.cuda.get_device_name(setting.device) if gpu else None,
+    }
+
+
+def processor() -> str:
+    """The processor's name, as far as the system tells it."""
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()

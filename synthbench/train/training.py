@@ -6,13 +6,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from synthbench.sources import use_source_dir
-from synthbench.tables import text_table
+from synthbench.engine.engine import check_workers
+from synthbench.errors import UsageError, check_whole_number
+from synthbench.tasks.images.locations import SourceDir, use_source_dir
+from synthbench.text import text_table
 from synthbench.train.data import DataRequest
 from synthbench.train.directory import RunDirectory
+from synthbench.train.fitting import Trial
 from synthbench.train.recipes import find_study
-from synthbench.train.run import Run
+from synthbench.train.run import Run, command_without_data
 from synthbench.train.setting import Setting
+
+#: PyTorch takes no larger one.
+_LARGEST_SEED = 2**64 - 1
 
 
 def train(
@@ -29,24 +35,25 @@ def train(
     options: Mapping[str, Any] | None = None,
     parameters: Mapping[str, Any] | None = None,
     rows: Mapping[str, int] | None = None,
-    stream: bool = False,
+    stream: bool | None = None,
     device: str = "auto",
     precision: str = "float32",
     compile: bool = False,
     workers: int = 1,
-    source_dir: str | Path | None = None,
+    source_dir: SourceDir | None = None,
     overwrite: bool = False,
     progress: bool = True,
 ) -> dict[str, Any]:
     """Train one model and evaluate it on every evaluation split.
 
     An interrupted run is continued by the same call, from its last validation; on a CPU it ends
-    with the same numbers. A finished one is only read.
+    with the same numbers. A finished one is only read. A call that is refused writes nothing.
 
     Args:
         task: name of the task.
         model: name of a model that has a recipe for it.
-        out: the run's directory; default: `runs/TASK/VARIANT/MODEL/seed-SEED`.
+        out: the run's directory: new, empty, or of this run, and in no dataset; default:
+            `runs/TASK/VARIANT/MODEL/seed-SEED`.
         profile: sizes of the recipe: "cpu", or "paper".
         study: "main", or an ablation of the papers.
         variant: one of the task's variants; default: the recipe's first.
@@ -57,12 +64,13 @@ def train(
         options: options of the model to change, such as `num_layers`.
         parameters: the task's parameters that differ from the recipe's.
         rows: rows of splits that differ from the recipe's.
-        stream: train on fresh rows from `stream`, instead of the train split.
+        stream: train on fresh rows from `stream` instead of the train split; default: as the
+            recipe does.
         device: "auto", "cpu", "cuda" or "cuda:N".
         precision: "float32", or "bfloat16".
         compile: compile the training step with `torch.compile`.
-        workers: how many processes make rows.
-        source_dir: where source images lie, for tasks made from images.
+        workers: how many processes make rows, at most 256.
+        source_dir: where source images lie, as in `synthbench.generate`.
         overwrite: replace another run that is there.
         progress: show a bar on standard error, if that is a terminal.
 
@@ -76,10 +84,14 @@ def train(
         DatasetError: a dataset or checkpoint that is not what it should be.
         SynthbenchError: too little memory.
     """
+    check_workers(workers)
     group = find_study(task, profile, study)
     variant = variant or group.variants[0]
     chosen = group.recipe(model).for_variant(variant).changed(recipe or {}, options or {})
+    stream = group.stream if stream is None else stream
     setting = Setting.make(device, precision, compile, progress)
+    check_whole_number("Workers", workers, least=1)
+    _check_seed(seed)
     path = Path(out or Path("runs", task, variant, chosen.name, f"seed-{seed}"))
     wanted = DataRequest(
         task,
@@ -89,10 +101,22 @@ def train(
         insisted=parameters or {},
         stream=stream,
     )
+    place = Path(data or path / "data")
+    directory = RunDirectory(path, place)
     with use_source_dir(source_dir):
-        dataset = wanted.open(Path(data or path / "data"), workers, progress)
+        known = command_without_data(group, chosen, variant, seed, setting, stream)
+        directory.check(known, overwrite)
+        dataset = wanted.find(place)
+        Trial.of(wanted, variant, dataset).check(chosen, stream)
+        dataset = dataset or wanted.make(place, workers, progress, overwrite)
         run = Run(group, chosen, dataset, variant, seed, setting, stream, workers)
-        return run.finish(RunDirectory(path), overwrite)
+        return run.finish(directory, overwrite)
+
+
+def _check_seed(seed: int) -> None:
+    check_whole_number("Seed", seed, least=0)
+    if seed > _LARGEST_SEED:
+        raise UsageError(f"Seed {seed}: allowed are whole numbers from 0 to {_LARGEST_SEED}.")
 
 
 def summary(result: Mapping[str, Any]) -> str:

@@ -8,20 +8,25 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
-from synthbench.dataset import Dataset
-from synthbench.engine import open_engine, usable_cores
+from synthbench.dataset.dataset import Dataset
+from synthbench.dataset.staging import write_failure, write_json, write_text
+from synthbench.engine.engine import check_workers, default_workers
+from synthbench.engine.open import open_engine
 from synthbench.errors import check_whole_number, unknown_name
-from synthbench.publishing import write_json, write_text
-from synthbench.sources import use_source_dir
+from synthbench.progress import progress_bar
+from synthbench.tasks.images.locations import SourceDir, use_source_dir
 from synthbench.train.comparison import compare, markdown
 from synthbench.train.data import DataRequest
 from synthbench.train.directory import RUN, RunDirectory
+from synthbench.train.fitting import Trial
+from synthbench.train.output import check_output
 from synthbench.train.recipes import find_study
-from synthbench.train.recipes.base import Study
-from synthbench.train.run import Run
+from synthbench.train.recipes.base import Recipe, Study
+from synthbench.train.run import Run, command_without_data
 from synthbench.train.setting import Setting
+
+#: The file that tells the directory of a validation from others.
+_MARK = ".validation"
 
 
 def validate(
@@ -34,12 +39,12 @@ def validate(
     seeds: int | None = None,
     out: str | Path | None = None,
     data: str | Path | None = None,
-    stream: bool = False,
+    stream: bool | None = None,
     device: str = "auto",
     precision: str = "float32",
     compile: bool = False,
     workers: int | None = None,
-    source_dir: str | Path | None = None,
+    source_dir: SourceDir | None = None,
     overwrite: bool = False,
     progress: bool = True,
 ) -> dict[str, Any]:
@@ -55,16 +60,18 @@ def validate(
         models: names of models; default: all of the study.
         variants: variants of the task; default: all of the study.
         seeds: how many seeds, from 0; default: the study's number.
-        out: the directory; default: `TASK-validation`. The table is written there as
-            `TASK-PROFILE.json` and `.md`, with the name of an ablation in between.
+        out: the directory: new, empty, or of a validation, and in no dataset; default:
+            `TASK-validation`. The table is written there as `TASK-PROFILE.json` and `.md`, with
+            the name of an ablation in between.
         data: a dataset directory, made if it is not there; default: `data` in `out`.
-        stream: train on fresh rows from `stream`, instead of the train split.
+        stream: train on fresh rows from `stream` instead of the train split; default: as the
+            study does.
         device: "auto", "cpu", "cuda" or "cuda:N".
         precision: "float32", or "bfloat16".
         compile: compile the training step with `torch.compile`.
-        workers: how many runs at once, each with one thread; default: the usable cores, on a GPU
-            one.
-        source_dir: where source images lie, for tasks made from images.
+        workers: how many runs at once, each with one thread, at most 256; default: the usable
+            cores, on a GPU or in a daemonic process 1.
+        source_dir: where source images lie, as in `synthbench.generate`.
         overwrite: replace runs of other recipes that are there.
         progress: show a bar on standard error, if that is a terminal.
 
@@ -78,16 +85,23 @@ def validate(
         SynthbenchError: too little memory, or a run that ended abruptly.
     """
     started = time.perf_counter()
-    chosen = _narrowed(find_study(task, profile, study), models, variants, seeds)
+    check_workers(workers)
+    whole = find_study(task, profile, study)
+    chosen = _narrowed(whole, models, variants, seeds)
+    stream = chosen.stream if stream is None else stream
     setting = Setting.make(device, precision, compile, threads=1)
     if workers is None:
-        workers = usable_cores() if setting.device.type == "cpu" else 1
-    check_whole_number("Workers", workers, least=1)
+        workers = default_workers() if setting.device.type == "cpu" else 1
     setting = dataclasses.replace(setting, progress=progress and workers == 1)
     path = Path(out or f"{task}-validation")
     request = DataRequest(task, chosen.variants, chosen.parameters, chosen.rows, stream=stream)
+    place = Path(data or path / "data")
+    check_output(path, place, _MARK)
     with use_source_dir(source_dir):
-        dataset = request.open(Path(data or path / "data"), workers, progress)
+        dataset = request.find(place)
+        _check(chosen, request, dataset, setting, path, overwrite)
+        dataset = dataset or request.make(place, workers, progress, overwrite)
+        _mark(path)
         runs = _runs(chosen, dataset, setting, stream, path)
         continued = any((directory.path / RUN).is_file() for directory, _ in runs)
         results = _finish(runs, workers, overwrite, progress)
@@ -95,7 +109,7 @@ def validate(
     for (_, run), result in zip(runs, results, strict=True):
         by_line.setdefault((run.variant, run.recipe.title), []).append(result)
     comparison = {
-        "command": _command(chosen, setting, stream),
+        "command": _command(whole, chosen, setting, stream),
         **compare(chosen, by_line),
         "workers": workers,
         "seconds": None if continued else round(time.perf_counter() - started, 1),
@@ -127,13 +141,44 @@ def _narrowed(
     )
 
 
+def _check(
+    study: Study,
+    request: DataRequest,
+    dataset: Dataset | None,
+    setting: Setting,
+    path: Path,
+    overwrite: bool,
+) -> None:
+    """Make sure that all runs can be made where they are to lie; writes nothing."""
+    for variant in study.variants:
+        trial = Trial.of(request, variant, dataset)
+        for recipe in (one.for_variant(variant) for one in study.recipes):
+            for seed in range(study.seeds):
+                known = command_without_data(study, recipe, variant, seed, setting, request.stream)
+                _directory(path, variant, recipe, seed).check(known, overwrite)
+            trial.check(recipe, request.stream)
+
+
+def _mark(path: Path) -> None:
+    """Mark the directory, so that the next call knows it for one of a validation."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise write_failure(path, error) from error
+    write_text(path / _MARK, "This directory was written by `synthbench validate`.\n")
+
+
+def _directory(path: Path, variant: str, recipe: Recipe, seed: int) -> RunDirectory:
+    return RunDirectory(path / variant / recipe.name / f"seed-{seed}")
+
+
 def _runs(
     study: Study, dataset: Dataset, setting: Setting, stream: bool, path: Path
 ) -> list[tuple[RunDirectory, Run]]:
     """All runs and where they lie, in the table's order."""
     return [
         (
-            RunDirectory(path / variant / recipe.name / f"seed-{seed}"),
+            _directory(path, variant, recipe, seed),
             Run(study, recipe.for_variant(variant), dataset, variant, seed, setting, stream),
         )
         for variant in study.variants
@@ -147,8 +192,8 @@ def _finish(
 ) -> list[dict[str, Any]]:
     """The results of all runs, in order."""
     with (
-        tqdm(total=len(runs), unit=" runs", disable=None if progress else True) as bar,
-        open_engine(workers=min(workers, len(runs))) as engine,
+        progress_bar(progress, total=len(runs), unit=" runs") as bar,
+        open_engine(workers=workers, calls=len(runs)) as engine,
     ):
         asked = [engine.submit(run.finish, directory, overwrite) for directory, run in runs]
         results = []
@@ -158,9 +203,8 @@ def _finish(
         return results
 
 
-def _command(study: Study, setting: Setting, stream: bool) -> str:
-    """The command that makes this comparison again."""
-    whole = find_study(study.task, study.profile, study.name)
+def _command(whole: Study, study: Study, setting: Setting, stream: bool) -> str:
+    """The command that makes this comparison again, of part of a whole study."""
     words = ["synthbench validate", study.task, f"--profile {study.profile}"]
     if study.name != "main":
         words.append(f"--study {study.name}")
@@ -170,8 +214,8 @@ def _command(study: Study, setting: Setting, stream: bool) -> str:
         words += [f"--variant {variant}" for variant in study.variants]
     if study.seeds != whole.seeds:
         words.append(f"--seeds {study.seeds}")
-    if stream:
-        words.append("--stream")
+    if stream != study.stream:
+        words.append("--stream" if stream else "--no-stream")
     if setting.device.type != "cpu":
         words.append(f"--device {setting.device.type}")
     if setting.precision != "float32":

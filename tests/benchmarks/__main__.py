@@ -20,26 +20,27 @@ import resource
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from synthbench.candidates import Round
-from synthbench.dataset import columns_of
-from synthbench.engine import Asked, Engine, usable_cores
+from synthbench.dataset.dataset import columns_of
+from synthbench.engine.engine import Asked, Engine, usable_cores
 from synthbench.errors import SynthbenchError
 from synthbench.features import arrow_schema
-from synthbench.generation import run_all
-from synthbench.planning import drawing_order, make_plan
+from synthbench.generation.generate import run
+from synthbench.generation.request import Request
+from synthbench.generation.shards import ShardPlan, make_shard, rows_table
 from synthbench.registry import make_task, task_names
-from synthbench.sampling import SplitSampler
-from synthbench.streaming import stream
-from synthbench.tables import text_table
+from synthbench.sampling.blocks import Round
+from synthbench.sampling.plan import drawing_order, make_plan
+from synthbench.sampling.splits import SplitSampler
+from synthbench.streaming.rounds import stream
 from synthbench.tasks.base import Task
-from synthbench.writing import ShardPlan, SplitWriter, rows_table
+from synthbench.text import text_table
 
 T = TypeVar("T")
 
@@ -87,24 +88,24 @@ def stages(task: Task, rows: int, directory: Path) -> dict[str, float]:
             pass
     total = plan.rows(largest.name)
     rounds = SplitSampler(task, largest, plan, seen, TimedEngine(clock)).rounds()
-    shards = ShardPlan.of(task, directory, largest.name, total, task.shard_rows)
-    with SplitWriter(shards, [], lambda shards, checkpoint: None) as writer:
-        while (drawn := clock.time("sample", lambda: next(rounds, None))) is not None:
-            table = clock.time("render", functools.partial(_render, task, drawn))
-            clock.time("write", functools.partial(_write, writer, table))
+    shard = ShardPlan.of(task, directory, largest.name, total, total).shard(0)
+    tables = _rendered(task, rounds, clock)
+    clock.time("all", lambda: make_shard(tables, shard, directory / "shard.parquet"))
+    clock.seconds["write"] = (
+        clock.seconds["all"] - clock.seconds["sample"] - clock.seconds["render"]
+    )
     clock.seconds["sample"] -= clock.seconds["propose"]
     return {stage: clock.seconds[stage] for stage in ("propose", "sample", "render", "write")}
+
+
+def _rendered(task: Task, rounds: Iterator[Round], clock: Clock) -> Iterator[pa.Table]:
+    while (drawn := clock.time("sample", lambda: next(rounds, None))) is not None:
+        yield clock.time("render", functools.partial(_render, task, drawn))
 
 
 def _render(task: Task, drawn: Round) -> pa.Table:
     rows = drawn.rows()
     return rows_table(task, rows.block, rows.fingerprints)
-
-
-def _write(writer: SplitWriter, table: pa.Table) -> None:
-    """Write and wait, so that the time is the stage's own."""
-    writer.write(table)
-    writer.finish()
 
 
 def bare(path: Path, task: Task, variant: str) -> tuple[int, float]:
@@ -170,12 +171,17 @@ def measure(task: Task, workers: int, rows: int | None) -> None:
     with tempfile.TemporaryDirectory() as place:
         path = Path(place) / name
         started = time.perf_counter()
-        (outcome,) = run_all(
-            name, out=path, variant=None, seed=0, preset="paper",
-            parameters=task.parameters.to_dict(), shard_rows=None,
-            rows={largest.name: rows} if rows else None, workers=workers, engine="local",
-            scheduler=None, source_dir=None, overwrite=False, progress=False,
-        )  # fmt: skip
+        rows_asked = {largest.name: rows} if rows else None
+        outcome = run(
+            Request(
+                name,
+                out=path,
+                parameters=task.parameters.to_dict(),
+                rows=rows_asked,
+                workers=workers,
+                progress=False,
+            )
+        )
         whole = time.perf_counter() - started
         seconds = outcome.seconds[task.variant]
         splits = outcome.manifest.variants[task.variant]

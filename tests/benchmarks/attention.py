@@ -12,8 +12,8 @@ import time
 import numpy as np
 import torch
 
-from synthbench.tables import text_table
-from synthbench.train.attention import NORMALISATIONS, Attention
+from synthbench.text import text_table
+from synthbench.train.layers.attention import NORMALISATIONS, Attention
 from synthbench.train.setting import PRECISIONS, Setting
 
 

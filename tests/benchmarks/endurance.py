@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 
 import psutil
 
-from synthbench import publishing
-from synthbench.generation import run_all
+from synthbench.dataset import staging
+from synthbench.generation.generate import run
+from synthbench.generation.request import Request
 from synthbench.registry import make_task
 
 
@@ -42,22 +43,27 @@ def main(words: list[str]) -> None:
     task = make_task(chosen.task)
     largest = max(task.splits, key=lambda split: split.rows).name
     moments = []
-    save = publishing.Workplace.save
+    save = staging.Staging.save
 
     def watched(self: Any, variant: str, split: str, record: dict[str, Any]) -> None:
         save(self, variant, split, record)
         if split == largest and "shards" in record:
             moments.append(_now(sum(shard["rows"] for shard in record["shards"])))
 
-    publishing.Workplace.save = watched  # type: ignore[method-assign]
+    staging.Staging.save = watched  # type: ignore[method-assign]
     with tempfile.TemporaryDirectory() as place:
         started = time.perf_counter()
-        (outcome,) = run_all(
-            chosen.task, out=Path(place) / "out", variant=None, seed=0, preset="paper",
-            parameters={}, rows={largest: chosen.rows}, shard_rows=chosen.shard_rows,
-            workers=chosen.workers, engine=chosen.engine, scheduler=None, source_dir=None,
-            overwrite=False, progress=False,
-        )  # fmt: skip
+        outcome = run(
+            Request(
+                chosen.task,
+                out=Path(place) / "out",
+                rows={largest: chosen.rows},
+                shard_rows=chosen.shard_rows,
+                workers=chosen.workers,
+                engine=chosen.engine,
+                progress=False,
+            )
+        )
         wall = time.perf_counter() - started
         shards = outcome.manifest.variants[task.variant][largest].shards
     print(f"{chosen.rows:,} rows in {len(shards)} shards: {wall:.0f} s, {chosen.workers} workers")

@@ -24,14 +24,15 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import FlopCounterMode
 
-from synthbench.engine import Engine, open_engine, usable_cores
+from synthbench.engine.engine import Engine, usable_cores
+from synthbench.engine.open import open_engine
 from synthbench.registry import make_task, task_names
-from synthbench.streaming import Rounds
-from synthbench.tables import text_table
+from synthbench.streaming.rounds import Rounds
 from synthbench.tasks.base import Task
-from synthbench.train.attention import balance_gradients
+from synthbench.text import text_table
 from synthbench.train.batches import Batch, StreamBatches
 from synthbench.train.encoding import Encoding
+from synthbench.train.layers.attention import balance_gradients
 from synthbench.train.models import build
 from synthbench.train.objectives import OBJECTIVES
 from synthbench.train.recipes import find_study

@@ -22,7 +22,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 import synthbench
-from synthbench.tables import text_table
+from synthbench.text import text_table
 
 #: Makes three rows of each of its tasks and prints a checksum for each; some need more packages.
 _EVERY_TASK = """

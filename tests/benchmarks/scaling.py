@@ -22,9 +22,10 @@ from typing import NamedTuple
 
 import psutil
 
-from synthbench.generation import run_all
+from synthbench.generation.generate import run
+from synthbench.generation.request import Request
 from synthbench.registry import make_task
-from synthbench.tables import text_table
+from synthbench.text import text_table
 
 #: Engines with their numbers of workers.
 SETTINGS = (("local", 1), ("local", 2), ("dask", 1), ("dask", 2))
@@ -104,12 +105,17 @@ def _run(place: Path, task: str, rows: int, workers: int, cluster: _Cluster | No
     made = make_task(task)
     largest = max(made.splits, key=lambda split: split.rows).name
     before = _processors(cluster)
-    (outcome,) = run_all(
-        task, out=place / f"{rows}", variant=None, seed=0, preset="paper", parameters={},
-        rows={largest: rows}, shard_rows=None, workers=workers,
-        engine="dask" if cluster else "local", scheduler=cluster.address if cluster else None,
-        source_dir=None, overwrite=False, progress=False,
-    )  # fmt: skip
+    outcome = run(
+        Request(
+            task,
+            out=place / f"{rows}",
+            rows={largest: rows},
+            workers=workers,
+            engine="dask" if cluster else "local",
+            scheduler=cluster.address if cluster else None,
+            progress=False,
+        )
+    )
     used = [after - start for start, after in zip(before, _processors(cluster), strict=True)]
     return Seconds(outcome.seconds[made.variant][largest], *used)
 

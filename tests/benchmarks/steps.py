@@ -11,13 +11,12 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from synthbench.engine import usable_cores
+from synthbench.engine.engine import usable_cores
 from synthbench.registry import task_names
-from synthbench.tables import text_table
-from synthbench.train.machine import machine
+from synthbench.text import text_table
 from synthbench.train.recipes import find_study
 from synthbench.train.recipes.base import Recipe, Study
-from synthbench.train.setting import PRECISIONS, Setting
+from synthbench.train.setting import PRECISIONS, Setting, machine
 from synthbench.train.training import train
 
 #: Rows of every evaluation split, on which the speed does not depend.

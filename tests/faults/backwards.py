@@ -14,6 +14,6 @@ _started, _true_time = time.time(), time.time
 if __name__ == "__main__":
     # Before anything else is imported that may keep a reference of its own.
     time.time = lambda: _started - _SPEED * (_true_time() - _started)
-    from synthbench import cli
+    from synthbench.cli.main import main
 
-    cli.main(sys.argv[1:])
+    main(sys.argv[1:])

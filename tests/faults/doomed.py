@@ -18,7 +18,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from synthbench import cli
+from synthbench.cli.main import main
 
 #: What changes a file system, by the names of its audit events.
 _CHANGES = {"os.rename", "os.remove", "os.rmdir", "os.mkdir", "shutil.rmtree", "open"}
@@ -55,4 +55,4 @@ class Steps:
 if __name__ == "__main__":
     _step, _root, *_words = sys.argv[1:]
     sys.addaudithook(Steps(Path(_root).resolve(), _step))
-    cli.main(_words)
+    main(_words)

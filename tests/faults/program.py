@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from synthbench import cli
+from synthbench.cli.main import main
 from tests.making import files
 from tests.support import environment
 
@@ -34,7 +34,7 @@ class Program:
     Args:
         words: the command's words.
         cwd: where it runs.
-        module: what runs instead of `synthbench.cli`; it is given the words.
+        module: what runs instead of `synthbench.cli.main`; it is given the words.
         enter: a command that runs it, such as `prlimit` with a limit.
         changes: variables of its environment.
     """
@@ -43,7 +43,7 @@ class Program:
         self,
         words: Sequence[str],
         cwd: Path,
-        module: Sequence[str] = ("synthbench.cli",),
+        module: Sequence[str] = ("synthbench",),
         enter: Sequence[str] = (),
         **changes: str,
     ) -> None:
@@ -142,7 +142,7 @@ def run_here(*words: str, cwd: Path) -> tuple[int, str, str]:
         contextlib.redirect_stderr(errors),
         pytest.raises(SystemExit) as ended,
     ):
-        cli.main(words)
+        main(words)
     assert isinstance(ended.value.code, int)
     return ended.value.code, printed.getvalue(), errors.getvalue()
 

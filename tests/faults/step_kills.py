@@ -8,7 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from synthbench.dataset import Dataset
+import pytest
+
+from synthbench.dataset.dataset import Dataset
+from synthbench.errors import DatasetError
 from tests.faults.program import Program, finished_shards, run_here, stamp, whole
 from tests.faults.survived import survived
 from tests.making import files, names
@@ -75,11 +78,18 @@ class KillsBeforeSteps:
         status, *printed = Program(self._words, self._directory, module=module).end()
         assert (status, printed) == (-signal.SIGKILL, ["", ""])
         shards = finished_shards(self._out)
-        # Any command finds the old dataset or the new one, if there was one.
-        if self._overwriting or self._out.exists():
+        # Any command finds the old dataset or the new one, if there was one; or, killed between the
+        # two renames, it says where the old one lies and how it is put back.
+        if self._out.exists():
             found = Dataset.open(self._out)
             assert files(found.path) in (self._old, self._expected)
-            assert shards == finished_shards(self._out)
+        elif self._overwriting:
+            aside = self._directory / ".ctl.partial" / "old"
+            with pytest.raises(DatasetError, match="puts it back") as said:
+                Dataset.open(self._out)
+            assert str(aside) in str(said.value)
+            assert files(aside) == self._old
+        assert shards == finished_shards(self._out)
         done = self._out.exists() and files(self._out) == self._expected
         assert run_here(*self._words, cwd=self._directory) == (0, "", "")
         assert files(self._out) == self._expected

@@ -9,9 +9,12 @@ import pytest
 from tests.faults.random_faults import FAULTS, Disturbed
 from tests.faults.step_kills import KillsBeforeSteps
 
-pytestmark = pytest.mark.skipif(
-    not Path("/proc/self/task").exists(), reason="no /proc to find a run's processes in"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not Path("/proc/self/task").exists(), reason="no /proc to find a run's processes in"
+    ),
+]
 
 
 #: How often each fault strikes here; `python -m tests.faults` lets them strike as often as asked.

@@ -18,6 +18,8 @@ from tests.faults.step_kills import WORDS
 from tests.faults.survived import survived
 from tests.making import files, names
 
+pytestmark = pytest.mark.slow
+
 needs_mounts = pytest.mark.skipif(
     not can_mount(), reason="mounting a file system in memory is not permitted here"
 )

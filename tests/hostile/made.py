@@ -12,10 +12,10 @@ from typing import Any
 import pyarrow.parquet as pq
 import yaml
 
-from synthbench.card import config, dataset_info
-from synthbench.dataset import Dataset, columns_of
-from synthbench.digest import RowDigest, file_sha256
-from synthbench.generation import generate
+from synthbench.dataset.card import config, dataset_info
+from synthbench.dataset.dataset import Dataset, columns_of
+from synthbench.dataset.digest import RowDigest, file_sha256
+from synthbench.generation.generate import generate
 from tests.tasks.tiny_sources import write_sources
 
 #: By name: the task, and how it is asked for. `listops` has a split of two shards.

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from synthbench.errors import SynthbenchError
-from synthbench.evaluation import evaluate
-from synthbench.generation import generate
-from synthbench.verification import verify
+from synthbench.evaluation.evaluate import evaluate
+from synthbench.generation.generate import generate
+from synthbench.verification.verify import verify
 from tests.hostile import made, watching
 from tests.hostile.strategies import PLACES
 from tests.hostile.targets import ours

@@ -21,15 +21,15 @@ import pyarrow.parquet as pq
 from huggingface_hub import DatasetCard
 from hypothesis import strategies as st
 
-from synthbench import png
-from synthbench.dataset import Dataset, Manifest
+from synthbench.dataset.dataset import Dataset, Manifest
+from synthbench.dataset.forms import same
 from synthbench.errors import DatasetError, SynthbenchError
-from synthbench.evaluation import evaluate, score
-from synthbench.findings import is_one_line
-from synthbench.generation import generate
-from synthbench.jsonforms import same
-from synthbench.predictions import read_predictions
-from synthbench.verification import Verdict, verify
+from synthbench.evaluation.evaluate import evaluate, score
+from synthbench.evaluation.predictions import read_predictions
+from synthbench.generation.generate import generate
+from synthbench.tasks.images import png
+from synthbench.text import is_one_line
+from synthbench.verification.verify import VerificationReport, verify
 from tests.hostile import made, strategies
 from tests.hostile.watching import nothing_else_is_touched, scratch
 
@@ -63,18 +63,18 @@ def ours(function: Callable[[], Any]) -> Any:
         return error
 
 
-def judged(directory: Path) -> Verdict | SynthbenchError:
+def judged(directory: Path) -> VerificationReport | SynthbenchError:
     """What `verify` makes of a dataset."""
     verdict = ours(lambda: verify(directory, workers=1, progress=False))
-    if isinstance(verdict, Verdict):
+    if isinstance(verdict, VerificationReport):
         assert all(text.isprintable() and len(text) <= 1_000 for text in verdict.failures)
         str(verdict).encode("utf-8")
-    assert isinstance(verdict, Verdict | SynthbenchError)
+    assert isinstance(verdict, VerificationReport | SynthbenchError)
     return verdict
 
 
-def is_good(verdict: Verdict | SynthbenchError) -> bool:
-    return isinstance(verdict, Verdict) and verdict.ok
+def is_good(verdict: VerificationReport | SynthbenchError) -> bool:
+    return isinstance(verdict, VerificationReport) and verdict.ok
 
 
 def evaluated(*arguments: Any, **options: Any) -> None:
@@ -251,11 +251,15 @@ def shard_tables(case: tuple[str, int, pa.Table, dict[str, Any]]) -> None:
 _IDS = ["0" * 16, "f" * 16, ""]
 
 
-@target(strategies.prediction_lines(_IDS))
-def prediction_lines(data: bytes) -> None:
-    """Lines of anything are read as predictions or named."""
+_ENDINGS = st.sampled_from(["jsonl", "json", "csv", "tsv", "jsonl.gz"])
+
+
+@target(st.tuples(strategies.prediction_lines(_IDS), _ENDINGS))
+def prediction_lines(case: tuple[bytes, str]) -> None:
+    """Lines of anything are read as predictions or named, whatever the file is called."""
+    data, ending = case
     with scratch() as root:
-        directory, path = made.dataset("listops"), root / "p.jsonl"
+        directory, path = made.dataset("listops"), root / f"p.{ending}"
         path.write_bytes(data)
         with nothing_else_is_touched(root, [path, directory]):
             read = ours(lambda: read_predictions(path, "test"))

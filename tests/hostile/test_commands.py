@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from synthbench import cli
+from synthbench.cli.main import main
 
 Told = tuple[int, str, str]
 
@@ -19,7 +19,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., Told]:
 
     def run(*words: object) -> Told:
         with pytest.raises(SystemExit) as ended:
-            cli.main([str(word) for word in words])
+            main([str(word) for word in words])
         assert isinstance(ended.value.code, int)
         return ended.value.code, *capsys.readouterr()
 
@@ -79,8 +79,8 @@ def test_a_pipe_in_place_of_predictions_is_not_waited_for(
 
 
 def test_a_name_too_long_for_any_file_is_one_error(run: Callable[..., Told]) -> None:
-    assert is_one_error(run("verify", "x" * 5_000), 1)
-    assert is_one_error(run("evaluate", "x" * 5_000, "p.jsonl"), 1)
+    assert is_one_error(run("verify", "x" * 5_000), 2)
+    assert is_one_error(run("evaluate", "x" * 5_000, "p.jsonl"), 2)
 
 
 def test_ids_that_a_terminal_would_obey_are_shown_as_text(

@@ -9,6 +9,8 @@ from hypothesis import HealthCheck, given, settings
 
 from tests.hostile.targets import TARGETS
 
+pytestmark = pytest.mark.slow
+
 #: Cases of each target; those that verify a dataset for each take longest.
 CASES = {"shard_tables": 12, "shard_bytes": 15, "manifest_file": 25, "card": 15, "leftovers": 15}
 

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tests.support import ROOT
@@ -42,13 +43,23 @@ def _note(event: str, arguments: tuple[object, ...]) -> None:
 def install() -> None:
     """Begin to listen, which cannot be ended; pyarrow, which no hook sees, is wrapped."""
     sys.addaudithook(_note)
-    opened = pq.ParquetFile.__init__
+    opened = pa.OSFile
 
-    def noting(self: pq.ParquetFile, source: object, *arguments: object, **options: object) -> None:
-        _note("open", (str(source),))
-        opened(self, source, *arguments, **options)
+    def noting(path: bytes, *arguments: object) -> pa.OSFile:
+        _note("open", (path,))
+        return opened(path, *arguments)
 
-    pq.ParquetFile.__init__ = noting
+    pa.OSFile = noting
+    read = pq.ParquetFile.__init__
+
+    def reading(
+        self: pq.ParquetFile, source: object, *arguments: object, **options: object
+    ) -> None:
+        if not isinstance(source, opened):  # which was noted
+            _note("open", (str(source),))
+        read(self, source, *arguments, **options)
+
+    pq.ParquetFile.__init__ = reading
 
 
 @contextlib.contextmanager

@@ -11,14 +11,14 @@ import pyarrow as pa
 import pytest
 
 from synthbench.errors import UsageError
-from synthbench.planning import make_plan
 from synthbench.registry import make_task
+from synthbench.sampling.plan import make_plan
 from synthbench.seeding import Draws
-from synthbench.tasks.arithmetic import Arithmetic
+from synthbench.tasks.arithmetic.task import Arithmetic
 from synthbench.tasks.base import Block
-from synthbench.tasks.expressions import ExpressionTask
-from synthbench.tasks.listops import ListOps
-from synthbench.verification import verify
+from synthbench.tasks.listops.task import ListOps
+from synthbench.tasks.trees.task import ExpressionTask
+from synthbench.verification.verify import verify
 from tests.making import make
 from tests.support import draw_splits, plain_rows
 
@@ -34,7 +34,7 @@ def balanced(name: str, **parameters: Any) -> ExpressionTask:
 
 
 def root(task: ExpressionTask, text: str) -> str:
-    return task.reader.read(text).symbol
+    return task.read(text).symbol
 
 
 def buckets(task: ExpressionTask, split: str) -> list[tuple[int, str, int]]:
@@ -74,7 +74,7 @@ def test_a_bucket_is_what_its_rows_are_and_is_read_from_them_again(name: str) ->
         columns = task.render(block)
         assert set(task.buckets(columns).tolist()) == {bucket}
         for row in plain_rows(columns)[:5]:
-            derived = task.derive({"text": row["text"]})
+            derived = task.recompute_columns({"text": row["text"]})
             assert (derived[task.bucket_name], derived["label"]) == (depth, label)
             assert root(task, row["text"]) == task.parameters.operators[kind]
         assert task.bucket_label(bucket) == f"{depth} {task.parameters.operators[kind]} {label}"
@@ -148,7 +148,7 @@ def test_of_arithmetic_the_few_rows_of_depth_1_are_counted_and_listed() -> None:
     counts = {bucket: task.capacity(split, bucket) for bucket in shallow}
     assert sum(count or 0 for count in counts.values()) == 200
     for bucket in shallow[:4]:
-        listed = task.listing(split, bucket)
+        listed = task.enumerate_rows(split, bucket)
         assert len(listed) == counts[bucket]
         assert set(task.buckets(task.render(listed)).tolist()) == {bucket}
     deep = next(bucket for bucket in split.buckets if task.goal(bucket).depth == 3)

@@ -1,7 +1,7 @@
 """ListOps: the generator against the solver, dependency depth by hand, parameters, rows."""
 
+import dataclasses
 import itertools
-import pickle
 
 import numpy as np
 import pyarrow as pa
@@ -10,9 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synthbench.errors import ParameterError, UsageError
+from synthbench.generation.generate import generate
+from synthbench.preview import draw_row
 from synthbench.seeding import Draws
-from synthbench.tasks.listops import ListOps
-from synthbench.tasks.listops_law import OPERATORS
+from synthbench.tasks.listops.distribution import OPERATORS, ListOpsDistribution
+from synthbench.tasks.listops.task import ListOps
+from synthbench.tasks.trees.distribution import DEPTH_BITS, RootDistribution
+from synthbench.tasks.trees.sampling import is_too_rare
 from tests.tasks.blocks import ids, propose_all, table
 
 FIRST = ListOps(parameters={"ties": "first"})
@@ -36,7 +40,7 @@ def tasks(draw):
 
 
 def derived(text, task=None):
-    return (task or ListOps()).derive({"text": text})
+    return (task or ListOps()).recompute_columns({"text": text})
 
 
 # The paper's rows.
@@ -136,7 +140,7 @@ def test_the_splits_have_the_paper_s_rows_and_depths():
 @settings(max_examples=60, deadline=None)
 def test_the_generator_agrees_with_the_reference_solver(task, block):
     for row in table(task, propose_all(task, block=block)).to_pylist():
-        assert {"text": row["text"], **task.derive(row)} == row
+        assert {"text": row["text"], **task.recompute_columns(row)} == row
         assert task.solve(row["text"]) == row["label"]
 
 
@@ -187,27 +191,10 @@ def test_an_id_names_the_row_whatever_the_parameters():
     assert ids(other, other.parse(text)) == ids(ListOps(), ListOps().parse(text))
 
 
-def test_a_block_is_the_same_again_and_from_a_pickled_task():
-    task = ListOps(parameters={"ties": "first"}, seed=3)
-    copy = pickle.loads(pickle.dumps(task))
-    assert copy.stream == task.stream
-    assert table(copy, propose_all(copy)).equals(table(task, propose_all(task)))
-    assert not table(task, propose_all(task, block=1)).equals(table(task, propose_all(task)))
-
-
-def test_arrays_hold_the_rows_of_render():
-    task = ListOps()
-    block = propose_all(task, n=20)
-    arrays = task.arrays(block)
-    assert list(arrays) == list(task.columns)
-    rows = zip(*(array.tolist() for array in arrays.values()), strict=True)
-    assert [dict(zip(arrays, row, strict=True)) for row in rows] == table(task, block).to_pylist()
-
-
 def test_ties_first_calls_rows_deeper_than_they_need_to_be():
     task = ListOps()
     rows = table(task, propose_all(FIRST, n=1_000)).to_pylist()
-    strict = [task.derive(row)["dependency_depth"] for row in rows]
+    strict = [task.recompute_columns(row)["dependency_depth"] for row in rows]
     first = [row["dependency_depth"] for row in rows]
     assert all(one <= other for one, other in zip(strict, first, strict=True))
     shallower = {
@@ -234,11 +221,11 @@ def test_ties_first_calls_rows_deeper_than_they_need_to_be():
 def test_capacity_counts_the_listing_which_is_like_what_is_proposed(parameters, bucket):
     task = ListOps(parameters=parameters)
     split = task.split("train")
-    listed = task.listing(split, bucket)
+    listed = task.enumerate_rows(split, bucket)
     rows = table(task, listed).to_pylist()
     assert task.capacity(split, bucket) == len(rows) == len({row["text"] for row in rows})
     assert all(row["dependency_depth"] == bucket for row in rows)
-    assert all({"text": row["text"], **task.derive(row)} == row for row in rows[::97])
+    assert all({"text": row["text"], **task.recompute_columns(row)} == row for row in rows[::97])
     proposed = task.propose(Draws({"test": 3}), 500, split, bucket)
     assert set(ids(task, proposed)) <= set(ids(task, listed))
     for name, column in proposed.columns.items():
@@ -248,13 +235,63 @@ def test_capacity_counts_the_listing_which_is_like_what_is_proposed(parameters, 
 
 def test_all_sums_of_two_digits_are_listed():
     task = ListOps(parameters={**ONE_LEVEL, "operators": "SM", "max_args": 2})
-    texts = task.render(task.listing(task.split("train"), 1))["text"].to_pylist()
+    texts = task.render(task.enumerate_rows(task.split("train"), 1))["text"].to_pylist()
     assert sorted(texts) == [f"[SM {a} {b} ]" for a, b in itertools.product(range(10), repeat=2)]
 
 
 def test_where_values_decide_nothing_is_counted():
     task = ListOps()
     assert {task.capacity(s, bucket) for s in task.splits for bucket in s.buckets} == {None}
+
+
+# Labels that hardly ever come.
+
+MIN_ALONE = {"operators": "MIN", "balance": "label"}
+
+
+def test_a_label_too_rare_to_be_drawn_has_no_rows():
+    """MIN is 8 at depth 8 for one in 10**13 of the operators drawn: a block would take years."""
+    task = ListOps(parameters=MIN_ALONE)
+    split = task.split("test")
+    found = {}
+    for bucket in split.buckets:
+        if task.bucket_label(bucket) in ("8 MIN 1", "8 MIN 5", "8 MIN 8"):
+            block = task.propose(Draws({"test": 1}), 64, split, bucket)
+            found[task.bucket_label(bucket)] = len(block)
+            assert len(task.render(block)["text"]) == len(block)
+    assert found["8 MIN 1"] > 0
+    assert (found["8 MIN 5"], found["8 MIN 8"]) == (0, 0)
+
+
+def test_what_a_rare_label_cannot_fill_goes_to_the_others(tmp_path):
+    """Under MED alone, 9 is the label of one in 300,000 of the lists drawn for depth 3."""
+    depths = {"train_depths": "1", "validation_depths": "3", "test_depths": "1"}
+    made = generate(
+        "listops",
+        out=tmp_path / "made",
+        parameters={"operators": "MED", "balance": "label", **depths},
+        rows={"train": 10, "iid": 10, "validation": 20, "test": 10},
+        workers=1,
+        progress=False,
+    )
+    counts = made.variants["default"]["validation"].buckets
+    assert sum(counts.values()) == 20
+    assert counts.pop("3 MED 9") == 0
+    assert len(counts) == 9
+    assert min(counts.values()) == 2
+
+
+@pytest.mark.parametrize("parameters", [{}, {"ties": "first"}, {"max_args": 10}, {"p_op": 0.05}])
+def test_with_all_operators_no_label_is_too_rare(parameters):
+    task = ListOps(parameters={**parameters, "balance": "label"})
+    for split in task.splits[1:]:
+        grammar = task.grammar(split)
+        distribution = ListOpsDistribution(grammar, OPERATORS, task.parameters.ties == "strict")
+        for depth, operator, label in map(task.goal, split.buckets):
+            root = RootDistribution(
+                dataclasses.replace(grammar, operators=1), distribution, operator
+            )
+            assert not is_too_rare(root, grammar.max_depth, label << DEPTH_BITS | depth)
 
 
 # What is refused.
@@ -333,7 +370,7 @@ def test_without_nesting_there_are_rows_of_depth_1():
 )
 def test_words_that_are_no_tokens_are_refused_by_parse(text):
     for column in ([text], ["[SM 1 2 ]", text]):
-        with pytest.raises(ValueError, match="is not a token of ListOps"):
+        with pytest.raises(ValueError, match="is not a token"):
             ListOps().parse({"text": pa.array(column)})
 
 
@@ -379,19 +416,11 @@ def test_an_answer_is_a_digit(prediction, answer):
     assert ListOps().read_answer({}, prediction) == answer
 
 
-def test_the_right_answer_scores_1_and_every_other_0():
-    task = ListOps()
-    row = {"text": "[MED 4 8 5 [MAX 8 4 9 ] ]", **derived("[MED 4 8 5 [MAX 8 4 9 ] ]")}
-    assert [task.score(row, digit) for digit in range(10)] == [0.0] * 6 + [1.0] + [0.0] * 3
-    assert task.score(row, "about six") == 0.0
-    assert task.measure(row, None) == {"accuracy": 0.0}
-
-
 # For people.
 
 
 def test_a_row_is_drawn_as_a_tree_with_what_is_not_needed_marked():
-    assert ListOps().draw({"text": "[MED 4 [SM 0 1 ] 5 [MAX 8 9 ] ]"}) == (
+    assert draw_row(ListOps(), {"text": "[MED 4 [SM 0 1 ] 5 [MAX 8 9 ] ]"}) == (
         "[MED 4 [SM 0 1 ] 5 [MAX 8 9 ] ]\n"
         "MED = 4\n"
         "├─ 4\n"
@@ -407,5 +436,5 @@ def test_a_row_is_drawn_as_a_tree_with_what_is_not_needed_marked():
 
 def test_which_of_equal_arguments_is_drawn_as_needed_follows_ties():
     text = "[MIN [MAX 1 2 ] 2 ]"
-    assert "(MAX = 2) not needed" in ListOps().draw({"text": text})
-    assert FIRST.draw({"text": text}).endswith("├─ MAX = 2\n│  ├─ (1)\n│  └─ 2\n└─ (2)")
+    assert "(MAX = 2) not needed" in draw_row(ListOps(), {"text": text})
+    assert draw_row(FIRST, {"text": text}).endswith("├─ MAX = 2\n│  ├─ (1)\n│  └─ 2\n└─ (2)")

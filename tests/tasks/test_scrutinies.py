@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from synthbench.auditing.variant import audit_spec_of
 from synthbench.registry import make_task
 from synthbench.tasks.base import Task
 from tests.support import IMAGELESS, draw_splits
@@ -18,7 +19,7 @@ def rendered(task: Task, split: str, rows: int = 60) -> dict[str, pa.Array]:
 
 
 def predictions(task: Task, name: str, columns: dict[str, pa.Array], split: str = "test") -> Any:
-    shortcut = next(one for one in task.scrutiny().shortcuts if one.name == name)
+    shortcut = next(one for one in audit_spec_of(task).shortcuts if one.name == name)
     train = rendered(task, "train", 2_000) if "train" in [s.name for s in task.splits] else {}
     return shortcut.fit(train)(columns)
 
@@ -26,20 +27,20 @@ def predictions(task: Task, name: str, columns: dict[str, pa.Array], split: str 
 @pytest.mark.parametrize(("name", "variant"), IMAGELESS)
 def test_every_task_can_be_looked_at_in_whole_and_in_parts(name: str, variant: str) -> None:
     task = make_task(name, variant)
-    scrutiny = task.scrutiny()
+    spec = audit_spec_of(task)
     for split in draw_splits(task, 60).values():
         columns = task.render(split.block)
         parts = [
             {key: one.slice(first, 7) for key, one in columns.items()} for first in range(0, 60, 7)
         ]
-        for code in scrutiny.kinships.values():
+        for code in spec.near_duplicate_keys.values():
             whole = code(columns)
             assert whole.dtype == np.uint64
             assert np.concatenate([code(part) for part in parts]).tolist() == whole.tolist()
-        for look in scrutiny.traits.values():
+        for look in spec.distributions.values():
             pieces = [one for part in parts for one in np.asarray(look(part)).tolist()]
             assert pieces == np.asarray(look(columns)).tolist()
-        for claim in scrutiny.claims:
+        for claim in spec.claims:
             claimed, needed = claim.compare(columns)
             assert len(claimed) == len(needed) == len(columns["text"])
 
@@ -54,11 +55,11 @@ def test_ctl_is_looked_at_in_the_order_of_computation(variant: str) -> None:
     if variant == "backward":
         texts = [" ".join(reversed(text.split())) for text in texts]
     columns = {"text": pa.array(texts)}
-    scrutiny = task.scrutiny()
-    assert list(scrutiny.traits["last function"](columns)) == ["b"] * 4
-    assert list(scrutiny.traits["start symbol"](columns)) == ["101", "000", "101", "101"]
-    assert list(scrutiny.traits["functions"](columns)) == list("dabdabbadb")
-    (code,) = scrutiny.kinships.values()
+    spec = audit_spec_of(task)
+    assert list(spec.distributions["last function"](columns)) == ["b"] * 4
+    assert list(spec.distributions["start symbol"](columns)) == ["101", "000", "101", "101"]
+    assert list(spec.distributions["functions"](columns)) == list("dabdabbadb")
+    (code,) = spec.near_duplicate_keys.values()
     first, second, third, fourth = code(columns).tolist()
     assert first == second
     assert len({first, third, fourth}) == 3
@@ -79,18 +80,18 @@ def parity(*rows: tuple[int, int, int, int]) -> dict[str, pa.Array]:
 
 
 def test_parity_knows_rows_with_a_and_b_exchanged() -> None:
-    (code,) = make_task("parity").scrutiny().kinships.values()
+    (code,) = audit_spec_of(make_task("parity")).near_duplicate_keys.values()
     found = code(parity((3, 4, 7, 2), (4, 3, 7, 2), (3, 4, 2, 7), (0, 0, 0, 0))).tolist()
     assert found[0] == found[1]
     assert len(set(found)) == 3
 
 
 def test_parity_counts_what_is_asked_for() -> None:
-    traits = make_task("parity").scrutiny().traits
+    distributions = audit_spec_of(make_task("parity")).distributions
     rows = parity((3, 4, 7, 2), (3, 5, 7, 2), (4, 6, 1, 1), (4, 5, 1, 2))
-    assert list(traits["what is asked for"](rows)) == ["c", "d", "d", "c"]
-    assert list(traits["a and b"](rows)) == ["a odd", "both odd", "both even", "b odd"]
-    assert list(traits["c and d"](rows)) == ["different", "different", "equal", "different"]
+    assert list(distributions["what is asked for"](rows)) == ["c", "d", "d", "c"]
+    assert list(distributions["a and b"](rows)) == ["a odd", "both odd", "both even", "b odd"]
+    assert list(distributions["c and d"](rows)) == ["different", "different", "equal", "different"]
 
 
 def test_with_one_indicator_parity_is_no_better_than_with_none() -> None:
@@ -106,7 +107,7 @@ def test_with_one_indicator_parity_is_no_better_than_with_none() -> None:
 
 
 def grid(task: Task, lines: list[list[int]]) -> dict[str, pa.Array]:
-    row = {"grid": lines, **task.derive({"grid": lines})}
+    row = {"grid": lines, **task.recompute_columns({"grid": lines})}
     return {name: pa.array([value]) for name, value in row.items()}
 
 
@@ -127,10 +128,10 @@ def test_grids_are_answered_without_counting_or_by_counting_a_line() -> None:
 def test_grids_are_counted_by_colour_density_and_variety() -> None:
     task = make_task("grid-count")
     columns = grid(task, [[6, 6, 0], [3, 7, 0], [4, 3, 6]])
-    traits = task.scrutiny().traits
-    assert sorted(traits["colours"](columns)) == [0, 0, 3, 3, 4, 6, 6, 6, 7]
-    assert list(traits["coloured cells, in tenths"](columns)) == [7]
-    assert list(traits["colours in a grid"](columns)) == [4]
+    distributions = audit_spec_of(task).distributions
+    assert sorted(distributions["colours"](columns)) == [0, 0, 3, 3, 4, 6, 6, 6, 7]
+    assert list(distributions["coloured cells, in tenths"](columns)) == [7]
+    assert list(distributions["colours in a grid"](columns)) == [4]
 
 
 # Numbers and points.

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synthbench.tasks.scrutiny import Scrutiny, by_key, codes, fixed, numbers, words
+from synthbench.tasks.audit_spec import AuditSpec, by_key, codes, fixed, numbers
 
 
 def columns(keys: list[int], labels: list[int]) -> dict[str, pa.Array]:
@@ -56,13 +56,9 @@ def test_codes_are_equal_for_equal_rows_alone_zeros_at_the_end_aside() -> None:
     assert codes(rows[:1, :2])[0] == found[0]
 
 
-def test_words_are_what_stands_between_spaces() -> None:
-    assert words({"text": pa.array(["a bc", "d"])}).to_pylist() == [["a", "bc"], ["d"]]
-
-
 def test_a_task_need_say_nothing() -> None:
-    nothing = Scrutiny()
+    nothing = AuditSpec()
     assert nothing.shortcuts == nothing.claims == ()
-    assert nothing.levels is nothing.tokens is None
+    assert nothing.levels is None
     with pytest.raises(AttributeError):
         nothing.shortcuts = ()  # type: ignore[misc]

@@ -11,24 +11,33 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from synthbench.auditing.variant import audit_spec_of
 from synthbench.registry import make_task
-from synthbench.tasks.arithmetic_solver import read_expression
-from synthbench.tasks.expressions import ExpressionTask
-from synthbench.tasks.listops_solver import read_tree
-from synthbench.tasks.tree_scrutiny import (
+from synthbench.tasks.arithmetic import audit as arithmetic_audit
+from synthbench.tasks.arithmetic.solver import read_expression
+from synthbench.tasks.listops import audit as listops_audit
+from synthbench.tasks.listops.solver import read_tree
+from synthbench.tasks.trees.audit import (
     NOTHING,
+    Reader,
     _cut_value,
     _deciding_leaves,
     _look,
     commuted,
 )
+from synthbench.tasks.trees.task import ExpressionTask
 from tests.support import draw_splits, plain_rows
 
 LISTOPS, ARITHMETIC = make_task("listops"), make_task("arithmetic")
 
 
+def reader_of(task: Any) -> Reader:
+    module = arithmetic_audit if task.name == "arithmetic" else listops_audit
+    return module.tree_reader(task)
+
+
 def cuts(task: Any, text: str, deepest: int) -> list[int]:
-    return [_cut_value(task.reader, task.reader.read(text), k) for k in range(deepest + 1)]
+    return [_cut_value(reader_of(task), reader_of(task).read(text), k) for k in range(deepest + 1)]
 
 
 @pytest.mark.parametrize(
@@ -68,26 +77,26 @@ def test_a_tree_that_is_cut_below_its_depth_is_whole_and_its_needed_depth_is_the
     task: Any,
 ) -> None:
     for row in rows_of(task):
-        look = _look(task.reader, 12, row["text"])
+        look = _look(reader_of(task), 12, row["text"])
         assert set(look.cuts[row["depth"] - 1 :]) == {row["label"]}
         assert look.needed == row["dependency_depth"]
-        leaves = list(_deciding_leaves(task.reader, task.reader.read(row["text"])))
+        leaves = list(_deciding_leaves(reader_of(task), reader_of(task).read(row["text"])))
         assert max(depth for depth, _ in leaves) == row["dependency_depth"]
         assert all(0 <= place <= 9 for _, place in leaves)
 
 
 def test_the_longest_argument_is_the_one_with_the_most_tokens() -> None:
-    assert _look(LISTOPS.reader, 1, "[MIN 9 [MAX 1 4 ] [SM 7 7 7 ] 2 ]").longest == 1
-    assert _look(LISTOPS.reader, 1, "[MIN 9 3 ]").longest == 9
-    assert _look(ARITHMETIC.reader, 1, "((4*7)+2)").longest == 8
+    assert _look(reader_of(LISTOPS), 1, "[MIN 9 [MAX 1 4 ] [SM 7 7 7 ] 2 ]").longest == 1
+    assert _look(reader_of(LISTOPS), 1, "[MIN 9 3 ]").longest == 9
+    assert _look(reader_of(ARITHMETIC), 1, "((4*7)+2)").longest == 8
 
 
 def test_the_needed_depth_does_not_depend_on_how_ties_are_broken_in_the_dataset() -> None:
     text = "[MIN [MAX 1 2 ] 2 ]"
     first = make_task("listops", None, {"ties": "first"})
     assert read_tree(text, strict=False).dependency_depth == 2
-    assert _look(first.reader, 4, text).needed == 1
-    (claim,) = first.scrutiny().claims
+    assert _look(reader_of(first), 4, text).needed == 1
+    (claim,) = audit_spec_of(first).claims
     columns = {"text": pa.array([text]), "dependency_depth": pa.array([2])}
     claimed, needed = claim.compare(columns)
     assert (claimed.tolist(), needed.tolist()) == ([2], [1])
@@ -108,11 +117,11 @@ def shuffled(task: ExpressionTask, text: str, rng: random.Random) -> str:
             return f"({arguments[0]}{tree.symbol}{arguments[1]})"
         return f"[{tree.symbol} {' '.join(arguments)} ]"
 
-    return write(task.reader.read(text))
+    return write(reader_of(task).read(text))
 
 
 def kin(task: Any, texts: list[str]) -> list[int]:
-    (code,) = task.scrutiny().kinships.values()
+    (code,) = audit_spec_of(task).near_duplicate_keys.values()
     return code({"text": pa.array(texts)}).tolist()
 
 
@@ -130,7 +139,7 @@ def test_rows_with_arguments_in_another_order_are_near_duplicates_and_others_are
         def sort(tree: Any) -> Any:
             return (tree.symbol, sorted(map(sort, tree.arguments), key=repr))
 
-        return repr(sort(task.reader.read(text)))
+        return repr(sort(reader_of(task).read(text)))
 
     assert len(set(kin(task, texts))) == len({normal(text) for text in texts})
 
@@ -159,4 +168,4 @@ def test_codes_do_not_depend_on_how_wide_the_other_rows_are() -> None:
 
 
 def test_arithmetic_reads_as_its_solver_does() -> None:
-    assert ARITHMETIC.reader.read("(1+2)").value == read_expression("(1+2)", 10).value == 3
+    assert reader_of(ARITHMETIC).read("(1+2)").value == read_expression("(1+2)", 10).value == 3

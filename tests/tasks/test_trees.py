@@ -1,6 +1,7 @@
 """Trees: counting, laying out, and growing them with exactly the proposal's distribution."""
 
 import collections
+import dataclasses
 import functools
 import itertools
 import math
@@ -12,20 +13,65 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synthbench.seeding import Draws
-from synthbench.tasks.arithmetic import Arithmetic, DepthLaw
-from synthbench.tasks.growing import grow
-from synthbench.tasks.laws import DEPTH_BITS, DEPTH_MASK, Law, operator_chances
-from synthbench.tasks.listops import ListOps
-from synthbench.tasks.listops_law import OPERATORS, ListOpsLaw
-from synthbench.tasks.trees import Grammar
+from synthbench.tasks.arithmetic.task import Arithmetic, DepthDistribution
+from synthbench.tasks.listops.distribution import OPERATORS, ListOpsDistribution
+from synthbench.tasks.listops.task import ListOps
+from synthbench.tasks.trees import sampling
+from synthbench.tasks.trees.distribution import (
+    DEPTH_BITS,
+    DEPTH_MASK,
+    KeyDistribution,
+    operator_chances,
+)
+from synthbench.tasks.trees.grammar import Grammar
+from synthbench.tasks.trees.growing import grow
 
 PAPER = Grammar(p_op=0.3, min_args=2, max_args=5, max_depth=5, max_length=50, operators=4)
 
 
-class PooledDepthLaw(DepthLaw):
-    """The law of depth alone, its operators drawn from pools instead of a list."""
+class PooledDepthDistribution(DepthDistribution):
+    """Keys that are the depth alone; operators drawn from pools instead of a list."""
 
-    listed = False
+    enumerated = False
+
+
+# The worked example of `synthbench.tasks.trees`.
+
+
+def test_the_worked_example_of_trees_of_depth_2_and_3_is_right() -> None:
+    distribution = DepthDistribution(Grammar(0.2, 2, 2, 3, 50, operators=2, separators=1))
+    assert distribution.argument(1) == pytest.approx({0: 0.8, 1: 0.2})
+    assert operator_chances(distribution, 2) == pytest.approx({1: 0.64, 2: 0.36})
+    assert distribution.argument(2) == pytest.approx({0: 0.8, 1: 0.128, 2: 0.072})
+    assert operator_chances(distribution, 3)[3] == pytest.approx(0.138816)
+
+
+def test_4_of_1000_listops_trees_have_dependency_depth_8_and_1_of_25_of_these_is_short_enough():
+    grammar = dataclasses.replace(PAPER, max_depth=8)
+    distribution = listops_distribution(True, grammar=grammar)
+    chances = operator_chances(distribution, 8)
+    deep = sum(chance for key, chance in chances.items() if key & DEPTH_MASK == 8)
+    assert deep == pytest.approx(0.004, abs=0.0005)
+    forest, _ = grow(Draws({"worked": "example"}), 10_000, distribution, 8)
+    assert forest.trees / 10_000 == pytest.approx(1 / 25, abs=0.005)
+
+
+@pytest.mark.parametrize("kind", [DepthDistribution, PooledDepthDistribution])
+def test_in_the_worked_example_four_of_nine_trees_are_deep_on_the_left_and_one_on_both_sides(kind):
+    distribution = kind(Grammar(0.2, 2, 2, 2, 50, operators=2, separators=1))
+    forest, _ = grow(Draws({"worked": "example"}), 40_000, distribution, 2)
+    below = forest.levels[1]
+    deep = np.zeros(len(below.tree), bool)
+    deep[below.operators] = True
+    shapes = collections.Counter(map(tuple, deep.reshape(-1, 2).tolist()))
+    chances = {(True, False): 4 / 9, (False, True): 4 / 9, (True, True): 1 / 9}
+    assert_drawn_from(shapes, chances)
+
+
+def test_in_the_worked_example_the_first_deep_operand_is_the_left_one_in_five_of_nine_trees():
+    distribution = PooledDepthDistribution(Grammar(0.2, 2, 2, 2, 50, operators=2, separators=1))
+    tables = sampling._pool_tables(distribution, 2, 2)
+    assert tables.leader.tolist() == pytest.approx([0.2, 0.36])  # 0.2 / 0.36 = 5/9
 
 
 # Statistics: every seed is fixed, so these tests pass or fail for good.
@@ -200,12 +246,12 @@ def plain_starts(roots, separators):
     return levels
 
 
-@pytest.mark.parametrize("law", [DepthLaw, PooledDepthLaw])
+@pytest.mark.parametrize("distribution", [DepthDistribution, PooledDepthDistribution])
 @given(grammars())
 @settings(max_examples=40, deadline=None)
-def test_trees_have_the_depth_asked_for_and_never_too_many_tokens(law, chosen):
+def test_trees_have_the_depth_asked_for_and_never_too_many_tokens(distribution, chosen):
     grammar, depth = chosen
-    forest, keys = grow(Draws({"test": 1}), 40, law(grammar), depth)
+    forest, keys = grow(Draws({"test": 1}), 40, distribution(grammar), depth)
     trees = plain_trees(forest)
     assert len(trees) == forest.trees == len(keys) <= 40
     assert {depth_of(tree) for tree in trees} <= {depth}
@@ -220,7 +266,7 @@ def test_trees_have_the_depth_asked_for_and_never_too_many_tokens(law, chosen):
 @settings(max_examples=40, deadline=None)
 def test_lengths_and_starts_are_those_of_the_written_trees(chosen):
     grammar, depth = chosen
-    forest, _ = grow(Draws({"test": 2}), 40, DepthLaw(grammar), depth)
+    forest, _ = grow(Draws({"test": 2}), 40, DepthDistribution(grammar), depth)
     trees = plain_trees(forest)
     lengths = forest.lengths()
     assert lengths[0].tolist() == [tokens_of(tree, grammar.separators) for tree in trees]
@@ -231,8 +277,10 @@ def test_lengths_and_starts_are_those_of_the_written_trees(chosen):
 
 def test_short_limits_leave_few_trees_or_none():
     for max_length in (32, 33):
-        law = DepthLaw(Grammar(0.5, 2, 2, 9, max_length, operators=2, separators=1))
-        forest, keys = grow(Draws({"test": 3}), 2_000, law, 8)
+        distribution = DepthDistribution(
+            Grammar(0.5, 2, 2, 9, max_length, operators=2, separators=1)
+        )
+        forest, keys = grow(Draws({"test": 3}), 2_000, distribution, 8)
         assert forest.trees == len(keys)
         assert {len(level) for level in plain_starts(plain_trees(forest), 1)} <= {
             forest.trees,
@@ -264,8 +312,8 @@ def plain_key(name, arguments, strict):
     return sum(decisive) // len(decisive), 1 + max(depths)
 
 
-def listops_law(strict, operators=OPERATORS, grammar=PAPER):
-    return ListOpsLaw(grammar, operators, strict)
+def listops_distribution(strict, operators=OPERATORS, grammar=PAPER):
+    return ListOpsDistribution(grammar, operators, strict)
 
 
 def key(value, depth):
@@ -292,7 +340,7 @@ def test_listops_keys_follow_the_papers_rule(operators, strict):
     keys = np.zeros((5, len(operators)), np.int16)
     for column, (_, arguments) in enumerate(operators):
         keys[: len(arguments), column] = [key(*one) for one in arguments]
-    made = listops_law(strict).keys(
+    made = listops_distribution(strict).keys(
         np.array([kind for kind, _ in operators], np.uint8),
         np.array([len(arguments) for _, arguments in operators]),
         keys,
@@ -312,14 +360,18 @@ def test_listops_keys_follow_the_papers_rule(operators, strict):
 def test_listops_chances_are_those_of_all_combinations(weights, kind, arity, strict):
     total = sum(weights.values())
     arguments = {key(*one): weight / total for one, weight in weights.items()}
-    law = listops_law(strict)
+    distribution = listops_distribution(strict)
     chances = {
-        outcome: chance for outcome, chance in law.chances(kind, arity, arguments).items() if chance
+        outcome: chance
+        for outcome, chance in distribution.chances(kind, arity, arguments).items()
+        if chance
     }
-    assert chances == pytest.approx(Law.chances(law, kind, arity, arguments), rel=1e-9, abs=1e-12)
+    assert chances == pytest.approx(
+        KeyDistribution.chances(distribution, kind, arity, arguments), rel=1e-9, abs=1e-12
+    )
 
 
-def laws():
+def distributions():
     for p_op, max_args, operators in (
         (0.3, 5, OPERATORS),
         (0.001, 2, ("MIN", "SM")),
@@ -327,16 +379,16 @@ def laws():
     ):
         grammar = Grammar(p_op, 2, max_args, 6, 50, operators=len(operators))
         for strict in (True, False):
-            yield ListOpsLaw(grammar, operators, strict)
+            yield ListOpsDistribution(grammar, operators, strict)
     for p_op in (0.0, 0.2, 0.999):
-        yield DepthLaw(Grammar(p_op, 2, 2, 9, 50, operators=2, separators=1))
+        yield DepthDistribution(Grammar(p_op, 2, 2, 9, 50, operators=2, separators=1))
 
 
-@pytest.mark.parametrize("law", list(laws()), ids=str)
-def test_the_chances_of_all_keys_sum_to_one(law):
-    for height in range(1, law.grammar.max_depth + 1):
-        assert sum(law.argument(height).values()) == pytest.approx(1, abs=1e-12)
-        chances = operator_chances(law, height)
+@pytest.mark.parametrize("distribution", list(distributions()), ids=str)
+def test_the_chances_of_all_keys_sum_to_one(distribution):
+    for height in range(1, distribution.grammar.max_depth + 1):
+        assert sum(distribution.argument(height).values()) == pytest.approx(1, abs=1e-12)
+        chances = operator_chances(distribution, height)
         assert sum(chances.values()) == pytest.approx(1, abs=1e-12)
         assert all(1 <= outcome & DEPTH_MASK <= height for outcome in chances)
 
@@ -345,12 +397,12 @@ def test_the_chances_of_all_keys_sum_to_one(law):
 @pytest.mark.parametrize("depth", [1, 2, 4])
 def test_drawn_keys_agree_with_the_tables(strict, depth):
     grammar = Grammar(0.3, 2, 4, 4, max_length=1000, operators=4)
-    law = listops_law(strict, grammar=grammar)
-    _, keys = grow(Draws({"test": 4}), 30_000, law, depth)
+    distribution = listops_distribution(strict, grammar=grammar)
+    _, keys = grow(Draws({"test": 4}), 30_000, distribution, depth)
     assert len(keys) == 30_000
     chances = {
         outcome: chance
-        for outcome, chance in operator_chances(law, grammar.max_depth).items()
+        for outcome, chance in operator_chances(distribution, grammar.max_depth).items()
         if outcome & DEPTH_MASK == depth
     }
     total = sum(chances.values())
@@ -375,16 +427,16 @@ def exact_arithmetic(p_op, depth, max_length):
     return {shape: chance / total for shape, chance in chances.items()}
 
 
-@pytest.mark.parametrize("law", [DepthLaw, PooledDepthLaw])
+@pytest.mark.parametrize("distribution", [DepthDistribution, PooledDepthDistribution])
 @pytest.mark.parametrize(
     ("p_op", "depth", "max_length"),
     [(0.2, 2, 50), (0.2, 3, 21), (0.5, 3, 25), (0.9, 3, 29), (0.2, 4, 21), (0.5, 4, 25)],
 )
 def test_every_shape_of_arithmetic_has_the_chance_that_the_paper_gives_it(
-    law, p_op, depth, max_length
+    distribution, p_op, depth, max_length
 ):
     grammar = Grammar(p_op, 2, 2, depth + 1, max_length, operators=1, separators=1, digits=1)
-    forest, _ = grow(Draws({"test": 5}), 40_000, law(grammar), depth)
+    forest, _ = grow(Draws({"test": 5}), 40_000, distribution(grammar), depth)
     shapes = collections.Counter(map(flat, plain_trees(forest)))
     assert_drawn_from(shapes, exact_arithmetic(p_op, depth, max_length))
 
@@ -393,7 +445,7 @@ def test_with_one_level_more_the_limit_of_depth_is_not_felt():
     drawn = []
     for more in (1, 4):
         grammar = Grammar(0.4, 2, 2, 3 + more, 29, operators=1, separators=1)
-        forest, _ = grow(Draws({"test": 6}), 30_000, DepthLaw(grammar), 3)
+        forest, _ = grow(Draws({"test": 6}), 30_000, DepthDistribution(grammar), 3)
         drawn.append([flat(tree) for tree in plain_trees(forest)])
     assert_same_distribution(*drawn)
 
@@ -428,7 +480,7 @@ def test_every_shape_and_label_of_listops_has_its_chance_given_the_bucket(ties):
     exact = {1: collections.Counter(), 2: collections.Counter()}
     for text, chance in every_listops_row().items():
         if text.count(" ") < 9:
-            derived = task.derive({"text": text})
+            derived = task.recompute_columns({"text": text})
             exact[derived["dependency_depth"]][shape_of(text), derived["label"]] += chance
     for bucket, chances in exact.items():
         total = sum(chances.values())
@@ -474,7 +526,7 @@ def thrown_away(task, candidate, split, tries, seed):
     found = {bucket: [] for bucket in split.buckets}
     for _ in range(tries):
         text = candidate(rng, task.parameters, max(split.buckets))
-        row = {"text": text, **task.derive({"text": text})}
+        row = {"text": text, **task.recompute_columns({"text": text})}
         if row["length"] <= task.parameters.max_length and row[task.bucket_name] in found:
             found[row[task.bucket_name]].append(row)
     return found
@@ -516,6 +568,7 @@ SAMPLED = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("task_class", "candidate", "parameters", "tries"), SAMPLED)
 def test_rows_are_distributed_as_if_drawn_and_thrown_away(task_class, candidate, parameters, tries):
     fitting = {"validation_depths": "1", "test_depths": "1"}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from synthbench.generation import generate
+from synthbench.generation.generate import generate
 from synthbench.train import recipes
 from synthbench.train.recipes.base import Measure, Recipe, Study
 from synthbench.train.training import train

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 
 import numpy as np
@@ -9,13 +10,14 @@ import pytest
 import torch
 
 import synthbench
-from synthbench.dataset import Dataset
-from synthbench.engine import open_engine
-from synthbench.errors import DatasetError, UsageError
+from synthbench.dataset.dataset import Dataset
+from synthbench.engine.open import open_engine
+from synthbench.errors import DatasetError, ParameterError, UsageError
 from synthbench.registry import make_task
-from synthbench.streaming import Rounds
+from synthbench.streaming.rounds import Rounds
 from synthbench.train.batches import (
     EpochBatches,
+    OneLength,
     StreamBatches,
     evaluation_batches,
     read_split,
@@ -38,9 +40,8 @@ def seen(batches: EpochBatches, steps: range) -> list[int]:
     return [row for step in steps for row in batches.batch(step).targets.tolist()]
 
 
-@pytest.mark.parametrize("window", [1, 4])
-def test_every_row_comes_once_in_an_epoch_and_in_another_order_in_the_next(window):
-    batches = EpochBatches(numbered(80), 10, seed=3, window=window)
+def test_every_row_comes_once_in_an_epoch_and_in_another_order_in_the_next():
+    batches = EpochBatches(numbered(80), 10, seed=3)
     first, second = seen(batches, range(8)), seen(batches, range(8, 16))
     assert sorted(first) == sorted(second) == list(range(80))
     assert first != second
@@ -61,10 +62,10 @@ def test_balanced_epochs_repeat_rows_of_rarer_lengths():
     assert sorted(seen(EpochBatches(rows, 6, seed=0), range(1))) == list(range(6))
 
 
-@pytest.mark.parametrize("window", [1, 4])
-def test_a_batch_depends_on_seed_and_step_and_not_on_what_was_asked_before(window):
+@pytest.mark.parametrize("one_length", [False, True])
+def test_a_batch_depends_on_seed_and_step_and_not_on_what_was_asked_before(one_length):
     def made(seed: int = 1) -> EpochBatches:
-        return EpochBatches(numbered(80), 10, seed, window=window)
+        return EpochBatches(numbered(80), 10, seed, one_length=one_length)
 
     walked = made()
     in_order = [walked.batch(step).targets.tolist() for step in range(20)]
@@ -72,15 +73,46 @@ def test_a_batch_depends_on_seed_and_step_and_not_on_what_was_asked_before(windo
     assert made(seed=2).batch(7).targets.tolist() != in_order[7]
 
 
-def test_a_window_sorts_by_length_so_that_less_is_padding():
-    rows = numbered(400)
+@pytest.mark.parametrize(("balanced", "share"), [(False, 0.75), (True, 0.5)])
+def test_all_rows_of_a_batch_may_have_one_length(balanced, share):
+    lengths = torch.tensor([2] * 15 + [5] * 5)
+    rows = Rows(torch.ones(20, 5, dtype=torch.uint8), lengths, torch.arange(20))
+    batches = EpochBatches(rows, 8, seed=0, one_length=True, balanced=balanced)
+    made = [batches.batch(step) for step in range(2_000)]
+    assert all(one.inputs.shape == (8, int(one.lengths[0])) for one in made)
+    assert all(len(set(one.lengths.tolist())) == 1 for one in made)
+    short = sum(int(one.lengths[0]) == 2 for one in made) / len(made)
+    assert short == pytest.approx(share, abs=0.05)
+    # Within a length every row comes equally often.
+    counts = Counter(row for one in made for row in one.targets.tolist())
+    for group in (range(15), range(15, 20)):
+        mean = sum(counts[row] for row in group) / len(group)
+        assert all(abs(counts[row] - mean) < 5 * mean**0.5 for row in group)
 
-    def padding(window: int) -> float:
-        batches = EpochBatches(rows, 20, seed=0, window=window)
-        made = [batches.batch(step) for step in range(20)]
-        return sum(one.inputs.numel() - int(one.lengths.sum()) for one in made)
 
-    assert padding(10) < 0.4 * padding(1)
+def test_a_batch_of_one_length_is_refused_where_rows_have_none():
+    rows = Rows(torch.ones(4, 3), None, torch.ones(4, 3))
+    with pytest.raises(ParameterError, match="one_length=true: these rows have no length"):
+        EpochBatches(rows, 2, seed=0, one_length=True)
+
+
+def test_a_stream_too_gives_batches_of_one_length():
+    task = make_task("grid-count", parameters={"train_sizes": "1..3", "iid_sizes": 3})
+    encoding = Encoding.of(task)
+    choose = functools.partial(OneLength, batch_size=50, seed=3, balanced=True)
+    with open_engine(workers=1) as engine:
+
+        def made() -> StreamBatches:
+            source = Rounds(task, "train", 50)
+            return StreamBatches(source, 50, encoding, engine, CPU, 100_000, choose)
+
+        batches = made()
+        seen = [batches.batch(step) for step in range(300)]
+        assert torch.equal(made().batch(299).inputs, seen[299].inputs)
+    assert all(one.inputs.shape == (50, int(one.lengths[0])) for one in seen)
+    cells = Counter(int(one.lengths[0]) for one in seen)
+    assert set(cells) == {1, 4, 9}
+    assert all(count == pytest.approx(100, abs=40) for count in cells.values())
 
 
 def test_a_batch_is_as_wide_as_its_longest_row_or_as_the_whole_split():
@@ -133,7 +165,7 @@ def test_a_split_is_read_whole_and_in_order(tmp_path):
 
 def test_rows_of_another_task_are_an_error_that_names_the_split(tmp_path):
     dataset = Dataset.open(make_ctl(tmp_path / "ctl"))
-    with pytest.raises(DatasetError, match=r"split 'test'.*is no token of these texts"):
+    with pytest.raises(DatasetError, match=r"split 'test'.*is not a token; allowed are"):
         read_split(dataset, "forward", "test", Encoding.of(make_task("parity")))
 
 
@@ -142,7 +174,7 @@ def test_a_stream_gives_the_batches_of_stream_from_any_step_on(workers):
     task = make_task("ctl")
     encoding = Encoding.of(task)
     with open_engine(workers=workers) as engine:
-        batches = StreamBatches(Rounds(task, "train", 8_000), 8_000, encoding, engine, CPU)
+        batches = StreamBatches(Rounds(task, "train", 8_000), 8_000, encoding, engine, CPU, 53_704)
         given = synthbench.stream("ctl", batch_size=8_000)
         for step in range(10):  # rounds of 8 batches
             wanted = next(given)

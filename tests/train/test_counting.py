@@ -9,9 +9,10 @@ from torch.nn import functional
 
 import synthbench
 from synthbench.errors import ParameterError, UsageError
+from synthbench.train.layers.dropout import Dropout
 from synthbench.train.models.clusters import Clusters
 from synthbench.train.models.counting import COLORS, Counting, Identity
-from synthbench.train.record import Record
+from synthbench.train.models.output import Record
 
 STANDARD = {
     "normalisation": "softmax",
@@ -93,6 +94,45 @@ def test_softmax_divides_the_count_out():
     torch.testing.assert_close(model(small).scores[0, 0], model(large).scores[0, 0])
 
 
+def test_every_fresh_parameter_is_uniform_and_the_attention_has_no_biases():
+    torch.manual_seed(0)
+    model = Counting(**STANDARD)
+    numbers = torch.cat([parameter.detach().flatten() for parameter in model.parameters()])
+    assert numbers.abs().max() <= 0.08
+    assert numbers.std().item() == pytest.approx(0.08 / math.sqrt(3), rel=0.05)
+    names = [name for name, _ in model.named_parameters() if "bias" in name]
+    assert sorted(names) == [
+        "feedforward.0.bias",
+        "feedforward.3.bias",
+        "norm_attention.bias",
+        "norm_feedforward.bias",
+    ]
+
+
+def test_dropout_of_the_standard_model_stands_after_both_parts_and_between_the_layers():
+    torch.manual_seed(0)
+    model = Counting(**STANDARD, dropout=0.5).double()
+    colors, _, _ = grids()
+    dropped = []
+    for module in model.modules():
+        if isinstance(module, Dropout) and module.p:
+            module.register_forward_hook(lambda _, given, made: dropped.append((given[0], made)))
+    model(colors)
+    assert [given.shape[-1] for given, _ in dropped] == [COLORS, STANDARD["d_ff"], COLORS]
+    for given, made in dropped:
+        assert not torch.equal(given, made)
+
+    dropped.clear()
+    cells = functional.one_hot(colors, COLORS).double()
+    scores = model.eval()(colors).scores
+    assert all(torch.equal(given, made) for given, made in dropped)
+    states = model.norm_attention(cells + model.attention(cells))
+    first, _, _, second = model.feedforward
+    counts = second(functional.relu(first(states)))
+    torch.testing.assert_close(scores, model.norm_feedforward(states + counts))
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["plain", "norm in attention", "norm in feed-forward"])
 def test_a_small_batch_is_counted(name):
     torch.manual_seed(0)
@@ -100,7 +140,7 @@ def test_a_small_batch_is_counted(name):
     colors, lengths, wanted = grids()
     real = torch.arange(9) < lengths[:, None]
     optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
-    for _ in range(250):
+    for _ in range(400):
         loss = (model(colors, lengths).scores - wanted)[real].square().mean()
         optimizer.zero_grad()
         loss.backward()

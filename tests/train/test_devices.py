@@ -16,10 +16,10 @@ from synthbench.registry import make_task
 from synthbench.train.batches import Batch
 from synthbench.train.encoding import Encoding
 from synthbench.train.models import MODELS, build
+from synthbench.train.models.output import Record
 from synthbench.train.objectives import OBJECTIVES
 from synthbench.train.recipes import STUDIES
 from synthbench.train.recipes.base import Recipe, Study
-from synthbench.train.record import Record
 from tests.train.test_recipes import SIZES
 
 GPU = torch.device("cuda", 0)

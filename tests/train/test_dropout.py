@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from synthbench.errors import ParameterError
-from synthbench.train.dropout import Dropout
+from synthbench.train.layers.dropout import Dropout
 
 
 @pytest.mark.parametrize("chance", [0.1, 0.5, 0.9])

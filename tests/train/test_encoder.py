@@ -5,8 +5,9 @@ import torch
 from torch.nn import functional
 
 from synthbench.errors import UsageError
+from synthbench.train.layers.positions import sinusoidal
 from synthbench.train.models.encoder import Encoder
-from synthbench.train.record import Record
+from synthbench.train.models.output import Record
 
 VOCABULARY, CLASSES, ROWS, LENGTH = 9, 5, 6, 6
 SWITCHES = {
@@ -16,13 +17,14 @@ SWITCHES = {
     "relative": {"position": "relative"},
     "relative, gate": {"position": "relative", "copy_gate": True, "feedforward_norm": "tanh"},
     "gated": {"position": "gated", "copy_gate": True, "feedforward_norm": "tanh"},
-    "geometric": {"attention": "geometric"},
+    "geometric": {"attention": "geometric-l1"},
     "ndr": {"attention": "geometric", "copy_gate": True},
     "read first": {"attention": "geometric", "copy_gate": True, "readout": "first"},
     "graves": {"position": "relative", "halting": "graves"},
     "universal": {"attention": "geometric", "halting": "universal"},
     "normsoftmax": {"position": "sinusoidal", "attention": "normsoftmax"},
     "variance": {"position": "sinusoidal", "attention": "normsoftmax-variance"},
+    "whole map": {"position": "sinusoidal", "attention": "normsoftmax", "spread": "map"},
     "doubly-normalised": {"position": "sinusoidal", "attention": "doubly-normalised"},
     "hybrid": {"position": "sinusoidal", "attention": "hybrid"},
     "unnormalised": {"position": "sinusoidal", "attention": "none", "attention_norm": False},
@@ -73,6 +75,7 @@ def test_a_record_shows_every_layer_and_changes_no_answer(switch):
     assert [halting.shape for halting in record["halting"]] == steps
 
 
+@pytest.mark.slow
 @each_switch
 def test_a_batch_can_be_learned_by_heart(switch):
     model = encoder_of(switch)
@@ -124,7 +127,8 @@ def test_compile_traces_a_model_as_one_graph(switch):
 
 def test_the_same_seed_gives_the_same_numbers():
     tokens, lengths = rows_of()
-    first, second = (encoder_of("ndr", dropout=0.3, query_dropout=0.1) for _ in range(2))
+    random = {"dropout": 0.3, "key_dropout": 0.1, "gate_drop": 0.1, "input_dropout": 0.1}
+    first, second = (encoder_of("ndr", **random) for _ in range(2))
     torch.manual_seed(5)
     scores = first(tokens, lengths).scores
     torch.manual_seed(5)
@@ -178,6 +182,38 @@ def test_the_gate_is_nearly_closed_at_first():
     assert record["gate"][0].mean() < 0.1  # σ(-3) = 0.047
 
 
+@pytest.mark.parametrize(
+    ("name", "variance"), [("unit", 1.0), ("kaiming", 2 / 64), ("xavier", 2 / (502 + 64))]
+)
+def test_a_fresh_embedding_has_the_variance_of_its_name(name, variance):
+    torch.manual_seed(0)
+    model = Encoder(500, 10, d_model=64, d_ff=8, embedding_init=name)
+    assert model.embedding.weight.var().item() == pytest.approx(variance, rel=0.05)
+
+
+def test_first_states_can_be_dropped_after_positions_were_added():
+    model = encoder_of("transformer", input_dropout=0.5)
+    tokens, lengths = rows_of()
+    padded, _ = model._with_begin_end(tokens, lengths)
+    first = model.eval()._embed(padded)
+    places = sinusoidal(torch.arange(padded.shape[1]), 16)
+    torch.testing.assert_close(first, model.embedding(padded) + places)
+    dropped = model.train()._embed(padded)
+    torch.testing.assert_close(dropped, torch.where(dropped == 0, 0.0, 2 * first))
+    assert (dropped == 0).float().mean().item() == pytest.approx(0.5, abs=0.1)
+
+
+def test_fresh_weights_can_be_those_of_nanda():
+    torch.manual_seed(0)
+    model = Encoder(500, 200, d_model=64, d_ff=256, init="normal", attention_bias=False)
+    for name, parameter in model.named_parameters():
+        if name.endswith("bias"):
+            assert not parameter.any(), name
+        elif parameter.ndim > 1:
+            assert parameter.std().item() == pytest.approx(1 / 8, rel=0.05), name
+    assert not [name for name, _ in model.layer.attention.named_parameters() if "bias" in name]
+
+
 def test_a_temperature_reaches_the_attention():
     model = encoder_of("transformer")
     model.set_temperature(0.5)
@@ -189,9 +225,11 @@ def test_a_temperature_reaches_the_attention():
     [
         ({"position": "relativ"}, "relative"),
         ({"halting": "grave"}, "graves"),
+        ({"init": "normla"}, "normal"),
         ({"readout": "middle"}, "first"),
         ({"feedforward_norm": "layr"}, "layer"),
         ({"attention": "geometry"}, "geometric"),
+        ({"embedding_init": "kaimin"}, "kaiming"),
         ({"attention": "geometric", "position": "gated"}, "allowed is none"),
         ({"num_layers": 0}, "from 1"),
         ({"test_layers": 0}, "from 1"),

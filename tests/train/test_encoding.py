@@ -7,10 +7,11 @@ import pyarrow as pa
 import pytest
 import torch
 
-from synthbench import png
 from synthbench.errors import UsageError
 from synthbench.registry import make_task, task_names
-from synthbench.train.encoding import Encoding, concatenate, pad
+from synthbench.tasks.images import png
+from synthbench.tasks.tokens import pad
+from synthbench.train.encoding import Encoding, concatenate
 from tests.support import draw_splits
 from tests.toy_task import Addition
 
@@ -98,13 +99,13 @@ def test_every_task_has_an_encoding():
 
 
 def test_a_task_that_does_not_name_its_tokens_is_refused():
-    with pytest.raises(UsageError, match=r"Task 'addition'.*Task\.tokens"):
+    with pytest.raises(UsageError, match=r"Task 'addition'.*a TextTask"):
         Encoding.of(Addition())
 
 
 def test_a_text_with_an_unknown_token_is_refused_by_name():
     encoding = Encoding.of(make_task("parity"))
-    with pytest.raises(ValueError, match="'x' is no token"):
+    with pytest.raises(ValueError, match="'x' is not a token"):
         encoding.encode({"text": pa.array(["1 2 x 4 ="]), "label": pa.array([0])})
 
 

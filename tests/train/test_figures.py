@@ -1,19 +1,24 @@
 """Figures of tiny runs: what each shows is what the model did, and what is missing says why."""
 
+import itertools
 import json
+import shutil
 
 import numpy as np
 import pytest
 import torch
+from matplotlib.figure import Figure as Canvas
 
 import synthbench
 from synthbench.errors import DatasetError, SynthbenchError, UsageError
 from synthbench.train.figures import FIGURES, draw_figures
 from synthbench.train.figures.figure import numbers
 from synthbench.train.finished import open_run
-from synthbench.train.record import Record
+from synthbench.train.models.output import Record
 from synthbench.train.training import train
 from tests.tasks.tiny_sources import write_sources
+
+pytestmark = pytest.mark.slow
 
 SMALL = {"d_model": 8, "num_heads": 2, "num_layers": 3, "d_ff": 8}
 ENCODER = {**SMALL, "test_layers": 3, "begin_end": True}
@@ -36,6 +41,7 @@ RUNS = {
         {},
     ),
 }
+CORNERS = ("top-left", "top-right", "bottom-left", "bottom-right")
 #: What each run can show.
 MAPS = {"attention", "key-mass", "explained-away"}
 SHOWN = {
@@ -173,6 +179,9 @@ def test_curves_hold_what_was_measured_and_gradients_each_layers_three(runs, tmp
     assert set(shown["curves"]["series"]) == {
         f"{split}/{measured}" for split in ("train", "test") for measured in ("loss", "accuracy")
     }
+    series = shown["curves"]["series"]
+    assert None not in series["train/loss"]
+    assert series["test/loss"] == [numbers([line["test/loss"]])[0] for line in lines]
     assert shown["curves"]["eureka"] is None
     (norms,) = shown["gradients"]["layers"].values()
     assert set(norms) == {"W_Q", "W_K", "W_V"}
@@ -213,6 +222,61 @@ def test_probes_ask_each_layer_for_indicators_targets_and_outcome(runs, tmp_path
         for found in layers:
             assert {"outcome", "indicator (top-left)", "target (top-right)"} < set(found)
             assert set(found) == set(shown["chance"])
+
+
+def drawn_axes(name, data):
+    """The axes that a figure draws data on, laid out as in its file."""
+    canvas = Canvas(layout="constrained", dpi=100)
+    FIGURES[name]._draw(data, canvas)
+    canvas.draw_without_rendering()
+    return canvas.axes
+
+
+@pytest.mark.parametrize("looks", [1, 10, 500])
+def test_every_point_of_a_curve_has_a_marker_and_lines_go_on_where_nothing_was_measured(looks):
+    measured = [0.1 * at for at in range(1, looks + 1)]
+    series = {
+        "train/loss": [value for value in measured for _ in range(2)],
+        "test/loss": [
+            value for pair in zip([None] * looks, measured, strict=True) for value in pair
+        ],
+    }
+    data = {"unit": "step", "at": list(range(2 * looks)), "eureka": None, "series": series}
+    (axes,) = drawn_axes("curves", data)
+    train, test = axes.get_lines()
+    assert train.get_marker() == test.get_marker() == "o"
+    assert train.get_markersize() >= 2
+    assert list(test.get_ydata()) == measured
+    layers = {"layers.0": {"W_Q": series["train/loss"], "W_K": series["train/loss"]}}
+    (axes,) = drawn_axes("gradients", {**data, "layers": layers})
+    assert {line.get_marker() for line in axes.get_lines()} == {"o"}
+
+
+def test_a_loss_that_is_no_number_does_not_end_the_figures(runs, tmp_path):
+    run = shutil.copytree(runs("lstm"), tmp_path / "run")
+    first, *rest = (run / "metrics.jsonl").read_text().splitlines()
+    line = json.dumps({**json.loads(first), "train/loss": None})
+    (run / "metrics.jsonl").write_text("\n".join([line, *rest]) + "\n")
+    shown = data_of(draw_figures(run, names=["curves"]))
+    assert shown["curves"]["series"]["train/loss"][0] is None
+
+
+@pytest.mark.parametrize("layers", [1, 24])
+def test_the_labels_of_probes_are_large_and_do_not_overlap(layers):
+    names = [f"{kind} ({place})" for kind in ("indicator", "target") for place in CORNERS]
+    chance = {"label": 0.1, **dict.fromkeys(names, 0.2)}
+    found = [dict.fromkeys(chance, 0.5)] * layers
+    data = {"chance": chance, "places": {"class token": found, "quadrants": found}}
+    for axes in drawn_axes("probes", data):
+        labels = axes.get_xticklabels()
+        assert [label.get_text().replace("\n", " ") for label in labels] == list(chance)
+        assert all(label.get_fontsize() >= 8 for label in labels)
+        boxes = [label.get_window_extent() for label in labels]
+        assert all(one.x1 < other.x0 for one, other in itertools.pairwise(boxes))
+        legend = axes.get_legend()
+        assert all(text.get_fontsize() >= 8 for text in legend.get_texts())
+        assert legend.get_window_extent().x0 >= axes.get_window_extent().x1
+        assert legend.get_window_extent().x1 <= axes.figure.bbox.x1
 
 
 def test_numbers_are_short_and_json_can_hold_them_all():

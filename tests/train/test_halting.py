@@ -4,19 +4,23 @@ import pytest
 import torch
 
 from synthbench.errors import UsageError
-from synthbench.train.halting import Halting
+from synthbench.train.layers.halting import Halting
 
 STEPS, ROWS, LENGTH, D_MODEL = 6, 3, 4, 5
 
 
 def column_by_column(halting, start, states):
-    """Output, remainder and steps of each column, by eqs. 11-15 and the changes of `universal`."""
+    """Output, remainder and steps of each column, by eqs. 11-15 and the changes of `universal`.
+
+    As in the published program, the state before a step decides how much the state after it counts.
+    """
     output, remainder = torch.zeros_like(start), torch.zeros(start.shape[:2], dtype=start.dtype)
     count = torch.zeros(start.shape[:2], dtype=torch.int64)
     for row in range(ROWS):
         for place in range(LENGTH):
             column = [state[row, place] for state in states]
-            chances = [torch.sigmoid(halting.unit(one))[0] for one in column]
+            before = [start[row, place], *column[:-1]]
+            chances = [torch.sigmoid(halting.unit(one))[0] for one in before]
             total, last = 0.0, len(column)
             for step, chance in enumerate(chances, start=1):
                 total += chance.item()

@@ -7,18 +7,22 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synthbench.train import normalisation as weigh
+from synthbench.train.layers import normalisation as weigh
 
 TEMPERATURE = 1.5
 WEIGH = {
     "softmax": lambda scores, mask: weigh.softmax(scores, mask, TEMPERATURE),
     "deviation": lambda scores, mask: weigh.normsoftmax(scores, mask, TEMPERATURE),
     "variance": lambda scores, mask: weigh.normsoftmax(scores, mask, 9.0, "variance"),
+    "deviation of the map": lambda scores, mask: weigh.normsoftmax(
+        scores, mask, TEMPERATURE, over="map"
+    ),
     "doubly-normalised": lambda scores, mask: weigh.doubly_normalised(scores, mask, TEMPERATURE),
     "hybrid": lambda scores, mask: weigh.hybrid(
         scores, mask, TEMPERATURE, torch.tensor([0.2, 0.9], dtype=scores.dtype)
     ),
     "geometric": weigh.geometric,
+    "geometric, L1": weigh.geometric_l1,
     "unnormalised": lambda scores, mask: weigh.unnormalised(scores, mask, TEMPERATURE),
 }
 each_way = pytest.mark.parametrize("way", list(WEIGH))
@@ -61,6 +65,18 @@ def test_geometric_attention_is_the_product_over_all_closer_keys(lengths):
             assert not weights[row, head, :, length:].any()
 
 
+def test_geometric_weights_can_be_divided_by_their_sum():
+    logits, lengths = scores_of(2, 2, 6), (6, 3)
+    weights = weigh.geometric_l1(logits, mask_of(*lengths))
+    for row, length in enumerate(lengths):
+        for head in range(2):
+            plain = closest_match(torch.sigmoid(logits[row, head, :length, :length]))
+            expected = plain / plain.sum(-1, keepdim=True)
+            torch.testing.assert_close(weights[row, head, :length, :length], expected)
+    # A column that has nothing to look at gets nothing.
+    assert not weigh.geometric_l1(scores_of(1, 1, 1), None).any()
+
+
 def test_the_order_of_keys_is_that_of_the_papers_figure_1():
     expected = [[0, 1, 2, 3, 4], [2, 0, 1, 3, 4], [4, 2, 0, 1, 3], [4, 3, 2, 0, 1], [4, 3, 2, 1, 0]]
     nearest = weigh.Nearest.of(5)
@@ -95,17 +111,35 @@ def test_softmax_divides_by_the_temperature():
 
 @pytest.mark.parametrize(("statistic", "power"), [("deviation", 1), ("variance", 2)])
 @pytest.mark.parametrize("scale", [0.1, 3.0])
-def test_normsoftmax_divides_by_the_spread_of_the_map_up_to_the_temperature(
+def test_normsoftmax_divides_by_the_spread_of_each_querys_scores_up_to_the_temperature(
     statistic, power, scale
 ):
     scores = scores_of(scale=scale)
     weights = weigh.normsoftmax(scores, None, TEMPERATURE, statistic)
     for row in range(3):
         for head in range(2):
+            for query in range(6):
+                entries = scores[row, head, query].tolist()
+                mean = math.fsum(entries) / len(entries)
+                variance = math.fsum((one - mean) ** 2 for one in entries) / len(entries)
+                divisor = min(math.sqrt(variance) ** power, TEMPERATURE)
+                expected = (scores[row, head, query] / divisor).softmax(-1)
+                torch.testing.assert_close(weights[row, head, query], expected)
+
+
+@pytest.mark.parametrize(("statistic", "power"), [("deviation", 1), ("variance", 2)])
+@pytest.mark.parametrize("scale", [0.1, 3.0])
+def test_normsoftmax_divides_by_the_spread_of_the_whole_map_up_to_the_temperature(
+    statistic, power, scale
+):
+    scores = scores_of(scale=scale)
+    weights = weigh.normsoftmax(scores, None, TEMPERATURE, statistic, over="map")
+    for row in range(3):
+        for head in range(2):
             entries = scores[row, head].flatten().tolist()
             mean = math.fsum(entries) / len(entries)
-            deviation = math.sqrt(math.fsum((one - mean) ** 2 for one in entries) / len(entries))
-            divisor = min(deviation**power, TEMPERATURE)
+            variance = math.fsum((one - mean) ** 2 for one in entries) / len(entries)
+            divisor = min(math.sqrt(variance) ** power, TEMPERATURE)
             expected = (scores[row, head] / divisor).softmax(-1)
             torch.testing.assert_close(weights[row, head], expected)
 

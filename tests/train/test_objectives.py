@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from synthbench.errors import ParameterError
 from synthbench.registry import make_task
 from synthbench.train.batches import take
 from synthbench.train.encoding import Encoding
@@ -86,6 +87,24 @@ def test_the_loss_of_counts_is_the_mean_over_real_cells_and_ten_dimensions():
             errors = np.square(scores[row, cell].numpy() - np.array(wanted))
             total, cells = total + errors.mean(), cells + 1
     assert objective.loss(scores, batch).item() == pytest.approx(total / cells, rel=1e-5)
+
+
+def test_smoothed_labels_spread_their_share_over_all_classes():
+    _, _, batch, objective = drawn("ctl")
+    scores = scores_for("ctl", batch)
+    log = scores.log_softmax(-1)
+    target = 0.9 * torch.nn.functional.one_hot(batch.targets, 8) + 0.1 / 8
+    expected = -(target * log).sum(-1).mean()
+    torch.testing.assert_close(objective.smoothed_loss(scores, batch, 0.1), expected)
+    assert objective.smoothed_loss(scores, batch, 0.0) == objective.loss(scores, batch)
+
+
+def test_labels_that_are_no_classes_cannot_be_smoothed():
+    _, _, batch, objective = drawn("identity")
+    scores = scores_for("identity", batch)
+    assert objective.smoothed_loss(scores, batch, 0.0) == objective.loss(scores, batch)
+    with pytest.raises(ParameterError, match=r"label_smoothing=0\.1: rows without classes"):
+        objective.smoothed_loss(scores, batch, 0.1)
 
 
 def test_points_are_answered_with_where_they_were_moved():

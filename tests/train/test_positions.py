@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from synthbench.train.positions import Direction, Relative, of_offsets, sinusoidal
+from synthbench.train.layers.positions import Direction, Relative, of_offsets, sinusoidal
 
 
 def test_sinusoids_are_those_of_vaswani():

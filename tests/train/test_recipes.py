@@ -9,6 +9,7 @@ import pytest
 from synthbench.errors import UsageError
 from synthbench.registry import make_task, task_names
 from synthbench.train.encoding import Encoding
+from synthbench.train.layers.attention import Attention
 from synthbench.train.models import MODELS, build, find
 from synthbench.train.recipes import STUDIES, find_study
 from synthbench.train.recipes.base import Published, Recipe, Study
@@ -21,6 +22,7 @@ SIZES = {
     "grids": {},
     "points": {},
 }
+VISION = ("composites", "paper")
 every_study = pytest.mark.parametrize(
     "study", STUDIES, ids=[f"{one.task}-{one.name}-{one.profile}" for one in STUDIES]
 )
@@ -141,6 +143,49 @@ def test_the_tables_of_ndr_are_in_the_recipes() -> None:
     assert [recipe.options["num_layers"] for recipe in layers.recipes] == [14, 12, 10, 8, 6, 4]
     act = find_study("ctl", "paper", "act").recipe("transformer-relative-act")
     assert (act.steps, act.ponder, act.options["num_layers"]) == (60_000, 0.03, 14)
+
+
+@pytest.mark.parametrize(
+    ("task", "model", "expected"),
+    [
+        # What the published programs have where a paper has another value or none.
+        ("ctl", "bilstm", {"d_model": 200}),
+        ("ctl", "transformer-gated-position", {"d_ff": 1024, "key_dropout": 0.1}),
+        ("ctl", "ndr", {"d_ff": 512, "gate_drop": 0.1, "one_length": True}),
+        ("ctl", "transformer", {"input_dropout": 0.1, "one_length": False}),
+        ("arithmetic", "lstm", {"clip": 5.0}),
+        ("arithmetic", "transformer-relative", {"readout": "first", "key_dropout": 0.1}),
+        ("arithmetic", "ndr", {"clip": 1.0, "gate_drop": 0.1, "one_length": True}),
+        ("listops", "bilstm", {"d_model": 512, "one_length": True}),
+        ("listops", "transformer-gated-position", {"d_ff": 2048, "gate_drop": 0.05}),
+        ("listops", "ndr", {"test_layers": 24, "gate_drop": 0.05, "one_length": True}),
+        ("parity", "heat", {"beta2": 0.98, "warmup": 10, "heat": (1 / 3, 2.0, 0.5)}),
+        ("composites", "vit", {"learning_rate": 5e-4, "min_learning_rate": 1e-6}),
+        ("composites", "vit-heat", {"learning_rate": 1e-4, "label_smoothing": 0.1}),
+        ("composites", "vit-normsoftmax", {"learning_rate": 1e-5, "decay_weights_only": True}),
+        ("grid-count", "counting", {"clip": 1.0, "one_length": True, "balanced": True}),
+    ],
+)
+def test_the_paper_profile_follows_the_published_programs(task, model, expected) -> None:
+    recipe = find_study(task, "paper").recipe(model)
+    values = {**recipe.to_dict(), **recipe.options, "heat": recipe.heat}
+    assert {name: values[name] for name in expected} == expected
+
+
+def test_normsoftmax_takes_the_spread_of_the_map_on_parity_and_of_each_query_on_images() -> None:
+    reasoner = build("parity-normsoftmax", "tokens", {"vocabulary": 13, "classes": 12}, {})
+    images = build("vit-normsoftmax", "images", {"classes": 10}, {"num_layers": 1})
+    spreads = {
+        name: [one.spread for one in model.modules() if isinstance(one, Attention)]
+        for name, model in {"parity": reasoner, "images": images}.items()
+    }
+    assert spreads == {"parity": ["map"], "images": ["query"]}
+
+
+def test_fresh_rows_and_their_parameters_come_with_the_paper_profile() -> None:
+    assert all(study.stream for study in STUDIES if (study.task, study.profile) == VISION)
+    grids = find_study("grid-count", "paper")
+    assert grids.stream and grids.parameters == {"colored_limit": 999}
 
 
 def test_the_schedules_of_eureka_are_nine_for_each_model_of_table_2() -> None:

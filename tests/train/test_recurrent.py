@@ -12,16 +12,17 @@ from synthbench.train.models.dnc import (
     linked,
     sharpened,
 )
+from synthbench.train.models.output import Record
 from synthbench.train.models.recurrent import LSTM
-from synthbench.train.record import Record
 
 VOCABULARY, CLASSES = 9, 5
 MODELS = {
     "lstm": lambda: LSTM(VOCABULARY, CLASSES, d_model=16, num_layers=2, dropout=0.2),
     "bilstm": lambda: LSTM(VOCABULARY, CLASSES, d_model=16, num_layers=2, bidirectional=True),
     "dnc": lambda: DNC(VOCABULARY, CLASSES, d_model=16, cells=5, width=6, read_heads=2),
+    "dnc of 2019": lambda: DNC(VOCABULARY, CLASSES, d_model=16, width=6, masking=True),
     "dnc of 2016": lambda: DNC(
-        VOCABULARY, CLASSES, d_model=16, masking=False, wiping=False, sharpening=False
+        VOCABULARY, CLASSES, d_model=16, width=6, wiping=False, sharpening=False
     ),
 }
 
@@ -68,6 +69,7 @@ def test_a_record_holds_the_states_after_each_layer(model):
     torch.testing.assert_close(scores, model(tokens, lengths).scores)
 
 
+@pytest.mark.slow
 def test_a_small_batch_is_learned(model):
     tokens, lengths = padded_rows()
     targets = torch.tensor([0, 1, 2, 3, 4, 0])
@@ -81,25 +83,45 @@ def test_a_small_batch_is_learned(model):
     assert (model(tokens, lengths).scores.argmax(dim=-1) == targets).all()
 
 
-@pytest.mark.parametrize("bidirectional", [False, True])
-def test_dropout_between_steps_meets_the_states_and_nothing_else(bidirectional):
-    torch.manual_seed(2)
-    sizes = {"d_model": 16, "num_layers": 2, "dropout": 0.0, "bidirectional": bidirectional}
-    model = LSTM(VOCABULARY, CLASSES, recurrent_dropout=0.5, **sizes)
-    plain = LSTM(VOCABULARY, CLASSES, **sizes)
-    plain.load_state_dict(model.state_dict())
-    rows, one_token = padded_rows(), (torch.tensor([[1], [2], [3]]), torch.ones(3).long())
-    stepwise, whole = Record(), Record()
+def test_dropout_meets_the_embedding_and_what_goes_from_layer_to_layer_only():
+    def dropped_sizes(model):
+        sizes = []
+        model.dropout.register_forward_hook(lambda _, given, made: sizes.append(given[0].shape[-1]))
+        model.train()(*padded_rows())
+        return sizes
 
-    # Nothing is dropped in evaluation, nor where there is no step before.
-    torch.testing.assert_close(model.eval()(*rows).scores, plain(*rows).scores)
-    torch.testing.assert_close(model.train()(*one_token).scores, plain(*one_token).scores)
-    assert (model(*rows).scores - plain(*rows).scores).abs().max() > 1e-3
-    for layer in model.layers:
-        layer.between_steps.register_forward_hook(lambda module, states, dropped: states[0])
-    torch.testing.assert_close(model(*rows, stepwise).scores, plain(*rows).scores)
-    plain(*rows, whole)
-    torch.testing.assert_close(stepwise["hidden"], whole["hidden"])
+    assert dropped_sizes(LSTM(VOCABULARY, CLASSES, d_model=24, d_embedding=8, num_layers=3)) == [
+        8,
+        24,
+        24,
+    ]
+    dnc = DNC(VOCABULARY, CLASSES, d_model=24, d_embedding=8, width=5)
+    assert dropped_sizes(dnc) == [8]
+
+
+def test_the_classifier_reads_the_last_real_state_of_each_direction():
+    torch.manual_seed(4)
+    model = LSTM(VOCABULARY, CLASSES, d_model=16, bidirectional=True).eval()
+    tokens, lengths = padded_rows()
+    record = Record()
+    scores = model(tokens, lengths, record).scores
+    (hidden,) = record["hidden"]
+    onward = hidden[torch.arange(6), lengths - 1, :8]
+    backward = hidden[:, 0, 8:]
+    torch.testing.assert_close(scores, model.classifier(torch.cat([onward, backward], dim=-1)))
+
+
+def test_sizes_are_those_of_the_published_program_and_padding_stays_at_zero():
+    for model in (LSTM(VOCABULARY, CLASSES), DNC(VOCABULARY, CLASSES)):
+        assert model.embedding.weight.shape == (VOCABULARY, 16)
+        optimizer = torch.optim.AdamW(model.parameters(), lr=0.1)
+        model(*padded_rows()).scores.sum().backward()
+        optimizer.step()
+        assert not model.embedding.weight[0].any()
+        assert model.embedding.weight[1:].any(-1).all()
+    memory = DNC(VOCABULARY, CLASSES).memory
+    assert (memory.cells, memory.width, memory.read_heads) == (21, 200, 4)
+    assert (memory.masking, memory.wiping, memory.sharpening) == (False, True, True)
 
 
 def test_the_same_seed_gives_the_same_model_and_dropout():

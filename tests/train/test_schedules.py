@@ -55,11 +55,19 @@ def test_an_unknown_schedule_is_refused_and_the_nearest_offered():
         learning_rate(recipe(schedule="cosin"), 0)
 
 
-def test_heat_rises_in_a_straight_line_for_its_share_of_the_steps_and_stays():
-    chosen = recipe(heat=(1 / 3, 8.0, 0.5))
-    assert temperature(chosen, 0) == pytest.approx(1 / 3)
-    assert temperature(chosen, 25) == pytest.approx((1 / 3 + 8) / 2)
-    assert temperature(chosen, 50) == temperature(chosen, 99) == 8.0
+@pytest.mark.parametrize(
+    ("last", "at_quarters"),
+    [(2.0, (0.38, 0.57, 1.15)), (8.0, (0.39, 0.64, 1.83))],  # parity, images
+)
+def test_heat_lets_the_inverse_fall_along_half_a_cosine_and_stays(last, at_quarters):
+    chosen = recipe(steps=800, heat=(1 / 3, last, 0.5))
+    for step in range(401):
+        inverse = 1 / last + (3 - 1 / last) * (1 + math.cos(math.pi * step / 400)) / 2
+        assert temperature(chosen, step) == pytest.approx(1 / inverse)
+    assert [temperature(chosen, step) for step in (100, 200, 300)] == pytest.approx(
+        at_quarters, abs=0.005
+    )
+    assert temperature(chosen, 400) == temperature(chosen, 799) == pytest.approx(last)
     assert temperature(recipe(), 3) is None
 
 

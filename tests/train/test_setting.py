@@ -7,7 +7,7 @@ import importlib.util
 import pytest
 import torch
 
-from synthbench.cli import _run, commands
+from synthbench.cli.main import _run, commands
 from synthbench.errors import SynthbenchError, UsageError
 from synthbench.train.recipes.base import Recipe
 from synthbench.train.setting import Setting, isolated, memory_errors

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import signal
 import subprocess
 import sys
@@ -12,14 +13,18 @@ import time
 import pytest
 import torch
 
-from synthbench.cli import _run, commands
-from synthbench.dataset import Dataset
+from synthbench.cli.main import _run, commands
+from synthbench.dataset.dataset import Dataset
 from synthbench.errors import DatasetError, ParameterError, SynthbenchError, UsageError
-from synthbench.generation import generate
-from synthbench.train import loop
+from synthbench.evaluation.evaluate import evaluate
+from synthbench.generation.generate import generate
+from synthbench.train import loop, training
 from synthbench.train.directory import RunDirectory
 from synthbench.train.finished import open_run
+from synthbench.train.objectives import OBJECTIVES
+from synthbench.train.predicting import predict
 from synthbench.train.run import Run
+from synthbench.train.setting import Setting
 from synthbench.train.training import train
 from tests.making import Interrupted, interrupting
 from tests.support import environment
@@ -32,6 +37,8 @@ from tests.train.making import (
     run,
     without_times,
 )
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(autouse=True)
@@ -77,6 +84,47 @@ def test_a_run_learns_its_training_rows(tmp_path, data):
     assert result["curve"][-1]["train/loss"] < 0.1
 
 
+def test_every_split_is_read_once_and_through_the_dataset_that_was_opened(
+    tmp_path, data, monkeypatch
+):
+    opened, read, looked_up = [], [], []
+    open_dataset, batches, find_study = Dataset.open, Dataset.batches, training.find_study
+
+    def noting_open(path):
+        opened.append(path)
+        return open_dataset(path)
+
+    def noting_batches(self, variant, split, *arguments, **options):
+        if arguments[1:] == () and "batch_rows" not in options:  # not the few rows of the trial
+            read.append(split)
+        return batches(self, variant, split, *arguments, **options)
+
+    def noting_study(*arguments):
+        looked_up.append(arguments)
+        return find_study(*arguments)
+
+    monkeypatch.setattr(Dataset, "open", noting_open)
+    monkeypatch.setattr(Dataset, "batches", noting_batches)
+    monkeypatch.setattr(training, "find_study", noting_study)
+    run(tmp_path / "run", data)
+    assert opened == [data]
+    assert sorted(read) == ["iid", "test", "train", "validation"]
+    assert len(looked_up) == 1
+
+
+def test_reports_are_those_of_evaluate_on_the_directory(whole, data):
+    path, result = whole
+    finished = open_run(path)
+    for split, report in result["splits"].items():
+        given = predict(
+            finished.model,
+            finished.rows(split),
+            OBJECTIVES["classes"](),
+            Setting(torch.device("cpu")),
+        )
+        assert evaluate(data, given, split=split).to_dict() == report
+
+
 def test_a_result_says_what_was_run_on_what_and_how_every_split_came_out(whole):
     path, result = whole
     assert result == json.loads((path / "result.json").read_text(encoding="utf-8"))
@@ -85,17 +133,44 @@ def test_a_result_says_what_was_run_on_what_and_how_every_split_came_out(whole):
     assert result["splits"]["test"]["by"]["length"]["5"]["rows"] == 40
     assert result["data"]["parameters"]["functions"] == 3
     assert result["machine"]["torch"] == torch.__version__
-    assert result["curve"] == RunDirectory(path).metrics()
-    assert [line["step"] for line in result["curve"]] == [10, 20, 30, 40]
-    assert result["curve"][1]["epoch"] == 20 * 32 / 200
+    looks = [line for line in RunDirectory(path).metrics() if "validation/loss" in line]
+    assert result["curve"] == looks
+    assert [line["step"] for line in looks] == [4, 8, 10, 12, 16, 20, 24, 28, 30, 32, 36, 40]
+    assert result["curve"][1]["epoch"] == 8 * 32 / 200
 
 
 def test_the_checkpoint_that_is_kept_is_the_best_on_the_validation_split(whole, data):
-    path, result = whole
-    curve = RunDirectory(path).metrics()
+    _, result = whole
+    # Looks between the validations are for the curve: what a recipe chooses from stays as it was.
+    curve = [line for line in result["curve"] if line["step"] % RECIPE.validate_every == 0]
     best = max(curve, key=lambda line: (line["validation/accuracy"], -line["validation/loss"]))
     assert result["best_step"] == best["step"]
     assert result["splits"]["validation"]["accuracy"] == best["validation/accuracy"]
+
+
+@pytest.mark.parametrize(
+    ("steps", "every", "notes", "looks"),
+    [
+        (1, 1000, 1, 1),
+        (7, 1000, 7, 7),
+        (50, 1000, 50, 10),
+        (99, 1000, 50, 10),
+        (130, 1, 130, 130),
+        (130, 20, 50, 14),
+    ],
+)
+def test_training_is_noted_fifty_times_a_run_and_the_watched_splits_are_looked_at_ten_times(
+    steps, every, notes, looks, tmp_path, data
+):
+    recipe = {"steps": steps, "validate_every": every, "batch_size": 2}
+    run(tmp_path / "run", data, model="lstm", recipe=recipe, options={"d_model": 2})
+    metrics = RunDirectory(tmp_path / "run").metrics()
+    assert all("train/loss" in line for line in metrics)
+    looked = [line["step"] for line in metrics if "iid/accuracy" in line]
+    assert len(looked) >= looks
+    assert len(metrics) >= notes
+    assert {*range(every, steps + 1, every), steps} <= {*looked}
+    assert metrics[-1]["step"] == steps
 
 
 def test_two_runs_of_one_seed_are_equal_and_those_of_two_seeds_are_not(tmp_path, data, whole):
@@ -121,6 +196,13 @@ def test_a_finished_run_is_only_read(tmp_path, data, monkeypatch):
     assert run(tmp_path / "run", data, recipe={"steps": 10}) == first
 
 
+def test_a_study_may_stream_unless_the_train_split_is_asked_for(tmp_path, monkeypatch):
+    add_study(monkeypatch, dataclasses.replace(STUDY, profile="fresh", stream=True))
+    asked = {"profile": "fresh", "recipe": {"steps": 2}, "data": make_ctl(tmp_path / "data")}
+    assert run(tmp_path / "fresh", **asked)["stream"]
+    assert not run(tmp_path / "split", **asked, stream=False)["stream"]
+
+
 def test_a_stream_trains_on_fresh_rows(tmp_path):
     result = train(
         "ctl",
@@ -135,13 +217,14 @@ def test_a_stream_trains_on_fresh_rows(tmp_path):
     dataset = Dataset.open(tmp_path / "run" / "data")
     assert dataset.manifest.variants["forward"]["train"].rows == 100
     assert result["stream"]
-    assert result["curve"][0]["epoch"] is None
+    # An epoch of a stream is as many rows as the paper's train split.
+    assert result["curve"][0]["epoch"] == 32 * result["curve"][0]["step"] / 53_704
     assert result["splits"]["test"]["rows"] == 40
 
 
 def test_gradient_norms_of_queries_keys_and_values_are_noted_where_asked_for(tmp_path, data):
     run(tmp_path / "run", data, recipe={"steps": 10, "log_gradients": True})
-    (line,) = RunDirectory(tmp_path / "run").metrics()
+    *_, line = RunDirectory(tmp_path / "run").metrics()
     norms = [name for name in line if name.startswith("grad_norm/")]
     assert {name.rsplit(".", 2)[1] for name in norms} >= {"query", "key", "value"}
     assert all(line[name] > 0 for name in norms)
@@ -153,7 +236,9 @@ def test_heat_reaches_the_model_before_every_step(tmp_path, data, monkeypatch):
     given = []
     monkeypatch.setattr(Encoder, "set_temperature", lambda self, value: given.append(value))
     run(tmp_path / "run", data, recipe={"steps": 10, "heat": "1,3,0.5"})
-    assert given == pytest.approx([1.0, 1.4, 1.8, 2.2, 2.6, 3.0, 3.0, 3.0, 3.0, 3.0])
+    # 1/τ falls from 1 to 1/3 along half a cosine.
+    falling = [1 / 3 + (1 + math.cos(math.pi * step / 5)) / 3 for step in range(5)]
+    assert given == pytest.approx([1 / inverse for inverse in falling] + [3.0] * 5)
 
 
 def test_halting_adds_its_cost_to_the_loss_and_its_steps_to_the_result(tmp_path, data):
@@ -244,7 +329,7 @@ def test_a_killed_program_goes_on_from_its_checkpoint_to_the_same_numbers(tmp_pa
     words = [f"--recipe={name}={value}" for name, value in recipe.items()]
     words += [f"--rows={name}={value}" for name, value in rows.items()]
     words += ["--model", "softmax", "--device", "cpu", "--quiet", "--out", "killed"]
-    command = [sys.executable, "-m", "synthbench.cli", "train", "parity", *words]
+    command = [sys.executable, "-m", "synthbench", "train", "parity", *words]
     killed = subprocess.Popen(command, cwd=tmp_path, env=environment())
     metrics = tmp_path / "killed" / "metrics.jsonl"
     while killed.poll() is None and not (metrics.is_file() and metrics.read_text().count("\n") > 3):

@@ -8,7 +8,7 @@ import statistics
 
 import pytest
 
-from synthbench.cli import _run, commands
+from synthbench.cli.main import _run, commands
 from synthbench.errors import UsageError
 from synthbench.train import loop, run
 from synthbench.train.comparison import cell, markdown
@@ -17,6 +17,8 @@ from synthbench.train.validation import validate
 from tests.making import Interrupted, interrupting
 from tests.support import run_python
 from tests.train.making import RECIPE, STUDY, add_study
+
+pytestmark = pytest.mark.slow
 
 PUBLISHED = {("forward", "test"): Published(1.0, "NDR, table 1", 0.02)}
 QUICK = dataclasses.replace(
@@ -147,6 +149,22 @@ def test_the_eureka_moment_is_the_first_look_above_the_threshold(tmp_path, monke
     }
 
 
+def test_the_table_says_no_seconds_where_nothing_is_trained(tmp_path):
+    comparison = validate(
+        "clusters", models=["clusters-dnas"], out=tmp_path, device="cpu", progress=False, workers=1
+    )
+    lines = [line for line in markdown(comparison).splitlines() if "`clusters-dnas`" in line]
+    assert lines and all(line.endswith("| 0 | 0 | - |") for line in lines)
+
+
+def test_a_training_of_less_than_a_second_is_not_one_of_0_seconds(tmp_path):
+    comparison = quick(tmp_path, models=["lstm"], variants=["forward"], seeds=1)
+    for line in comparison["models"]:
+        line["runs"][0]["seconds"] = 0.3
+    (line,) = [line for line in markdown(comparison).splitlines() if "`lstm`" in line]
+    assert line.endswith("| 20 | <1 |")
+
+
 @pytest.mark.parametrize(
     ("metric", "figure", "runs", "shown"),
     [
@@ -203,6 +221,27 @@ for line in found["models"]:
     assert plain_test < 0.1 * norm_test
     assert norm_iid < norm_test
     assert plain_iid < 1e-3
+
+
+@pytest.mark.parametrize(
+    ("by_default", "chosen", "words"),
+    [
+        (True, None, ""),
+        (True, False, " --no-stream"),
+        (False, None, ""),
+        (False, True, " --stream"),
+    ],
+)
+def test_the_command_says_how_rows_come_where_the_study_does_not(
+    tmp_path, monkeypatch, by_default, chosen, words
+):
+    add_study(monkeypatch, dataclasses.replace(QUICK, profile="rows", stream=by_default))
+    made = quick(
+        tmp_path, profile="rows", models=["lstm"], variants=["forward"], seeds=1, stream=chosen
+    )
+    assert made["command"] == (
+        "synthbench validate ctl --profile rows --model lstm --variant forward --seeds 1" + words
+    )
 
 
 def test_the_command_prints_the_table(tmp_path, capsys):

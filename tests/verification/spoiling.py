@@ -5,10 +5,10 @@ import json
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from synthbench.dataset import MANIFEST
-from synthbench.digest import file_sha256
-from synthbench.generation import generate
-from synthbench.verification import verify
+from synthbench.dataset.dataset import MANIFEST
+from synthbench.dataset.digest import file_sha256
+from synthbench.generation.generate import generate
+from synthbench.verification.verify import verify
 from tests.hostile.made import fit_card
 
 ROWS = {"train": 300, "iid": 40, "validation": 20, "test": 20}

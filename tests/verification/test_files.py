@@ -1,13 +1,18 @@
 """Files that are flipped, cut, missing or unknown, and columns that are not the task's."""
 
 import json
+import os
+import signal
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from synthbench.verification import verify
+from synthbench.errors import SynthbenchError
+from synthbench.verification import verify as verification
+from synthbench.verification.verify import verify
 from tests.verification.spoiling import IID, TEST, TRAIN, failures, failures_of, rewrite, write
 
 # Files.
@@ -32,8 +37,42 @@ def test_a_truncated_file_is_named(there, kept):
     whole = path.read_bytes()
     path.write_bytes(whole[: int(kept * len(whole))])
     found = failures_of(there, TRAIN[2])
-    assert any("cannot be read: it " in text for text in found)
+    assert any("cannot be read: Parquet " in text for text in found)
     assert any(f"bytes, the manifest says {len(whole)}" in text for text in found)
+
+
+def test_a_file_at_which_every_reader_dies_is_named(there, monkeypatch):
+    checked = verification.check_row_group
+
+    def die_at_test(path, *arguments):
+        if path == there / TEST:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return checked(path, *arguments)
+
+    die_at_test.__module__, die_at_test.__qualname__ = verification.__name__, "check_row_group"
+    monkeypatch.setattr(verification, "check_row_group", die_at_test)  # found there by pickle
+    reason = f"All worker processes ended abruptly.* while it read {there / TEST};"
+    with pytest.raises(SynthbenchError, match=reason):
+        verify(there, workers=2, progress=False)
+
+
+def test_the_footer_of_a_shard_is_read_once(there, monkeypatch):
+    read, paths = [], []
+    opened, source_of = pq.ParquetFile.__init__, pa.OSFile
+
+    def opening(path, *mode):
+        paths.append(Path(os.fsdecode(path)))
+        return source_of(path, *mode)
+
+    def noting(self, source, *, metadata=None, **options):
+        if metadata is None:
+            read.append(paths[-1])
+        opened(self, source, metadata=metadata, **options)
+
+    monkeypatch.setattr(pa, "OSFile", opening)
+    monkeypatch.setattr(pq.ParquetFile, "__init__", noting)
+    assert verify(there, workers=1, progress=False).ok
+    assert sorted(read) == sorted(there.glob("data/*/*.parquet"))
 
 
 def test_rows_that_cannot_be_decoded_are_named_and_the_other_files_are_still_checked(there):

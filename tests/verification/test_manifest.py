@@ -5,9 +5,9 @@ import shutil
 
 import pytest
 
-from synthbench.dataset import MANIFEST
+from synthbench.dataset.dataset import MANIFEST
 from synthbench.errors import DatasetError
-from synthbench.verification import verify
+from synthbench.verification.verify import verify
 from tests.verification.spoiling import IID, TEST, edit_manifest, failures, make, record
 
 # The manifest.
@@ -25,6 +25,7 @@ def leaves(value, path=()):
 UNTOLD = ("synthbench", "candidates")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["another", "null"])
 def test_no_entry_of_the_manifest_can_be_changed_unnoticed(ctl, tmp_path, kind):
     rows = {"train": 20, "iid": 5, "validation": 5, "test": 5}

@@ -5,10 +5,10 @@ import re
 import pyarrow.parquet as pq
 import pytest
 
-from synthbench.dataset import columns_of
-from synthbench.digest import RowDigest
-from synthbench.findings import SHOWN
+from synthbench.dataset.dataset import columns_of
+from synthbench.dataset.digest import RowDigest
 from synthbench.registry import make_task
+from synthbench.verification.findings import SHOWN
 from tests.verification.spoiling import (
     IID,
     TEST,

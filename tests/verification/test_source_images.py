@@ -7,19 +7,21 @@ import pyarrow.parquet as pq
 import pytest
 
 from synthbench import registry
-from synthbench.verification import verify
+from synthbench.tasks.images.task import ImageTask
+from synthbench.verification.verify import verify
 from tests.toy_task import Addition
 from tests.verification.spoiling import failures, make, write
 
 
-class Sourced(Addition):
+class Sourced(Addition, ImageTask):
     """Addition whose first numbers are source images; those above 90 are broken."""
 
     name = "sourced"
     here = False
 
     def source_images(self, columns):
-        return self.parse(columns)["numbers"][:, 0].astype(np.uint64)
+        firsts = [text.split()[0] for text in columns["text"].to_pylist()]
+        return np.array(firsts, np.uint64)
 
     def has_sources(self):
         return self.here

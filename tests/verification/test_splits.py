@@ -2,7 +2,7 @@
 
 import pyarrow.parquet as pq
 
-from synthbench.findings import SHOWN, Findings
+from synthbench.verification.findings import SHOWN, Findings
 from tests.verification.spoiling import IID, TRAIN, edit_manifest, failures, failures_of, rewrite
 
 

@@ -4,10 +4,10 @@ import dataclasses
 
 import pytest
 
-from synthbench.dataset import MANIFEST
+from synthbench.dataset.dataset import MANIFEST
 from synthbench.errors import DatasetError, UsageError
 from synthbench.registry import make_task
-from synthbench.verification import verify
+from synthbench.verification.verify import verify
 from tests.verification.spoiling import IID, TEST, TRAIN, edit_manifest, failures, make, rewrite
 
 # A dataset as it was made.

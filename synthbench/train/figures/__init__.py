@@ -8,8 +8,9 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from synthbench.dataset.staging import write_failure, write_text
 from synthbench.errors import SynthbenchError, unknown_name
-from synthbench.publishing import write_failure, write_text
+from synthbench.tasks.images.locations import SourceDir, use_source_dir
 from synthbench.train.figures.answers import Counts, Points
 from synthbench.train.figures.curves import GradientNorms, LearningCurves
 from synthbench.train.figures.figure import Figure
@@ -60,6 +61,7 @@ def draw_figures(
     split: str | None = None,
     row: int = 0,
     data: str | Path | None = None,
+    source_dir: SourceDir | None = None,
 ) -> list[Drawn]:
     """Draw the figures that a run can have, each as a picture and its data.
 
@@ -70,6 +72,7 @@ def draw_figures(
         split: the split that they show; default: the last one.
         row: the row whose attention and gates are drawn, counted from 0.
         data: the dataset of the run; default: where it was in training.
+        source_dir: where source images lie, as in `synthbench.generate`.
 
     Returns:
         What became of each figure, in order.
@@ -85,13 +88,14 @@ def draw_figures(
     for one in names or ():
         if one not in FIGURES:
             raise unknown_name("figure", one, FIGURES)
-    view = View(open_run(run, data), split, row)
-    place = Path(out or Path(run, "figures"))
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise write_failure(place, error) from error
-    return [_drawn(FIGURES[one], view, place) for one in names or FIGURES]
+    with use_source_dir(source_dir):
+        view = View(open_run(run, data), split, row)
+        place = Path(out or Path(run, "figures"))
+        try:
+            place.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise write_failure(place, error) from error
+        return [_drawn(FIGURES[one], view, place) for one in names or FIGURES]
 
 
 def _drawn(figure: Figure, view: View, place: Path) -> Drawn:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 _GRADIENT = "grad_norm/"
+#: Points of a curve whose markers can be told apart.
+_LARGE_MARKERS = 60
 _PROJECTIONS = {"query": "W_Q", "key": "W_K", "value": "W_V"}
 
 
@@ -25,7 +27,8 @@ class LearningCurves(Figure):
 
     def _data(self, view: View) -> dict[str, Any]:
         curve = _curve(view)
-        names = [name for name in curve[0] if "/" in name and not name.startswith(_GRADIENT)]
+        every = dict.fromkeys(name for line in curve for name in line)
+        names = [name for name in every if "/" in name and not name.startswith(_GRADIENT)]
         return {**_course(view, curve), "series": _series(curve, names)}
 
     def _draw(self, data: dict[str, Any], canvas: Canvas) -> None:
@@ -35,7 +38,7 @@ class LearningCurves(Figure):
             for name, values in data["series"].items():
                 split, _, measured = name.partition("/")
                 if measured == kind:
-                    axes.plot(data["at"], values, label=split)
+                    _plot(axes, data["at"], values, label=split)
             if kind in ("loss", "mse"):
                 axes.set_yscale("log")
             _mark(axes, data, shade=False)
@@ -51,8 +54,8 @@ class GradientNorms(Figure):
     source = "Eureka, figures 5 and 12"
 
     def _data(self, view: View) -> dict[str, Any]:
-        curve = _curve(view)
-        names = [name for name in curve[0] if name.startswith(_GRADIENT)]
+        curve = [line for line in _curve(view) if any(name.startswith(_GRADIENT) for name in line)]
+        names = [name for name in (curve or [{}])[0] if name.startswith(_GRADIENT)]
         if not names:
             raise Unavailable(
                 "no gradient norms were noted: train with --recipe log_gradients=true"
@@ -68,7 +71,7 @@ class GradientNorms(Figure):
         every = panels_in_order(canvas, len(data["layers"]), 3.5, 2.6)
         for axes, (layer, norms) in zip(every, data["layers"].items(), strict=True):
             for name, values in norms.items():
-                axes.plot(data["at"], values, label=name)
+                _plot(axes, data["at"], values, label=name)
             axes.set_yscale("log")
             axes.set_title(layer, fontsize=8)
             _mark(axes, data, shade=True)
@@ -82,20 +85,34 @@ def _curve(view: View) -> list[dict[str, Any]]:
 
 
 def _course(view: View, curve: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Where along its course a run was measured: in epochs, in steps if it trained on a stream."""
-    unit = "step" if curve[0]["epoch"] is None else "epoch"
+    """Where along its course a run was measured, in epochs."""
     eureka = view.run.result["eureka"]
     return {
-        "unit": unit,
-        "at": numbers([line[unit] for line in curve]),
-        "eureka": None if eureka is None else numbers(eureka[unit]),
+        "unit": "epoch",
+        "at": numbers([line["epoch"] for line in curve]),
+        "eureka": None if eureka is None else numbers(eureka["epoch"]),
     }
 
 
 def _series(
     curve: Sequence[Mapping[str, Any]], names: Sequence[str]
 ) -> dict[str, list[float | None]]:
-    return {name: numbers([line[name] for line in curve]) for name in names}
+    """Each figure along the curve, None at lines that do not have it."""
+    return {name: [_number(line.get(name)) for line in curve] for name in names}
+
+
+def _number(value: float | None) -> float | None:
+    return None if value is None else numbers(value)
+
+
+def _plot(axes: Axes, at: Sequence[float], values: Sequence[float | None], *, label: str) -> None:
+    """Draw what was measured, with a marker at each point: a curve may have but a single one."""
+    measured = [
+        (place, value) for place, value in zip(at, values, strict=True) if value is not None
+    ]
+    size = 4 if len(measured) <= _LARGE_MARKERS else 2
+    places, heights = [place for place, _ in measured], [value for _, value in measured]
+    axes.plot(places, heights, marker="o", markersize=size, label=label)
 
 
 def _mark(axes: Axes, data: Mapping[str, Any], *, shade: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from synthbench.train.figures.view import Pass, Unavailable, View
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
+#: Characters of a line of a fact's name, and lines of a legend, that there is room for.
+_LABEL_WIDTH, _LEGEND_LINES = 14, 12
 #: Rows that probes are fitted and scored on.
 ROWS = 600
 
@@ -28,15 +31,15 @@ class Probes(Figure):
     source = "Eureka, figures 2 and 13"
 
     def _data(self, view: View) -> dict[str, Any]:
-        facts = _facts(view)
+        targets = _targets(view)
         states = _states(view)
         return {
             "split": view.split,
-            "rows": len(next(iter(facts.values()))),
-            "chance": {name: numbers(probes.majority(one)) for name, one in facts.items()},
+            "rows": len(next(iter(targets.values()))),
+            "chance": {name: numbers(probes.majority(one)) for name, one in targets.items()},
             "places": {
                 place: [
-                    {name: numbers_or_none(layer, classes) for name, classes in facts.items()}
+                    {name: numbers_or_none(layer, classes) for name, classes in targets.items()}
                     for layer in layers
                 ]
                 for place, layers in states.items()
@@ -45,7 +48,8 @@ class Probes(Figure):
 
     def _draw(self, data: dict[str, Any], canvas: Canvas) -> None:
         chance = data["chance"]
-        lines = panels(canvas, len(data["places"]), 1, 3 + 0.9 * len(chance), 2.8)
+        lines = panels(canvas, len(data["places"]), 1, 3 + 1.1 * len(chance), 3.2)
+        names = [_wrapped(name) for name in chance]
         for (axes,), (place, layers) in zip(lines, data["places"].items(), strict=True):
             width = 0.8 / len(layers)
             for number, found in enumerate(layers):
@@ -55,10 +59,18 @@ class Probes(Figure):
                 axes.bar(at, heights, width, color=shade, label=f"layer {number}")
             for fact, value in enumerate(chance.values()):
                 axes.hlines(value, fact - 0.45, fact + 0.45, color="tab:red", linestyle="--")
-            axes.set_xticks(range(len(chance)), list(chance), fontsize=6, rotation=20)
+            axes.set_xticks(range(len(chance)), names, fontsize=9)
             axes.set_ylim(0, 1)
-            axes.set_title(f"{place} (red: most frequent class)", fontsize=8)
-        lines[0][0].legend(fontsize=5, ncols=4)
+            axes.set_ylabel("accuracy")
+            axes.set_title(f"{place} (red: most frequent class)", fontsize=10)
+            # Beside the axes, where it hides no bar.
+            columns = -(-len(layers) // _LEGEND_LINES)
+            axes.legend(fontsize=8, ncols=columns, loc="upper left", bbox_to_anchor=(1, 1))
+
+
+def _wrapped(name: str) -> str:
+    """A fact's name in lines; its words stay whole."""
+    return textwrap.fill(name, _LABEL_WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def numbers_or_none(states: NDArray[Any], classes: NDArray[np.int64]) -> float | None:
@@ -67,9 +79,9 @@ def numbers_or_none(states: NDArray[Any], classes: NDArray[np.int64]) -> float |
     return None if found is None else float(numbers(found))
 
 
-def _facts(view: View) -> dict[str, NDArray[np.int64]]:
-    """Each fact of the rows that has more than one value, int64 `(rows,)`."""
-    rows = [view.task.facts(row) for row in view.table(ROWS)]
+def _targets(view: View) -> dict[str, NDArray[np.int64]]:
+    """Each probe target of the rows that has more than one value, int64 `(rows,)`."""
+    rows = [view.task.probe_targets(row) for row in view.table(ROWS)]
     columns = {name: np.array([row[name] for row in rows], np.int64) for name in rows[0]}
     several = {name: one for name, one in columns.items() if len(np.unique(one)) > 1}
     if not several:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from synthbench.train.figures.figure import Figure, numbers, panels, panels_in_order
 from synthbench.train.figures.view import Unavailable, View
-from synthbench.train.normalisation import key_mass
+from synthbench.train.layers.normalisation import key_mass
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas

@@ -15,8 +15,7 @@ from synthbench.errors import UsageError
 from synthbench.train.batches import Batch, take
 from synthbench.train.encoding import Rows
 from synthbench.train.finished import FinishedRun
-from synthbench.train.models.output import Output
-from synthbench.train.record import Record
+from synthbench.train.models.output import Output, Record
 
 #: Rows that go through the model together: attention maps of images are large.
 _AT_ONCE = 32
@@ -103,8 +102,9 @@ class View:
         """What stands in each column of the shown row's maps."""
         encoding, inputs = self.run.encoding, self.shown.batch.inputs[0]
         match encoding.form:
-            case "tokens":
-                names = [encoding.tokens[token - 1] for token in inputs.tolist()]
+            case "tokens" if encoding.vocabulary is not None:
+                tokens = encoding.vocabulary.tokens
+                names = [tokens[token - 1] for token in inputs.tolist()]
                 return ["B", *names, "E"] if getattr(self.run.model, "begin_end", False) else names
             case "grids":
                 return [str(color) for color in inputs.tolist()]

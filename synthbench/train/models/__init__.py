@@ -43,10 +43,17 @@ def _with_halting(name: str, **switches: Any) -> dict[str, Model]:
 
 
 def _reasoner(**switches: Any) -> Model:
-    """The one-layer Transformer of Eureka, section A.12."""
+    """The one-layer Transformer of Eureka, section A.12.
+
+    Its program was not published. The paper follows Nanda et al. (2023), whose model has weights
+    of variance 1 / d_model, no biases in the attention and no LayerNorm; so has this one.
+    NormSoftmax takes the spread of the whole map here, as section 5.2 reads; the published
+    program, which is for images, takes that of each query.
+    """
     one_layer = {"num_layers": 1, "position": "learned", "begin_end": False}
+    as_nanda = {"init": "normal", "attention_bias": False}
     no_norm = {"attention_norm": False, "feedforward_norm": "none"}
-    return _encoder(**one_layer, **no_norm, **switches)
+    return _encoder(**one_layer, **as_nanda, **no_norm, **switches)
 
 
 def _counting(**switches: Any) -> Model:
@@ -68,11 +75,11 @@ MODELS: dict[str, Model] = {
     **_with_halting("transformer-relative", position="relative"),
     "transformer-relative-gate": _encoder(position="relative", **_GATE),
     "transformer-gated-position": _encoder(position="gated", **_GATE),
-    **_with_halting("geometric", attention="geometric"),
+    **_with_halting("geometric", attention="geometric-l1"),
     "ndr": _encoder(attention="geometric", copy_gate=True),
     # Eureka: the reasoning task (A.12) and vision (table 1).
     "parity-softmax": _reasoner(),
-    "parity-normsoftmax": _reasoner(attention="normsoftmax"),
+    "parity-normsoftmax": _reasoner(attention="normsoftmax", spread="map"),
     "vit": _vit(),
     "vit-normsoftmax": _vit(normalisation="normsoftmax-variance"),
     "resnet": Model("images", "vision.ResNet"),
@@ -83,6 +90,7 @@ MODELS: dict[str, Model] = {
         norm_attention=True,
         norm_feedforward=True,
         d_ff=2048,
+        dropout=0.1,
         residual=True,
     ),
     "counting-norm-attention": _counting(norm_attention=True),
@@ -120,10 +128,15 @@ def build(name: str, form: str, sizes: Mapping[str, int], options: Mapping[str, 
     module, class_name = model.place.split(".")
     made = getattr(importlib.import_module(f"{__name__}.{module}"), class_name)
     chosen = {**model.switches, **options}
-    known = [one for one in inspect.signature(made).parameters if one not in sizes]
-    for option in chosen:
+    signature = inspect.signature(made).parameters
+    known = [one for one in signature if one not in sizes]
+    for option, value in chosen.items():
         if option not in known:
             raise unknown_name(f"option of {name}", option, known)
+        is_switch = isinstance(signature[option].default, bool)
+        if is_switch != isinstance(value, bool):
+            expected = "true or false" if is_switch else "neither true nor false"
+            raise ParameterError(f"Option {option}={value!r} of {name}: expected {expected}.")
     try:
         built: nn.Module = made(**sizes, **chosen)
     except (ValueError, TypeError) as error:

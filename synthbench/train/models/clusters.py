@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from synthbench.errors import ParameterError, unknown_name
-from synthbench.train import normalisation as weigh
-from synthbench.train.models.output import Output
-from synthbench.train.record import Record
+from synthbench.errors import unknown_name
+from synthbench.train.layers import normalisation as weigh
+from synthbench.train.models.output import Output, Record
+from synthbench.train.sizes import check_sizes
 
 NORMALISATIONS = {"softmax": weigh.softmax, "doubly-normalised": weigh.doubly_normalised}
 
@@ -39,8 +39,7 @@ class Clusters(nn.Module):
         super().__init__()
         if normalisation not in NORMALISATIONS:
             raise unknown_name("attention among points", normalisation, NORMALISATIONS)
-        if steps < 0:
-            raise ParameterError(f"Steps {steps}: allowed are whole numbers from 0.")
+        check_sizes(least=0, steps=steps)
         self.normalise, self.steps = NORMALISATIONS[normalisation], steps
 
     def forward(

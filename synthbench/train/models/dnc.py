@@ -14,8 +14,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from synthbench.train.models.output import Output
-from synthbench.train.record import Record
+from synthbench.train.models.output import Output, Record
+from synthbench.train.models.recurrent import EMBEDDING
+from synthbench.train.sizes import check_chances, check_sizes
 
 #: Keeps products of usages, norms and sharpened weights away from zero.
 EPSILON = 1e-6
@@ -233,19 +234,25 @@ class Memory(nn.Module):
 class DNC(nn.Module):
     """Differentiable Neural Computer with an LSTM controller, as a classifier of token rows.
 
-    NDR gives 21 cells and 4 read heads; the width of a word it leaves open.
+    NDR gives 21 cells and 4 read heads. It leaves open the width of a word and the size of the
+    embedding, and names the changes of Csordás & Schmidhuber (2019) as a whole; in its program
+    look-ups are not masked.
 
     Args:
         vocabulary: number of tokens, padding included.
         classes: number of classes.
-        d_model: size of the embedding and of the controller.
+        d_model: size of the controller.
+        d_embedding: size of the embedding.
         cells: number of words of the memory.
         width: numbers of a word.
         read_heads: number of read heads.
-        dropout: chance that a unit of the embedding or of the controller's output is dropped.
+        dropout: chance that a unit of the embedding is dropped.
         masking: whether look-ups compare a part of the word that the controller chooses.
         wiping: whether freed cells are erased.
         sharpening: whether weights that follow links are sharpened.
+
+    Raises:
+        ParameterError: sizes or a chance that are not allowed.
     """
 
     def __init__(
@@ -254,17 +261,26 @@ class DNC(nn.Module):
         classes: int,
         *,
         d_model: int = 200,
+        d_embedding: int = EMBEDDING,
         cells: int = 21,
-        width: int = 32,
+        width: int = 200,
         read_heads: int = 4,
         dropout: float = 0.5,
-        masking: bool = True,
+        masking: bool = False,
         wiping: bool = True,
         sharpening: bool = True,
     ) -> None:
         super().__init__()
-        self.embedding = nn.Embedding(vocabulary, d_model)
-        self.controller = nn.LSTMCell(d_model + read_heads * width, d_model)
+        check_sizes(
+            d_model=d_model,
+            d_embedding=d_embedding,
+            cells=cells,
+            width=width,
+            read_heads=read_heads,
+        )
+        check_chances(dropout=dropout)
+        self.embedding = nn.Embedding(vocabulary, d_embedding, padding_idx=0)
+        self.controller = nn.LSTMCell(d_embedding + read_heads * width, d_model)
         self.memory = Memory(
             d_model,
             cells=cells,
@@ -298,7 +314,7 @@ class DNC(nn.Module):
         for token in self.dropout(self.embedding(inputs)).unbind(dim=1):
             hidden, cell = self.controller(torch.cat([token, words.flatten(1)], 1), (hidden, cell))
             words, state = self.memory(hidden, state)
-            outputs.append(torch.cat([self.dropout(hidden), words.flatten(1)], dim=1))
+            outputs.append(torch.cat([hidden, words.flatten(1)], dim=1))
         steps = torch.stack(outputs, dim=1)
         if record is not None:
             record.add("hidden", steps)

@@ -5,20 +5,30 @@ Source: NDR (Csordás, Irie, Schmidhuber, ICLR 2022), sections 2, 3 and appendic
 
 from __future__ import annotations
 
+import functools
+
 import torch
 from torch import Tensor, nn
 
 from synthbench.errors import ParameterError, unknown_name
-from synthbench.train.attention import POSITIONS, Attention
-from synthbench.train.halting import FORMS, Halting
-from synthbench.train.models.layer import Layer
-from synthbench.train.models.output import Output
-from synthbench.train.normalisation import Nearest
-from synthbench.train.positions import sinusoidal
-from synthbench.train.record import Record
+from synthbench.train.layers.attention import POSITIONS, Attention
+from synthbench.train.layers.dropout import Dropout
+from synthbench.train.layers.halting import FORMS, Halting
+from synthbench.train.layers.initialisation import (
+    EMBEDDINGS,
+    draw_embedding,
+    draw_weights,
+    xavier_layer,
+)
+from synthbench.train.layers.layer import Layer
+from synthbench.train.layers.normalisation import Nearest
+from synthbench.train.layers.positions import sinusoidal
+from synthbench.train.models.output import Output, Record
+from synthbench.train.sizes import check_chances, check_sizes
 
 ADDED_POSITIONS = ("none", "sinusoidal", "learned")
 READOUTS = ("last", "first")
+INITS = ("xavier", "default", "normal")
 
 
 class Encoder(nn.Module):
@@ -37,14 +47,25 @@ class Encoder(nn.Module):
         test_layers: how often in evaluation; default `num_layers` (NDR, section C.1).
         d_ff: size of the feed-forward part's hidden layer.
         dropout: see `Layer`.
-        query_dropout: chance that a unit of a query is dropped.
+        key_dropout: chance that a unit of a key is dropped; see `Attention`.
+        input_dropout: chance that a unit of the first states is dropped: 0.1 in the plain
+            Transformer of NDR's program, which the paper does not mention.
         attention: one of `attention.NORMALISATIONS`.
+        spread: over what NormSoftmax takes the spread of scores, `query` or `map`; see `Attention`.
         temperature: what scores are divided by; default √d_head.
         hybrid_start: where the weight of hybrid attention starts.
         position: `none`, `sinusoidal` or `learned` (added to the embeddings), `relative` or
             `gated` (part of the scores).
         max_length: columns that learned positions are made for.
         copy_gate: whether each column may keep its state.
+        attention_bias: whether the attention's projections have biases.
+        gate_drop: chance that a column keeps its state in training; see `Layer`.
+        init: how the layer's weights start: `xavier` (see `xavier_layer`), `default` (PyTorch's),
+            or `normal`: all weights, those of embeddings and classifier too, from a normal
+            distribution with variance 1 / d_model, and biases at 0 (Nanda et al., 2023, whom
+            Eureka, A.12, follows).
+        embedding_init: the variance of the embedding, unless `init` is `normal`: `unit`, `kaiming`
+            (2 / d_model) or `xavier` (2 / (tokens + d_model)).
         attention_norm: whether LayerNorm follows the attention.
         feedforward_norm: `layer`, `tanh` or `none`.
         halting: `none`, `graves` or `universal` (adaptive computation time).
@@ -66,13 +87,19 @@ class Encoder(nn.Module):
         test_layers: int | None = None,
         d_ff: int = 256,
         dropout: float = 0.1,
-        query_dropout: float = 0.0,
+        key_dropout: float = 0.0,
+        input_dropout: float = 0.0,
         attention: str = "softmax",
+        spread: str = "query",
         temperature: float | None = None,
         hybrid_start: float = 0.5,
         position: str = "none",
         max_length: int = 64,
         copy_gate: bool = False,
+        attention_bias: bool = True,
+        gate_drop: float = 0.0,
+        init: str = "xavier",
+        embedding_init: str = "unit",
         attention_norm: bool = True,
         feedforward_norm: str = "layer",
         halting: str = "none",
@@ -81,7 +108,20 @@ class Encoder(nn.Module):
     ) -> None:
         super().__init__()
         test_layers = num_layers if test_layers is None else test_layers
-        _check(min(num_layers, test_layers), position, halting, readout)
+        check_sizes(
+            d_model=d_model,
+            num_layers=num_layers,
+            test_layers=test_layers,
+            d_ff=d_ff,
+            max_length=max_length,
+        )
+        check_chances(
+            dropout=dropout,
+            key_dropout=key_dropout,
+            input_dropout=input_dropout,
+            gate_drop=gate_drop,
+        )
+        _check(position, halting, readout, init, embedding_init)
         self.num_layers, self.test_layers = num_layers, test_layers
         self.position, self.readout, self.begin_end = position, readout, begin_end
         self.vocabulary = vocabulary
@@ -92,20 +132,31 @@ class Encoder(nn.Module):
                 d_model,
                 num_heads,
                 normalisation=attention,
+                spread=spread,
                 temperature=temperature,
                 position="none" if position in ADDED_POSITIONS else position,
-                query_dropout=query_dropout,
+                key_dropout=key_dropout,
                 hybrid_start=hybrid_start,
+                qkv_bias=attention_bias,
+                output_bias=attention_bias,
             ),
             d_model,
             d_ff,
             dropout=dropout,
             copy_gate=copy_gate,
+            gate_drop=gate_drop,
             attention_norm=attention_norm,
             feedforward_norm=feedforward_norm,
         )
         self.halting = None if halting == "none" else Halting(d_model, halting)
         self.classifier = nn.Linear(d_model, classes)
+        self.input_dropout = Dropout(input_dropout)
+        if init == "normal":
+            draw_weights(self, functools.partial(nn.init.normal_, std=d_model**-0.5))
+        else:
+            draw_embedding(self.embedding, embedding_init)
+        if init == "xavier":
+            xavier_layer(self.layer)
 
     def set_temperature(self, temperature: float) -> None:
         """Divide attention scores by this from now on (heat treatment: Eureka, section 3)."""
@@ -166,7 +217,8 @@ class Encoder(nn.Module):
             states = states + self.places(columns)
         if self.position == "sinusoidal":
             states = states + sinusoidal(columns, d_model).to(states.dtype)
-        return states
+        dropped: Tensor = self.input_dropout(states)
+        return dropped
 
     def _column(self, inputs: Tensor, lengths: Tensor | None) -> Tensor:
         """The column that is read, int64 `(rows,)`."""
@@ -181,7 +233,7 @@ class Encoder(nn.Module):
     ) -> list[Tensor]:
         """The states after each layer; after the last only `column`, if nothing else is wanted."""
         nearest = None
-        if self.layer.attention.normalisation == "geometric":
+        if self.layer.attention.is_geometric:
             nearest = Nearest.of(states.shape[1], states.device)
         steps: list[Tensor] = []
         num_layers = self.num_layers if self.training else self.test_layers
@@ -209,13 +261,13 @@ def _mean(values: Tensor, mask: Tensor | None) -> Tensor:
     return ((values * mask).sum(dim=1) / mask.sum(dim=1)).mean()
 
 
-def _check(num_layers: int, position: str, halting: str, readout: str) -> None:
-    if num_layers < 1:
-        raise ParameterError(f"{num_layers} layers: allowed are numbers from 1.")
+def _check(position: str, halting: str, readout: str, init: str, embedding_init: str) -> None:
     for kind, name, allowed in (
         ("position", position, (*ADDED_POSITIONS, *POSITIONS[1:])),
         ("halting", halting, FORMS),
         ("readout", readout, READOUTS),
+        ("init", init, INITS),
+        ("embedding_init", embedding_init, EMBEDDINGS),
     ):
         if name not in allowed:
             raise unknown_name(kind, name, allowed)

@@ -7,27 +7,36 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from synthbench.train.models.output import Output
-from synthbench.train.record import Record
+from synthbench.errors import ParameterError
+from synthbench.train.models.output import Output, Record
+from synthbench.train.sizes import check_chances, check_sizes
+
+#: Size of the embedding of NDR's LSTMs and DNC in the published program; the paper gives none.
+EMBEDDING = 16
 
 
 class LSTM(nn.Module):
     """Embedding, layers of LSTM, and a classifier of the last layer's final states.
 
     Each direction ends at its own last token, so padding is never read. With `bidirectional` the
-    final states of both directions stand side by side, each of size `d_model / 2`: NDR's tables
-    give 400 (or 1024) where one direction has 200 (or 512).
+    final states of both directions stand side by side, each of size `d_model / 2`. The published
+    program reads the backward state twice there and the forward one never, a slip that is not
+    repeated here.
 
     Args:
         vocabulary: number of tokens, padding included.
         classes: number of classes.
-        d_model: size of the embedding and of every layer's output.
+        d_model: size of every layer's output.
+        d_embedding: size of the embedding.
         num_layers: number of layers.
-        dropout: chance that a unit of the embedding or of a layer's output is dropped.
-        recurrent_dropout: chance that a unit of the hidden state is dropped between two steps.
+        dropout: chance that a unit is dropped of the embedding, or of a layer's output on its way
+            to the next layer.
         bidirectional: whether each layer also reads from the end.
+
+    Raises:
+        ParameterError: sizes or chances that are not allowed.
 
     Example:
         >>> import torch
@@ -42,16 +51,23 @@ class LSTM(nn.Module):
         classes: int,
         *,
         d_model: int = 200,
+        d_embedding: int = EMBEDDING,
         num_layers: int = 1,
         dropout: float = 0.5,
-        recurrent_dropout: float = 0.0,
         bidirectional: bool = False,
     ) -> None:
         super().__init__()
-        self.embedding = nn.Embedding(vocabulary, d_model)
+        check_sizes(d_model=d_model, d_embedding=d_embedding, num_layers=num_layers)
+        check_chances(dropout=dropout)
+        if bidirectional and d_model % 2:
+            raise ParameterError(
+                f"d_model {d_model}: with two directions, allowed are even numbers."
+            )
+        self.embedding = nn.Embedding(vocabulary, d_embedding, padding_idx=0)
         hidden = d_model // 2 if bidirectional else d_model
         self.layers = nn.ModuleList(
-            _Layer(d_model, hidden, bidirectional, recurrent_dropout) for _ in range(num_layers)
+            nn.LSTM(size, hidden, batch_first=True, bidirectional=bidirectional)
+            for size in (d_embedding, *(num_layers - 1) * [d_model])
         )
         self.dropout = nn.Dropout(dropout)
         self.classifier = nn.Linear(d_model, classes)
@@ -72,57 +88,11 @@ class LSTM(nn.Module):
         if lengths is None:
             lengths = inputs.new_full((len(inputs),), inputs.shape[1])
         packed = pack_padded_sequence(
-            self.dropout(self.embedding(inputs)),
-            lengths.cpu(),
-            batch_first=True,
-            enforce_sorted=False,
+            self.embedding(inputs), lengths.cpu(), batch_first=True, enforce_sorted=False
         )
         for layer in self.layers:
-            packed, final = layer(packed)
-            packed = packed._replace(data=self.dropout(packed.data))
+            packed, (final, _) = layer(packed._replace(data=self.dropout(packed.data)))
             if record is not None:
                 hidden, _ = pad_packed_sequence(packed, batch_first=True)
                 record.add("hidden", hidden)
-        both = torch.cat(final.unbind(), dim=-1)
-        return Output(self.classifier(self.dropout(both)))
-
-
-class _Layer(nn.LSTM):
-    """One layer, with dropout between its steps, which `nn.LSTM` does not offer."""
-
-    def __init__(
-        self, d_model: int, hidden: int, bidirectional: bool, recurrent_dropout: float
-    ) -> None:
-        super().__init__(d_model, hidden, batch_first=True, bidirectional=bidirectional)
-        self.between_steps = nn.Dropout(recurrent_dropout)
-
-    def forward(  # type: ignore[override]
-        self, packed: PackedSequence
-    ) -> tuple[PackedSequence, Tensor]:
-        """The states of all steps, and the last of each direction `(directions, rows, hidden)`."""
-        if not (self.training and self.between_steps.p):
-            packed, (final, _) = super().forward(packed)
-            return packed, final
-        directions = [
-            self._direction(packed, backwards == 1, *weights)
-            for backwards, weights in enumerate(self.all_weights)
-        ]
-        final = torch.stack([final for _, final in directions])
-        if packed.unsorted_indices is not None:
-            final = final[:, packed.unsorted_indices]
-        return packed._replace(data=torch.cat([states for states, _ in directions], dim=-1)), final
-
-    def _direction(
-        self, packed: PackedSequence, backwards: bool, *weights: Tensor
-    ) -> tuple[Tensor, Tensor]:
-        order = -1 if backwards else 1
-        hidden = cell = packed.data.new_zeros(int(packed.batch_sizes[0]), self.hidden_size)
-        states = []
-        for inputs in packed.data.split_with_sizes(packed.batch_sizes.tolist())[::order]:
-            # Longest rows stand first: those that have a token at this step are the first few.
-            rows = len(inputs)
-            before = self.between_steps(hidden[:rows]), cell[:rows]
-            after = torch.lstm_cell(inputs, before, *weights)
-            states.append(after[0])
-            hidden, cell = torch.cat([after[0], hidden[rows:]]), torch.cat([after[1], cell[rows:]])
-        return torch.cat(states[::order]), hidden
+        return Output(self.classifier(torch.cat(final.unbind(), dim=-1)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,9 @@ from synthbench.errors import ParameterError, unknown_name
 
 #: Fields of a recipe that nobody changes.
 _FIXED = ("name", "model", "options", "by_variant", "published", "line")
+
+#: How a learning rate may change with the step.
+SCHEDULES = ("constant", "cosine", "one-cycle")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,18 +68,24 @@ class Recipe:
         options: the model's sizes and switches.
         by_variant: options that some variants of the task need beside these.
         weight_decay: AdamW's.
+        decay_weights_only: spare biases, LayerNorms, positions and the class token.
+        beta2: AdamW's decay rate of squared gradients.
         clip: largest norm of the gradient; 0: not clipped.
+        label_smoothing: share of the target that is spread evenly over all classes.
         schedule: `constant`, `cosine` or `one-cycle`, after the warm-up.
         warmup: steps in which the learning rate rises from 1e-6.
         min_learning_rate: where `cosine` ends.
-        validate_every: steps between two looks at the evaluation splits.
-        heat: first and last softmax temperature and the share of steps between them.
+        validate_every: steps between two validations, after which parameters may be chosen. The
+            watched splits are looked at then, and in all at least ten times.
+        heat: first and last softmax temperature and the share of steps between them (Eureka,
+            section 3).
         ponder: weight of the model's ponder cost in the loss (NDR, appendix A).
-        window: so many batches share rows of like length; 1: batches are random.
-        balanced: repeat rows of rarer lengths, so that all lengths come equally often.
-        balance_gradients: scale the gradients of queries, keys and values to their mean norm
-            (Eureka, A.4).
-        log_gradients: note gradient norms of queries, keys and values with every validation.
+        one_length: all rows of a batch have the same length.
+        balanced: all lengths come equally often.
+        balance_gradients: scale the gradients of each layer's queries, keys and values to their
+            mean norm (Eureka, A.4).
+        log_gradients: note gradient norms of queries, keys and values whenever the watched
+            splits are looked at.
         published: the papers' figures, by variant and name of the measure.
         line: the line of tables that several recipes share; default: their own names.
     """
@@ -88,14 +98,17 @@ class Recipe:
     options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     by_variant: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
     weight_decay: float = 0.0
+    decay_weights_only: bool = False
+    beta2: float = 0.999
     clip: float = 0.0
+    label_smoothing: float = 0.0
     schedule: str = "constant"
     warmup: int = 0
     min_learning_rate: float = 0.0
     validate_every: int = 1000
     heat: tuple[float, float, float] | None = None
     ponder: float = 0.0
-    window: int = 1
+    one_length: bool = False
     balanced: bool = False
     balance_gradients: bool = False
     log_gradients: bool = False
@@ -142,17 +155,37 @@ class Recipe:
         """Make sure that a run can be made of it.
 
         Raises:
+            UsageError: a schedule that does not exist.
             ParameterError: a number that is not allowed.
         """
-        for name, least in (("batch_size", 1), ("validate_every", 1), ("window", 1)):
-            if getattr(self, name) < least:
+        if self.schedule not in SCHEDULES:
+            raise unknown_name("schedule", self.schedule, SCHEDULES)
+        for name in ("batch_size", "validate_every"):
+            if getattr(self, name) < 1:
                 raise ParameterError(
-                    f"Recipe {name}={getattr(self, name)}: allowed are whole numbers from {least}."
+                    f"Recipe {name}={getattr(self, name)}: allowed are whole numbers from 1."
                 )
         for name in ("steps", "learning_rate", "weight_decay", "clip", "warmup", "ponder"):
-            if not 0 <= getattr(self, name) < float("inf"):
+            if not 0 <= getattr(self, name) < math.inf:
                 raise ParameterError(
                     f"Recipe {name}={getattr(self, name)}: allowed are numbers from 0."
+                )
+        for name in ("beta2", "label_smoothing"):
+            if not 0 <= getattr(self, name) < 1:
+                raise ParameterError(
+                    f"Recipe {name}={getattr(self, name)}: allowed are numbers from 0 to below 1."
+                )
+        if not 0 <= self.min_learning_rate <= self.learning_rate:
+            raise ParameterError(
+                f"Recipe min_learning_rate={self.min_learning_rate}: allowed are numbers from 0 to "
+                f"the learning_rate, {self.learning_rate}."
+            )
+        if self.heat is not None:
+            first, last, share = self.heat
+            if not (0 < first < math.inf and 0 < last < math.inf and 0 <= share <= 1):
+                raise ParameterError(
+                    f"Recipe heat={first},{last},{share}: allowed are two temperatures above 0 and "
+                    "a share of the steps from 0 to 1."
                 )
 
     def to_dict(self) -> dict[str, Any]:
@@ -185,9 +218,10 @@ class Study:
         variants: the task's variants that every model is trained on.
         parameters: the task's parameters that differ from their defaults.
         rows: rows of splits that differ from the paper's.
+        stream: whether training is on fresh rows unless the user asks for something else.
         seeds: how many seeds the table asks for.
         select: the split that the best checkpoint is chosen by; None: the last one counts.
-        watched: the splits that are looked at with every validation.
+        watched: the splits that are looked at during training.
         eureka: the accuracy that marks a Eureka-moment, 0 where nobody asks for one.
     """
 
@@ -200,6 +234,7 @@ class Study:
     name: str = "main"
     parameters: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     rows: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    stream: bool = False
     seeds: int = 5
     select: str | None = None
     watched: tuple[str, ...] = ()

@@ -1,6 +1,9 @@
 """Recipes of Counting (Ouellette, Pfister, Jud, 2023), section IV: grid-count and identity.
 
-The paper names no optimiser; here it is AdamW without weight decay, which is Adam.
+The paper names no optimiser; here it is AdamW without weight decay, which is Adam. What else
+follows the published program: fresh grids, all of a batch with one size, each size equally often;
+gradients clipped at norm 1; no more coloured cells in a grid than it draws from 1 to 999. The
+program computes in float64, here it is float32.
 """
 
 from __future__ import annotations
@@ -19,6 +22,9 @@ def count(name: str, *accuracies: float) -> Recipe:
         steps=300_000,
         batch_size=50,
         learning_rate=2e-4,
+        clip=1.0,
+        one_length=True,
+        balanced=True,
         published={
             ("default", f"{size}x{size}"): Published(round(accuracy / 100, 4), "Counting, table I")
             for size, accuracy in figures
@@ -32,6 +38,8 @@ GRID_COUNT = Study(
     title="Larger grids than in training",
     select="iid",
     watched=("iid",),
+    parameters={"colored_limit": 999},
+    stream=True,
     measures=(
         Measure("6x6", "iid", "cell_accuracy", headline="in"),
         *(

@@ -43,7 +43,8 @@ _DATA_ROUTER = {
     "num_layers": 8,
     "test_layers": 12,
     "dropout": 0.5,
-    "query_dropout": 0.1,
+    "key_dropout": 0.1,
+    "gate_drop": 0.1,
     "begin_end": False,
 }
 
@@ -86,7 +87,7 @@ def _arithmetic(name: str, **options: Any) -> Recipe:
 ARITHMETIC = _smaller(
     ndr.ARITHMETIC,
     _arithmetic("lstm", dropout=0.1),
-    _arithmetic("ndr", **{**_DATA_ROUTER, "num_heads": 4, "dropout": 0.3}),
+    _arithmetic("ndr", **{**_DATA_ROUTER, "num_heads": 4, "dropout": 0.3, "gate_drop": 0.05}),
     parameters={
         "train_depths": (1, 2, 3),
         "validation_depths": (4,),
@@ -110,14 +111,22 @@ def _listops(name: str, **options: Any) -> Recipe:
         schedule="cosine",
         warmup=100,
         validate_every=500,
-        window=8,
     )
 
 
 LISTOPS = _smaller(
     ndr.LISTOPS,
     _listops("lstm", num_layers=2, dropout=0.1),
-    _listops("ndr", readout="first", d_ff=128, num_heads=4, num_layers=8, dropout=0.1),
+    _listops(
+        "ndr",
+        readout="first",
+        d_ff=128,
+        num_heads=4,
+        num_layers=8,
+        dropout=0.1,
+        key_dropout=0.1,
+        gate_drop=0.05,
+    ),
     parameters={
         "train_depths": (1, 2),
         "validation_depths": (3,),
@@ -145,7 +154,7 @@ GRID_COUNT = _smaller(
     _count("counting-standard", 2_000, learning_rate=3e-3),
     _count("counting-norm-attention", 20_000),
     _count("counting-norm-feedforward", 20_000),
-    rows={"train": 100_000, "iid": 500, "test": 3_500},
+    rows={"iid": 500, "test": 3_500},
     seeds=1,
 )
 
@@ -167,10 +176,26 @@ IDENTITY = _smaller(
     seeds=1,
 )
 
+
+def _reason(recipe: Recipe) -> Recipe:
+    """With PyTorch's initial weights, with which NormSoftmax learns sooner.
+
+    NormSoftmax over the whole map (`spread=map`, the model's default) has its moment within 2,500
+    epochs on seeds 0 to 3, at epochs 2,250, 750, 1,650 and 1,250, and not on seed 4. With
+    `spread=query` seed 0 had it, seeds 1 and 2 did not; and with the weights of the profile `paper`
+    and `spread=query`, seed 0 did not.
+    """
+    return dataclasses.replace(
+        recipe,
+        steps=2500,
+        beta2=0.999,
+        warmup=0,
+        options={**recipe.options, "init": "default", "attention_bias": True},
+    )
+
+
 #: The whole task of the paper, with 2,500 of its 10,000 epochs.
-PARITY = _smaller(
-    eureka.PARITY, *(dataclasses.replace(one, steps=2500) for one in eureka.PARITY.recipes)
-)
+PARITY = _smaller(eureka.PARITY, *map(_reason, eureka.PARITY.recipes))
 
 
 def _see(name: str, steps: int, learning_rate: float, **options: Any) -> Recipe:
@@ -189,14 +214,15 @@ def _see(name: str, steps: int, learning_rate: float, **options: Any) -> Recipe:
 
 _SMALL_VIT = {"patch": 7, "d_model": 64, "num_layers": 4, "d_ff": 128}
 
-#: Half of the rows and narrow models; patches of 7 pixels. Long enough for the ResNet's
-#: Eureka-moment, which comes after some 100,000 rows; with 2,100 steps none came.
+#: Half of the rows, not drawn anew, and narrow models; patches of 7 pixels. Long enough for the
+#: ResNet's Eureka-moment, which comes after some 70,000 rows; a quarter of its width is too narrow.
 COMPOSITES = _smaller(
     eureka.COMPOSITES,
-    _see("resnet", 3000, 3e-3, widths=(8, 16, 32, 64)),
+    _see("resnet", 2000, 1e-3, widths=(32, 64, 128, 256)),
     _see("vit", 2000, 1e-3, **_SMALL_VIT),
     _see("vit-normsoftmax", 2000, 1e-3, **_SMALL_VIT),
     rows={"train": 30_000, "validation": 500, "test": 1_000},
+    stream=False,
     seeds=1,
 )
 

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 from synthbench.train.recipes.base import Measure, Recipe
-from synthbench.train.recipes.ndr import CTL, TABLE_7, InOut, accuracies, recipe
+from synthbench.train.recipes.ndr import CTL, InOut, accuracies
 
 _PERFECT = (100, 0)
 #: The ponder cost's weight that worked best, and the steps that halting needs (appendix A).
 _PONDER, _HALTING_STEPS = 0.03, 60_000
 
 
+def _changed(parent: str, options: dict[str, Any], **changes: Any) -> Recipe:
+    """The recipe of ctl with other options and fields."""
+    made = CTL.recipe(parent)
+    return dataclasses.replace(made, options={**made.options, **options}, **changes)
+
+
 def _layers(num_layers: int, forward: InOut, backward: InOut) -> Recipe:
     published = accuracies("NDR, table 4", forward=forward, backward=backward)
-    made = recipe("ndr", TABLE_7["ndr"], 5.0, published, num_layers=num_layers)
-    return dataclasses.replace(made, name=f"ndr-{num_layers}-layers")
+    name = f"ndr-{num_layers}-layers"
+    return _changed("ndr", {"num_layers": num_layers}, name=name, published=published)
 
 
 LAYERS = dataclasses.replace(
@@ -35,8 +42,7 @@ LAYERS = dataclasses.replace(
 
 def _readout(name: str, readout: str, forward: InOut, backward: InOut) -> Recipe:
     published = accuracies("NDR, table 5", forward=forward, backward=backward)
-    made = recipe(name, TABLE_7[name], 5.0, published, readout=readout)
-    return dataclasses.replace(made, name=f"{name}-{readout}")
+    return _changed(name, {"readout": readout}, name=f"{name}-{readout}", published=published)
 
 
 READOUT = dataclasses.replace(
@@ -58,8 +64,15 @@ def _halting(name: str, forward: InOut, backward: InOut) -> Recipe:
     """With halting, 14 layers can be trained, in twice the steps (appendix A)."""
     published = accuracies("NDR, table 6, 60k steps", forward=forward, backward=backward)
     base = name.removesuffix("-universal").removesuffix("-act")
-    made = recipe(base, TABLE_7[base], 5.0, published, num_layers=14)
-    return dataclasses.replace(made, name=name, model=name, steps=_HALTING_STEPS, ponder=_PONDER)
+    return _changed(
+        base,
+        {"num_layers": 14},
+        name=name,
+        model=name,
+        steps=_HALTING_STEPS,
+        ponder=_PONDER,
+        published=published,
+    )
 
 
 ACT = dataclasses.replace(

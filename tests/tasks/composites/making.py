@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from synthbench.seeding import Draws
-from synthbench.tasks import images
 from synthbench.tasks.base import Block
-from synthbench.tasks.composites import Composites
-from synthbench.tasks.composites_rules import COLORS
+from synthbench.tasks.composites.rules import COLORS
+from synthbench.tasks.composites.task import Composites
+from synthbench.tasks.images import load
 
 VARIANTS = list(Composites.variants)
 ONE_FOLDER = [
@@ -58,7 +58,7 @@ def quadrant(kind, name, color, index=0):
     """A quadrant as a row lists it, its class by name."""
     if kind == "empty":
         return dict.fromkeys(["kind", "class", "color", "rgb", "source_index"]) | {"kind": kind}
-    label = images.CLASSES[kind].index(name)
+    label = load.CLASSES[kind].index(name)
     return {
         "kind": kind,
         "class": label,
@@ -105,8 +105,8 @@ WORKED = [
     ),
     ("top-if-above", [NOTHING, fashion("Bag"), NOTHING, fashion("Coat")], True, 1, "Bag"),
     ("top-if-above", [NOTHING, fashion("Bag"), fashion("Coat"), NOTHING], False, 2, "Coat"),
-    ("same-color", [digit(7), digit(3, "blue"), digit(0), digit(4)], True, 1, "3"),
-    ("same-color", [digit(7), digit(3), digit(0), digit(7, "blue")], False, 2, "0"),
+    ("same-color", [digit(7), digit(3, "blue"), digit(0), digit(4)], True, 1, 3),
+    ("same-color", [digit(7), digit(3), digit(0), digit(7, "blue")], False, 2, 0),
     (
         "color-or-fashion",
         [digit(1, "pink"), fashion("Trouser", "gray"), fashion("Bag", "red"), digit(1, "blue")],
@@ -138,7 +138,7 @@ def pixels_by_hand(task, row):
             spec = task.parts.specs[0 if place in (0, 3) else 2]
             if task.design.layout != "fixed":
                 spec = next(spec for spec in task.parts.specs if spec.startswith("folder"))
-        source = images.load(spec).pixels[part["source_index"]]
+        source = load.load(spec).pixels[part["source_index"]]
         for line, column, channel in itertools.product(range(28), range(28), range(3)):
             grey = source[line, column] if source.ndim == 2 else source[line, column, channel]
             # Rounded to the nearest; 255 is odd, so that there are no ties.

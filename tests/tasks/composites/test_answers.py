@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from synthbench.errors import DatasetError, ParameterError, UsageError
-from synthbench.tasks import images
-from synthbench.tasks.composites import Composites
-from synthbench.tasks.composites_rules import TEN_COLORS, decide
-from synthbench.tasks.quadrants import to_arrow
+from synthbench.tasks.composites.quadrants import to_arrow
+from synthbench.tasks.composites.rules import TEN_COLORS, decide
+from synthbench.tasks.composites.task import Composites
+from synthbench.tasks.images import load
 from tests.tasks.blocks import rows_of
 from tests.tasks.composites.making import VARIANTS, mixed, propose
 
@@ -54,8 +54,8 @@ def test_a_tree_with_too_few_classes_is_refused():
 
 
 def test_labels_have_the_names_of_the_targets():
-    assert Composites().label_names == images.CLASSES["fashion"]
-    assert Composites("same-color").label_names == images.CLASSES["mnist"]
+    assert Composites().label_names == load.CLASSES["fashion"]
+    assert Composites("same-color").label_names == load.CLASSES["mnist"]
     assert Composites("cifar").label_names[9] == "Ankle boot or 9"
     assert Composites("color-or-fashion").label_names[:2] == (
         "T-shirt/top or brown",

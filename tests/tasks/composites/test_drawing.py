@@ -7,12 +7,12 @@ import shutil
 import numpy as np
 import pytest
 
-from synthbench.planning import make_plan
-from synthbench.tasks import images
+from synthbench.sampling.plan import make_plan
 from synthbench.tasks.base import Block
-from synthbench.tasks.composites import Composites
-from synthbench.tasks.composites_rules import COLORS, DESIGNS, TEN_COLORS
-from synthbench.tasks.quadrants import KINDS
+from synthbench.tasks.composites.quadrants import KINDS
+from synthbench.tasks.composites.rules import COLORS, DESIGNS, TEN_COLORS
+from synthbench.tasks.composites.task import Composites
+from synthbench.tasks.images import load
 from tests.tasks.blocks import ids, rows_of
 from tests.tasks.composites.making import VARIANTS, mixed, propose
 from tests.tasks.tiny_sources import TRAINING
@@ -24,17 +24,17 @@ def test_facts_name_the_parts_where_their_places_are_fixed():
     places = ("top-left", "top-right", "bottom-left", "bottom-right")
     parts = ("indicator", "target", "target", "indicator")
     names = [f"{part} ({place})" for part, place in zip(parts, places, strict=True)]
-    facts = task.facts(row)
+    facts = task.probe_targets(row)
     assert list(facts) == ["label", "outcome", "selected", *names]
     assert (facts[names[0]] == facts[names[3]]) == row["outcome"] == facts["outcome"]
     task = Composites("cifar")
-    assert set(places) < set(task.facts(rows_of(task, mixed(task, n=1))[0]))
+    assert set(places) < set(task.probe_targets(rows_of(task, mixed(task, n=1))[0]))
 
 
 def test_facts_hold_the_colours_where_these_are_compared():
     task = Composites("same-color")
     for row in rows_of(task, mixed(task, n=2)):
-        facts = task.facts(row)
+        facts = task.probe_targets(row)
         colors = [facts[f"indicator ({place}), colour"] for place in ("top-left", "bottom-right")]
         assert (colors[0] == colors[1]) == row["outcome"]
 
@@ -125,7 +125,7 @@ def test_every_image_of_a_split_is_used_alike():
     task = Composites()
     block = propose(task, "train", n=8000, bucket=5)
     counts = np.bincount(block["source_index"][:, 1], minlength=10 * TRAINING)
-    pool = images.load("fashion").pool("train", range(10))
+    pool = load.load("fashion").pool("train", range(10))
     own = pool.numbers[pool.start[5] :][: pool.size[5]]
     assert set(np.flatnonzero(counts)) == set(own)
     assert np.abs(counts[own] / 8000 - 1 / len(own)).max() < 0.02

@@ -13,9 +13,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from synthbench import png
 from synthbench.errors import UsageError
-from synthbench.tasks.composites import Composites
+from synthbench.preview import draw_row
+from synthbench.tasks.composites.drawing import draw_sheet
+from synthbench.tasks.composites.task import Composites
+from synthbench.tasks.images import png
 from tests.tasks.blocks import rows_of
 from tests.tasks.composites.making import (
     ALL,
@@ -30,14 +32,16 @@ from tests.tasks.composites.making import (
     source_dir,
 )
 
+pytestmark = pytest.mark.slow
+
 # What people see.
 
 
 def test_a_row_is_drawn_in_words():
     task = Composites("color-or-fashion")
     quadrants = WORKED[11][1]
-    row = {"quadrants": quadrants, **task.derive({"quadrants": quadrants})}
-    assert task.draw(row).splitlines() == [
+    row = {"quadrants": quadrants, **task.recompute_columns({"quadrants": quadrants})}
+    assert draw_row(task, row).splitlines() == [
         "Same digit: what is at top-right? Else: in which colour?",
         "green 2     | [pink Coat]",
         "red Bag     | gray 1",
@@ -45,7 +49,7 @@ def test_a_row_is_drawn_in_words():
     ]
     above = [NOTHING, fashion("Bag"), NOTHING, fashion("Coat")]
     task = Composites("top-if-above")
-    drawn = task.draw({"quadrants": above, **task.derive({"quadrants": above})})
+    drawn = draw_row(task, {"quadrants": above, **task.recompute_columns({"quadrants": above})})
     assert drawn.splitlines()[1:] == [
         "-     | [Bag]",
         "-     | Coat",
@@ -57,14 +61,14 @@ def test_a_row_is_drawn_in_words():
 def test_every_row_can_be_drawn(variant, parameters):
     task = Composites(variant, parameters)
     for row in rows_of(task, mixed(task, n=1)):
-        assert task.draw(row).count("[") == 1
+        assert draw_row(task, row).count("[") == 1
 
 
 @pytest.mark.parametrize("count", [1, 5, 7])
 def test_a_sheet_shows_every_image_with_its_deciding_quadrant_framed(tmp_path, count):
     task = Composites("no-position")
     rows = rows_of(task, mixed(task))[::11][:count]
-    task.draw_sheet(rows, tmp_path / "sheet.png")
+    draw_sheet(task, rows, tmp_path / "sheet.png")
     with Image.open(tmp_path / "sheet.png") as opened:
         sheet = np.asarray(opened.convert("RGB")).astype(int)
     framed = (sheet == (0, 170, 60)).all(axis=2)
@@ -105,7 +109,7 @@ def test_workers_and_processes_change_no_row(tmp_path, sources):
     alone = make(tmp_path / "one", "cifar", parameters=parameters)
     shared = make(tmp_path / "two", "cifar", parameters=parameters, workers=2, shard_rows=17)
     assert digests(alone) == digests(shared)
-    command = [sys.executable, "-m", "synthbench.cli", "generate", "composites", "--quiet"]
+    command = [sys.executable, "-m", "synthbench", "generate", "composites", "--quiet"]
     command += ["--variant", "cifar", "--set", "indicator_source=folder:split"]
     command += ["--rows", "train=60", "--rows", "validation=20", "--rows", "test=40"]
     environment = {**os.environ, "PYTHONHASHSEED": "7", "SYNTHBENCH_DATA": "/nowhere"}
@@ -135,7 +139,7 @@ def test_a_dataset_of_all_variants_loads_with_images_and_names(tmp_path):
         row = loaded["train"][0]
         assert isinstance(row["image"], Image.Image) and row["image"].size == (56, 56)
         assert loaded["train"].features["label"].names == list(task.label_names)
-        derived = task.derive(row)
+        derived = task.recompute_columns(row)
         assert {name: row[name] for name in derived} == derived
         assert np.array_equal(np.asarray(row["image"]), pixels_by_hand(task, row))
 
@@ -201,5 +205,5 @@ def test_rows_of_real_images_verify(tmp_path, variant, parameters):
         assert verdict.ok, str(verdict)
         sheet = tmp_path / "sheet.png"
         task = Composites(variant, parameters)
-        task.draw_sheet(rows_of(task, mixed(task, n=1))[:10], sheet)
+        draw_sheet(task, rows_of(task, mixed(task, n=1))[:10], sheet)
         assert sheet.stat().st_size > 10_000

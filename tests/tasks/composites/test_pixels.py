@@ -8,10 +8,10 @@ import pyarrow as pa
 import pytest
 from PIL import Image
 
-from synthbench import png
 from synthbench.errors import UsageError
 from synthbench.features import arrow_schema
-from synthbench.tasks.composites import Composites
+from synthbench.tasks.composites.task import Composites
+from synthbench.tasks.images import png
 from tests.tasks.blocks import rows_of
 from tests.tasks.composites.making import (
     ALL,
@@ -163,7 +163,7 @@ def test_a_missing_source_is_an_error_and_known_beforehand(tmp_path):
         ({"rgb": None}, "rgb is missing"),
         ({"class": -2}, "below 0"),
         ({"source_index": -1}, "below 0"),
-        ({"kind": "cifar"}, "cifar, fashion, fashion, mnist are none of variant main"),
+        ({"kind": "cifar"}, "variant main has no quadrants cifar, fashion, fashion, mnist"),
         ({"kind": "empty"}, "given for an empty one"),
     ],
 )

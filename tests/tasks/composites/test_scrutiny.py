@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from synthbench.auditing.variant import audit_spec_of
 from synthbench.registry import make_task
-from synthbench.tasks import quadrants
+from synthbench.tasks.audit_spec import Columns
 from synthbench.tasks.base import Block
-from synthbench.tasks.composites import Composites
-from synthbench.tasks.composites_parts import FIRST_TARGET, SECOND_TARGET
-from synthbench.tasks.composites_scrutiny import _Seen
-from synthbench.tasks.scrutiny import Columns
+from synthbench.tasks.composites import quadrants
+from synthbench.tasks.composites.audit import _Seen
+from synthbench.tasks.composites.parts import FIRST_TARGET, SECOND_TARGET
+from synthbench.tasks.composites.task import Composites
 from tests.support import draw_splits
 from tests.tasks.composites.making import VARIANTS
 
@@ -68,7 +69,7 @@ def test_shortcuts_without_both_indicators_are_right_in_half_of_the_rows_or_litt
     variant: str,
 ) -> None:
     task, columns = rows_of(variant)
-    names = {one.name: one for one in task.scrutiny().shortcuts}
+    names = {one.name: one for one in audit_spec_of(task).shortcuts}
     label = columns["label"].to_numpy()
     outcome = columns["outcome"].to_numpy(zero_copy_only=False)
     for name, case in (("first answer alone", True), ("second answer alone", False)):
@@ -82,14 +83,14 @@ def test_near_duplicates_have_the_same_images_whatever_their_places_and_colours(
     moved = {name: column[:, ::-1] for name, column in block.columns.items()}
     moved["color"] = 5 - moved["color"]  # blue is 1, red 4
     again = {"quadrants": quadrants.to_arrow(Block(moved))}
-    (code,) = task.scrutiny().kinships.values()
+    (code,) = audit_spec_of(task).near_duplicate_keys.values()
     assert code(again).tolist() == code(columns).tolist()
     assert len(set(code(columns).tolist())) > 90
 
 
 def test_levels_are_the_cases_of_the_rule_and_none_is_to_withstand_a_shortcut_by_itself() -> None:
     task, columns = rows_of("main")
-    levels = task.scrutiny().levels
+    levels = audit_spec_of(task).levels
     assert levels is not None
     assert not levels.hard
     assert {levels.label(one) for one in levels.of(columns).tolist()} == {

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from synthbench.errors import DatasetError
-from synthbench.tasks import images
-from synthbench.tasks.image_files import read_cifar
+from synthbench.tasks.images import load
+from synthbench.tasks.images.files import read_cifar
 from tests.tasks.tiny_sources import idx, write_cifar, write_idx, write_tree
 
 
@@ -19,7 +19,7 @@ def broken(empty, name, change):
     file = empty / "MNIST/raw" / name
     file.write_bytes(change(file.read_bytes()))
     with pytest.raises(DatasetError) as error:
-        _ = images.load("mnist").pixels
+        _ = load.load("mnist").pixels
     return str(error.value)
 
 
@@ -67,8 +67,8 @@ def test_a_broken_compressed_file_is_named(empty):
     for data in (whole[:-10], whole[:30] + b"\xff\xff\xff" + whole[33:], b"no gzip"):
         file.write_bytes(data)
         with pytest.raises(DatasetError, match=re.escape(f"{file} of MNIST is broken: ")):
-            images.load("mnist")
-    assert images.is_here("mnist")
+            load.load("mnist")
+    assert load.is_here("mnist")
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_a_broken_batch_is_named(empty, batch):
     file = empty / "cifar-10-batches-py/data_batch_3"
     file.write_bytes(batch)
     with pytest.raises(DatasetError, match=re.escape(f"{file} of CIFAR10 is broken: ")):
-        images.load("cifar")
+        load.load("cifar")
 
 
 class Malicious:
@@ -108,17 +108,17 @@ def test_a_broken_picture_is_named(empty):
     file = empty / "tree/b/003.png"
     file.write_bytes(file.read_bytes()[:200])
     with pytest.raises(DatasetError, match=re.escape(f"{file} is broken or no image")):
-        _ = images.load("folder:tree").pixels
+        _ = load.load("folder:tree").pixels
 
 
 def test_class_folders_without_pictures_or_classes_are_named(empty):
     (empty / "none").mkdir()
     with pytest.raises(DatasetError, match=f"there is no folder in {empty / 'none'}"):
-        images.load("folder:none")
+        load.load("folder:none")
     (empty / "tree/a").mkdir(parents=True)
     with pytest.raises(DatasetError, match=f"{empty / 'tree/a'} has no picture files"):
-        images.load("folder:tree")
+        load.load("folder:tree")
     write_tree(empty / "two/train", ["a", "b"], seed=1)
     write_tree(empty / "two/test", ["a"], seed=2)
     with pytest.raises(DatasetError, match="train has a, b, but test has a"):
-        images.load("folder:two")
+        load.load("folder:two")

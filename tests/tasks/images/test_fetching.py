@@ -11,7 +11,7 @@ import urllib.error
 import pytest
 
 from synthbench.errors import SynthbenchError, UsageError
-from synthbench.tasks import images
+from synthbench.tasks.images import load
 
 
 @pytest.fixture
@@ -70,12 +70,12 @@ def transport(monkeypatch):
     ("kind", "folder"), [("mnist", "MNIST/raw"), ("fashion", "FashionMNIST/raw")]
 )
 def test_fetched_sets_are_what_was_served(sources, tmp_path, monkeypatch, transport, kind, folder):
-    expected = images.load(kind).describe()
+    expected = load.load(kind).describe()
     transport(kind, sources / folder)
     root = tmp_path / "deep" / "cache"
-    assert images.fetch(kind, root) == root / folder
+    assert load.fetch(kind, root) == root / folder
     monkeypatch.setenv("SYNTHBENCH_DATA", str(root))
-    assert images.load(kind).describe() == expected
+    assert load.load(kind).describe() == expected
     assert [path.name for path in root.iterdir()] == [folder.split("/")[0]]
 
 
@@ -84,17 +84,17 @@ def test_cifar_is_fetched_too(sources, tmp_path, monkeypatch, transport):
     shutil.copytree(sources / "cifar-10-batches-py", served)
     (served / "batches.meta").write_bytes(pickle.dumps({"label_names": list("0123456789")}))
     transport("cifar", served)
-    expected = images.load("cifar").describe()
+    expected = load.load("cifar").describe()
     root = tmp_path / "cache"
-    images.fetch("cifar", root)
+    load.fetch("cifar", root)
     monkeypatch.setenv("SYNTHBENCH_DATA", str(root))
-    assert images.load("cifar").describe() == expected
+    assert load.load("cifar").describe() == expected
     assert [path.name for path in root.iterdir()] == ["cifar-10-batches-py"]
 
 
 def test_a_failed_download_leaves_nothing_behind(tmp_path, transport):
     with pytest.raises(SynthbenchError, match=f"MNIST could not be fetched to {tmp_path}: "):
-        images.fetch("mnist", tmp_path)
+        load.fetch("mnist", tmp_path)
     assert not any(tmp_path.iterdir())
 
 
@@ -102,22 +102,22 @@ def test_a_download_with_another_checksum_leaves_nothing_behind(sources, tmp_pat
     transport("mnist", sources / "MNIST/raw")
     transport("fashion", sources / "FashionMNIST/raw")  # under the same names: MNIST's are wrong
     with pytest.raises(SynthbenchError, match="MNIST could not be fetched"):
-        images.fetch("mnist", tmp_path)
+        load.fetch("mnist", tmp_path)
     assert not any(tmp_path.iterdir())
 
 
 def test_what_is_there_is_not_fetched_again(sources):
-    assert images.fetch("mnist", sources) == sources / "MNIST/raw"
+    assert load.fetch("mnist", sources) == sources / "MNIST/raw"
     with pytest.raises(UsageError, match=r"Unknown source 'minst'.*Did you mean 'mnist'"):
-        images.fetch("minst", sources)
+        load.fetch("minst", sources)
 
 
 def test_the_command_fetches_and_says_where(sources, tmp_path, transport, capsys):
     transport("mnist", sources / "MNIST/raw")
-    assert images.main(["mnist", "--to", str(tmp_path)]) == 0
+    assert load.main(["mnist", "--to", str(tmp_path)]) == 0
     assert capsys.readouterr().out == f"{tmp_path / 'MNIST/raw'}\n"
-    assert images.main(["fashion", "--to", str(tmp_path)]) == 1
+    assert load.main(["fashion", "--to", str(tmp_path)]) == 1
     assert capsys.readouterr().err.splitlines()[-1].startswith("Error: FashionMNIST could not")
     with pytest.raises(SystemExit) as stopped:
-        images.main(["imagenet"])
+        load.main(["imagenet"])
     assert stopped.value.code == 2

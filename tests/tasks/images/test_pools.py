@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from synthbench.errors import DatasetError
-from synthbench.tasks import images
-from synthbench.tasks.image_sources import Pool
+from synthbench.tasks.images import load
+from synthbench.tasks.images.sources import Pool
 from tests.tasks.tiny_sources import SPECS, SPLITS, TEST, TRAINING, write_tree
 
 
 @pytest.mark.parametrize("spec", SPECS)
 def test_every_image_is_in_one_split_only_and_none_is_left_out(sources, spec):
-    source = images.load(spec)
+    source = load.load(spec)
     pools = [source.pool(split, range(len(source.classes))) for split in SPLITS]
     together = np.concatenate([pool.numbers for pool in pools])
     assert sorted(together.tolist()) == list(range(len(source.labels)))
@@ -19,7 +19,7 @@ def test_every_image_is_in_one_split_only_and_none_is_left_out(sources, spec):
 
 @pytest.mark.parametrize("spec", SPECS)
 def test_a_pool_lists_its_images_by_class(sources, spec):
-    source = images.load(spec)
+    source = load.load(spec)
     for split in SPLITS:
         pool = source.pool(split, [])
         for label, (start, size) in enumerate(zip(pool.start, pool.size, strict=True)):
@@ -28,7 +28,7 @@ def test_a_pool_lists_its_images_by_class(sources, spec):
 
 def test_one_training_image_in_ten_of_each_class_is_for_validation(sources):
     for spec in ("mnist", "folder:split"):
-        source = images.load(spec)
+        source = load.load(spec)
         train, validation, test = (source.pool(split, []) for split in SPLITS)
         assert set(validation.size) == {2} and set(train.size) == {TRAINING - 2}
         assert set(test.size) == {TEST}
@@ -41,7 +41,7 @@ def test_one_training_image_in_ten_of_each_class_is_for_validation(sources):
 
 
 def test_one_tree_is_parted_in_three(sources):
-    source = images.load("folder:pictures")
+    source = load.load("folder:pictures")
     train, validation, test = (source.pool(split, []) for split in SPLITS)
     for label in range(4):
         first = label * TRAINING
@@ -54,7 +54,7 @@ def test_one_tree_is_parted_in_three(sources):
 
 
 def test_every_image_of_a_class_is_picked_alike(sources):
-    pool = images.load("mnist").pool("train", range(10))
+    pool = load.load("mnist").pool("train", range(10))
     classes = np.repeat(np.arange(10), 1000)
     uniform = np.tile(np.arange(1000) / 1000, 10)
     picked, counts = np.unique(pool.pick(classes, uniform), return_counts=True)
@@ -69,7 +69,7 @@ def test_the_largest_uniform_number_picks_the_last_image():
 
 def test_a_class_without_images_for_a_split_is_named(empty):
     write_tree(empty / "few", ["a", "b"], seed=1, count=1)
-    source = images.load("folder:few")
+    source = load.load("folder:few")
     with pytest.raises(DatasetError, match="class b has no image for train; every 10th"):
         source.pool("train", [1])
     with pytest.raises(DatasetError, match=r"class number 2 is needed.*only a, b"):

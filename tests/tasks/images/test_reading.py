@@ -8,10 +8,10 @@ import pytest
 from PIL import Image
 
 from synthbench.errors import UsageError
-from synthbench.sources import source_dir
-from synthbench.tasks import images
-from synthbench.tasks.image_files import read_cifar, scale
-from synthbench.tasks.image_sources import Source
+from synthbench.tasks.images import load
+from synthbench.tasks.images.files import read_cifar, scale
+from synthbench.tasks.images.locations import source_dir
+from synthbench.tasks.images.sources import Source
 from tests.tasks.tiny_sources import SPECS, TEST, TRAINING, labels, pictures, write_idx, write_tree
 
 # What is read.
@@ -19,24 +19,24 @@ from tests.tasks.tiny_sources import SPECS, TEST, TRAINING, labels, pictures, wr
 
 @pytest.mark.parametrize(("spec", "folder", "seed"), [("mnist", "MNIST", 1), ("fashion", "", 2)])
 def test_idx_files_are_read_training_set_first(sources, spec, folder, seed):
-    source = images.load(spec)
+    source = load.load(spec)
     expected = [pictures(seed, 10 * count, 28, 28) for count in (TRAINING, TEST)]
     assert np.array_equal(source.pixels, np.concatenate(expected))
     shown = [labels(seed, count) for count in (TRAINING, TEST)]
     assert np.array_equal(source.labels, np.concatenate(shown))
     assert source.training == 10 * TRAINING
-    assert source.classes == images.CLASSES[spec] == images.class_names(spec)
+    assert source.classes == load.CLASSES[spec] == load.class_names(spec)
 
 
 def test_compressed_idx_files_are_the_same_source(sources, tmp_path, monkeypatch):
-    plain = images.load("mnist").describe()
+    plain = load.load("mnist").describe()
     write_idx(tmp_path / "MNIST/raw", seed=1, packed=True)
     monkeypatch.setenv("SYNTHBENCH_DATA", str(tmp_path))
-    assert images.load("mnist").describe() == plain
+    assert load.load("mnist").describe() == plain
 
 
 def test_batches_of_cifar_are_read_in_order_and_scaled(sources):
-    source = images.load("cifar")
+    source = load.load("cifar")
     parts = [pictures(30 + number, 10 * (TRAINING // 4), 3, 32, 32) for number in range(1, 6)]
     planes = np.concatenate([*parts, pictures(3, 10 * TEST, 3, 32, 32)])
     assert np.array_equal(source.pixels, scale(np.moveaxis(planes, 1, 3)))
@@ -55,13 +55,13 @@ def test_batches_pickled_by_today_s_python_are_read_too(tmp_path):
 
 
 def test_class_folders_are_read_by_class_and_file_name(sources):
-    source = images.load("folder:pictures")
-    assert source.classes == images.class_names("folder:pictures")
+    source = load.load("folder:pictures")
+    assert source.classes == load.class_names("folder:pictures")
     assert source.classes == ("car", "dove", "train", "wren")
     expected = [pictures(400 + label, TRAINING, 28, 28, 3) for label in range(4)]
     assert np.array_equal(source.pixels, np.concatenate(expected))
     assert source.training is None
-    parted = images.load("folder:split")
+    parted = load.load("folder:split")
     assert parted.training == 2 * TRAINING
     expected = [pictures(500 + label, TRAINING, 28, 28, 3) for label in range(2)]
     expected += [pictures(600 + label, TEST, 28, 28, 3) for label in range(2)]
@@ -75,7 +75,7 @@ def test_pictures_of_any_size_and_mode_are_used_in_colour(empty):
     Image.fromarray(wide).save(empty / "mixed/a/900.bmp")
     Image.fromarray(grey).save(empty / "mixed/b/901.PNG")
     (empty / "mixed/b/notes.txt").write_text("no picture")
-    pixels = images.load("folder:mixed").pixels
+    pixels = load.load("folder:mixed").pixels
     assert pixels.shape == (6, 28, 28, 3)
     assert np.array_equal(pixels[2], scale(wide[None])[0])
     assert np.array_equal(pixels[5], np.repeat(grey[..., None], 3, axis=2))
@@ -83,11 +83,11 @@ def test_pictures_of_any_size_and_mode_are_used_in_colour(empty):
 
 def test_a_source_is_read_once(sources):
     for spec in SPECS:
-        assert images.load(spec) is images.load(spec)
+        assert load.load(spec) is load.load(spec)
 
 
 def test_the_checksum_tells_any_other_pixel_or_label(sources):
-    source = images.load("mnist")
+    source = load.load("mnist")
     seen = {source.describe()["sha256"]}
     for change in range(3):
         pixels, shown = source.pixels.copy(), source.labels.copy()
@@ -118,10 +118,10 @@ def test_a_relative_tree_is_looked_for_among_the_sources_then_here(empty, monkey
     here = empty / "here"
     write_tree(here / "tree", ["a", "b"], seed=1)
     monkeypatch.chdir(here)
-    assert images.class_names("folder:tree") == ("a", "b")
+    assert load.class_names("folder:tree") == ("a", "b")
     write_tree(empty / "tree", ["c", "d"], seed=2)
-    assert images.class_names("folder:tree") == ("c", "d")
-    assert images.class_names(f"folder:{here / 'tree'}") == ("a", "b")
+    assert load.class_names("folder:tree") == ("c", "d")
+    assert load.class_names(f"folder:{here / 'tree'}") == ("a", "b")
 
 
 @pytest.mark.parametrize(
@@ -133,9 +133,9 @@ def test_a_relative_tree_is_looked_for_among_the_sources_then_here(empty, monkey
     ],
 )
 def test_a_missing_set_is_named_with_the_place_and_the_command_that_fetches_it(empty, spec, file):
-    assert not images.is_here(spec)
+    assert not load.is_here(spec)
     with pytest.raises(UsageError) as error:
-        images.load(spec)
+        load.load(spec)
     assert f"is missing: there is no {empty / file}.\n" in str(error.value)
     assert f"`python -m synthbench.tasks.images {spec} --to {empty}`" in str(error.value)
     assert "--source-dir" in str(error.value)
@@ -146,18 +146,18 @@ def test_one_missing_file_is_named(empty, name):
     write_idx(empty / "MNIST/raw", seed=1)
     (empty / "MNIST/raw" / name).unlink()
     with pytest.raises(UsageError, match=f"MNIST is missing: there is no .*{name}"):
-        images.load("mnist")
+        load.load("mnist")
 
 
 def test_missing_class_folders_are_named_with_the_places(empty, monkeypatch):
     monkeypatch.chdir("/")
-    assert not images.is_here("folder:birds")
+    assert not load.is_here("folder:birds")
     with pytest.raises(UsageError, match=f"'birds' are missing: there is no {empty}/birds and no"):
-        images.load("folder:birds")
+        load.load("folder:birds")
     with pytest.raises(UsageError, match="'/no/birds' are missing: there is no /no/birds"):
-        images.class_names("folder:/no/birds")
+        load.class_names("folder:/no/birds")
 
 
 def test_an_unknown_source_is_answered_with_the_nearest():
     with pytest.raises(UsageError, match=r"Unknown source 'fashon'.*Did you mean 'fashion'"):
-        images.load("fashon")
+        load.load("fashon")

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from synthbench.tasks import images
+from synthbench.tasks.images import load
 from tests.tasks.tiny_sources import SPLITS
 
 REAL = os.environ.get("SYNTHBENCH_DATA")
@@ -21,7 +21,7 @@ needs_real = pytest.mark.skipif(
 def test_real_sets_are_read_as_torchvision_reads_them(monkeypatch, kind, title):
     datasets = pytest.importorskip("torchvision.datasets", reason="torchvision is not installed")
     monkeypatch.setenv("SYNTHBENCH_DATA", REAL)
-    source = images.load(kind)
+    source = load.load(kind)
     parts = [getattr(datasets, title)(REAL, train=train) for train in (True, False)]
     assert np.array_equal(source.pixels, np.concatenate([part.data.numpy() for part in parts]))
     assert np.array_equal(source.labels, np.concatenate([part.targets.numpy() for part in parts]))
@@ -33,7 +33,7 @@ def test_real_sets_are_read_as_torchvision_reads_them(monkeypatch, kind, title):
 @needs_real
 def test_the_real_sets_have_known_checksums(monkeypatch):
     monkeypatch.setenv("SYNTHBENCH_DATA", REAL)
-    assert [images.load(kind).describe()["sha256"][:16] for kind in ("mnist", "fashion")] == [
+    assert [load.load(kind).describe()["sha256"][:16] for kind in ("mnist", "fashion")] == [
         "e0e40263401c36a8",
         "b49933a8748a955f",
     ]

@@ -1,0 +1,177 @@
+"""Find out how well a dataset can be answered without solving its task.
+
+All rows are compared to find leaks. Shortcuts are fitted on rows of train and scored on other rows
+of every split. The number of rows for shortcuts is bounded, and the same rows are drawn every time.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.util
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from synthbench.auditing.balance import count_values
+from synthbench.auditing.leaks import check_claim, find_leaks
+from synthbench.auditing.results import VariantAudit, list_findings
+from synthbench.auditing.sample import draw_samples
+from synthbench.auditing.scan import scan_split
+from synthbench.auditing.scoring import prepare, score_shortcut
+from synthbench.auditing.sections import variant_sections
+from synthbench.auditing.shortcuts import choose_shortcuts
+from synthbench.auditing.statistics import NEAR
+from synthbench.auditing.tables import sections_text
+from synthbench.auditing.variant import AuditedVariant
+from synthbench.dataset.dataset import Dataset
+from synthbench.errors import SynthbenchError
+from synthbench.progress import progress_bar
+from synthbench.tasks.images.locations import SourceDir, use_source_dir
+from synthbench.version import __version__
+
+__all__ = ["Audit", "audit"]
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Audit:
+    """What `audit` found in a dataset; `str` gives its main tables.
+
+    Attributes:
+        task: name of the task.
+        seed: the dataset's seed.
+        parameters: its parameters, as JSON values.
+        synthbench: the version that audited it.
+        variants: what was found in each variant.
+    """
+
+    task: str
+    seed: int
+    parameters: dict[str, Any]
+    synthbench: str
+    variants: dict[str, VariantAudit]
+
+    @property
+    def findings(self) -> list[str]:
+        """What is worth a second look, in sentences that begin with the variant's name."""
+        return [
+            f"{name}, {text}" for name, found in self.variants.items() for text in found.findings
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The audit as JSON values; a number that is not finite becomes None."""
+        values: dict[str, Any] = _finite(dataclasses.asdict(self))
+        return {"near": NEAR, **values}
+
+    def __repr__(self) -> str:
+        return "\n\n".join(
+            f"{self.task}, {name} (seed {self.seed})\n\n{sections_text(variant_sections(found))}"
+            for name, found in self.variants.items()
+        )
+
+
+def _finite(value: Any) -> Any:
+    """Nested values with None for every number that is not finite, and text for every key."""
+    if isinstance(value, dict):
+        return {str(key): _finite(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def need_packages(purpose: str, packages: Mapping[str, str]) -> None:
+    """Check that packages of the extra `audit` are installed.
+
+    Args:
+        purpose: what needs them, as the beginning of a sentence.
+        packages: their names on PyPI by the modules that are imported.
+
+    Raises:
+        SynthbenchError: one of them is not.
+    """
+    for module, package in packages.items():
+        if importlib.util.find_spec(module) is None:
+            raise SynthbenchError(f"{purpose} needs {package}: pip install 'synthbench[audit]'.")
+
+
+def audit(
+    directory: str | Path,
+    *,
+    variant: str | None = None,
+    source_dir: SourceDir | None = None,
+    progress: bool = False,
+) -> Audit:
+    """Look for ways to answer a dataset's rows without solving its task.
+
+    Args:
+        directory: the dataset directory.
+        variant: the variant; default: all variants of the dataset.
+        source_dir: where source images lie, as in `generate`.
+        progress: show a bar on standard error, if that is a terminal.
+
+    Returns:
+        The scores of shortcuts on every split and level, the leaks, the balance of the rows, and
+        the share of rows that are easier than they claim.
+
+    Raises:
+        UsageError: the variant is unknown, or source images are missing.
+        DatasetError: the directory is not a dataset, or a shard cannot be read.
+        SynthbenchError: scikit-learn is not installed.
+
+    Example:
+        >>> import synthbench
+        >>> manifest = synthbench.generate("parity", preset="small")
+        >>> found = synthbench.audit("parity")
+        >>> found.variants["default"].leaks["test"].repeated
+        0
+    """
+    need_packages("An audit", {"sklearn": "scikit-learn"})
+    with use_source_dir(source_dir):
+        return _audit(directory, variant, progress)
+
+
+def _audit(directory: str | Path, variant: str | None, progress: bool) -> Audit:
+    dataset = Dataset.open(directory)
+    names = list(dataset.manifest.variants) if variant is None else [dataset.variant(variant)]
+    with progress_bar(progress, unit=" parts", leave=False) as bar:
+        variants = {name: _audit_variant(dataset, name, bar) for name in names}
+    manifest = dataset.manifest
+    return Audit(manifest.task, manifest.seed, manifest.parameters, __version__, variants)
+
+
+def _audit_variant(dataset: Dataset, variant: str, bar: tqdm[None]) -> VariantAudit:
+    subject = AuditedVariant.open(dataset, variant)
+
+    def step(what: str) -> None:
+        bar.set_description(f"{subject.task.name} {variant}: {what}")
+        bar.update()
+
+    scans = {}
+    for name in subject.splits:
+        step(f"all rows of {name}")
+        scans[name] = scan_split(subject, name)
+    leaks = find_leaks(subject, scans)
+    step("rows for shortcuts")
+    samples = draw_samples(subject)
+    balance = count_values(subject, scans, samples.score)
+    claims = [check_claim(claim, samples.score) for claim in subject.spec.claims]
+    shortcuts, left_out = choose_shortcuts(subject, samples.fit)
+    splits = {name: prepare(subject, sample) for name, sample in samples.score.items()}
+    scores = []
+    for shortcut in shortcuts:
+        step(shortcut.name)
+        scores.append(score_shortcut(subject, shortcut, samples.fit, splits))
+    return VariantAudit(
+        metrics=subject.task.metrics,
+        level_name=subject.levels.name,
+        fitted=0 if samples.fit is None else len(samples.fit),
+        splits={name: split.rows() for name, split in splits.items()},
+        shortcuts=scores,
+        left_out=left_out,
+        leaks=leaks,
+        balance=balance,
+        claims=claims,
+        findings=list_findings(subject, scores, leaks, claims),
+    )

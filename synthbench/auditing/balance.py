@@ -1,0 +1,112 @@
+"""Balance: how often each label, level, token and so on occurs in each split."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from synthbench.auditing.sample import Sample
+from synthbench.auditing.scan import SplitScan
+from synthbench.auditing.variant import AuditedVariant
+from synthbench.tasks.audit_spec import Columns, Values
+
+
+@dataclasses.dataclass(frozen=True)
+class Distribution:
+    """How often each value of a property of the rows occurs.
+
+    Attributes:
+        name: the property.
+        values: its values, in ascending order.
+        counts: for each split, how often each value occurs. A row has one value or several.
+        every_row: whether all rows were counted, or only those that shortcuts are scored on.
+    """
+
+    name: str
+    values: list[str]
+    counts: dict[str, list[int]]
+    every_row: bool
+
+    def share(self, split: str, value: int) -> float:
+        """The share of a value, given by its index, among all values of a split."""
+        return self.counts[split][value] / max(1, sum(self.counts[split]))
+
+    def most_frequent(self, split: str) -> tuple[str, float]:
+        """A split's most frequent value and its share; of equally frequent values the first."""
+        value = int(np.argmax(self.counts[split]))
+        return self.values[value], self.share(split, value)
+
+    def merged(self, most: int) -> Distribution:
+        """The distribution with at most `most` values.
+
+        Neighbouring numbers are merged. Of other values the most frequent ones stay, and the rest
+        become a single value.
+        """
+        values, counts = self.values, self.counts
+        if len(values) <= most:
+            return self
+        if all(value.lstrip("-").isdigit() for value in values):
+            step = -(-len(values) // most)
+            groups = [
+                list(range(first, min(first + step, len(values))))
+                for first in range(0, len(values), step)
+            ]
+            names = [f"{values[group[0]]}–{values[group[-1]]}" for group in groups]
+        else:
+            totals = [sum(of_split) for of_split in zip(*counts.values(), strict=True)]
+            order = sorted(range(len(values)), key=lambda value: (-totals[value], value))
+            kept = sorted(order[: most - 1])
+            groups = [*([value] for value in kept), order[most - 1 :]]
+            names = [*(values[value] for value in kept), f"{len(values) - len(kept):,} others"]
+        merged = {
+            split: [sum(of_split[value] for value in group) for group in groups]
+            for split, of_split in counts.items()
+        }
+        return dataclasses.replace(self, values=names, counts=merged)
+
+
+def count_values(
+    subject: AuditedVariant, scans: Mapping[str, SplitScan], samples: Mapping[str, Sample]
+) -> list[Distribution]:
+    """Count labels, levels, lengths, tokens, and the properties that the task names.
+
+    Args:
+        subject: the audited variant.
+        scans: all rows of each split.
+        samples: the rows of each split that shortcuts are scored on.
+    """
+    levels, tokens = subject.levels, subject.tokens
+    found = []
+    if all(len(scan.labels) for scan in scans.values()):
+        labels = {name: scan.labels for name, scan in scans.items()}
+        found.append(_distribution("label", labels, subject.label_text, every_row=True))
+    row_levels = {name: scan.levels for name, scan in scans.items()}
+    found.append(_distribution(levels.name, row_levels, levels.label, every_row=True))
+    looks: dict[str, Callable[[Columns], Values]] = {}
+    if tokens is not None:
+        looks["number of tokens"] = lambda columns: pc.list_value_length(tokens(columns)).to_numpy()
+        looks["tokens"] = lambda columns: tokens(columns).flatten().to_pylist()
+    for name, look in {**looks, **subject.spec.distributions}.items():
+        seen = {split: np.asarray(look(sample.columns)) for split, sample in samples.items()}
+        found.append(_distribution(name, seen, str, every_row=False))
+    return found
+
+
+def _distribution(
+    name: str, values: Mapping[str, NDArray[Any]], label: Callable[[Any], str], every_row: bool
+) -> Distribution:
+    distinct = np.unique(np.concatenate(list(values.values())))
+    return Distribution(
+        name,
+        [label(value) for value in distinct.tolist()],
+        {
+            split: np.bincount(np.searchsorted(distinct, given), minlength=len(distinct)).tolist()
+            for split, given in values.items()
+        },
+        every_row,
+    )

@@ -1,0 +1,95 @@
+"""An audit as a directory: `audit.html`, one page with its figures inside, and `audit.json`."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+from synthbench.auditing.audit import Audit, need_packages
+from synthbench.auditing.figures import COLORS, BarChart, IntervalChart, color
+from synthbench.auditing.sections import variant_sections
+from synthbench.dataset.files import usable_path
+from synthbench.dataset.staging import write_text
+from synthbench.errors import UsageError
+
+PAGE, DATA = "audit.html", "audit.json"
+_TEMPLATE = Path(__file__).with_name("page.html.jinja")
+
+
+def report_directory(out: str | Path, overwrite: bool) -> Path:
+    """The directory that a report is written to, checked before the audit starts.
+
+    Args:
+        out: the directory.
+        overwrite: whether a report in it may be replaced.
+
+    Raises:
+        UsageError: `out` is a file, contains other files, or has a report that may not be replaced.
+        SynthbenchError: matplotlib or Jinja2 is not installed.
+    """
+    directory = usable_path("Output", out)
+    if directory.exists():
+        _check_contents(directory, overwrite)
+    need_packages("An audit's page", {"matplotlib": "matplotlib", "jinja2": "Jinja2"})
+    return directory
+
+
+def _check_contents(directory: Path, overwrite: bool) -> None:
+    if not directory.is_dir():
+        raise UsageError(f"Output {str(directory)!r} is a file; name a directory for the report.")
+    files = sorted(file.name for file in directory.iterdir())
+    if others := [name for name in files if name not in (PAGE, DATA)]:
+        raise UsageError(
+            f"Output {str(directory)!r} holds something else ({others[0]!r}); "
+            "name a directory that is empty or not there yet."
+        )
+    if files and not overwrite:
+        raise UsageError(
+            f"Output {str(directory)!r} has a report already; --overwrite replaces it."
+        )
+
+
+def write_report(audit: Audit, directory: Path) -> None:
+    """Write `audit.html` and `audit.json` into a directory, which is made if it does not exist.
+
+    Raises:
+        SynthbenchError: they cannot be written.
+    """
+    html = page(audit)
+    directory.mkdir(parents=True, exist_ok=True)
+    write_text(directory / DATA, json.dumps(audit.to_dict(), indent=1, allow_nan=False) + "\n")
+    write_text(directory / PAGE, html)
+
+
+def page(audit: Audit) -> str:
+    """The audit as an HTML page that loads nothing."""
+    import jinja2
+    import markupsafe
+
+    numbers = itertools.count()
+
+    def draw(chart: BarChart | IntervalChart) -> markupsafe.Markup:
+        return markupsafe.Markup(chart.svg(next(numbers)))
+
+    environment = jinja2.Environment(
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    template = environment.from_string(_TEMPLATE.read_text(encoding="utf-8"))
+    return template.render(
+        audit=audit,
+        parameters={name: _plain(value) for name, value in audit.parameters.items()},
+        sections={name: variant_sections(found) for name, found in audit.variants.items()},
+        colors=COLORS,
+        color=color,
+        draw=draw,
+    )
+
+
+def _plain(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -1,0 +1,101 @@
+"""What an audit found in one variant: values, and the findings that they add up to."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+
+from synthbench.auditing.balance import Distribution
+from synthbench.auditing.leaks import OverstatedDifficulty, SplitLeaks
+from synthbench.auditing.scoring import Score, ShortcutScore, SplitRows
+from synthbench.auditing.variant import AuditedVariant
+
+#: Near duplicates of train are a finding if more than this share of an evaluation split has one.
+NEAR_DUPLICATE_SHARE = 0.01
+
+
+@dataclasses.dataclass(frozen=True)
+class VariantAudit:
+    """What was found in one variant.
+
+    Attributes:
+        metrics: names of the task's metrics.
+        level_name: the name of the column or property that levels are values of.
+        fitted: the number of rows of train that shortcuts are fitted on; 0 without a train split.
+        splits: the rows of each split.
+        shortcuts: the scores of each shortcut.
+        left_out: the reason for each shortcut that was not tried.
+        leaks: the leaks of each split.
+        balance: how often each label, level, token and so on occurs.
+        claims: rows that need less than they claim.
+        findings: what is worth a second look, in sentences.
+    """
+
+    metrics: tuple[str, ...]
+    level_name: str
+    fitted: int
+    splits: dict[str, SplitRows]
+    shortcuts: list[ShortcutScore]
+    left_out: dict[str, str]
+    leaks: dict[str, SplitLeaks]
+    balance: list[Distribution]
+    claims: list[OverstatedDifficulty]
+    findings: list[str]
+
+
+def list_findings(
+    subject: AuditedVariant,
+    shortcuts: Sequence[ShortcutScore],
+    leaks: Mapping[str, SplitLeaks],
+    claims: Sequence[OverstatedDifficulty],
+) -> list[str]:
+    """Shortcuts that come near solving, leaks, and rows that need less than they claim."""
+    found: list[str] = []
+    for shortcut in shortcuts:
+        found += _near_solutions(shortcut, subject.levels.name)
+    for split, leak in leaks.items():
+        found += _leaks(split, leak, subject.is_evaluation(split))
+    for claim in claims:
+        for split, share in claim.splits.items():
+            if share.mean > 0.0:
+                found.append(
+                    f"{split}: {share.mean:.1%} of the rows need less than their {claim.name} says"
+                )
+    return found
+
+
+def _near_solutions(shortcut: ShortcutScore, level_name: str) -> Iterator[str]:
+    """The splits that a shortcut comes near solving, and such levels of the other splits."""
+    for split, score in shortcut.splits.items():
+        if score.near:
+            yield f"{split}: {shortcut.name} comes near solving it ({_means(score)})"
+            continue
+        for level, of_level in shortcut.levels[split].items():
+            if of_level.near:
+                yield (
+                    f"{split}, {level_name} {level}: {shortcut.name} comes near solving it "
+                    f"({_means(of_level)})"
+                )
+
+
+def _means(score: Score) -> str:
+    return ", ".join(f"{metric} {found.mean:.3f}" for metric, found in score.figures.items())
+
+
+def _leaks(split: str, leaks: SplitLeaks, evaluation: bool) -> Iterator[str]:
+    counts = {
+        "rows repeat an earlier row of the split": leaks.repeated,
+        "rows have an id that does not follow from their content": leaks.wrong_ids,
+        "rows have the id of an earlier row": leaks.repeated_ids,
+    }
+    counts |= {f"rows also occur in {other}": count for other, count in leaks.shared.items()}
+    counts |= {
+        f"source images are also used in {other}": count
+        for other, count in leaks.shared_images.items()
+    }
+    for text, count in counts.items():
+        if count:
+            yield f"{split}: {count:,} {text}"
+    for kind, near in leaks.kin.items() if evaluation else ():
+        if near.share > NEAR_DUPLICATE_SHARE:
+            yield f"{split}: {near.share:.1%} of the rows have a near duplicate in train: {kind}"

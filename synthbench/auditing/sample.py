@@ -1,0 +1,126 @@
+"""Draw the rows that shortcuts are fitted and scored on: a bounded number, always the same."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from synthbench.auditing.variant import AuditedVariant
+from synthbench.errors import DatasetError
+from synthbench.seeding import Draws
+from synthbench.tasks.audit_spec import Columns
+
+#: The most rows that shortcuts are fitted on, and the most rows of a split to score them on.
+FIT_ROWS, SCORE_ROWS = 20_000, 10_000
+#: Of this many rows drawn from train, one is held out for scoring.
+HELD_OUT = 5
+#: The most memory for the drawn rows of a split, in bytes.
+MOST_BYTES = 1 << 27
+_BATCH_ROWS = 1_024
+
+
+@dataclasses.dataclass(frozen=True)
+class Sample:
+    """Rows drawn from a split.
+
+    Attributes:
+        split: the name of the split.
+        columns: all columns of the drawn rows, `(rows,)` each.
+        split_rows: the number of rows of the whole split.
+    """
+
+    split: str
+    columns: dict[str, pa.Array]
+    split_rows: int
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values())))
+
+    def take(self, rows: NDArray[np.int64]) -> Sample:
+        """The rows at these indices, in this order."""
+        chosen = pa.array(rows)
+        columns = {name: column.take(chosen) for name, column in self.columns.items()}
+        return Sample(self.split, columns, self.split_rows)
+
+    def batches(self, rows: int = _BATCH_ROWS) -> Iterator[Columns]:
+        """The rows in order, in batches of at most `rows`."""
+        for first in range(0, len(self), rows):
+            yield {name: column.slice(first, rows) for name, column in self.columns.items()}
+
+
+@dataclasses.dataclass(frozen=True)
+class Samples:
+    """The rows drawn for shortcuts.
+
+    Attributes:
+        fit: rows of train to fit shortcuts on; None without a train split.
+        score: rows of every split to score them on; those of train are not in `fit`.
+    """
+
+    fit: Sample | None
+    score: dict[str, Sample]
+
+
+def draw_samples(subject: AuditedVariant) -> Samples:
+    """Draw the rows that shortcuts are fitted and scored on.
+
+    Raises:
+        DatasetError: a shard is missing, cannot be read, or does not have the rows it should.
+    """
+    fit, score = None, {}
+    for name in subject.splits:
+        if subject.is_evaluation(name):
+            score[name] = draw_rows(subject, name, SCORE_ROWS)
+            continue
+        drawn = draw_rows(subject, name, FIT_ROWS * HELD_OUT // (HELD_OUT - 1))
+        held_out = np.arange(len(drawn)) % HELD_OUT == 0
+        score[name] = drawn.take(np.flatnonzero(held_out))
+        fit = drawn.take(np.flatnonzero(~held_out)) if len(drawn) > 1 else drawn
+    return Samples(fit, score)
+
+
+def draw_rows(subject: AuditedVariant, split: str, most: int) -> Sample:
+    """Draw at most `most` rows of a split in order, one from each of as many equal parts.
+
+    The same dataset always gives the same rows. Fewer rows are drawn if they are large, so that
+    they fit into `MOST_BYTES`.
+
+    Raises:
+        DatasetError: a shard is missing, cannot be read, or does not have the rows it should.
+    """
+    dataset, task = subject.dataset, subject.task
+    total = dataset.split(task.variant, split).rows
+    first = next(dataset.batches(task.variant, split, batch_rows=64), None)
+    if first is None or not total:
+        raise DatasetError(f"{dataset.path}: split {split!r} has no rows.")
+    most = max(1, min(most, total, MOST_BYTES * len(first) // max(1, first.nbytes)))
+    stream = {"audit": task.name, "split": split}
+    ends = np.arange(most + 1) * total // most
+    chosen = ends[:-1] + (Draws(stream).floats(most) * np.diff(ends)).astype(np.int64)
+    return Sample(split, _read(subject, split, chosen), total)
+
+
+def _read(subject: AuditedVariant, split: str, chosen: NDArray[np.int64]) -> dict[str, pa.Array]:
+    """All columns of the chosen rows, which are given by ascending indices."""
+    dataset, task = subject.dataset, subject.task
+    parts: list[pa.RecordBatch] = []
+    done = 0
+    for batch in dataset.batches(task.variant, split, batch_rows=8_192):
+        low, high = np.searchsorted(chosen, (done, done + len(batch)))
+        parts.append(batch.take(pa.array(chosen[low:high] - done)))
+        done += len(batch)
+    if done <= chosen[-1]:
+        raise DatasetError(f"{dataset.path}: split {split!r} has {done:,} rows, too few.")
+    table = pa.Table.from_batches(parts).combine_chunks()
+    names = ("id", *task.columns)
+    if missing := [name for name in names if name not in table.column_names]:
+        raise DatasetError(f"{dataset.path}: split {split!r} has no column {missing[0]!r}.")
+    return {name: _whole(table.column(name)) for name in names}
+
+
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)

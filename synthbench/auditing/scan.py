@@ -1,0 +1,104 @@
+"""One pass over all rows of a split, which collects what leaks and balance are computed from."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from synthbench.auditing.variant import AuditedVariant
+from synthbench.dataset.digest import ids, read_ids
+from synthbench.errors import DatasetError
+from synthbench.seeding import fingerprints
+from synthbench.tasks.audit_spec import Columns, numbers
+from synthbench.tasks.base import Task
+from synthbench.tasks.images.task import ImageTask
+
+
+@dataclasses.dataclass(frozen=True)
+class SplitScan:
+    """What was collected from all rows of a split.
+
+    Attributes:
+        contents: the fingerprint of each row's content, uint64 `(rows,)`.
+        ids: a code of each row's id, uint64 `(rows,)`; equal to the fingerprint if the id is right.
+        kin: keys that near duplicates share, uint64 `(rows,)`, for each kind of near duplicate.
+        levels: the level of each row, int64 `(rows,)`.
+        labels: the label of each row, int64 `(rows,)`; empty if labels are not integers.
+        images: codes of the source images in use, uint64, sorted and without repetition.
+        wrong_ids: the number of rows whose id does not follow from their content.
+    """
+
+    contents: NDArray[np.uint64]
+    ids: NDArray[np.uint64]
+    kin: dict[str, NDArray[np.uint64]]
+    levels: NDArray[np.int64]
+    labels: NDArray[np.int64]
+    images: NDArray[np.uint64]
+    wrong_ids: int
+
+
+def scan_split(subject: AuditedVariant, split: str) -> SplitScan:
+    """Read all rows of a split, without their image columns.
+
+    Raises:
+        DatasetError: a shard is missing or cannot be read, or a row is not valid for the task.
+    """
+    dataset, task = subject.dataset, subject.task
+    parts = []
+    for batch in dataset.batches(task.variant, split, subject.other_columns):
+        columns = {name: batch.column(name) for name in batch.schema.names}
+        try:
+            parts.append(_scan_batch(subject, columns))
+        except (KeyError, ValueError) as error:
+            raise DatasetError(
+                f"{dataset.path}: split {split!r} has rows that are not valid for {task.name}: "
+                f"{error}. `synthbench verify` names them."
+            ) from None
+    if not parts:
+        raise DatasetError(f"{dataset.path}: split {split!r} has no rows.")
+    return SplitScan(
+        contents=np.concatenate([part.contents for part in parts]),
+        ids=np.concatenate([part.ids for part in parts]),
+        kin={
+            name: np.concatenate([part.kin[name] for part in parts])
+            for name in subject.spec.near_duplicate_keys
+        },
+        levels=np.concatenate([part.levels for part in parts]),
+        labels=np.concatenate([part.labels for part in parts]),
+        images=np.unique(np.concatenate([part.images for part in parts])),
+        wrong_ids=sum(part.wrong_ids for part in parts),
+    )
+
+
+def _scan_batch(subject: AuditedVariant, columns: Columns) -> SplitScan:
+    task = subject.task
+    contents = fingerprints(task.content(task.parse(columns)))
+    label = columns.get("label")
+    whole = label is not None and pa.types.is_integer(label.type)
+    wrong = pc.not_equal(columns["id"], ids(contents)).fill_null(True)
+    return SplitScan(
+        contents=contents,
+        ids=_id_codes(columns["id"]),
+        kin={name: code(columns) for name, code in subject.spec.near_duplicate_keys.items()},
+        levels=subject.levels.of(columns),
+        labels=numbers(label) if whole else np.zeros(0, np.int64),
+        images=_source_images(task, columns),
+        wrong_ids=pc.sum(wrong).as_py() or 0,
+    )
+
+
+def _source_images(task: Task, columns: Columns) -> NDArray[np.uint64]:
+    images = task.source_images(columns) if isinstance(task, ImageTask) else np.zeros(0, np.uint64)
+    return np.unique(images)
+
+
+def _id_codes(column: pa.Array) -> NDArray[np.uint64]:
+    try:
+        return read_ids(column)
+    except ValueError:  # malformed ids are compared as text
+        texts = np.array([text or "" for text in column.to_pylist()], np.bytes_)
+        return fingerprints(texts.view(np.uint8).reshape(len(texts), -1))

@@ -1,0 +1,59 @@
+"""Choose the shortcuts to try: those that fit the columns of the rows, and the task's own."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from synthbench.auditing.pixels import NETWORK, pixel_shortcuts
+from synthbench.auditing.sample import Sample
+from synthbench.auditing.tokens import token_shortcuts
+from synthbench.auditing.variant import AuditedVariant
+from synthbench.tasks.audit_spec import Shortcut, by_key
+
+#: The most classes that a logistic regression or a network is fitted to.
+MOST_LABELS = 100
+
+
+def choose_shortcuts(
+    subject: AuditedVariant, fit: Sample | None
+) -> tuple[list[Shortcut], dict[str, str]]:
+    """The shortcuts to try, and for each one left out the reason, by name.
+
+    Args:
+        subject: the audited variant.
+        fit: the rows to fit shortcuts on; None without a train split.
+    """
+    own = list(subject.spec.shortcuts)
+    label = None if fit is None else fit.columns.get("label")
+    if label is None or not pa.types.is_integer(label.type):
+        return own, {}
+    found = [
+        by_key(
+            "majority label",
+            "Always train's most frequent label.",
+            lambda columns: np.zeros(len(columns["label"]), np.int64),
+        )
+    ]
+    if subject.tokens is not None:
+        found += token_shortcuts(subject.tokens)
+    left_out = {}
+    for column in subject.image_columns[:1]:
+        found += pixel_shortcuts(column)
+        if importlib.util.find_spec("torch") is None:
+            reason = "PyTorch is not installed (pip install 'synthbench[train]')"
+            left_out[NETWORK] = reason
+        else:
+            from synthbench.auditing.network import network_shortcuts
+
+            found += network_shortcuts(column)
+    labels = pc.count_distinct(label).as_py()
+    if labels > MOST_LABELS:
+        learned = [shortcut for shortcut in found if shortcut.learned]
+        reason = f"{labels:,} labels; it is fitted to at most {MOST_LABELS}"
+        left_out |= {shortcut.name: reason for shortcut in learned}
+        found = [shortcut for shortcut in found if not shortcut.learned]
+    return [*found, *own], left_out

@@ -1,0 +1,75 @@
+"""Means with their intervals, and the definition of *near solving* that the whole audit uses.
+
+A shortcut comes near solving if it covers at least three quarters of the way from the score of
+chance to the score of the reference solver. To rule out luck, the whole 95% interval must lie that
+far from chance, so the end that is nearer to chance decides.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthbench.evaluation.report import wilson
+
+#: The least part of the way from chance to the reference solver that is near solving.
+NEAR = 0.75
+#: The standard normal deviate of a two-sided 95% interval.
+_Z = 1.959963984540054
+
+
+@dataclasses.dataclass(frozen=True)
+class Estimate:
+    """A mean over rows with its 95% interval.
+
+    Attributes:
+        rows: the number of rows.
+        mean: the mean.
+        low, high: the ends of the interval: Wilson's interval if all values are 0 or 1, otherwise
+            the normal approximation. For a single other value both are the mean.
+    """
+
+    rows: int
+    mean: float
+    low: float
+    high: float
+
+
+def estimate(values: NDArray[np.float64]) -> Estimate:
+    """The mean of values with its interval.
+
+    Args:
+        values: float64 `(rows,)`; NaN are ignored, and at least one value must not be NaN.
+    """
+    known = values[~np.isnan(values)]
+    mean = float(known.sum() / len(known))
+    if np.isin(known, (0.0, 1.0)).all():
+        return Estimate(len(known), mean, *wilson(float(known.sum()), len(known)))
+    half = _Z * float(known.std(ddof=1)) / math.sqrt(len(known)) if len(known) > 1 else 0.0
+    return Estimate(len(known), mean, mean - half, mean + half)
+
+
+def progress_from_chance(found: Estimate, chance: float, solution: float) -> float:
+    """The part of the way from chance to the solution that an estimate surely covers, at most 1.
+
+    Args:
+        found: the estimate; the end of its interval that is nearer to chance counts.
+        chance: the score of chance.
+        solution: the score of the reference solver; below `chance` if the metric is an error.
+
+    Returns:
+        The part, negative if the estimate is not surely better than chance; NaN if chance scores
+        as well as the solver.
+    """
+    if solution == chance:
+        return math.nan
+    nearer = found.low if solution > chance else found.high
+    return min((nearer - chance) / (solution - chance), 1.0)
+
+
+def is_near(found: Estimate, chance: float, solution: float) -> bool:
+    """Whether an estimate comes near solving, as the module defines it."""
+    return progress_from_chance(found, chance, solution) >= NEAR

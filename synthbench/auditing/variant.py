@@ -1,0 +1,85 @@
+"""The variant of a dataset that is audited, with its task and what the task asks to look for."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import pyarrow as pa
+
+from synthbench.dataset.dataset import Dataset
+from synthbench.features import is_image, label_names
+from synthbench.tasks.audit_spec import AuditSpec, Columns, Levels
+from synthbench.tasks.base import Task
+from synthbench.tasks.companions import companion
+from synthbench.tasks.tokens import Vocabulary
+
+
+def audit_spec_of(task: Task) -> AuditSpec:
+    """The specification in the module `audit` beside the task's; else an empty one."""
+    function = companion(task, "audit", "audit_spec")
+    spec: AuditSpec = AuditSpec() if function is None else function(task)
+    return spec
+
+
+@dataclasses.dataclass(frozen=True)
+class AuditedVariant:
+    """A variant of a dataset that is audited.
+
+    Attributes:
+        dataset: the dataset.
+        task: the task with the variant.
+        spec: what the task asks to look for, in addition to what every audit looks for.
+        levels: the groups of rows that are also scored by themselves.
+    """
+
+    dataset: Dataset
+    task: Task
+    spec: AuditSpec
+    levels: Levels
+
+    @classmethod
+    def open(cls, dataset: Dataset, variant: str) -> AuditedVariant:
+        """A variant that the dataset has."""
+        task = dataset.make_task(variant)
+        spec = audit_spec_of(task)
+        buckets = Levels(task.bucket_name, task.buckets, task.bucket_label)
+        return cls(dataset, task, spec, spec.levels or buckets)
+
+    @property
+    def splits(self) -> list[str]:
+        """The names of the dataset's splits, in the order in which readers see them."""
+        return list(self.dataset.manifest.variants[self.task.variant])
+
+    @property
+    def train(self) -> str | None:
+        """The split to fit shortcuts on; None if all splits are for evaluation."""
+        return next((name for name in self.splits if not self.is_evaluation(name)), None)
+
+    def is_evaluation(self, split: str) -> bool:
+        """Whether a split is for evaluation, not for training."""
+        return self.task.split(split).evaluation
+
+    @property
+    def tokens(self) -> Callable[[Columns], pa.ListArray] | None:
+        """Splits the texts of rows into tokens, by default at spaces; None if rows have no text."""
+        vocabulary = self.task.vocabulary or Vocabulary(())
+        if "text" not in self.task.columns:
+            return None
+        return lambda columns: vocabulary.split(columns["text"])
+
+    @property
+    def image_columns(self) -> list[str]:
+        """The columns that hold images."""
+        return [name for name, feature in self.task.columns.items() if is_image(feature)]
+
+    @property
+    def other_columns(self) -> list[str]:
+        """All other columns, `id` first: small enough to read them for all rows."""
+        columns = [name for name in self.task.columns if name not in self.image_columns]
+        return ["id", *columns]
+
+    def label_text(self, label: int) -> str:
+        """The name of a label, or the label itself if it has no name."""
+        names = label_names(self.task.columns.get("label", {}))
+        return str(label) if names is None else names[label]

@@ -1,1 +1,0 @@
-"""The parts of an audit: rows, shortcuts, leaks, balance, claims, and how they are shown."""

@@ -1,0 +1,188 @@
+"""The conformance suite on one task: what every task must do, answered in sentences."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from synthbench.checking import datasets, draws, rows
+from synthbench.checking.datasets import SmallDataset
+from synthbench.checking.rows import Problems
+from synthbench.engine.unexpected import where_raised
+from synthbench.errors import MissingSourceError
+from synthbench.registry import make_task, task_class
+from synthbench.tasks.base import Block, Split, Task
+from synthbench.text import one_line
+
+#: Rows of each bucket that are looked at, and buckets of each split.
+_ROWS, _BUCKETS = 20, 12
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """The answer to one check.
+
+    Attributes:
+        variant: the variant that was checked.
+        statement: what a task should do, such as "Same rows when made twice".
+        problems: why it does not, in sentences; empty if it does.
+    """
+
+    variant: str
+    statement: str
+    problems: list[str]
+
+    def __str__(self) -> str:
+        if not self.problems:
+            return f"{self.statement}: yes"
+        return "\n".join([f"{self.statement}: no", *(f"  {one}" for one in self.problems)])
+
+
+def check_task(name: str) -> Iterator[Finding]:
+    """Check a task of this or another package, as `synthbench check` does.
+
+    Args:
+        name: the task's name. All of its variants are checked, with their default parameters,
+            on small datasets in a temporary directory.
+
+    Returns:
+        The answers, one after another as they are found. Checks of datasets are left out where
+        the rows of a block already show why they would fail.
+
+    Raises:
+        UsageError: no task has this name, or its class cannot be registered.
+        SynthbenchError: another package names the task, but it cannot be loaded.
+        MissingSourceError: the task's source images are not here; raised when they are needed.
+
+    Example:
+        >>> from synthbench.checking.check import check_task
+        >>> all(not finding.problems for finding in check_task("parity"))
+        True
+    """
+    variants = task_class(name).variants
+    return (one for variant in variants for one in _check_variant(make_task(name, variant)))
+
+
+def _check_variant(task: Task) -> Iterator[Finding]:
+    sound = True
+    for statement, check in [*_of_the_task(task), *_of_rows(task)]:
+        finding = _ask(task, statement, check)
+        sound &= not finding.problems
+        yield finding
+    if sound:
+        yield from _check_datasets(task)
+    else:
+        yield Finding(task.variant, "A small dataset can be made and verified", [_NOT_TRIED])
+
+
+_NOT_TRIED = "Not tried: mend what stands above first."
+
+
+def _of_the_task(task: Task) -> Iterator[tuple[str, Callable[[], Problems]]]:
+    """The checks that need no rows but those that they draw."""
+    splits = task.splits
+    ends = [(split, bucket) for split in splits for bucket in {split.buckets[0], split.buckets[-1]}]
+    yield "Says what it is, with well-formed splits", lambda: draws.check_names(task)
+    yield "Can be sent to worker processes", lambda: draws.check_pickling(task)
+    yield "Refuses impossible parameters", lambda: draws.check_parameters(task)
+    yield (
+        "Uses no global random state",
+        lambda: _distinct(draws.check_global_state(task, *end) for end in ends),
+    )
+    yield (
+        "Same block from the same draws",
+        lambda: _distinct(draws.check_repeatable(task, *end) for end in ends),
+    )
+    yield (
+        "Blocks of a split have one form",
+        lambda: _distinct(draws.check_blocks(task, split) for split in splits),
+    )
+
+
+def _of_rows(task: Task) -> Iterator[tuple[str, Callable[[], Problems]]]:
+    """The checks of rows of every split, from buckets spread over all that it has."""
+
+    @functools.cache
+    def proposed() -> list[tuple[Split, int, Block, int]]:
+        return [
+            (split, bucket, *draws.propose_rows(task, split, bucket, _ROWS))
+            for split in task.splits
+            for bucket in _spread(split.buckets)
+        ]
+
+    def each(check: Callable[[Task, Block], Problems]) -> Callable[[], Problems]:
+        return lambda: _distinct(check(task, block) for _, _, block, _ in proposed() if len(block))
+
+    yield (
+        "Every bucket gets rows",
+        lambda: _distinct(
+            draws.starved(task, split, bucket, tried)
+            for split, bucket, block, tried in proposed()
+            if not len(block)
+        ),
+    )
+    yield "Columns are as declared", each(rows.check_columns)
+    yield "Rows do not depend on their neighbours", each(rows.check_parts)
+    yield (
+        "Rows are in the bucket they were proposed for",
+        lambda: _distinct(
+            rows.check_buckets(task, block, bucket)
+            for _, bucket, block, _ in proposed()
+            if len(block)
+        ),
+    )
+    yield "Rows read from a file keep their ids", each(rows.check_ids)
+    yield "solve gives every label and column", each(rows.check_solver)
+    yield "The right answer scores best, a wrong one does not", each(rows.check_answers)
+    yield "Rows can be shown to people", each(rows.check_drawing)
+
+
+def _check_datasets(task: Task) -> Iterator[Finding]:
+    """The checks of small datasets; one that cannot be made is the last."""
+    with tempfile.TemporaryDirectory(prefix="synthbench-check-") as place:
+        made: list[SmallDataset] = []
+
+        def make() -> Problems:
+            made.append(SmallDataset.make(task, Path(place)))
+            return []
+
+        first = _ask(task, "A small dataset can be made", make)
+        yield first
+        if first.problems:
+            return
+        for statement, check in (
+            ("Every bucket fills", datasets.check_full),
+            ("No row comes twice", datasets.check_distinct),
+            ("Same rows when made twice", datasets.check_again),
+            ("Same rows from another process", datasets.check_elsewhere),
+            ("Same rows with two workers", datasets.check_two_workers),
+            ("synthbench verify finds nothing wrong", datasets.check_verified),
+        ):
+            yield _ask(task, statement, functools.partial(check, made[0]))
+
+
+def _ask(task: Task, statement: str, check: Callable[[], Problems]) -> Finding:
+    """The answer to a check; whatever the task's code raises is a problem, too."""
+    try:
+        problems = check()
+    except MissingSourceError:  # says nothing about the task
+        raise
+    except Exception as error:
+        where = where_raised(error)
+        place = "" if where is None else f", raised in {where}"
+        problems = [one_line(f"{type(error).__name__}: {error}") + place]
+    return Finding(task.variant, statement, problems)
+
+
+def _spread(buckets: tuple[int, ...]) -> list[int]:
+    """At most so many buckets as are looked at, the first and the last among them."""
+    count = min(len(buckets), _BUCKETS)
+    return [buckets[index * (len(buckets) - 1) // max(1, count - 1)] for index in range(count)]
+
+
+def _distinct(problems: Iterator[Problems]) -> Problems:
+    """All problems, each once, in order."""
+    return list(dict.fromkeys(one for some in problems for one in some))

@@ -1,0 +1,171 @@
+"""Checks of small datasets of a task: made again, in another process, by two workers; verified.
+
+As in `rows`, each check returns the problems it found as sentences.
+"""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import json
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+from synthbench import registry
+from synthbench.checking.rows import Problems
+from synthbench.dataset.dataset import Dataset, Manifest
+from synthbench.generation.generate import generate
+from synthbench.sampling.plan import Plan, make_plan
+from synthbench.tasks.base import Split, Task
+from synthbench.verification.verify import verify
+
+#: Rows of a split: at least so many, and so many a bucket.
+_ROWS, _BUCKET_ROWS = 200, 8
+_HASH_SEED = "12345"
+_SECONDS = 600
+_CODE = "from synthbench.checking.datasets import make_for_parent; make_for_parent()"
+
+
+@dataclasses.dataclass(frozen=True)
+class SmallDataset:
+    """A small dataset of a task, in a directory of its own.
+
+    Attributes:
+        task: the task.
+        plan: how many rows were asked of each split and bucket.
+        place: an empty directory for further datasets.
+        manifest: of the dataset that was made by one process.
+    """
+
+    task: Task
+    plan: Plan
+    place: Path
+    manifest: Manifest
+
+    @property
+    def first(self) -> Path:
+        """The directory of the dataset that was made by one process."""
+        return self.place / "first"
+
+    @classmethod
+    def make(cls, task: Task, place: Path) -> SmallDataset:
+        """Make the dataset below `place`."""
+        plan = make_plan(task, {split.name: _rows(task, split) for split in task.splits}, True)
+        manifest = _make(task, plan, place / "first", workers=1)
+        return cls(task, plan, place, manifest)
+
+
+def _rows(task: Task, split: Split) -> int:
+    # A split of a single bucket has several blocks only from about so many rows on, and two
+    # workers are started only for several blocks.
+    least = task.block_rows // 8 if len(split.buckets) == 1 else _ROWS
+    return min(split.rows, max(least, _ROWS, _BUCKET_ROWS * len(split.buckets)))
+
+
+def check_again(made: SmallDataset) -> Problems:
+    """The same command gives the same rows again in the same process."""
+    again = _make(made.task, made.plan, made.place / "again", workers=1)
+    return _compare(
+        made,
+        _digests(again),
+        "when the dataset was made again. Look for time, unseeded generators and anything that "
+        "the task or its module remembers between calls.",
+    )
+
+
+def check_elsewhere(made: SmallDataset) -> Problems:
+    """Another process with another `PYTHONHASHSEED` gives the same rows."""
+    request = (type(made.task), made.task.variant, made.plan, made.place / "elsewhere")
+    done = subprocess.run(
+        [sys.executable, "-c", _CODE],
+        input=pickle.dumps((sys.path, pickle.dumps(request))),
+        env={**os.environ, "PYTHONHASHSEED": _HASH_SEED},
+        capture_output=True,
+        timeout=_SECONDS,
+        check=False,
+    )
+    if done.returncode:
+        last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
+        return [f"Another process could not make the dataset: {''.join(last)}"]
+    return _compare(
+        made,
+        json.loads(done.stdout),
+        "in another process, with another PYTHONHASHSEED. Look for the order of sets and for "
+        "hash(): sort sets, and take fingerprints from hashlib.",
+    )
+
+
+def make_for_parent() -> None:
+    """Make the dataset that `check_elsewhere` asks for on standard input; print its digests."""
+    sys.path[:], request = pickle.loads(sys.stdin.buffer.read())
+    cls, variant, plan, out = pickle.loads(request)
+    if cls.name not in registry.task_names():
+        registry.register(cls)
+    print(json.dumps(_digests(_make(cls(variant), plan, out, workers=1))))
+
+
+def check_two_workers(made: SmallDataset) -> Problems:
+    """Two worker processes give the same rows as one process."""
+    other = _make(made.task, made.plan, made.place / "workers", workers=2)
+    return _compare(
+        made,
+        _digests(other),
+        "with two workers. Look for anything that propose remembers between blocks.",
+    )
+
+
+def check_full(made: SmallDataset) -> Problems:
+    """Every bucket has the rows that were planned for it."""
+    problems = []
+    task, dataset = made.task, Dataset(made.first, made.manifest)
+    for split in task.splits:
+        found: collections.Counter[int] = collections.Counter()
+        for batch in dataset.batches(task.variant, split.name):
+            columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+            found.update(task.buckets(columns).tolist())
+        for bucket, planned in made.plan.quotas[split.name].items():
+            if found[bucket] < planned:
+                problems.append(
+                    f"Split {split.name}, {task.bucket_name} {task.bucket_label(bucket)} is "
+                    f"starved: {found[bucket]:,} of {planned:,} rows were found before no new "
+                    "ones came. If it has no more, count them in capacity; otherwise make them "
+                    "likelier in propose."
+                )
+    return problems
+
+
+def check_distinct(made: SmallDataset) -> Problems:
+    """No row comes twice."""
+    dataset = Dataset(made.first, made.manifest)
+    ids: collections.Counter[str] = collections.Counter()
+    for split in made.task.splits:
+        for row in dataset.rows(made.task.variant, split.name, ["id"]):
+            ids[row["id"]] += 1
+    twice = [one for one, count in ids.items() if count > 1]
+    return [f"The id {twice[0]} comes twice: compare content and parse."] if twice else []
+
+
+def check_verified(made: SmallDataset) -> Problems:
+    """`synthbench verify` finds nothing wrong with the files."""
+    return verify(made.first, workers=1, progress=False).failures
+
+
+def _make(task: Task, plan: Plan, out: Path, workers: int) -> Manifest:
+    rows = {name: sum(quotas.values()) for name, quotas in plan.quotas.items()}
+    return generate(
+        task.name, variant=task.variant, out=out, rows=rows, workers=workers, progress=False
+    )
+
+
+def _digests(manifest: Manifest) -> dict[str, str]:
+    (splits,) = manifest.variants.values()
+    return {name: split.digest for name, split in splits.items()}
+
+
+def _compare(made: SmallDataset, digests: dict[str, str], where: str) -> Problems:
+    first = _digests(made.manifest)
+    other = [name for name, digest in digests.items() if first[name] != digest]
+    return [f"Split {', '.join(other)} got other rows {where}"] if other else []

@@ -1,0 +1,216 @@
+"""Checks of how a task draws rows: names, parameters, randomness, buckets.
+
+As in `rows`, each returns the problems it found as sentences.
+"""
+
+from __future__ import annotations
+
+import pickle
+import random
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from synthbench.checking.rows import Problems, plain_rows
+from synthbench.errors import SynthbenchError
+from synthbench.sampling.buckets import LISTABLE_ROWS
+from synthbench.seeding import Draws
+from synthbench.tasks.base import Block, Split, Task
+
+_CANDIDATES = 256
+#: Blocks that are proposed for a bucket before it counts as starved.
+_TRIED_BLOCKS = 3
+#: Values tried for every parameter; a task must work with them or refuse them with our errors.
+_STRANGE_VALUES: tuple[Any, ...] = ("?", "", None, [], 0, -1, 1, 2.5, True)
+
+
+def check_names(task: Task) -> Problems:
+    """The class says what it is, and its splits have names that can be part of file names."""
+    problems = []
+    for attribute in ("title", "summary", "source", "bucket_name"):
+        text = getattr(task, attribute)
+        if not text or text != text.strip():
+            problems.append(f"{attribute} is {text!r}: expected a text without outer spaces.")
+    if not task.__doc__:
+        problems.append(f"Class {type(task).__name__} has no docstring.")
+    if not all(task.variants.values()):
+        problems.append("variants has a variant without a sentence on it.")
+    if "id" in task.columns:
+        problems.append("columns has a column id: the package adds it.")
+    for split in task.splits:
+        problems += _check_split(task, split)
+    return problems
+
+
+def _check_split(task: Task, split: Split) -> Problems:
+    problems = []
+    if not re.fullmatch(r"\w+(\.\w+)*", split.name) or split.name == "all":
+        problems.append(f"Split {split.name!r}: allowed are letters, digits and _, but not 'all'.")
+    if split.evaluation != (split.name != "train"):
+        problems.append(
+            f"Split {split.name} has evaluation={split.evaluation}: train alone has False, so that "
+            "rows of evaluation splits are drawn first and kept out of it."
+        )
+    if split.rows < 1 or not split.buckets or len(set(split.buckets)) < len(split.buckets):
+        problems.append(f"Split {split.name} needs at least one row and different buckets.")
+    if len(task.bucket_weights(split)) != len(split.buckets):
+        problems.append(f"bucket_weights of split {split.name}: expected a weight for each bucket.")
+    return problems
+
+
+def check_pickling(task: Task) -> Problems:
+    """The task can be sent to worker processes, and is the same there."""
+    try:
+        again = pickle.loads(pickle.dumps(task))
+    except Exception as error:
+        return [f"It cannot be sent to a worker process: {type(error).__name__}: {error}."]
+    if again != task or again.stream != task.stream:
+        return ["Once pickled it is another task: all that rows depend on must be parameters."]
+    return []
+
+
+def check_parameters(task: Task) -> Problems:
+    """Strange values of parameters are refused with errors of this package, or work."""
+    problems = []
+    for name in task.parameters.to_dict():
+        for given in _STRANGE_VALUES:
+            try:
+                other = type(task)(task.variant, {name: given})
+                for split in other.splits:
+                    for bucket in split.buckets[:1] + split.buckets[-1:]:
+                        block = other.propose(_draws(other), 16, split, bucket)
+                        plain_rows(other, block)
+            except SynthbenchError:
+                continue
+            except Exception as error:
+                problems.append(
+                    f"{name}={given!r} is accepted and then fails with {type(error).__name__}: "
+                    f"{error}. Refuse it in __post_init__ of {task.parameters_type.__name__} "
+                    "with a ParameterError that says what is allowed."
+                )
+                break
+    return problems
+
+
+def check_blocks(task: Task, split: Split) -> Problems:
+    """Blocks of all buckets of a split have the same columns, types and widths."""
+    shapes: dict[object, int] = {}
+    for bucket in split.buckets:
+        block = task.propose(_draws(task), _CANDIDATES, split, bucket)
+        if len(block) > _CANDIDATES:
+            return [f"propose gave {len(block)} rows of {_CANDIDATES} candidates: at most n."]
+        if len({len(column) for column in block.columns.values()}) > 1:
+            return [f"The columns of the block of bucket {bucket} have different lengths."]
+        shape = tuple((key, one.dtype, one.shape[1:]) for key, one in block.columns.items())
+        shapes.setdefault(shape, bucket)
+    if len(shapes) == 1:
+        return []
+    one, other = list(shapes.values())[:2]
+    return [
+        f"Split {split.name}: the blocks of buckets {one} and {other} differ in columns, types or "
+        "widths. Pad all of them to the width of the split's largest bucket."
+    ]
+
+
+def check_repeatable(task: Task, split: Split, bucket: int) -> Problems:
+    """A block depends on its draws alone, not on what was drawn before it."""
+
+    def block(drawing: Task, number: int) -> Block:
+        return drawing.propose(_draws(drawing, number), _CANDIDATES, split, bucket)
+
+    first, second = block(task, 0), block(task, 1)
+    fresh = pickle.loads(pickle.dumps(task))
+    if not (_equal(block(fresh, 1), second) and _equal(block(fresh, 0), first)):
+        return [
+            "propose gave other rows when it was called again with the same draws. Look for "
+            "np.random.default_rng(), time, and anything that propose remembers between calls."
+        ]
+    if _equal(first, second) and len(first) > 1:
+        return ["propose gave the same rows from other draws: it must use its argument draws."]
+    return []
+
+
+def check_global_state(task: Task, split: Split, bucket: int) -> Problems:
+    """Neither `random` nor `np.random` is used, by any method."""
+    problems: Problems = []
+    made = []
+    with _restored_state():
+        for seed in (1, 2, 1):
+            random.seed(seed)
+            np.random.seed(seed)
+            with _watched("propose", problems):
+                block = task.propose(_draws(task), _CANDIDATES, split, bucket)
+            made.append(block)
+            with _watched("render", problems):
+                rows = plain_rows(task, block.take(slice(0, 20)))
+            with _watched("solve", problems):
+                for row in rows:
+                    task.solve(row[task.inputs[0]])
+    if not problems and _equal(made[0], made[2]) and not _equal(made[0], made[1]):
+        problems.append("propose depends on how random and np.random were seeded.")
+    return list(dict.fromkeys(problems))
+
+
+@contextmanager
+def _restored_state() -> Iterator[None]:
+    before = random.getstate(), np.random.get_state()
+    try:
+        yield
+    finally:
+        random.setstate(before[0])
+        np.random.set_state(before[1])
+
+
+def _global_states() -> dict[str, object]:
+    """The state of each global generator, as values that can be compared."""
+    _, key, *rest = np.random.get_state()
+    return {"np.random": (np.asarray(key).tobytes(), *rest), "random": random.getstate()}
+
+
+@contextmanager
+def _watched(method: str, problems: Problems) -> Iterator[None]:
+    """Add a problem for each global generator that the code inside has moved."""
+    before = _global_states()
+    yield
+    for name, state in _global_states().items():
+        if state != before[name]:
+            problems.append(
+                f"{method} draws from {name}, the global random state. All randomness must come "
+                "from the argument draws of propose (synthbench.seeding.Draws)."
+            )
+
+
+def propose_rows(task: Task, split: Split, bucket: int, rows: int) -> tuple[Block, int]:
+    """Some rows of a bucket, at most `rows`, and how many candidates were proposed for them."""
+    tried = 0
+    for number, count in enumerate([4 * _CANDIDATES] + [task.block_rows] * _TRIED_BLOCKS):
+        block = task.propose(_draws(task, number), count, split, bucket)
+        tried += count
+        if len(block):
+            break
+    return block.take(slice(0, rows)), tried
+
+
+def starved(task: Task, split: Split, bucket: int, tried: int) -> Problems:
+    """The problem of a bucket of which no candidate was a row, unless its rows can be listed."""
+    capacity = task.capacity(split, bucket)
+    if capacity is not None and capacity <= LISTABLE_ROWS:
+        return []
+    return [
+        f"Split {split.name}, {task.bucket_name} {task.bucket_label(bucket)} is starved: of "
+        f"{tried:,} candidates that propose drew for it, it kept none. Draw them given the bucket, "
+        "or take the bucket out of splits."
+    ]
+
+
+def _draws(task: Task, number: int = 0) -> Draws:
+    return Draws({**task.stream, "check": True}, number)
+
+
+def _equal(one: Block, other: Block) -> bool:
+    return one.columns.keys() == other.columns.keys() and all(
+        np.array_equal(column, other[name]) for name, column in one.columns.items()
+    )

@@ -1,0 +1,168 @@
+"""Checks of some rows of a task: columns, ids, labels, answers.
+
+Each takes a task and a block of its rows and returns the problems it found: sentences that say
+what the task's author should look at, and an empty list if nothing is wrong.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from synthbench import preview
+from synthbench.features import arrow_type, class_answer, is_image, label_names
+from synthbench.seeding import fingerprints
+from synthbench.tasks.base import LABEL, Block, Task
+from synthbench.text import short
+
+Problems = list[str]
+#: Rows whose answers are scored and that are drawn for people.
+_SCORED = 10
+
+
+def plain_rows(task: Task, block: Block) -> list[dict[str, Any]]:
+    """The rows of a block as plain Python values."""
+    columns = task.render(block)
+    cells = zip(*(column.to_pylist() for column in columns.values()), strict=True)
+    return [dict(zip(columns, row, strict=True)) for row in cells]
+
+
+def check_columns(task: Task, block: Block) -> Problems:
+    """`render` gives exactly the columns that `columns` declares, without nulls."""
+    columns = task.render(block)
+    if list(columns) != list(task.columns):
+        declared, rendered = ", ".join(task.columns), ", ".join(columns)
+        return [f"columns declares {declared}; render gives {rendered}."]
+    problems = []
+    for name, feature in task.columns.items():
+        column, expected = columns[name], arrow_type(feature)
+        if column.type != expected:
+            problems.append(f"Column {name} is declared {expected}; render gives {column.type}.")
+        elif len(column) != len(block):
+            problems.append(f"render gives {len(column)} values of {name} for {len(block)} rows.")
+        elif column.null_count:
+            problems.append(f"render gives null as {name} in {column.null_count} rows.")
+        elif (names := label_names(feature)) is not None and len(column):
+            classes = column.to_numpy()
+            if classes.min() < 0 or classes.max() >= len(names):
+                problems.append(
+                    f"Column {name} has the classes {classes.min()} to {classes.max()}, but only "
+                    f"{len(names)} names: a class is an index from 0."
+                )
+    return problems
+
+
+def check_parts(task: Task, block: Block) -> Problems:
+    """A part of a block is rendered as it is within the whole."""
+    whole = plain_rows(task, block)
+    parts = [
+        row
+        for part in (slice(0, 1), slice(1, 17), slice(17, None))
+        for row in plain_rows(task, block.take(part))
+    ]
+    return [] if parts == whole else ["render gives a row otherwise when other rows are beside it."]
+
+
+def check_buckets(task: Task, block: Block, bucket: int) -> Problems:
+    """Rows proposed for a bucket are in this bucket."""
+    found = task.buckets(task.render(block))
+    if (found == bucket).all():
+        return []
+    other = task.bucket_label(int(found[found != bucket][0]))
+    asked = task.bucket_label(bucket)
+    return [
+        f"propose was asked for {task.bucket_name} {asked} and gave a row of {task.bucket_name} "
+        f"{other}: it must keep only candidates of the bucket."
+    ]
+
+
+def check_ids(task: Task, block: Block) -> Problems:
+    """`parse` reads from the rendered inputs the content that the rows were drawn with."""
+    columns = task.render(block)
+    parsed = task.parse({name: columns[name] for name in task.inputs})
+    same = fingerprints(task.content(parsed)) == fingerprints(task.content(block))
+    if same.all():
+        return []
+    row = plain_rows(task, block)[int(np.flatnonzero(~same)[0])]
+    return [
+        f"parse does not give back what was rendered: the row {_inputs(task, row)} gets another "
+        "id when it is read from a file. Compare content and parse (and tokens, in a TextTask)."
+    ]
+
+
+def check_solver(task: Task, block: Block) -> Problems:
+    """`recompute_columns`, which calls `solve`, gives every column but inputs and images."""
+    rows = plain_rows(task, block)
+    for row in rows:
+        inputs = {name: row[name] for name in task.inputs}
+        solved = task.recompute_columns(inputs)
+        if both := sorted(set(inputs) & set(solved)):
+            return [f"recompute_columns gives {', '.join(both)}, which are inputs."]
+        for name in row:
+            if name in inputs or is_image(task.columns[name]):
+                continue
+            if name not in solved:
+                return [f"recompute_columns does not give {name}: override it, or drop the column."]
+            if solved[name] != row[name]:
+                return [
+                    f"For {_inputs(task, row)} render gives {name} {short(row[name])}, solve and "
+                    f"recompute_columns give {short(solved[name])}: the two rules differ."
+                ]
+        if extra := sorted(set(solved) - set(row)):
+            return [f"recompute_columns gives {', '.join(extra)}, which columns does not declare."]
+    return _check_kinds_of_answers(task, rows[:_SCORED])
+
+
+def _check_kinds_of_answers(task: Task, rows: list[dict[str, Any]]) -> Problems:
+    """`solve` answers as its docstring says: with the value, or with the name of the class."""
+    for row in rows if LABEL in task.columns else []:
+        answer = task.solve(row[task.inputs[0]])
+        names = label_names(task.columns[LABEL])
+        expected = row[LABEL] if names is None else class_answer(names, row[LABEL])
+        if (type(answer), answer) != (type(expected), expected):
+            return [
+                f"solve answers {_inputs(task, row)} with {answer!r} ({type(answer).__name__}): "
+                f"expected {expected!r} ({type(expected).__name__})."
+            ]
+    return []
+
+
+def check_answers(task: Task, block: Block) -> Problems:
+    """A row's own answer scores best, the answer to another row does not."""
+    rows = plain_rows(task, block.take(slice(0, _SCORED)))
+    exact = task.metrics[0] in task.binary_metrics
+    for row in rows:
+        inputs, own = _inputs(task, row), task.solve(row[task.inputs[0]])
+        reached, nothing = task.score(row, own), task.score(row, None)
+        if exact and reached != 1:
+            return [f"The right answer to {inputs}, {own!r}, scores {reached}: expected 1."]
+        if reached == nothing:
+            return [f"The right answer to {inputs} scores {reached}, just as no answer does."]
+        if LABEL not in row:
+            continue
+        if not math.isclose(task.score(row, row[LABEL]), reached):
+            return [f"The label of {inputs} and the answer of solve score differently."]
+        for other in rows:
+            if other[LABEL] != row[LABEL] and task.score(row, other[LABEL]) == reached:
+                return [f"{short(other[LABEL])}, a wrong answer to {inputs}, scores {reached}."]
+    return []
+
+
+def check_drawing(task: Task, block: Block) -> Problems:
+    """`synthbench preview` can show every row, and all rows have the same probe targets."""
+    rows = plain_rows(task, block)
+    problems = []
+    if not all(preview.draw_row(task, row).strip() for row in rows[:_SCORED]):
+        problems.append("draw_row gives an empty text.")
+    targets = [task.probe_targets(row) for row in rows]
+    whole = all(type(target) is int for one in targets for target in one.values())
+    if len({tuple(one) for one in targets}) != 1 or not whole:
+        problems.append("probe_targets gives other names, or values that are not int, by row.")
+    return problems
+
+
+def _inputs(task: Task, row: dict[str, Any]) -> str:
+    """The row's first input, as messages show it."""
+    return short(row[task.inputs[0]])

@@ -1,0 +1,1 @@
+"""The command line: a command parses its options, calls a function of the package and prints."""

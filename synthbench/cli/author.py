@@ -1,0 +1,55 @@
+"""Commands for authors of tasks: check a task, write a package with one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from synthbench.cli.options import WithExamples, show, source_option, task_argument
+
+if TYPE_CHECKING:
+    from synthbench.checking.check import Finding
+
+
+@click.command(cls=WithExamples, epilog="synthbench check parity")
+@task_argument
+@source_option
+def check(task: str, source_dir: Sequence[str]) -> int:
+    """Check that TASK, yours or ours, does what every task must.
+
+    Each check prints a line that ends in yes or no; after a no stands what to
+    look at. The exit status is 1 if any check fails.
+    """
+    from synthbench.checking.check import check_task
+    from synthbench.tasks.images.locations import use_source_dir
+
+    findings: list[Finding] = []
+    with use_source_dir(source_dir):
+        for finding in check_task(task):
+            if not findings or findings[-1].variant != finding.variant:
+                show(f"{task}, variant {finding.variant}:")
+            show(str(finding))
+            findings.append(finding)
+    failed = sum(bool(finding.problems) for finding in findings)
+    if failed:
+        show(f"{task} fails {failed} of {len(findings)} checks.")
+        return 1
+    show(f"{task} passes all {len(findings)} checks.")
+    return 0
+
+
+@click.command("new-task", cls=WithExamples, epilog="synthbench new-task my-task")
+@click.argument("name")
+def new_task(name: str) -> None:
+    """Write a package with a task of your own to ./NAME.
+
+    It has a small task that works, its card, a test and a README, and passes
+    `synthbench check` once it is installed.
+    """
+    from synthbench.checking.new_task import write_package
+
+    for path in write_package(name):
+        show(str(path))
+    show(f"Next: pip install -e {name} && synthbench check {name}")

@@ -1,0 +1,95 @@
+"""Commands that judge: verify a dataset, audit it, evaluate predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from synthbench.cli import completion
+from synthbench.cli.options import (
+    WithExamples,
+    choice_option,
+    directory_argument,
+    show,
+    source_option,
+    variant_option,
+)
+
+
+@click.command(cls=WithExamples, epilog="synthbench verify listops")
+@directory_argument
+@click.option("--workers", type=int, metavar="N", help="At most 256. Default: the usable cores.")
+@source_option
+@click.option("--quiet", is_flag=True, help="No bar.")
+def verify(directory: str, workers: int | None, source_dir: Sequence[str], quiet: bool) -> int:
+    """Derive every row of a dataset again, from its files alone."""
+    from synthbench.verification.verify import verify as check
+
+    report = check(directory, workers=workers, source_dir=source_dir, progress=not quiet)
+    show(str(report))
+    return 0 if report.ok else 1
+
+
+@click.command(cls=WithExamples, epilog="synthbench audit listops --out audited")
+@directory_argument
+@click.option("--variant", metavar="V", help="Default: every variant that is there.")
+@click.option("--out", metavar="REPORT_DIR", help="Where audit.html and audit.json go.")
+@source_option
+@click.option("--overwrite", is_flag=True, help="Replace a report that is there.")
+@click.option("--json", "as_json", is_flag=True, help="Print the audit as JSON.")
+@click.option("--quiet", is_flag=True, help="No bar.")
+def audit(
+    directory: str,
+    variant: str | None,
+    out: str | None,
+    source_dir: Sequence[str],
+    overwrite: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Show what shortcuts score, what leaks, what is uneven in DIR."""
+    import json
+
+    from synthbench.auditing.audit import audit as look
+    from synthbench.auditing.page import report_directory, write_report
+
+    report = None if out is None else report_directory(out, overwrite)
+    found = look(directory, variant=variant, source_dir=source_dir, progress=not quiet)
+    if report is not None:
+        write_report(found, report)
+    show(json.dumps(found.to_dict(), indent=2) if as_json else str(found))
+
+
+@click.command(
+    cls=WithExamples,
+    epilog="""
+    synthbench evaluate listops predictions.jsonl
+    synthbench evaluate listops predictions.jsonl --split test --json
+    synthbench evaluate listops predictions.jsonl --read text
+    """,
+)
+@directory_argument
+@click.argument("predictions", shell_complete=completion.files)
+@click.option("--split", metavar="S", help="Default: every split that has predictions.")
+@variant_option
+@source_option
+@choice_option("--read", "value", "text")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+def evaluate(directory: str, predictions: str, as_json: bool, **chosen: Any) -> None:
+    """Score PREDICTIONS on the dataset in DIR.
+
+    PREDICTIONS is a .jsonl, .json, .csv, .tsv (each also with .gz) or .parquet
+    file with `id` and `prediction` (or `response` or `completion`), or - for
+    standard input. A prediction is the answer and nothing else; with --read
+    text the answer is found in running text, such as "The answer is 7".
+    """
+    import json
+
+    from synthbench.evaluation.evaluate import evaluate as judge
+
+    report = judge(directory, predictions, **chosen)
+    if report.warning:
+        click.echo(f"Warning: {report.warning}", err=True)
+    show(json.dumps(report.to_dict(), indent=2) if as_json else str(report))

@@ -1,0 +1,137 @@
+"""The command line: every command parses, calls one function and prints."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import io
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+import click
+
+from synthbench.cli import author, completion, judge, make, share, train
+from synthbench.cli.options import WithExamples
+from synthbench.engine.signals import interruptible
+from synthbench.engine.unexpected import where_raised
+from synthbench.errors import SynthbenchError, UsageError, unknown_name
+from synthbench.text import printable
+from synthbench.version import __version__
+
+
+class Commands(WithExamples, click.Group):
+    """A group that offers the nearest command and gives errors in one line or two."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, or say which one was probably meant."""
+        unknown = args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-")
+        if unknown and not ctx.resilient_parsing:  # as the shell's completion parses
+            raise unknown_name("command", args[0], self.list_commands(ctx))
+        return super().resolve_command(ctx, args)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit with its status."""
+    _open_missing_streams()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # Encodings such as cp1252 lack the lines with which trees are drawn.
+            stream.reconfigure(errors="backslashreplace")
+    sys.exit(_run(commands, arguments))
+
+
+def _open_missing_streams() -> None:
+    """Put the null device in the place of standard streams that are closed, as in some services.
+
+    Otherwise the next file to be opened, say a shard, would take the number of standard error, and
+    what a library writes there would go into it.
+    """
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= _STANDARD_ERROR:
+        os.set_inheritable(descriptor, True)
+    os.close(descriptor)
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            mode = "w" if number else "r"
+            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
+
+
+_STANDARD_ERROR = 2
+
+
+def _run(command: click.Command, arguments: Sequence[str] | None) -> int:
+    """Exit status of a command: 0 done, 1 failed, 2 wrong usage, 130 interrupted."""
+    try:
+        with interruptible():
+            completion.check_request(command)
+            status = command.main(arguments, prog_name="synthbench", standalone_mode=False)
+        return status if isinstance(status, int) else 0
+    except (KeyboardInterrupt, click.exceptions.Abort):  # click makes the second of the first
+        return _failed("Interrupted; the same command goes on from here.", 130)
+    except click.ClickException as error:
+        return _failed(error.format_message(), error.exit_code)
+    except SynthbenchError as error:
+        return _failed(str(error), error.exit_status)
+    except OSError as error:
+        text = "No space left on the device" if error.errno == errno.ENOSPC else error.strerror
+        place = f": {error.filename}" if error.filename else "."
+        # No work can have begun in a place with a name that is too long.
+        status = UsageError.exit_status if error.errno == errno.ENAMETOOLONG else 1
+        return _failed(f"{text or error}{place}", status)
+    except MemoryError:
+        return _failed("Out of memory; what is finished is kept. Fewer --workers need less.", 1)
+    except Exception as error:
+        text = f"Unexpected {type(error).__name__}: {error}".splitlines()[0]
+        where = where_raised(error)
+        whose = "This is a mistake of ours" if where is None else f"It was raised in {where}"
+        return _failed(f"{text}\n{whose}; SYNTHBENCH_DEBUG=1 shows where.", 1)
+
+
+def _failed(text: str, status: int) -> int:
+    if os.environ.get("SYNTHBENCH_DEBUG") == "1":
+        traceback.print_exc()
+    text = printable(text, keep="\n")  # it may quote an argument or the name of a file
+    with contextlib.suppress(OSError):  # nobody can read it, but the status still tells
+        click.echo(f"Error: {text}" if status != 130 else text, err=True)
+    return status
+
+
+@click.group(
+    cls=Commands,
+    epilog="""
+    synthbench generate listops --preset small
+    synthbench verify listops
+    """,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.version_option(__version__, prog_name="synthbench")
+@click.pass_context
+def commands(context: click.Context) -> int:
+    """Algorithmic-reasoning benchmarks: the same bytes everywhere, free of leaks."""
+    if context.invoked_subcommand is not None:
+        return 0
+    click.echo(context.get_help(), err=True)
+    return UsageError.exit_status
+
+
+for _command in (
+    make.list_,
+    make.info,
+    make.preview,
+    make.generate,
+    judge.verify,
+    judge.audit,
+    judge.evaluate,
+    share.export,
+    share.push,
+    train.train,
+    train.validate,
+    train.figures,
+    author.check,
+    author.new_task,
+):
+    commands.add_command(_command)

@@ -1,0 +1,175 @@
+"""Commands that show tasks and make datasets: list, info, preview, generate."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from synthbench.cli import completion
+from synthbench.cli.options import (
+    WithExamples,
+    choice_option,
+    pairs,
+    row_counts,
+    seed_option,
+    set_option,
+    show,
+    source_option,
+    task_argument,
+    variant_option,
+)
+from synthbench.generation.generate import Outcome
+from synthbench.generation.request import Request
+from synthbench.text import printable, text_table
+
+
+@click.command("list", cls=WithExamples, epilog="synthbench list")
+def list_() -> None:
+    """Show all tasks with their variants, splits and default sizes."""
+    from synthbench import preview
+
+    show(preview.list_tasks())
+
+
+@click.command(cls=WithExamples, epilog="synthbench info listops")
+@task_argument
+def info(task: str) -> None:
+    """Show what TASK is, its parameters, columns and paper."""
+    from synthbench import preview
+
+    show(preview.describe(task))
+
+
+@click.command(
+    cls=WithExamples,
+    epilog="""
+    synthbench preview listops -n 2
+    synthbench preview composites --variant cifar --out sheet.png
+    """,
+)
+@task_argument
+@variant_option
+@click.option("-n", "rows", type=click.IntRange(1, 1000), default=5, show_default=True)
+@seed_option
+@click.option("--split", metavar="S", help="Default: the task's first.")
+@set_option
+@click.option("--out", metavar="FILE.png", help="Where a contact sheet of images goes.")
+@source_option
+def preview(
+    task: str,
+    variant: str | None,
+    rows: int,
+    seed: int,
+    split: str | None,
+    settings: Sequence[str],
+    out: str | None,
+    source_dir: Sequence[str],
+) -> None:
+    """Show rows of TASK as a person reads them."""
+    from synthbench.preview import preview as show_rows
+    from synthbench.tasks.images.locations import use_source_dir
+
+    with use_source_dir(source_dir):
+        show(show_rows(task, variant, rows, seed, split, pairs(settings, "--set"), out))
+
+
+@click.command(
+    cls=WithExamples,
+    epilog="""
+    synthbench generate listops
+    synthbench generate ctl --variant all --rows train=5000 --set symbols=6
+    synthbench generate all --preset small --out benchmarks
+    """,
+)
+@task_argument
+@click.option(
+    "--variant",
+    "variants",
+    multiple=True,
+    metavar="V",
+    help="May be repeated; or all.",
+    shell_complete=completion.variants,
+)
+@click.option("--out", metavar="DIR", help="Default: ./TASK.")
+@seed_option
+@choice_option("--preset", "paper", "small")
+@click.option("--rows", multiple=True, metavar="SPLIT=N", help="Rows of one split.")
+@set_option
+@click.option("--shard-rows", type=int, metavar="N", help="Rows of a Parquet file.")
+@click.option("--workers", type=int, metavar="N", help="At most 256. Default: the usable cores.")
+@choice_option("--engine", "local", "dask")
+@click.option("--scheduler", metavar="ADDRESS", help="Of a running Dask cluster.")
+@source_option
+@click.option("--overwrite", is_flag=True, help="Replace a dataset that is there.")
+@click.option("--quiet", is_flag=True, help="No bar and no summary.")
+def generate(
+    task: str,
+    variants: Sequence[str],
+    rows: Sequence[str],
+    settings: Sequence[str],
+    quiet: bool,
+    **options: Any,
+) -> None:
+    """Make the dataset of TASK, or of all tasks, as Parquet files."""
+    from synthbench.generation import generate as generation
+
+    request = Request(
+        task,
+        variant=list(variants) or None,
+        rows=row_counts(rows),
+        parameters=pairs(settings, "--set"),
+        progress=not quiet,
+        **options,
+    )
+    started = time.perf_counter()
+    for outcome in generation.run_all(request):
+        if not quiet:
+            show(summary(outcome, time.perf_counter() - started))
+            started = time.perf_counter()
+
+
+def summary(outcome: Outcome, seconds: float) -> str:
+    """What was made, as a table, and the line of Python that loads it."""
+    manifest, place = outcome.manifest, printable(str(outcome.path))
+    if not outcome.seconds:
+        done = f"{place} is already there, made by the same command; nothing was changed."
+        return f"{done}\n{_loading_line(outcome)}"
+    rows = []
+    for variant, splits in manifest.variants.items():
+        for name, split in splits.items():
+            each = list(split.buckets.items())
+            shown = each if len(each) <= 12 else [*each[:3], ("..", 0), each[-1]]
+            rows.append(
+                (
+                    variant,
+                    name,
+                    f"{split.rows:,}",
+                    f"{split.candidates:,}",
+                    f"{split.rows / max(1, split.candidates):.1%}",
+                    f"{outcome.seconds[variant][name]:.2f}",
+                    "  ".join(f"{key}: {count:,}" if count else key for key, count in shown),
+                )
+            )
+    bucket = manifest.make_task(next(iter(manifest.variants))).bucket_name
+    head = ("variant", "split", "rows", "candidates", "accepted", "seconds", f"rows by {bucket}")
+    table = text_table(head, rows, right=(2, 3, 4, 5))
+    total = sum(split.rows for splits in manifest.variants.values() for split in splits.values())
+    return f"{table}\n{total:,} rows in {seconds:.1f} s: {place}\n{_loading_line(outcome)}"
+
+
+def _loading_line(outcome: Outcome) -> str:
+    """The line of Python that loads a dataset, or why `datasets` cannot open its path."""
+    try:
+        # In a C locale even a path that is UTF-8 has surrogates; other programs see it as it is.
+        place = os.fsencode(outcome.path).decode("utf-8")
+    except UnicodeDecodeError:
+        return "datasets.load_dataset opens no path that is not UTF-8: rename it to load it there."
+    names = list(outcome.manifest.variants)
+    config = f', "{names[0]}"' if len(names) > 1 else ""
+    path = printable(json.dumps(place, ensure_ascii=False))  # a Python string, too
+    return f"from datasets import load_dataset; dataset = load_dataset({path}{config})"

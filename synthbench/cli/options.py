@@ -1,0 +1,107 @@
+"""What the commands share: how help and results are printed, and options that several take."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import click
+
+from synthbench.cli import completion
+from synthbench.errors import UsageError
+from synthbench.text import printable
+
+
+class WithExamples(click.Command):
+    """A command whose epilog holds examples of it, each on its line as it is typed."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Show the examples in a section of their own."""
+        if self.epilog:
+            with formatter.section("Examples"):
+                formatter.write_text(f"\b\n{inspect.cleandoc(self.epilog)}")
+
+
+def show(text: str) -> None:
+    """Print a result, with control characters escaped.
+
+    A reader that has gone, as `head` does, is told no more.
+    """
+    try:
+        click.echo(printable(text, keep="\t\n"))
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def pairs(given: Sequence[str], option: str, form: str = "KEY=VALUE") -> dict[str, str]:
+    """`KEY=VALUE` words as a mapping; `form` is what errors call them."""
+    pairs: dict[str, str] = {}
+    for word in given:
+        key, sign, value = word.partition("=")
+        if not sign or not key:
+            raise UsageError(f"{option} {word!r}: expected {form}.")
+        key = key.strip().replace("-", "_") if option == "--set" else key.strip()
+        if key in pairs:
+            raise UsageError(f"{option} {word!r}: {key} is given already, as {pairs[key]!r}.")
+        pairs[key] = value
+    return pairs
+
+
+def row_counts(given: Sequence[str]) -> dict[str, int]:
+    """`SPLIT=N` words as rows by split."""
+    rows = {}
+    for name, text in pairs(given, "--rows", "SPLIT=N").items():
+        try:
+            rows[name] = int(text.replace("_", ""))
+        except ValueError:
+            raise UsageError(f"Rows {name}={text!r}: allowed are whole numbers from 1.") from None
+    return rows
+
+
+def set_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The option `--set KEY=VALUE`, as `settings`."""
+    return click.option(
+        "--set", "settings", multiple=True, metavar="KEY=VALUE", help="A parameter of the task."
+    )(function)
+
+
+def choice_option(name: str, *words: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """An option with these values; the first is its default. A wrong one is the library's error."""
+    return click.option(
+        name,
+        default=words[0],
+        show_default=True,
+        metavar="|".join(words),
+        shell_complete=completion.one_of(*words),
+    )
+
+
+task_argument = click.argument("task", shell_complete=completion.tasks)
+directory_argument = click.argument(
+    "directory", metavar="DIR", shell_complete=completion.directories
+)
+variant_option = click.option(
+    "--variant",
+    metavar="V",
+    help="Default: the task's first.",
+    shell_complete=completion.variants,
+)
+variants_option = click.option(
+    "--variant",
+    "variants",
+    multiple=True,
+    metavar="V",
+    help="May be repeated.",
+    shell_complete=completion.variants,
+)
+source_option = click.option(
+    "--source-dir",
+    multiple=True,
+    metavar="[NAME=]DIR",
+    help="Where source images lie; NAME: mnist, fashion, cifar or folder:PATH. May be repeated.",
+    shell_complete=completion.directories,
+)
+seed_option = click.option("--seed", type=int, default=0, show_default=True)

@@ -1,0 +1,110 @@
+"""Commands that give a dataset away: export it for other tools, push it to the Hub."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from synthbench.cli import completion
+from synthbench.cli.options import (
+    WithExamples,
+    directory_argument,
+    show,
+    source_option,
+    variants_option,
+)
+from synthbench.text import printable
+
+
+@click.command(
+    cls=WithExamples,
+    epilog="""
+    synthbench export listops --to jsonl --out exported
+    synthbench export listops --to lm-eval --split test --out harness
+    """,
+)
+@directory_argument
+@click.option(
+    "--to",
+    required=True,
+    metavar="FORMAT",
+    help="jsonl, chat, tsv, lm-eval, torch, croissant",
+    shell_complete=completion.one_of("jsonl", "chat", "tsv", "lm-eval", "torch", "croissant"),
+)
+@click.option("--out", required=True, metavar="PATH", help="What to write; not there yet.")
+@variants_option
+@click.option("--split", "splits", multiple=True, metavar="S", help="May be repeated.")
+@source_option
+@click.option("--overwrite", is_flag=True, help="Replace an earlier export.")
+@click.option("--quiet", is_flag=True, help="No bar and no summary.")
+def export(
+    directory: str,
+    to: str,
+    out: str,
+    variants: Sequence[str],
+    splits: Sequence[str],
+    source_dir: Sequence[str],
+    overwrite: bool,
+    quiet: bool,
+) -> None:
+    """Write the dataset in DIR in the form of another tool."""
+    from synthbench.sharing import export as exporting
+    from synthbench.text import text_table
+
+    sizes = exporting.export(
+        directory,
+        to,
+        out,
+        variants=variants,
+        splits=splits,
+        source_dir=source_dir,
+        overwrite=overwrite,
+        progress=not quiet,
+    )
+    if not quiet:
+        rows = [(file, f"{size:,}") for file, size in sizes.items()]
+        done = printable(f"{directory} as {to}: {out}")
+        show(f"{text_table(('file', 'bytes'), rows, right=(1,))}\n{done}")
+
+
+@click.command(
+    cls=WithExamples,
+    epilog="""
+    synthbench push listops USER/listops --dry-run
+    synthbench push listops USER/listops --private
+    """,
+)
+@directory_argument
+@click.argument("repo_id", metavar="REPO_ID")
+@click.option("--private", is_flag=True, help="If the repository has to be made.")
+@click.option("--revision", metavar="BRANCH", help="Default: the main branch.")
+@click.option("--dry-run", is_flag=True, help="Show what would go up, without network or token.")
+@source_option
+@click.option("--quiet", is_flag=True, help="No bar and no summary.")
+def push(
+    directory: str,
+    repo_id: str,
+    private: bool,
+    revision: str | None,
+    dry_run: bool,
+    source_dir: Sequence[str],
+    quiet: bool,
+) -> None:
+    """Upload the dataset in DIR to the Hugging Face Hub.
+
+    REPO_ID is USER/NAME, or NAME for the token's own user.
+    """
+    from synthbench.sharing import push as pushing
+
+    pushed = pushing.push(
+        directory,
+        repo_id,
+        private=private,
+        revision=revision,
+        dry_run=dry_run,
+        source_dir=source_dir,
+        progress=not quiet,
+    )
+    if not quiet:
+        show(str(pushed))

@@ -1,0 +1,187 @@
+"""Commands that train: train one model, validate a task."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from synthbench.cli import completion
+from synthbench.cli.options import (
+    WithExamples,
+    choice_option,
+    pairs,
+    row_counts,
+    seed_option,
+    set_option,
+    show,
+    source_option,
+    task_argument,
+    variant_option,
+    variants_option,
+)
+from synthbench.errors import SynthbenchError, UsageError
+
+profile_option = choice_option("--profile", "cpu", "paper")
+device_option = click.option("--device", default="auto", show_default=True, metavar="cpu|cuda")
+precision_option = choice_option("--precision", "float32", "bfloat16")
+stream_option = click.option(
+    "--stream/--no-stream",
+    default=None,
+    help="Train on endless fresh rows, or on the train split. Default: as the recipe does.",
+)
+
+
+@click.command(
+    cls=WithExamples,
+    epilog="""
+    synthbench train grid-count --model counting --out run
+    synthbench train ctl --model ndr --stream --recipe steps=5000
+    """,
+)
+@task_argument
+@click.option(
+    "--model",
+    metavar="M",
+    help="A model with a recipe for TASK.  [required]",
+    shell_complete=completion.models,
+)
+@click.option("--out", metavar="RUN", help="Default: runs/TASK/VARIANT/MODEL/seed-SEED.")
+@profile_option
+@click.option("--study", default="main", show_default=True, metavar="NAME", help="Or an ablation.")
+@variant_option
+@click.option("--data", metavar="DIR", help="A dataset; made there if there is none yet.")
+@seed_option
+@click.option("--recipe", "recipe", multiple=True, metavar="KEY=VALUE", help="Such as steps=500.")
+@click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="Of the model.")
+@set_option
+@click.option("--rows", multiple=True, metavar="SPLIT=N", help="Rows of one split.")
+@stream_option
+@device_option
+@precision_option
+@click.option("--compile", is_flag=True, help="Compile the training step.")
+@click.option(
+    "--workers",
+    type=int,
+    default=1,
+    show_default=True,
+    help="Processes that make rows, at most 256.",
+)
+@source_option
+@click.option("--overwrite", is_flag=True, help="Replace another run that is there.")
+@click.option("--quiet", is_flag=True, help="No bar and no summary.")
+def train(
+    task: str,
+    model: str | None,
+    recipe: Sequence[str],
+    options: Sequence[str],
+    settings: Sequence[str],
+    rows: Sequence[str],
+    quiet: bool,
+    **chosen: Any,
+) -> None:
+    """Train a model on TASK and evaluate it on every split."""
+    if model is None:
+        from synthbench.train.recipes import find_study
+
+        study = find_study(task, chosen["profile"], chosen["study"])
+        names = ", ".join(one.name for one in study.recipes)
+        raise UsageError(f"Missing option '--model'; allowed for {task}: {names}.")
+    need_torch("train")
+    from synthbench.train.training import summary
+    from synthbench.train.training import train as run
+
+    result = run(
+        task,
+        model=model,
+        recipe=pairs(recipe, "--recipe"),
+        options=pairs(options, "--option"),
+        parameters=pairs(settings, "--set"),
+        rows=row_counts(rows),
+        progress=not quiet,
+        **chosen,
+    )
+    if not quiet:
+        show(summary(result))
+
+
+@click.command(
+    cls=WithExamples,
+    epilog="""
+    synthbench validate parity
+    synthbench validate ctl --model transformer --model ndr --seeds 3
+    """,
+)
+@task_argument
+@profile_option
+@click.option("--study", default="main", show_default=True, metavar="NAME", help="Or an ablation.")
+@click.option(
+    "--model",
+    "models",
+    multiple=True,
+    metavar="M",
+    help="May be repeated.",
+    shell_complete=completion.models,
+)
+@variants_option
+@click.option("--seeds", type=int, metavar="N", help="Default: as many as the study asks for.")
+@click.option("--out", metavar="DIR", help="Default: TASK-validation.")
+@click.option("--data", metavar="DIR", help="A dataset; made there if there is none yet.")
+@stream_option
+@device_option
+@precision_option
+@click.option("--compile", is_flag=True, help="Compile the training step.")
+@click.option(
+    "--workers", type=int, metavar="N", help="Runs at once, at most 256. Default: the usable cores."
+)
+@source_option
+@click.option("--overwrite", is_flag=True, help="Replace runs of other recipes that are there.")
+@click.option("--quiet", is_flag=True, help="No bar and no table.")
+def validate(
+    task: str, models: Sequence[str], variants: Sequence[str], quiet: bool, **chosen: Any
+) -> None:
+    """Train baselines and solutions of TASK; set the paper's beside."""
+    need_torch("validate")
+    from synthbench.train.comparison import markdown
+    from synthbench.train.validation import validate as run
+
+    comparison = run(task, models=models, variants=variants, progress=not quiet, **chosen)
+    if not quiet:
+        show(markdown(comparison))
+
+
+@click.command(
+    cls=WithExamples,
+    epilog="""
+    synthbench figures run
+    synthbench figures run --figure attention --split test --row 3 --out drawn
+    """,
+)
+@click.argument("run", metavar="RUN", shell_complete=completion.directories)
+@click.option("--figure", "names", multiple=True, metavar="F", help="May be repeated.")
+@click.option("--split", metavar="S", help="Default: the last one, the hardest.")
+@click.option("--row", type=int, default=0, show_default=True, help="Whose maps are drawn.")
+@click.option("--out", metavar="DIR", help="Default: RUN/figures.")
+@click.option("--data", metavar="DIR", help="The run's dataset, if it has moved.")
+@source_option
+def figures(run: str, **chosen: Any) -> None:
+    """Draw curves, attention, gates and probes of a finished RUN."""
+    need_torch("figures")
+    from synthbench.text import text_table
+    from synthbench.train.figures import draw_figures
+
+    drawn = draw_figures(run, **chosen)
+    lines = [(one.name, str(one.file) if one.file else f"none: {one.reason}") for one in drawn]
+    show(text_table(("figure", "file"), lines))
+
+
+def need_torch(command: str) -> None:
+    """Make sure that PyTorch is installed.
+
+    Raises:
+        SynthbenchError: it is not.
+    """
+    if importlib.util.find_spec("torch") is None:
+        raise SynthbenchError(f"{command!r} needs PyTorch: pip install 'synthbench[train]'.")

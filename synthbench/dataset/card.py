@@ -1,0 +1,228 @@
+"""The dataset card: front matter that opens the dataset, prose, and what the manifest knows."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import importlib.util
+import itertools
+import json
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from synthbench.dataset.card_sections import (
+    first_rows,
+    known_limits,
+    manifest_tables,
+    origin_texts,
+    parameters_table,
+    setting,
+    splits_table,
+)
+from synthbench.dataset.dataset import Dataset, Manifest, columns_of
+from synthbench.dataset.staging import write_text
+from synthbench.features import card_features, is_image
+from synthbench.tasks.base import Task
+from synthbench.tasks.companions import companion, companion_text
+from synthbench.tasks.images.origins import Origin
+from synthbench.tasks.images.task import ImageTask
+
+LICENSE = "apache-2.0"
+_SHEET_ROWS = 10
+
+
+def write_card(directory: Path, manifest: Manifest, tasks: Sequence[Task]) -> None:
+    """Write `README.md` of a dataset directory, with a contact sheet for each variant with images.
+
+    Args:
+        directory: the dataset directory, with its shards in place.
+        manifest: the dataset's manifest.
+        tasks: the tasks that made its variants.
+
+    Raises:
+        SynthbenchError: it cannot be written.
+    """
+    import yaml
+
+    front = yaml.safe_dump(
+        _front_matter(manifest, tasks), sort_keys=False, allow_unicode=True, width=100
+    )
+    dataset = Dataset(directory, manifest)
+    sheets = _draw_sheets(dataset, tasks)
+    text = f"---\n{front}---\n\n{_body(dataset, tasks, sheets)}"
+    write_text(directory / "README.md", text)
+
+
+def _draw_sheets(dataset: Dataset, tasks: Sequence[Task]) -> dict[str, str]:
+    """Pictures of each variant's first rows: their files by variant; none without Pillow."""
+    sheets: dict[str, str] = {}
+    for task in tasks:
+        images = any(is_image(feature) for feature in task.columns.values())
+        draw_sheet = companion(task, "drawing", "draw_sheet") if images else None
+        if draw_sheet is None or importlib.util.find_spec("PIL") is None:
+            continue
+        rows = dataset.rows(task.variant, task.splits[0].name)
+        sheets[task.variant] = f"sheets/{task.variant}.png"
+        path = dataset.path / sheets[task.variant]
+        path.parent.mkdir(exist_ok=True)
+        draw_sheet(task, list(itertools.islice(rows, _SHEET_ROWS)), path)
+    return sheets
+
+
+def _front_matter(manifest: Manifest, tasks: Sequence[Task]) -> dict[str, Any]:
+    rows = sum(split.rows for splits in manifest.variants.values() for split in splits.values())
+    origins = origins_of(tasks)
+    licenses = list(dict.fromkeys([LICENSE, *(one.license for one in origins)]))
+    return {
+        "pretty_name": tasks[0].title,
+        "license": licenses if origins else LICENSE,
+        "language": ["en"],
+        "annotations_creators": ["machine-generated"],
+        "language_creators": ["machine-generated"],
+        "multilinguality": ["monolingual"],
+        "source_datasets": ["extended" if origins else "original"],
+        "task_categories": list(tasks[0].categories),
+        "size_categories": [_size_category(rows)],
+        "tags": ["synthbench", "synthetic", "benchmark", "algorithmic-reasoning", manifest.task],
+        "configs": [config(manifest, task, default=task is tasks[0]) for task in tasks],
+        "dataset_info": [dataset_info(manifest, task) for task in tasks],
+    }
+
+
+#: The Hub's size categories: the least number of rows of each, and what it is called there.
+_SIZES = {
+    10**12: "n>1T",
+    10**11: "100B<n<1T",
+    10**10: "10B<n<100B",
+    10**9: "1B<n<10B",
+    10**8: "100M<n<1B",
+    10**7: "10M<n<100M",
+    10**6: "1M<n<10M",
+    10**5: "100K<n<1M",
+    10**4: "10K<n<100K",
+    10**3: "1K<n<10K",
+    0: "n<1K",
+}
+
+
+def _size_category(rows: int) -> str:
+    return next(name for least, name in _SIZES.items() if rows >= least)
+
+
+def content_digest(manifest: Manifest, variant: str) -> str:
+    """A digest over the digests of a variant's splits."""
+    digests = {name: split.digest for name, split in manifest.variants[variant].items()}
+    return hashlib.sha256(json.dumps(digests, sort_keys=True).encode()).hexdigest()
+
+
+def config(manifest: Manifest, task: Task, default: bool) -> dict[str, Any]:
+    """A variant's entry in the front matter's `configs`, as YAML values."""
+    return {
+        "config_name": task.variant,
+        **({"default": True} if default else {}),
+        # `datasets` keys its cache by this text and the folder's name, not by the rows: without
+        # the digest it would serve an older dataset of the same folder name.
+        "description": f"content sha256:{content_digest(manifest, task.variant)}",
+        "data_files": [
+            {"split": name, "path": f"data/{task.variant}/{name}-*.parquet"}
+            for name in manifest.variants[task.variant]
+        ],
+    }
+
+
+def dataset_info(manifest: Manifest, task: Task) -> dict[str, Any]:
+    """A variant's entry in the front matter's `dataset_info`, as YAML values."""
+    splits = manifest.variants[task.variant]
+    sizes = {name: sum(shard.bytes for shard in split.shards) for name, split in splits.items()}
+    return {
+        "config_name": task.variant,
+        "features": card_features(columns_of(task)),
+        "splits": [
+            {"name": name, "num_bytes": sizes[name], "num_examples": split.rows}
+            for name, split in splits.items()
+        ],
+        "download_size": sum(sizes.values()),
+        "dataset_size": sum(sizes.values()),
+    }
+
+
+def _body(dataset: Dataset, tasks: Sequence[Task], sheets: Mapping[str, str]) -> str:
+    first, manifest = tasks[0], dataset.manifest
+    parts = [f"# {first.title}", prose(first).strip(), "## Splits"]
+    for task in tasks:
+        if len(first.variants) > 1:
+            parts.append(f"**{task.variant}** — {task.variants[task.variant]}")
+        if task.variant in sheets:
+            parts.append(f"![The first rows of {task.variant}]({sheets[task.variant]})")
+        parts.append(splits_table(task, manifest.variants[task.variant]))
+    parts.append("## First rows")
+    for task in tasks:
+        if len(tasks) > 1:
+            parts.append(f"**{task.variant}**")
+        parts.append(first_rows(dataset, task))
+    parts += [
+        "## Loading",
+        '```python\nfrom datasets import load_dataset\n\ndataset = load_dataset("PATH_OR_NAME", '
+        f'"{first.variant}")\n```',
+        "## How it was made",
+        f"```\n{command_line(manifest)}\n```",
+        f"synthbench {manifest.synthbench}; the same command makes the same rows on every machine. "
+        "`synthbench verify` derives every row again from the files alone.",
+        parameters_table(manifest, parameter_help(first)),
+    ]
+    if origins := origins_of(tasks):
+        parts += ["## Sources and licences", *origin_texts(origins)]
+    parts += ["## Known limits", known_limits(manifest, tasks)]
+    if manifest.tables:
+        parts += ["## Tables", *manifest_tables(manifest.tables)]
+    return "\n\n".join(parts) + "\n"
+
+
+def origins_of(tasks: Sequence[Task]) -> tuple[Origin, ...]:
+    """The datasets that the rows of any of the tasks are made from."""
+    origins = (task.origins for task in tasks if isinstance(task, ImageTask))
+    return tuple(dict.fromkeys(itertools.chain.from_iterable(origins)))
+
+
+def citations(task: Task) -> str:
+    """What to cite, BibTeX: the papers of the task's prose, then the datasets it is made from."""
+    papers = re.findall(r"^```bibtex\n(.*?)\n```$", prose(task), re.MULTILINE | re.DOTALL)
+    return "\n\n".join([*papers, *(one.citation for one in origins_of([task]) if one.citation)])
+
+
+def prose(task: Task) -> str:
+    """The prose of a task's card; of another package's task, `card.md` beside it or its summary."""
+    for place in (resources.files("synthbench") / "cards", Path(__file__).parents[2] / "cards"):
+        file = place / f"{task.name}.md"
+        if file.is_file():
+            return file.read_text(encoding="utf-8")
+    return companion_text(task, "card.md") or task.summary
+
+
+def parameter_help(task: Task) -> list[tuple[str, str]]:
+    """Name and text of each parameter."""
+    fields = dataclasses.fields(task.parameters_type)
+    return [(field.name, field.metadata.get("help", "")) for field in fields]
+
+
+def command_line(manifest: Manifest) -> str:
+    """The command that makes the dataset again."""
+    words = [f"synthbench generate {manifest.task}"]
+    words += [f"--variant {variant}" for variant in manifest.variants]
+    words.append(f"--seed {manifest.seed}")
+    first, splits = next(iter(manifest.variants.items()))
+    words += [f"--rows {name}={split.rows}" for name, split in splits.items()]
+    task = manifest.make_task(first)
+    defaults = task.parameters_type().to_dict()
+    words += [
+        f"--set {shlex.quote(f'{name}={setting(value)}')}"
+        for name, value in manifest.parameters.items()
+        if defaults[name] != value
+    ]
+    if manifest.shard_rows != task.shard_rows:
+        words.append(f"--shard-rows {manifest.shard_rows}")
+    return " ".join(words)

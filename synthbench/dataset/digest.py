@@ -1,0 +1,202 @@
+"""Digests: of rows, which never change, and of files, which do with every Parquet writer.
+
+The digest of rows is a pure function of their values. It does not depend on shards, row groups,
+batches, compression or the version of pyarrow. Changing anything here breaks every manifest.
+"""
+
+from __future__ import annotations
+
+import collections
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from synthbench.features import Feature, Features, is_image
+
+_HEX = np.frombuffer(
+    "".join(f"{byte:02x}" for byte in range(256)).encode("ascii"), dtype="S2"
+).copy()
+
+
+#: Rows that are hashed together.
+CHUNK_ROWS = 8_192
+
+
+class RowDigest:
+    """A running digest over rows, in order.
+
+    Every `CHUNK_ROWS` rows are a chunk with a digest of its own, whatever shards they are in. The
+    digest of the whole is a SHA-256 over theirs and the number of rows, so chunks can be hashed
+    anywhere, in any order.
+
+    Args:
+        features: the columns, `id` included.
+
+    Attributes:
+        chunks: the digests of the chunks that are full, in order.
+        rows: rows so far.
+    """
+
+    def __init__(self, features: Features) -> None:
+        self._features = features
+        self._open = _Chunk(features)
+        self.chunks: list[bytes] = []
+        self.rows = 0
+
+    def update(self, table: pa.Table | pa.RecordBatch) -> None:
+        """Add the rows of a table with the digest's columns."""
+        first = 0
+        while first < table.num_rows:
+            part = table.slice(first, CHUNK_ROWS - self._open.rows)
+            self._open.update(part)
+            first += part.num_rows
+            if self._open.rows == CHUNK_ROWS:
+                self.chunks.append(self._open.digest())
+                self._open = _Chunk(self._features)
+        self.rows += table.num_rows
+
+    def extend(self, chunks: list[bytes], rows: int) -> None:
+        """Add rows that were hashed elsewhere, together with those of the chunk that is open."""
+        self.chunks += chunks
+        self.rows += rows
+        self._open = _Chunk(self._features)
+
+    def all_chunks(self) -> list[bytes]:
+        """The digests of all chunks so far, the last one included though it may not be full."""
+        return [*self.chunks, self._open.digest()] if self._open.rows else self.chunks
+
+    def hexdigest(self) -> str:
+        """The digest of the rows so far."""
+        total = hashlib.sha256(b"".join(self.all_chunks()))
+        total.update(f"rows:{self.rows}\n".encode())
+        return total.hexdigest()
+
+
+class _Chunk:
+    """A running digest over the rows of one chunk.
+
+    Every leaf of every column has its own SHA-256s over three things: which values are missing
+    (their positions in the chunk, little-endian int64), the lengths of lists and texts
+    (little-endian int64), and the values (little-endian, 0 where one is missing). An image counts
+    by its height, width and pixels, so that another encoder changes nothing.
+    """
+
+    def __init__(self, features: Features) -> None:
+        self._features = features
+        self._leaves: dict[str, Any] = {}
+        self._counts: collections.Counter[str] = collections.Counter()
+        self.rows = 0
+
+    def update(self, table: pa.Table | pa.RecordBatch) -> None:
+        """Add rows."""
+        for name, feature in self._features.items():
+            column = table.column(name)
+            for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else [column]:
+                self._add(name, feature, chunk)
+        self.rows += table.num_rows
+
+    def digest(self) -> bytes:
+        """The digest of the rows so far: SHA-256 over all leaves in order of their paths."""
+        total = hashlib.sha256()
+        for path in sorted(self._leaves):
+            total.update(f"{path}:{self._leaves[path].hexdigest()}\n".encode())
+        return total.digest()
+
+    def _hash(self, path: str, values: Any) -> None:
+        self._leaves.setdefault(path, hashlib.sha256()).update(np.ascontiguousarray(values))
+
+    def _add(self, path: str, feature: Feature, array: pa.Array) -> None:
+        missing = np.flatnonzero(array.is_null()) if array.null_count else np.zeros(0, np.int64)
+        self._hash(f"{path}#missing", (missing + self._counts[path]).astype("<i8"))
+        self._counts[path] += len(array)
+        if is_image(feature):
+            self._add_images(path, array)
+        elif isinstance(feature, list):
+            lengths = _filled(array.value_lengths(), 0)
+            self._hash(f"{path}#length", lengths.to_numpy().astype("<i8"))
+            self._add(f"{path}[]", feature[0], array.flatten())
+        elif "_type" not in feature:
+            # `flatten` carries the struct's own nulls into its fields; `field` would not.
+            for (name, inner), values in zip(feature.items(), array.flatten(), strict=True):
+                self._add(f"{path}.{name}", inner, values)
+        elif pa.types.is_string(array.type):
+            texts = _filled(array, "").cast(pa.binary())
+            self._hash(f"{path}#length", np.diff(_offsets(texts)).astype("<i8"))
+            self._hash(path, _bytes(texts))
+        else:
+            filled = _filled(array, False if pa.types.is_boolean(array.type) else 0)
+            values = filled.to_numpy(zero_copy_only=False)
+            little = values.astype(values.dtype.newbyteorder("<"), copy=False)
+            self._hash(path, little.view(np.uint8))
+
+    def _add_images(self, path: str, array: pa.Array) -> None:
+        from synthbench.tasks.images.png import decode_all
+
+        for pixels in decode_all(array.drop_null().field("bytes")):
+            count, *shape = pixels.shape
+            self._hash(f"{path}#shape", np.tile(np.array(shape, "<i8"), count))
+            self._hash(path, pixels)
+
+
+def _filled(array: pa.Array, value: object) -> pa.Array:
+    return array.fill_null(value) if array.null_count else array
+
+
+def _offsets(array: pa.Array) -> NDArray[np.int32]:
+    """Where each value of a binary array starts and the last one ends, int32 `(rows + 1,)`."""
+    if not len(array):
+        return np.zeros(1, np.int32)
+    offsets = np.frombuffer(array.buffers()[1], np.int32)
+    return offsets[array.offset : array.offset + len(array) + 1]
+
+
+def _bytes(array: pa.Array) -> NDArray[np.uint8]:
+    """All bytes of a binary array, one value behind the other."""
+    offsets, data = _offsets(array), array.buffers()[2]
+    whole = np.frombuffer(data, np.uint8) if data is not None else np.zeros(0, np.uint8)
+    return whole[offsets[0] : offsets[-1]]
+
+
+def file_sha256(path: Path) -> str:
+    """SHA-256 of a file's bytes, in hexadecimal.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def ids(fingerprints: NDArray[np.uint64]) -> pa.Array:
+    """Fingerprints as the `id` column: 16 hexadecimal digits each."""
+    big_endian = fingerprints.astype(">u8").view(np.uint8)
+    offsets = np.arange(len(fingerprints) + 1, dtype=np.int32) * 16
+    return pa.StringArray.from_buffers(
+        len(fingerprints), pa.py_buffer(offsets), pa.py_buffer(_HEX[big_endian])
+    )
+
+
+def read_ids(column: pa.Array) -> NDArray[np.uint64]:
+    """The `id` column as fingerprints, uint64 `(rows,)`.
+
+    Raises:
+        ValueError: an id that is not 16 lower-case hexadecimal digits.
+    """
+    texts = column.fill_null("").cast(pa.binary())
+    wrong = np.flatnonzero(np.diff(_offsets(texts)) != 16)
+    if len(wrong):
+        raise ValueError(f"{column[int(wrong[0])].as_py()!r} is not 16 hexadecimal digits")
+    digits = _bytes(texts)
+    table = np.full(256, 255, np.uint8)
+    table[np.frombuffer(b"0123456789abcdef", np.uint8)] = np.arange(16)
+    nibbles = table[digits].reshape(-1, 8, 2)
+    if (nibbles == 255).any():
+        row = int(np.flatnonzero((nibbles == 255).any(axis=(1, 2)))[0])
+        raise ValueError(f"{column[row].as_py()!r} is not 16 hexadecimal digits")
+    octets = nibbles[:, :, 0] << np.uint8(4) | nibbles[:, :, 1]
+    fingerprints: NDArray[np.uint64] = octets.view(">u8")[:, 0].astype(np.uint64)
+    return fingerprints

@@ -1,0 +1,206 @@
+"""Parquet files as they are read, whoever wrote them, within a budget of memory.
+
+The threat model is a file that is corrupt, not one that was made to do harm. pyarrow refuses what
+it cannot parse; its Thrift limits, the sizes in the footer and the sizes of the batches keep what a
+file unpacks to in proportion to its size.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from synthbench.errors import DatasetError
+from synthbench.text import one_line
+
+#: Bytes of a text and entries of a list in a footer or a page header, at most.
+_THRIFT_BYTES, _THRIFT_ENTRIES = 1 << 24, 1 << 20
+#: A row group may unpack to so many bytes, and beside that to so many for each byte of its file;
+#: what comes out of a whole file may be ten times as much.
+_FREE_BYTES, _TIMES = 1 << 26, 100
+#: Rows that are unpacked at once, and bytes of a batch, about: each row may repeat a large text of
+#: a dictionary, which most writers end at a megabyte.
+_UNPACKED_ROWS, _BATCH_BYTES = 1 << 7, 1 << 26
+#: Bytes of a value of a fixed length, at most; a missing value takes as many.
+_LONGEST = 1 << 16
+#: Bytes of a row in Arrow, at most; a grid of 100x100 has some 30,000, an image 65,000.
+LARGEST_ROW = 1 << 20
+#: Bytes of a row in a shard, at least: ids are different, and have 16 digits that look random.
+SMALLEST_ROW = 4
+
+
+class OpenParquet:
+    """A Parquet file whose footer has been checked.
+
+    Attributes:
+        path: its path.
+        file: the file as pyarrow reads it.
+        group_rows: rows of each row group.
+
+    Raises:
+        ValueError: the footer contradicts itself.
+    """
+
+    def __init__(self, path: Path, file: pq.ParquetFile) -> None:
+        self.path, self.file = path, file
+        self._size = path.stat().st_size
+        # Not `RowGroupMetaData.column`: of a corrupt column chunk, that ends the process.
+        self._groups = [self.footer.row_group(group) for group in range(self.footer.num_row_groups)]
+        self.group_rows = [group.num_rows for group in self._groups]
+        if any(group.num_columns != len(file.schema) for group in self._groups):
+            raise ValueError("it has row groups without some of its columns")
+        if min(self.group_rows, default=0) < 0 or sum(self.group_rows) != self.footer.num_rows:
+            raise ValueError("its row groups do not add up to its rows")
+        if any(file.schema.column(leaf).length > _LONGEST for leaf in range(len(file.schema))):
+            raise ValueError(f"its columns have values of more than {_LONGEST:,} bytes each")
+
+    @property
+    def footer(self) -> pq.FileMetaData:
+        """The footer, with which the file can be opened again; it can be pickled."""
+        return self.file.metadata
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Its columns."""
+        return self.file.schema_arrow
+
+    def check_rows(self, smallest: int) -> None:
+        """Make sure that the file is large enough for its rows.
+
+        Args:
+            smallest: bytes that each row takes at least.
+
+        Raises:
+            DatasetError: it is not.
+        """
+        rows = sum(self.group_rows)
+        if rows * smallest > self._size:
+            raise DatasetError(f"{self.path} claims {rows:,} rows in {self._size:,} bytes.")
+
+    def batches(
+        self, columns: Sequence[str] | None, batch_rows: int, groups: Sequence[int]
+    ) -> Iterator[pa.RecordBatch]:
+        """Some columns of some row groups, a few rows at a time.
+
+        Raises:
+            DatasetError: they unpack to more than the file's size warrants.
+        """
+        left = _FREE_BYTES + 10 * _TIMES * self._size
+        rows = min(batch_rows, _UNPACKED_ROWS)
+        for group in groups:
+            self._check_size(group)
+            for batch in self.file.iter_batches(rows, [group], columns, use_threads=False):
+                left -= batch.nbytes + batch.num_rows
+                if left < 0:
+                    raise DatasetError(
+                        f"{self.path} unpacks to far more than its {self._size:,} bytes."
+                    )
+                batch.validate(full=True)
+                yield batch
+
+    def _check_size(self, group: int) -> None:
+        unpacked = self._groups[group].total_byte_size
+        if unpacked > _FREE_BYTES + _TIMES * self._size:
+            raise DatasetError(
+                f"{self.path} would unpack {unpacked:,} bytes at once from its "
+                f"{self._size:,} bytes."
+            )
+
+
+@contextlib.contextmanager
+def open_parquet(path: Path, footer: pq.FileMetaData | None = None) -> Iterator[OpenParquet]:
+    """A Parquet file for the length of a `with` block.
+
+    Args:
+        path: the file.
+        footer: its footer, if the file has been opened before; default: it is read.
+
+    Raises:
+        DatasetError: it is missing or cannot be read, even if that shows only in the block.
+    """
+    try:
+        with (
+            # As bytes: pyarrow encodes text as UTF-8, which not every path can be.
+            pa.OSFile(os.fsencode(path)) as source,
+            pq.ParquetFile(
+                source,
+                metadata=footer,
+                thrift_string_size_limit=_THRIFT_BYTES,
+                thrift_container_size_limit=_THRIFT_ENTRIES,
+                page_checksum_verification=True,
+            ) as file,
+        ):
+            yield OpenParquet(path, file)
+    except FileNotFoundError:
+        raise DatasetError(f"{path} is missing.") from None
+    except (pa.ArrowException, OSError, ValueError) as error:
+        reason = one_line(str(error).partition("\n")[0])
+        raise DatasetError(f"{path} cannot be read: {reason}") from None
+
+
+def read_batches(
+    path: Path,
+    columns: Sequence[str] | None = None,
+    batch_rows: int = 65_536,
+    groups: Sequence[int] | None = None,
+    smallest_row: int = 0,
+    footer: pq.FileMetaData | None = None,
+) -> Iterator[pa.RecordBatch]:
+    """The rows of a Parquet file in order, a batch at a time, every value validated.
+
+    Args:
+        path: the file.
+        columns: names of the columns to read, those that the file lacks left out; default: all.
+        batch_rows: rows of a batch, at most.
+        groups: numbers of the row groups to read; default: all.
+        smallest_row: bytes that each row takes in the file at least.
+        footer: the file's footer, if it has been read before.
+
+    Raises:
+        DatasetError: the file is missing, cannot be read, or claims more than it can hold.
+    """
+    with open_parquet(path, footer) as opened:
+        opened.check_rows(smallest_row)
+        names = None if columns is None else list(columns)
+        numbers = range(len(opened.group_rows)) if groups is None else groups
+        batches = opened.batches(names, batch_rows, numbers)
+        # Of a dictionary, which takes room once, a reader may make a text for every row.
+        repeating = any(_has_dictionary(field.type) for field in opened.schema)
+        yield from batches if repeating else _joined(batches, batch_rows)
+
+
+def _has_dictionary(kind: pa.DataType) -> bool:
+    inner = (kind.field(number).type for number in range(kind.num_fields))
+    return pa.types.is_dictionary(kind) or any(map(_has_dictionary, inner))
+
+
+def _joined(batches: Iterator[pa.RecordBatch], most: int) -> Iterator[pa.RecordBatch]:
+    """The rows of small batches in larger ones, of `most` rows or about `_BATCH_BYTES`."""
+    waiting: list[pa.RecordBatch] = []
+    rows = size = 0
+    for batch in batches:
+        first = batch.slice(0, most - rows)
+        waiting.append(first)
+        rows, size = rows + first.num_rows, size + first.nbytes
+        if rows == most or size > _BATCH_BYTES:
+            yield pa.concat_batches(waiting)
+            rest = batch.slice(first.num_rows)
+            waiting, rows, size = [rest], rest.num_rows, rest.nbytes
+    if rows:
+        yield pa.concat_batches(waiting)
+
+
+def large_rows(batch: pa.RecordBatch, first: int = 0) -> list[int]:
+    """Indices of the rows that are larger than any row of a task, counted from `first`."""
+    if batch.nbytes <= LARGEST_ROW or not batch.num_rows:
+        return []
+    if batch.num_rows == 1:
+        return [first]
+    middle = batch.num_rows // 2
+    left, right = batch.slice(0, middle), batch.slice(middle)
+    return large_rows(left, first) + large_rows(right, first + middle)

@@ -1,0 +1,209 @@
+"""A Dask cluster as an engine: large results stay with the workers that made them.
+
+Dask moves them from worker to worker where a call needs them, and makes those of a worker that
+died again. Calls go out with consecutive blocks together, for each costs Dask some milliseconds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import signal
+import uuid
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError, Future
+from multiprocessing import resource_tracker
+from typing import Any, Generic, ParamSpec, TypeVar
+
+import distributed
+
+from synthbench.engine.engine import Asked, Engine, RemoteResult
+from synthbench.engine.pool import keep_freed_memory
+from synthbench.engine.unexpected import for_another_process
+from synthbench.errors import SynthbenchError
+from synthbench.tasks.base import Task
+from synthbench.tasks.images.locations import carried_source_dirs, carry_source_dirs
+from synthbench.version import __version__
+
+P = ParamSpec("P")
+T = TypeVar("T")
+V = TypeVar("V")
+
+#: Consecutive blocks that one call draws.
+_BATCH = 8
+#: Seconds to wait for a scheduler, for a worker where there is none, and before looking for one.
+_PATIENCE = 15
+
+
+@contextlib.contextmanager
+def open_cluster(workers: int, scheduler: str | None) -> Iterator[Engine]:
+    """An engine on a running cluster, or on one of this machine's own.
+
+    Args:
+        workers: how many workers a cluster of our own has.
+        scheduler: address of a running scheduler; without it a cluster of our own is started.
+
+    Raises:
+        SynthbenchError: there is no scheduler at the address, or it has no workers.
+    """
+    with contextlib.ExitStack() as stack:
+        if scheduler is None:
+            with _no_interrupts():
+                cluster: Any = distributed.LocalCluster(
+                    n_workers=workers,
+                    threads_per_worker=1,
+                    dashboard_address=None,
+                    host="127.0.0.1",
+                    silence_logs=logging.CRITICAL,  # what matters comes as an error
+                )
+            client = stack.enter_context(distributed.Client(stack.enter_context(cluster)))
+        else:
+            try:
+                client = stack.enter_context(distributed.Client(scheduler, timeout=_PATIENCE))
+            except (OSError, TimeoutError, ValueError) as error:
+                raise SynthbenchError(f"No Dask scheduler at {scheduler!r}: {error}") from None
+        _wait_for_worker(client)
+        yield _ClusterEngine(client)
+
+
+@contextlib.contextmanager
+def _no_interrupts() -> Iterator[None]:
+    """Keep Control-C for later; threads and processes that are started meanwhile never see it."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    resource_tracker.ensure_running()  # which would let interrupts through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _wait_for_worker(client: Any) -> None:
+    try:
+        client.wait_for_workers(1, timeout=_PATIENCE)
+    except TimeoutError:
+        address = client.scheduler.address
+        raise SynthbenchError(
+            f"The Dask scheduler at {address} has no workers; start some with "
+            f"`dask worker {address}`. What is finished is kept."
+        ) from None
+
+
+class _ClusterEngine(Engine):
+    """Runs functions on the workers of a Dask cluster."""
+
+    batch = _BATCH
+    remote = True
+
+    def __init__(self, client: Any) -> None:
+        super().__init__(None, sum(client.nthreads().values()))
+        self._client = client
+        self._sources = carried_source_dirs()
+        self.ahead = self.workers + 1
+
+    def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Asked[T]:
+        """Ask for `function(*args, **kwargs)`; handles in lists of `args` become their results."""
+        return _Asked(self._client, self._ask(function, *args, **kwargs))
+
+    def keep(
+        self, view: Callable[[T], V], function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> RemoteResult[T, V]:
+        """Ask for `function(*args, **kwargs)`; only `view` of it comes here."""
+        handle = self._ask(function, *args, **kwargs)
+        return RemoteResult(handle, _Asked(self._client, self._ask(view, handle)).fetch())
+
+    def _ask(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        # Dask learns by the name before the dash how long a call takes.
+        key = f"{function.__name__}-{uuid.uuid4().hex}"
+        return self._client.submit(_call, self._sources, function, args, kwargs, key=key)
+
+    def check(self, task: Task) -> None:
+        """Make sure that the workers would make the same rows of a task as this process.
+
+        Raises:
+            SynthbenchError: a worker that would not, and why.
+        """
+        expected = (__version__, task.tables)
+        try:
+            found = self._client.run(_call, self._sources, _versions, (task,), {})
+        except Exception as error:
+            raise SynthbenchError(f"A Dask worker cannot make {task.name}: {error}") from None
+        for worker, there in found.items():
+            if there != expected:
+                raise SynthbenchError(
+                    f"Dask worker {worker} would make other rows of {task.name}: it has synthbench "
+                    f"{there[0]} (here {expected[0]})"
+                    f"{' and other source images' if there[1] != expected[1] else ''}."
+                )
+
+
+def _call(
+    sources: str | None,
+    function: Callable[..., T],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> T:
+    """Call a function on a worker, where source images lie as this run was told."""
+    keep_freed_memory()
+    carry_source_dirs(sources)
+    try:
+        return function(*args, **kwargs)
+    except Exception as error:
+        raise for_another_process(error)  # noqa: B904 - mostly the same error
+
+
+def _versions(task: Task) -> tuple[str, dict[str, Any]]:
+    return __version__, task.tables
+
+
+class _Asked(Generic[T]):
+    """A Dask future whose failures are errors of ours, and that waits for no dead cluster."""
+
+    def __init__(self, client: Any, future: Any) -> None:
+        self._client, self._future = client, future
+        self._coming: Future[T] | None = None
+
+    def fetch(self) -> _Asked[T]:
+        """Have the result sent here as soon as it is there, whatever this thread does."""
+        if self._coming is None:
+            loop = self._client.loop.asyncio_loop
+            self._coming = asyncio.run_coroutine_threadsafe(self._gather(), loop)
+        return self
+
+    async def _gather(self) -> T:
+        # Not the client's `gather`: given up, it leaves coroutines that complain on the terminal.
+        gathered: T = await self._future
+        return gathered
+
+    def result(self) -> T:
+        """The result, waited for as long as there are workers."""
+        coming = self.fetch()._coming
+        assert coming is not None
+        while True:
+            try:
+                return coming.result(timeout=_PATIENCE)
+            except TimeoutError:
+                _wait_for_worker(self._client)
+            except distributed.KilledWorker as error:
+                raise SynthbenchError(
+                    "Every Dask worker that tried died, perhaps for lack of memory; what is "
+                    f"finished is kept. Run the same command to go on.\nDask says: {error}"
+                ) from None
+            except (CancelledError, OSError) as error:
+                raise SynthbenchError(
+                    f"The Dask scheduler is gone ({type(error).__name__}); what is finished is "
+                    "kept. Run the same command to go on."
+                ) from None
+
+    def done(self) -> bool:
+        """Whether there is nothing to wait for."""
+        return bool((self._coming or self._future).done())
+
+    def cancel(self) -> None:
+        """Give it up."""
+        if self._coming is not None:
+            self._coming.cancel()
+        self._future.cancel()

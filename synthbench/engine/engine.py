@@ -1,0 +1,152 @@
+"""Where blocks are made: in this process, in worker processes, or on a Dask cluster.
+
+Nothing else knows about parallelism. An engine runs pure functions on small values and hands
+back futures; what is made of the results never depends on it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import multiprocessing
+import os
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from typing import Any, Generic, ParamSpec, Protocol, TypeVar
+
+from synthbench.errors import UsageError, check_whole_number
+from synthbench.tasks.base import Task
+
+P = ParamSpec("P")
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+V = TypeVar("V")
+
+ENGINES = ("local", "dask")
+#: The largest number of workers that may be asked for. Each takes three file descriptors of this
+#: process, of which many systems allow 1,024.
+MAX_WORKERS = 256
+
+
+class Asked(Protocol[T_co]):
+    """A result that was asked for, as the futures of all engines have it."""
+
+    def result(self) -> T_co:
+        """The result, waited for; raises what the function raised."""
+        ...
+
+    def done(self) -> bool:
+        """Whether there is nothing to wait for."""
+        ...
+
+    def cancel(self) -> object:
+        """Give it up."""
+        ...
+
+
+@dataclasses.dataclass(frozen=True)
+class RemoteResult(Generic[T, V]):
+    """A large result that may stay where it is made.
+
+    Attributes:
+        handle: stands for the result in the arguments of further calls; where the engine is not
+            remote, a future.
+        view: the small part of the result that comes here.
+    """
+
+    handle: Any
+    view: Asked[V]
+
+
+class Engine:
+    """Runs functions in `workers` places at once.
+
+    Attributes:
+        workers: how many functions run at once.
+        ahead: how many results of one sequence it pays to ask for before they are needed.
+        batch: how many consecutive blocks it pays to ask for at once.
+        remote: whether kept results stay out of this process.
+    """
+
+    batch = 1
+    remote = False
+
+    def __init__(self, executor: Executor | None, workers: int) -> None:
+        self._executor = executor
+        self.workers = workers
+        self.ahead = 0 if executor is None else workers + 1
+
+    def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Asked[T]:
+        """Ask for `function(*args, **kwargs)`; without workers it runs at once, here."""
+        if self._executor is not None:
+            return self._executor.submit(function, *args, **kwargs)
+        future: Future[T] = Future()
+        future.set_result(function(*args, **kwargs))
+        return future
+
+    def keep(
+        self, view: Callable[[T], V], function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> RemoteResult[T, V]:
+        """Ask for `function(*args, **kwargs)`, of which only `view` need come here."""
+        asked = self.submit(function, *args, **kwargs)
+        return RemoteResult(asked, _View(view, asked))
+
+    def check(self, task: Task) -> None:
+        """Make sure that the workers would make the same rows of a task as this process.
+
+        Raises:
+            SynthbenchError: a worker that would not, and why.
+        """
+
+
+@dataclasses.dataclass(frozen=True)
+class _View(Generic[T, V]):
+    """The view of a result that comes here as a whole."""
+
+    view: Callable[[T], V]
+    asked: Asked[T]
+
+    def result(self) -> V:
+        return self.view(self.asked.result())
+
+    def done(self) -> bool:
+        return self.asked.done()
+
+    def cancel(self) -> object:
+        return self.asked.cancel()
+
+
+def usable_cores() -> int:
+    """Processor cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def default_workers() -> int:
+    """How many workers to start where the caller names no number."""
+    return 1 if _is_daemonic() else min(usable_cores(), MAX_WORKERS)
+
+
+def check_workers(workers: int | None) -> None:
+    """Make sure that a number of workers is allowed in this process; None always is.
+
+    Raises:
+        UsageError: it is no whole number from 1 to `MAX_WORKERS`, or more than 1 in a daemonic
+            process, which may start no processes.
+    """
+    if workers is None:
+        return
+    check_whole_number("Workers", workers, least=1, most=MAX_WORKERS)
+    if workers > 1 and _is_daemonic():
+        raise UsageError(f"Workers {workers}: {_NO_CHILDREN}; allowed is 1.")
+
+
+#: What multiprocessing says of such a process is an AssertionError.
+_NO_CHILDREN = (
+    "a daemonic process, such as a worker of multiprocessing.Pool or of a DataLoader, may start no "
+    "processes of its own"
+)
+
+
+def _is_daemonic() -> bool:
+    return multiprocessing.current_process().daemon

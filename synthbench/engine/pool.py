@@ -1,0 +1,230 @@
+"""Worker processes of this machine: nothing is lost with one that dies, none outlives the run.
+
+The standard library's pool has one pipe and one lock for all workers; one that is killed while it
+writes there leaves half a message, and everybody waits for the rest. Here each worker has a pipe
+of its own, and a thread that waits at its end. What a lost worker was at is done by another: it
+is a pure function.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import functools
+import itertools
+import multiprocessing
+import os
+import pickle
+import queue
+import signal
+import sys
+import threading
+import traceback
+import weakref
+from collections.abc import Callable, Iterable
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+from synthbench.engine.signals import defer_signals
+from synthbench.engine.unexpected import for_another_process
+from synthbench.errors import SynthbenchError, UsageError
+from synthbench.progress import note
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+#: Files that an error names of those that a lost worker was reading.
+_SHOWN_FILES = 3
+
+
+class WorkerPool(Executor):
+    """Runs pure functions in worker processes; use it in a `with` block.
+
+    The workers belong to the process that started them: a fork of it can neither use nor end them.
+
+    Args:
+        count: how many processes.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._workers: list[_Worker] = []
+        self._inherited = False
+        try:
+            for _ in range(count):
+                with defer_signals():  # what a handler raises during a fork, Python drops
+                    self._workers.append(_Worker())
+        except BaseException:
+            self._end_workers()
+            raise
+        self._left, self._counting = count, threading.Lock()
+        self._last_lost_at = ""
+        # The workers that have nothing to do; None once all are lost.
+        self._idle: queue.SimpleQueue[_Worker | None] = queue.SimpleQueue()
+        for worker in self._workers:
+            self._idle.put(worker)
+        self._threads = ThreadPoolExecutor(count)
+        _open_pools.add(self)
+
+    def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Ask for `function(*args, **kwargs)`.
+
+        Raises:
+            UsageError: this process is a fork of the one that started the workers.
+        """
+        if self._inherited:
+            raise UsageError(
+                "The worker processes belong to the process that started them, and this is a fork "
+                "of it. Begin anew here: another call of stream() has workers of its own, and "
+                "start=N goes on after N batches."
+            )
+        return self._threads.submit(self._run, function, args, kwargs)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = True) -> None:
+        """End all workers at once; what they are at is given up."""
+        _open_pools.discard(self)
+        if self._inherited:
+            return
+        self._end_workers()
+        self._threads.shutdown(wait=wait, cancel_futures=cancel_futures)
+        for worker in self._workers:
+            worker.pipe.close()
+
+    def _end_workers(self) -> None:
+        # Not by SIGTERM: one that has only just started would not end, and be waited for at exit.
+        for worker in self._workers:
+            worker.process.kill()
+        for worker in self._workers:
+            worker.process.join()
+
+    def leave_to_parent(self) -> None:
+        """Let go of the workers, in a process that was just forked from the one that has them."""
+        self._inherited = True
+        for worker in self._workers:
+            worker.pipe.close()
+            # When this process exits, multiprocessing would end those that it takes for its own.
+            multiprocessing.process._children.discard(worker.process)  # type: ignore[attr-defined]
+
+    def __exit__(self, *exception: Any) -> None:
+        if self._left < len(self._workers) and exception[0] is None:
+            note(
+                f"{len(self._workers) - self._left} of {len(self._workers)} worker processes ended "
+                "abruptly, perhaps for lack of memory; the others did their work."
+            )
+        self.shutdown()
+
+    def _run(self, function: Callable[..., T], args: Any, kwargs: Any) -> T:
+        request = pickle.dumps((function, args, kwargs), pickle.HIGHEST_PROTOCOL)
+        while (worker := self._idle.get()) is not None:
+            try:
+                reply = worker.ask(request)
+            except (EOFError, OSError):
+                self._lose_one(_files(args))
+                continue
+            self._idle.put(worker)
+            value, error, where = pickle.loads(reply)
+            if error is not None:
+                raise error from _WorkerError(where)
+            return value  # type: ignore[no-any-return]
+        self._idle.put(None)  # for the next that asks
+        raise SynthbenchError(
+            f"All worker processes ended abruptly, perhaps for lack of memory{self._last_lost_at}; "
+            "what is finished is kept. Run the same command to go on, with fewer workers than "
+            f"{len(self._workers)}."
+        )
+
+    def _lose_one(self, files: list[Path]) -> None:
+        with self._counting:
+            self._left -= 1
+            if self._left == 0:
+                if files:
+                    names = ", ".join(map(str, files[:_SHOWN_FILES]))
+                    more = f" and {len(files) - _SHOWN_FILES} more" * (len(files) > _SHOWN_FILES)
+                    self._last_lost_at = f", the last of them while it read {names}{more}"
+                self._idle.put(None)
+
+
+def _files(args: Iterable[Any]) -> list[Path]:
+    """The files that a request names: paths among its arguments, alone or in lists."""
+    each = itertools.chain.from_iterable(one if isinstance(one, list) else [one] for one in args)
+    return [one for one in each if isinstance(one, Path)]
+
+
+#: The pools of this process, which a fork of it must leave alone.
+_open_pools: weakref.WeakSet[WorkerPool] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for pool in list(_open_pools):
+        pool.leave_to_parent()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+class _WorkerError(Exception):
+    """Where in a worker an error was raised, as a traceback shows it."""
+
+
+class _Worker:
+    """One worker process, and this process's end of its pipe."""
+
+    def __init__(self) -> None:
+        # Forked workers start at once and need no importable main module; elsewhere the
+        # platform's own way must do.
+        context = multiprocessing.get_context("fork" if sys.platform == "linux" else None)
+        self.pipe, its_end = context.Pipe()
+        self.process = context.Process(target=_work, args=(its_end,), daemon=True)
+        self.process.start()
+        its_end.close()  # closed everywhere as soon as the worker ends
+
+    def ask(self, request: bytes) -> bytes:
+        """The answer to a request; raises EOFError or OSError if the worker has died."""
+        self.pipe.send_bytes(request)
+        return self.pipe.recv_bytes()
+
+
+def _work(pipe: Connection) -> None:
+    """What a worker does until it is ended."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Control-C is for the main process
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    keep_freed_memory()
+    with contextlib.suppress(EOFError, OSError):  # the main process has gone
+        while True:
+            function, args, kwargs = pickle.loads(pipe.recv_bytes())
+            pipe.send_bytes(_answer(function, args, kwargs))
+
+
+def _answer(function: Callable[..., Any], args: Any, kwargs: Any) -> bytes:
+    """What a function returns or raises, pickled."""
+    try:
+        return pickle.dumps((function(*args, **kwargs), None, ""), pickle.HIGHEST_PROTOCOL)
+    except Exception as error:
+        sent = for_another_process(error)
+        return pickle.dumps((None, sent, traceback.format_exc()), pickle.HIGHEST_PROTOCOL)
+
+
+def _end_with_parent() -> None:
+    if (parent := multiprocessing.parent_process()) is not None:
+        parent.join()
+        os._exit(1)
+
+
+#: Parameters of `mallopt`, as in <malloc.h>.
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
+
+
+@functools.cache
+def keep_freed_memory() -> None:
+    """Have the C library keep up to 128 MiB that a worker frees, for its next block.
+
+    To give the pages back and to get them again takes a tenth of a worker's time, and half of that
+    of a Dask worker, whose nanny asks for it by the environment variable MALLOC_TRIM_THRESHOLD_.
+    """
+    with contextlib.suppress(AttributeError, OSError, TypeError):  # not the GNU C library
+        mallopt = ctypes.CDLL(None).mallopt
+        mallopt(_M_MMAP_THRESHOLD, 32 << 20)
+        mallopt(_M_TRIM_THRESHOLD, 128 << 20)

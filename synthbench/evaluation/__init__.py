@@ -1,0 +1,1 @@
+"""Predictions are read, compared with the labels and reported."""

@@ -1,0 +1,164 @@
+"""The words of a text that can be an answer: numbers, also written out, and names of classes."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import re
+
+#: Numbers that are read where they are written out.
+_WRITTEN_OUT = (
+    *("zero", "one", "two", "three", "four", "five", "six"),
+    *("seven", "eight", "nine", "ten", "eleven", "twelve"),
+)
+# A number with all that hangs on it: 7, -7, 1,000; also 7.5, 7/8, 7th and 1e3, which are no whole
+# numbers and are not read as their parts.
+_NUMBER = r"(?<![^\W_])(?<![^\W_]\.)[-−]?(?:(?<!\.)\.)?\d[^\W_]*(?:[-−.,:/%^]+[^\W_]+)*%?"
+_WHOLE = re.compile(r"(\d+|\d{1,3}(?:,\d{3})+)(?:\.0+)?", re.ASCII)
+#: Behind a written-out number that counts something or is part of a larger number.
+_COUNTING = (
+    r"\s+(?:of|more|less|fewer|times|steps?|hundred|thousand|million|billion|dozen|point|and\s+a|"
+    r"hal(?:f|ves)|thirds?|quarters?|fifths?|tenths?)\b"
+)
+#: `one` is a number only at the end of a phrase, and not as in "the last one". Larger numbers are
+#: known, but not read.
+_WRITTEN = "|".join(
+    [
+        *(word for word in _WRITTEN_OUT if word != "one"),
+        r"one(?!\s*[^\W\d_])",
+        r"(?:thir|four|fif|six|seven|eigh|nine)teen",
+        r"(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:[- ]?(?:one|two|three|four|five|six|seven|"
+        r"eight|nine))?",
+    ]
+)
+_IS_PRONOUN = re.compile(
+    r"\b(?:no|the|this|that|which|each|every|any|another|other|first|last|next|only|same|right|"
+    r"wrong|correct|final|good|new|old)\s+one\Z",
+    re.IGNORECASE,
+)
+_SEPARATOR = re.compile(r"[-_\s]+")
+
+
+@dataclasses.dataclass(frozen=True)
+class Word:
+    """A word of a text that can be an answer.
+
+    Attributes:
+        start: where it begins in the text.
+        end: where it ends.
+        text: as it stands there.
+        value: the answer that it gives, None for a number that is no answer, such as 7.5.
+        written_out: whether it is a number in letters.
+    """
+
+    start: int
+    end: int
+    text: str
+    value: str | None
+    written_out: bool
+
+    @property
+    def key(self) -> str:
+        """What it has in common with other words for the same answer."""
+        return self.value or self.text
+
+
+class Vocabulary:
+    """What an answer may look like.
+
+    Args:
+        names: the names of the classes; none where answers are any whole numbers.
+    """
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self._names = {name.casefold(): name for name in reversed(names)}
+        self._names.update((name, name) for name in names)
+        self._forms = _forms(names)
+        self._numbers = {}
+        if not names or any(str(number) in names for number in range(len(_WRITTEN_OUT))):
+            self._numbers = {word: str(number) for number, word in enumerate(_WRITTEN_OUT)}
+        pattern = rf"(?P<written>(?<![\w-])(?:{_WRITTEN})(?![\w-])(?!{_COUNTING}))"
+        alternatives = [*_spellings(names), *([pattern] if self._numbers else []), _NUMBER]
+        self._pattern = re.compile("|".join(alternatives), re.IGNORECASE)
+
+    def find(self, text: str) -> list[Word]:
+        """The words of a text, in order."""
+        found = []
+        for match in self._pattern.finditer(text):
+            start, end = match.span()
+            written_out = bool(match.groupdict().get("written"))
+            if written_out and _IS_PRONOUN.search(text[max(0, start - 20) : end]):
+                continue
+            value = self._value(match[0])
+            if value is not None or written_out or any(map(str.isdigit, match[0])):
+                found.append(Word(start, end, match[0], value, written_out))
+        return found
+
+    def _value(self, word: str) -> str | None:
+        """A number without signs of its grouping, or the name of a class as the class has it."""
+        if whole := _WHOLE.fullmatch(word):
+            return whole[1].replace(",", "")
+        if word in self._names:
+            return self._names[word]
+        folded = word.casefold()
+        return self._names.get(folded) or self._forms.get(_plain(word)) or self._numbers.get(folded)
+
+
+@functools.lru_cache(maxsize=64)
+def vocabulary(names: tuple[str, ...]) -> Vocabulary:
+    """The vocabulary of these class names."""
+    return Vocabulary(names)
+
+
+def _plain(form: str) -> str:
+    """A form without what is written in several ways: hyphens, spaces, capitals."""
+    return _SEPARATOR.sub("", form).casefold()
+
+
+def _forms(names: tuple[str, ...]) -> dict[str, str]:
+    """What names of classes may be called, and which name each form stands for.
+
+    Forms are the names, their parts, and the plurals of both; none that two names have in common.
+    """
+    named = [name for name in names if not name.isdigit()]
+    owners: dict[str, set[str]] = {}
+    for name in named:
+        for part in _parts(name):
+            for ending in ("", "s", "es"):
+                owners.setdefault(_plain(part) + ending, set()).add(name)
+    parts = {form: owner for form, (owner, *others) in owners.items() if not others}
+    # A name itself is never a part or the plural of another one.
+    return {**parts, **{_plain(name): name for name in reversed(named)}}
+
+
+def _parts(name: str) -> set[str]:
+    """What a class may be called: its name, its parts between slashes or "or", their last words."""
+    either = re.split(r"\sor\s", name)
+    between = [part for one in either for part in one.split("/") if part.strip()]
+    parts = {part.strip() for part in [*either, *between, *(part.split()[-1] for part in between)]}
+    return {name, *(part for part in parts if len(part) > 2)}
+
+
+def _spellings(names: tuple[str, ...]) -> list[str]:
+    """Patterns for the names that are no numbers and for their parts, the longest first."""
+    parts = {part.strip() for name in names if not name.isdigit() for part in _parts(name)}
+    lettered = sorted((part for part in parts if re.search(r"[^\W\d]", part)), key=_longest_first)
+    return [rf"(?<![^\W_]){_flexible(part)}(?:e?s)?(?![^\W_])" for part in lettered]
+
+
+def _longest_first(part: str) -> tuple[int, str]:
+    return -len(part), part
+
+
+def _flexible(part: str) -> str:
+    """A pattern for a part, with hyphens or spaces or nothing between its words."""
+    words = r"[-_\s]?".join(map(re.escape, _SEPARATOR.split(part)))
+    return words.replace("/", r"\s*/\s*")
+
+
+@functools.lru_cache(maxsize=64)
+def word_pattern(names: tuple[str, ...]) -> re.Pattern[str]:
+    """A pattern, without groups, for one of the names that are no numbers, or a whole number."""
+    named = sorted((name for name in names if not name.isdigit()), key=len, reverse=True)
+    words = [rf"(?<![^\W_]){re.escape(name)}(?![^\W_])" for name in named]
+    return re.compile("|".join([*words, _NUMBER]), re.IGNORECASE)

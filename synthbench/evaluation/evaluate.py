@@ -1,0 +1,373 @@
+"""How good are predictions? Scores by split and by what makes rows hard, in one report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthbench.errors import DatasetError, UsageError, unknown_name
+from synthbench.evaluation.answers import LABEL, find_answer
+from synthbench.evaluation.predictions import VALUE, Predictions, read_predictions
+from synthbench.evaluation.report import Report, Score, score_of, scores_by
+from synthbench.evaluation.rows import RowSource, choose_task, open_rows
+from synthbench.evaluation.unreadable import Unreadable, expected_answer, may_be_answer
+from synthbench.features import label_names
+from synthbench.tasks.base import Breakdown, Parameters, Task
+from synthbench.tasks.images.locations import SourceDir, use_source_dir
+from synthbench.tasks.numeric import plain_value
+from synthbench.text import one_line, short
+
+__all__ = ["Report", "Score", "evaluate", "score", "solve"]
+
+#: How predictions may be read: as answers, or as text that holds an answer.
+TEXT = "text"
+READINGS = (VALUE, TEXT)
+
+
+def evaluate(
+    data: Any,
+    predictions: Any,
+    *,
+    task: str | Task | None = None,
+    variant: str | None = None,
+    split: str | None = None,
+    parameters: Mapping[str, Any] | Parameters | None = None,
+    seed: int = 0,
+    read: str = "value",
+    source_dir: SourceDir | None = None,
+) -> Report:
+    """Score predictions on rows.
+
+    Missing and unreadable predictions score as wrong, of a repeated id the first prediction
+    counts, and unknown ids change nothing; the report names the ids of each kind. It gives the
+    score over all rows, and over those whose prediction could be read.
+
+    Args:
+        data: a dataset directory; rows as a `datasets.Dataset` or a sequence of dicts; or a
+            mapping of split names to such rows, such as a `datasets.DatasetDict`.
+        predictions: `{id: prediction}`, a sequence or an array in the order of one split's rows,
+            a pandas Series, a table with `id` and `prediction`, an array (rows, classes) of
+            scores, or the path of a file; see `predictions.read_predictions` for every form.
+        task: the task's name or the task itself; needed for rows, while a directory says it.
+        variant: the variant; default: the first of the directory, or of the task.
+        split: the split to evaluate; for rows without one, its name in the report. Default: all
+            splits in which some id has a prediction; predictions in order need just one split.
+        parameters: for rows, the task's parameters that differ from their defaults.
+        seed: for rows, the seed of the dataset.
+        read: `value`, where a prediction is the answer and nothing else; or `text`, where
+            predictions that are text hold it somewhere, see `answers.find_answer`.
+        source_dir: where source images lie, as in `generate`.
+
+    Returns:
+        The report. Breakdowns by a column that the rows lack are left out.
+
+    Raises:
+        UsageError: an unknown task, variant or split, a task or source images that are missing,
+            predictions of a form that has no certain meaning, in order of another number than
+            the rows, or by id for none of the rows where no split is named.
+        DatasetError: a dataset or a file that is not what it should be.
+
+    Example:
+        >>> import synthbench
+        >>> rows = [{"id": "a", "label": 3}, {"id": "b", "label": 4}, {"id": "c", "label": 5}]
+        >>> predictions = {"a": 3, "b": "4", "c": "no idea"}
+        >>> report = synthbench.evaluate(rows, predictions, task="parity")
+        >>> round(report.accuracy, 2), report.unreadable
+        (0.67, ('c',))
+    """
+    if read not in READINGS:
+        raise unknown_name("way to read predictions", read, READINGS)
+    with use_source_dir(source_dir):
+        source = open_rows(data, task, variant, split, parameters, seed)
+        classes = label_names(source.task.columns.get(LABEL, {}))
+        given = read_predictions(predictions, split, None if classes is None else len(classes))
+        names = [split] if split is not None else _predicted_splits(source, given)
+        judgement = _Judgement(source, given, read)
+        for name in names:
+            judgement.add(name)
+    left_out = [name for name in source.sizes if split is None and name not in names]
+    return judgement.report(without_predictions=left_out)
+
+
+def score(
+    task: str | Task,
+    row: Mapping[str, Any],
+    prediction: Any,
+    *,
+    variant: str | None = None,
+    parameters: Mapping[str, Any] | Parameters | None = None,
+    seed: int = 0,
+) -> float:
+    """The first metric of one prediction; one that cannot be read is wrong.
+
+    Args:
+        task: the task's name or the task itself.
+        row: the row as plain values, with the columns that its answer is judged by.
+        prediction: what was predicted, in any form that the task reads.
+        variant: the variant; default: the task's first.
+        parameters: parameters that differ from their defaults.
+        seed: the seed of the dataset.
+
+    Returns:
+        For most tasks 1.0 (right) or 0.0; else the task's own metric.
+
+    Raises:
+        UsageError: an unknown task or variant, no row, one without one of these columns, or a
+            prediction that is neither text nor of the kind of the task's answers.
+        ParameterError: unknown or impossible parameters.
+
+    Example:
+        >>> import synthbench
+        >>> row = {"text": "3 4 7 2 =", "label": 7}
+        >>> synthbench.score("parity", row, "7"), synthbench.score("parity", row, 2)
+        (1.0, 0.0)
+    """
+    chosen = choose_task(task, variant, parameters, seed)
+    if not isinstance(row, Mapping):
+        raise UsageError(f"Row {row!r:.60}: expected a dict with the columns of {chosen.name}.")
+    try:
+        if chosen.read_answer(row, prediction) is None and not may_be_answer(chosen, prediction):
+            raise UsageError(
+                f"Prediction {short(prediction)} of type {type(prediction).__name__}: expected "
+                f"{expected_answer(chosen)}."
+            )
+        return chosen.score(row, prediction)
+    except KeyError as error:
+        raise _no_column(chosen, error.args[0]) from error
+
+
+def solve(
+    task: str | Task,
+    question: Any,
+    *,
+    variant: str | None = None,
+    parameters: Mapping[str, Any] | Parameters | None = None,
+    seed: int = 0,
+) -> Any:
+    """The answer to one row's input, by the task's plain reference solver.
+
+    Args:
+        task: the task's name or the task itself.
+        question: what a row asks: its text, grid or numbers.
+        variant: the variant; default: the task's first.
+        parameters: parameters that differ from their defaults.
+        seed: the seed of the dataset, on which the tables of `ctl` depend.
+
+    Returns:
+        The answer: the name of the class, as text; where classes are called 0, 1, 2 and so on,
+        the number, as an `int`; where the label is no class, what the column holds (a grid).
+
+    Raises:
+        UsageError: an unknown task or variant, or a question that is none of this task's.
+        ParameterError: unknown or impossible parameters.
+
+    Example:
+        >>> import synthbench
+        >>> synthbench.solve("listops", "[MED 4 8 5 [MAX 8 4 9 ] ]")
+        6
+        >>> synthbench.solve("arithmetic", "((4*7)+2)")
+        0
+    """
+    chosen = choose_task(task, variant, parameters, seed)
+    try:
+        return chosen.solve(question)
+    except (TypeError, AttributeError) as error:
+        expected = f"expected what a row has as {' and '.join(chosen.inputs)}"
+        raise UsageError(
+            f"{question!r:.60} is no question of {chosen.name}: {expected}."
+        ) from error
+    except (ValueError, LookupError, RecursionError) as error:
+        raise UsageError(f"{question!r:.80} is no question of {chosen.name}: {error}") from error
+
+
+def _predicted_splits(source: RowSource, given: Predictions) -> list[str]:
+    """The splits in which some row has a prediction."""
+    names = list(source.sizes)
+    if len(names) == 1:
+        return names
+    if given.by_id is None:
+        raise UsageError(
+            "Predictions in order are of one split; name it, or give predictions by id. "
+            f"Splits: {', '.join(names)}."
+        )
+    predicted = []
+    for name in names:
+        _check_ids(source, name)
+        batches = source.batches(name, ["id"])
+        if any(one in given.by_id for batch in batches for one in _ids(name, batch)):
+            predicted.append(name)
+    if not predicted:
+        raise UsageError(
+            f"None of the {len(given.by_id):,} predictions has an id of {source.name}, variant "
+            f"{source.task.variant!r}; name a split to have its rows scored as wrong."
+        )
+    return predicted
+
+
+def _check_ids(source: RowSource, split: str) -> None:
+    if "id" not in source.columns(split):
+        raise UsageError(f"Predictions are by id, but split {split!r} has no column 'id'.")
+
+
+def _ids(split: str, batch: Mapping[str, Sequence[Any]]) -> Sequence[str]:
+    """The ids of some rows, which are text, as those of predictions are."""
+    for one in batch["id"]:
+        if not isinstance(one, str):
+            raise UsageError(f"Split {split!r} has the id {short(one)}: expected text.")
+    return batch["id"]
+
+
+def _no_column(task: Task, name: Any) -> UsageError:
+    return UsageError(f"A row has no column {name!r}, by which answers of {task.name} are judged.")
+
+
+_MISSING = object()
+
+
+class _Judgement:
+    """What is noted while predictions are judged, split by split."""
+
+    def __init__(self, source: RowSource, given: Predictions, read: str) -> None:
+        self._source = source
+        self._read_text = read == TEXT
+        self._task = source.task
+        self._given = given
+        self._values: dict[str, NDArray[np.float64]] = {}
+        self._groups: dict[str, list[Any]] = {one.column: [] for one in self._task.breakdowns}
+        self._missing: list[str] = []
+        self._unreadable = Unreadable(source.task, self._read_text)
+        self._answered: list[bool] = []
+        self._readings: dict[str, int] = {}
+        self._unknown = set(given.by_id or ())
+
+    def add(self, split: str) -> None:
+        """Judge the predictions of one split."""
+        self._check(split)
+        there = self._source.columns(split)
+        judged_by = self._judged_by(there)
+        groups = [name for name in self._groups if name in there]
+        identity = ["id"] if "id" in there else []
+        columns = list(dict.fromkeys([*identity, *judged_by, *groups]))
+        values: list[list[float]] = []
+        for batch in self._source.batches(split, columns):
+            rows = [
+                dict(zip(judged_by, cells, strict=True))
+                for cells in zip(*(batch[name] for name in judged_by), strict=True)
+            ]
+            done = len(values)
+            ids = _ids(split, batch) if identity else [f"row {done + i}" for i in range(len(rows))]
+            values += self._judge(split, rows, ids, self._predictions(ids, done))
+            for name in groups:
+                self._groups[name].extend(batch[name])
+        self._values[split] = np.array(values, np.float64)
+
+    def _check(self, split: str) -> None:
+        if self._given.in_order is None:
+            _check_ids(self._source, split)
+        elif len(self._given.in_order) != self._source.sizes[split]:
+            raise UsageError(
+                f"{len(self._given.in_order):,} predictions in order for the "
+                f"{self._source.sizes[split]:,} rows of split {split!r}: expected one for each."
+            )
+
+    def _judged_by(self, there: Sequence[str]) -> list[str]:
+        """The columns that answers are judged by: where the task names none, all there are."""
+        task = self._task
+        for name in task.judged_by:
+            if name not in there:
+                raise _no_column(task, name)
+        found = [name for name in task.judged_by or task.columns if name in there]
+        if not found:
+            raise UsageError(
+                f"Rows of {task.name} have the columns {', '.join(task.columns)}; "
+                f"these have {', '.join(there)}."
+            )
+        return found
+
+    def _predictions(self, ids: Sequence[str], done: int) -> Sequence[Any]:
+        """The predictions of the next rows of a split, of which `done` are done."""
+        if self._given.in_order is not None:
+            return self._given.in_order[done : done + len(ids)]
+        by_id = self._given.by_id or {}
+        self._unknown.difference_update(ids)
+        return [by_id.get(one, _MISSING) for one in ids]
+
+    def _judge(
+        self,
+        split: str,
+        rows: Sequence[Mapping[str, Any]],
+        ids: Sequence[str],
+        predictions: Sequence[Any],
+    ) -> list[list[float]]:
+        """The metrics of each of these rows, in the task's order."""
+        task, values = self._task, []
+        try:
+            for row, name, prediction in zip(rows, ids, predictions, strict=True):
+                answer = None
+                if prediction is _MISSING:
+                    self._missing.append(name)
+                else:
+                    answer = self._read(row, name, prediction)
+                self._answered.append(answer is not None)
+                measured = task.measure(row, answer)
+                values.append([measured[metric] for metric in task.metrics])
+        except KeyError as error:
+            raise _no_column(task, error.args[0]) from error
+        except (ValueError, TypeError, IndexError) as error:  # of what is no row of the task
+            reason = f"{type(error).__name__}: {error}"
+            text = f"Row {short(name)} of {split!r} cannot be judged: {reason}"
+            raise DatasetError(one_line(text)) from error
+        return values
+
+    def _read(self, row: Mapping[str, Any], name: str, prediction: Any) -> Any:
+        """The answer that a prediction gives, None if it cannot be read; noted is how."""
+        read_as, found = self._given.read_as, prediction
+        if self._read_text and isinstance(found := plain_value(prediction), str):
+            read_as, found = TEXT, find_answer(self._task, found)
+        answer = self._task.read_answer(row, found)
+        if answer is None:
+            self._unreadable.add(row, name, prediction)
+        else:
+            self._readings[read_as] = self._readings.get(read_as, 0) + 1
+        return answer
+
+    def _scores_by(self, one: Breakdown, values: NDArray[np.float64]) -> dict[Any, Score]:
+        try:
+            return scores_by(self._task, one, self._groups[one.column], values)
+        except TypeError as error:  # lists, or values of several kinds
+            raise UsageError(
+                f"Rows cannot be told apart by their column {one.column!r}: {error}."
+            ) from error
+
+    def report(self, without_predictions: Sequence[str]) -> Report:
+        """The report on all that was judged.
+
+        Raises:
+            UsageError: no prediction could be read, and none is of a kind that could be.
+        """
+        task, values = self._task, np.concatenate(list(self._values.values()))
+        answered = np.array(self._answered, np.bool_)
+        self._unreadable.check(int(answered.sum()), self._given.shape)
+        return Report(
+            task=task.name,
+            variant=task.variant,
+            overall=score_of(task, values),
+            splits={name: score_of(task, own) for name, own in self._values.items()},
+            by={
+                one.column: self._scores_by(one, values)
+                for one in task.breakdowns
+                if len(self._groups[one.column]) == len(values)
+            },
+            missing=tuple(self._missing),
+            unknown=tuple(one for one in self._given.by_id or () if one in self._unknown),
+            repeated=self._given.repeated,
+            unreadable=tuple(self._unreadable.names),
+            baselines=task.baseline(),
+            without_predictions=tuple(without_predictions),
+            answered=score_of(task, values[answered]),
+            readings=dict(self._readings),
+            warning=self._unreadable.warning(len(values) - len(self._missing)),
+        )

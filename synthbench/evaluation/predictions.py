@@ -1,0 +1,335 @@
+"""Predictions in every form that people have: by id, or in the order of rows.
+
+Each form has an entry in `_FORMS`. What is in none of them is refused: a prediction that was
+misread would count as a wrong answer.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from synthbench.errors import UsageError
+from synthbench.evaluation.prediction_files import (
+    ANSWERS,
+    ID,
+    PREDICTION,
+    SPLIT,
+    Entry,
+    Origin,
+    open_file,
+    record_entries,
+    table_entries,
+)
+from synthbench.tasks.numeric import to_array
+from synthbench.text import one_line, short
+
+#: How predictions were read, as reports say it.
+VALUE, SCORES = "value", "argmax of scores"
+
+_ALLOWED = (
+    f"{{id: prediction}}, a sequence or an array in the order of the rows, a pandas Series, a "
+    f"table (pandas, Polars, Arrow, datasets, a list of dicts) with {ID!r} and {PREDICTION!r}, an "
+    "array (rows, classes) of scores, or the path of a file"
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Predictions:
+    """Predictions, either by id or in the order of rows.
+
+    Attributes:
+        by_id: the prediction of each id; of a repeated id the first. None if they are in order.
+        in_order: one prediction for each row. None if they are by id.
+        repeated: the ids that have more than one prediction.
+        read_as: `VALUE`, or `SCORES` where predictions are the classes of the largest scores.
+        shape: the shape of the array that they were given as, if it has several axes.
+    """
+
+    by_id: Mapping[str, Any] | None = None
+    in_order: Sequence[Any] | None = None
+    repeated: tuple[str, ...] = ()
+    read_as: str = VALUE
+    shape: tuple[int, ...] | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class _Wanted:
+    """What predictions are wanted for.
+
+    Attributes:
+        split: the split; predictions for other splits are set aside.
+        classes: the number of classes, None where answers are not classes.
+        origin: where the predictions come from, None for the argument itself.
+    """
+
+    split: str | None
+    classes: int | None
+    origin: Origin | None = None
+
+    def origin_of(self, given: Any) -> Origin:
+        """What errors call the predictions."""
+        name = f"Predictions of type {type(given).__name__}"
+        return self.origin or Origin(name, kind=UsageError)
+
+
+def read_predictions(
+    given: Any, split: str | None = None, classes: int | None = None
+) -> Predictions:
+    """Predictions in any of the forms in which they may be given.
+
+    Args:
+        given: any of these forms:
+
+            - `{id: prediction}`
+            - a sequence or an array in the order of rows, whose first axis counts them
+            - a pandas Series whose index is ids, or 0 to n-1
+            - a table with `id` and `prediction` (or `response` or `completion`) and, if it likes,
+              `split`: a pandas, Polars or Arrow table, a `datasets.Dataset`, a list of dicts, a
+              dict of columns
+            - a floating array `(rows, classes)` of scores, of which the largest counts; a row with
+              NaN has no prediction
+            - the path of a `.jsonl`, `.json`, `.csv`, `.tsv` or `.parquet` file with these
+              columns, or of a log of lm-evaluation-harness (`--log_samples`), of which the first
+              filter counts; `-` is standard input
+
+            A prediction may be anything: whether it can be read as an answer is for the task to
+            say.
+        split: the split that they are wanted for; a table's predictions for others are set aside.
+        classes: the number of classes, where answers are classes.
+
+    Raises:
+        UsageError: none of these forms, ids that are no text, or another kind of file.
+        DatasetError: a file that is missing, empty or not of this form; the text says where.
+    """
+    return _read(given, _Wanted(split, classes))
+
+
+def _read(given: Any, wanted: _Wanted) -> Predictions:
+    for is_of_form, read in _FORMS:
+        if is_of_form(given):
+            return read(given, wanted)
+    raise UsageError(f"Predictions of type {type(given).__name__}: expected {_ALLOWED}.")
+
+
+# By id.
+
+
+def _from_file(given: str | os.PathLike[str], wanted: _Wanted) -> Predictions:
+    origin, found = open_file(Path(given))
+    if not isinstance(found, list | dict):  # entries, unless it is JSON in one piece
+        return _collect(found, wanted, origin)
+    if not found:
+        raise _nothing(origin)
+    return _read(found, dataclasses.replace(wanted, origin=origin))
+
+
+def _collect(entries: Iterable[Entry], wanted: _Wanted, origin: Origin) -> Predictions:
+    """The predictions of a table, without those for other splits."""
+    by_id: dict[str, Any] = {}
+    repeated: dict[str, None] = {}
+    others: set[str] = set()
+    for number, name, prediction, of_split in entries:
+        if not isinstance(name, str):
+            raise origin.error(f": id {short(name)} is no text.", number)
+        if not (of_split is None or isinstance(of_split, str)):
+            raise origin.error(f": split {short(of_split)} is no text.", number)
+        if wanted.split is not None and of_split is not None and of_split != wanted.split:
+            others.add(of_split)
+        elif name in by_id:
+            repeated[name] = None
+        else:
+            by_id[name] = prediction
+    if not by_id and others:
+        named = one_line(", ".join(sorted(others)))
+        text = f" has no predictions for split {wanted.split!r}; it has some for: {named}."
+        raise origin.error(text)
+    if not by_id:
+        raise _nothing(origin)
+    return Predictions(by_id=by_id, repeated=tuple(repeated))
+
+
+def _nothing(origin: Origin) -> Exception:
+    return origin.error(" is empty: it holds no predictions.")
+
+
+def _table(
+    given: Any, names: Sequence[str], column: Callable[[str], Iterable[Any]], wanted: _Wanted
+) -> Predictions:
+    origin = wanted.origin_of(given)
+    return _collect(table_entries(names, column, origin), wanted, origin)
+
+
+def _from_mapping(given: Mapping[Any, Any], wanted: _Wanted) -> Predictions:
+    if ID in given and any(name in given for name in (PREDICTION, *ANSWERS)):
+        return _from_columns(given, wanted)
+    for name in given:
+        if not isinstance(name, str):
+            raise UsageError(
+                f"Predictions by id: {name!r} is no id; ids are text. "
+                "Give predictions in the order of rows as a sequence."
+            )
+    name, value = next(iter(given.items()), (None, None))
+    if any(is_table(value) for is_table in (_is_frame, _is_dataset, _is_arrow_stream)):
+        raise UsageError(
+            f"Predictions by id: that of {name!r} is a {type(value).__name__}. Give the table of "
+            "one split, and name the split."
+        )
+    return Predictions(by_id=given)
+
+
+def _from_columns(given: Mapping[Any, Any], wanted: _Wanted) -> Predictions:
+    """A dict of columns, each any sequence or array; that of predictions may be scores."""
+    read_as = VALUE
+
+    def column(name: str) -> Sequence[Any]:
+        nonlocal read_as
+        if isinstance(given[name], str | os.PathLike | Mapping):
+            text = f": {name!r} is {short(given[name])}; expected a sequence or an array."
+            raise wanted.origin_of(given).error(text)
+        scores = wanted.classes if name not in (ID, SPLIT) else None
+        read = _read(given[name], _Wanted(None, scores))
+        read_as = read.read_as if read.read_as != VALUE else read_as
+        return read.in_order or []
+
+    predictions = _table(given, list(given), column, wanted)
+    return dataclasses.replace(predictions, read_as=read_as)
+
+
+def _from_frame(given: Any, wanted: _Wanted) -> Predictions:
+    names = list(given.columns)
+    return _table(given, names, lambda name: _cells(given[name]), wanted)
+
+
+def _from_series(given: Any, wanted: _Wanted) -> Predictions:
+    index, cells = list(given.index), _cells(given)
+    if index == list(range(len(index))):
+        return Predictions(in_order=cells)
+    if all(isinstance(name, str) for name in index):
+        columns = {ID: index, PREDICTION: cells}
+        return _table(given, list(columns), columns.__getitem__, wanted)
+    starts = ", ".join(short(one) for one in index[:3])
+    raise UsageError(
+        f"Predictions of type Series: its index begins {starts}; allowed are ids, or 0 to "
+        f"{len(index) - 1} in order. With predictions in the order of the rows, give "
+        ".reset_index(drop=True)."
+    )
+
+
+def _cells(series: Any) -> list[Any]:
+    """The values of a pandas Series; what pandas calls missing is None."""
+    pandas = sys.modules["pandas"]
+    return [None if cell is pandas.NA else cell for cell in series.tolist()]
+
+
+def _from_dataset(given: Any, wanted: _Wanted) -> Predictions:
+    plain = given.with_format(None)
+    return _table(given, given.column_names, lambda name: plain[name], wanted)
+
+
+def _from_arrow_stream(given: Any, wanted: _Wanted) -> Predictions:
+    try:
+        table = pa.table(given)
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise wanted.origin_of(given).error(f": {one_line(str(error))}.") from None
+    return _table(given, table.column_names, lambda name: table[name].to_pylist(), wanted)
+
+
+# In order.
+
+
+def _from_array(given: Any, wanted: _Wanted) -> Predictions:
+    try:
+        array = given if isinstance(given, np.ndarray) else to_array(given)
+    except (TypeError, ValueError, ArithmeticError, RuntimeError) as error:
+        raise wanted.origin_of(given).error(f": {one_line(str(error))}") from None
+    if array.ndim == 0:
+        raise UsageError("Predictions: a single value; expected one prediction for each row.")
+    if array.dtype.names:
+        return _table(given, array.dtype.names, lambda name: array[name].tolist(), wanted)
+    if array.ndim == 1:
+        return Predictions(in_order=array.tolist())
+    if wanted.classes is None:
+        return Predictions(in_order=list(array), shape=array.shape)
+    if array.dtype.kind == "f" and array.shape[1:] == (wanted.classes,):
+        return Predictions(in_order=_likeliest(array), read_as=SCORES, shape=array.shape)
+    raise UsageError(
+        f"Predictions: an array {array.shape} of {array.dtype}; allowed are (rows,), or floating "
+        f"scores (rows, {wanted.classes})."
+    )
+
+
+def _likeliest(scores: NDArray[np.floating[Any]]) -> list[int | None]:
+    """The class of the largest score in each row, None where a score is NaN or masked."""
+    scores = np.ma.filled(scores, np.nan)
+    known = ~np.isnan(scores).any(axis=1)
+    chosen = np.where(known, scores.argmax(axis=1), -1).tolist()
+    return [None if one < 0 else one for one in chosen]
+
+
+def _from_sequence(given: Sequence[Any], wanted: _Wanted) -> Predictions:
+    values = list(given)
+    records = sum(isinstance(value, Mapping) for value in values)
+    if not records:
+        return Predictions(in_order=values)
+    origin = wanted.origin_of(given)
+    if records < len(values):
+        text = f": {records:,} of its {len(values):,} entries are dicts; expected all or none."
+        raise origin.error(text)
+    return _collect(record_entries(enumerate(map(dict, values)), origin), wanted, origin)
+
+
+# The forms.
+
+
+def _is(*kinds: type) -> Callable[[Any], bool]:
+    return lambda given: isinstance(given, kinds)
+
+
+def _is_of(module: str, name: str) -> Callable[[Any], bool]:
+    """Whether a value is of a library's class; the library is not imported to tell."""
+
+    def is_of_form(given: Any) -> bool:
+        kind = getattr(sys.modules.get(module), name, None)
+        return kind is not None and isinstance(given, kind)
+
+    return is_of_form
+
+
+_is_frame = _is_of("pandas", "DataFrame")
+
+
+def _is_dataset(given: Any) -> bool:
+    return all(hasattr(given, name) for name in ("column_names", "with_format", "__len__"))
+
+
+def _is_arrow_stream(given: Any) -> bool:
+    """Whether it is a table that can be had as Arrow's: of pyarrow, Polars, DuckDB and others."""
+    return hasattr(given, "__arrow_c_stream__")
+
+
+def _is_list(given: Any) -> bool:
+    return isinstance(given, Sequence) and not isinstance(given, bytes | bytearray | memoryview)
+
+
+#: What each form is known by, and its reader; the first that fits.
+_FORMS: tuple[tuple[Callable[[Any], bool], Callable[[Any, _Wanted], Predictions]], ...] = (
+    (_is(str, os.PathLike), _from_file),
+    (_is(Mapping), _from_mapping),
+    (_is_frame, _from_frame),
+    (_is_of("pandas", "Series"), _from_series),
+    (_is_of("polars", "Series"), lambda given, wanted: _read(given.to_list(), wanted)),
+    (_is(pa.Array, pa.ChunkedArray), lambda given, wanted: _read(given.to_pylist(), wanted)),
+    (_is_dataset, _from_dataset),
+    (_is_arrow_stream, _from_arrow_stream),
+    (lambda given: hasattr(given, "__array__"), _from_array),
+    (_is_list, _from_sequence),
+)

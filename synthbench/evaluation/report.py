@@ -1,0 +1,315 @@
+"""What an evaluation found: scores with their intervals, as values, as JSON and as a table."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthbench.features import label_names
+from synthbench.tasks.base import Breakdown, Task
+from synthbench.text import text_table
+
+#: The standard normal deviate of a two-sided 95% interval.
+_Z = 1.959963984540054
+#: How many ids of each problem `Report.to_dict` and the printed report name.
+_IDS_IN_DICT, _IDS_IN_TEXT = 100, 3
+
+
+@dataclasses.dataclass(frozen=True)
+class Score:
+    """The metrics of some rows.
+
+    Attributes:
+        rows: how many.
+        metrics: the mean of each metric, without the rows of which it says nothing (NaN); NaN if
+            there is no other.
+        intervals: the 95% Wilson interval of each metric that is 0 or 1 for every row.
+    """
+
+    rows: int
+    metrics: dict[str, float]
+    intervals: dict[str, tuple[float, float]]
+
+    @property
+    def accuracy(self) -> float:
+        """The task's first metric, where that is an accuracy.
+
+        Raises:
+            AttributeError: it is another metric.
+        """
+        name = next(iter(self.metrics))
+        if name.endswith("accuracy"):
+            return self.metrics[name]
+        raise AttributeError(f"no accuracy, as the task measures {', '.join(self.metrics)}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The score as JSON values: a mean that is no finite number is None."""
+        values: dict[str, Any] = {"rows": self.rows}
+        for name, mean in self.metrics.items():
+            values[name] = mean if math.isfinite(mean) else None
+            if name in self.intervals:
+                values[f"{name}_interval"] = list(self.intervals[name])
+        return values
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Report:
+    """Scores of predictions; printed, a table.
+
+    Attributes:
+        task: name of the task.
+        variant: its variant.
+        overall: the score of all evaluated rows.
+        splits: the score of each evaluated split.
+        by: for each breakdown's column, the score of the rows with each of its values, whatever
+            their split. The values are class names for class labels, bands such as `"11..20"` for
+            lengths, else as in the column.
+        missing: ids without a prediction, which scored as wrong.
+        unknown: ids with a prediction that are in none of the evaluated splits.
+        repeated: ids with more than one prediction, of which the first counted.
+        unreadable: ids (`"row 7"`, counted from 0, for rows without) whose prediction could not
+            be read as an answer and scored as wrong.
+        baselines: what is reached without solving the task, by name.
+        without_predictions: splits that were not evaluated because no row of theirs had one,
+            where no split was named.
+        answered: the score of the rows whose prediction could be read; the other rows, which
+            score as wrong in all other scores, are left out.
+        readings: how many of these were read as a value, as text that holds an answer, or as the
+            argmax of scores.
+        warning: if most predictions cannot be read, one of them, and what would mend it.
+    """
+
+    task: str
+    variant: str
+    overall: Score
+    splits: dict[str, Score]
+    by: dict[str, dict[Any, Score]]
+    missing: tuple[str, ...]
+    unknown: tuple[str, ...]
+    repeated: tuple[str, ...]
+    unreadable: tuple[str, ...]
+    baselines: dict[str, float]
+    without_predictions: tuple[str, ...]
+    answered: Score
+    readings: dict[str, int]
+    warning: str | None
+
+    @property
+    def rows(self) -> int:
+        """How many rows were evaluated."""
+        return self.overall.rows
+
+    @property
+    def metrics(self) -> dict[str, float]:
+        """The mean of each metric over all evaluated rows."""
+        return self.overall.metrics
+
+    @property
+    def intervals(self) -> dict[str, tuple[float, float]]:
+        """The 95% Wilson interval of each metric that is 0 or 1 for every row."""
+        return self.overall.intervals
+
+    @property
+    def accuracy(self) -> float:
+        """The task's first metric over all evaluated rows, where that is an accuracy."""
+        return self.overall.accuracy
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as JSON values; of each kind of problem the first 100 ids are named."""
+        values = {"task": self.task, "variant": self.variant, **self.overall.to_dict()}
+        values["splits"] = {name: score.to_dict() for name, score in self.splits.items()}
+        values["by"] = {
+            column: {str(value): score.to_dict() for value, score in scores.items()}
+            for column, scores in self.by.items()
+        }
+        for problem, ids in self._problems().items():
+            values[problem] = len(ids)
+            values[f"{problem}_ids"] = list(ids[:_IDS_IN_DICT])
+        values["answered"] = self.answered.to_dict()
+        values["readings"] = dict(self.readings)
+        values["warning"] = self.warning
+        values["baselines"] = dict(self.baselines)
+        values["without_predictions"] = list(self.without_predictions)
+        return values
+
+    def to_pandas(self) -> Any:
+        """The scores as a `pandas.DataFrame`, a row for each split and each group of rows.
+
+        Returns:
+            Columns `by` (`split`, or a breakdown's column) and `value`, `rows`, each metric, and
+            for metrics with an interval its ends as `METRIC_low` and `METRIC_high`.
+        """
+        import pandas as pd
+
+        table = []
+        for title, scores in self._groups().items():
+            for value, score in scores.items():
+                line = {"by": title, "value": value, "rows": score.rows}
+                for name, mean in score.metrics.items():
+                    line[name] = mean
+                    if name in self.intervals:
+                        ends = score.intervals.get(name, (math.nan, math.nan))
+                        line[f"{name}_low"], line[f"{name}_high"] = ends
+                table.append(line)
+        return pd.DataFrame(table)
+
+    def __repr__(self) -> str:
+        notes = "\n".join(self._notes())
+        return "\n\n".join([f"{self.task}, {self.variant}", self._table(), notes])
+
+    def _repr_html_(self) -> str:
+        """The report as notebooks show it."""
+        lines = [f"<p><b>{escape(f'{self.task}, {self.variant}')}</b></p>", "<table>"]
+        head = self._head()
+        for title, scores in self._groups().items():
+            lines.append(_html_row("th", [title, *head]))
+            for value, score in scores.items():
+                lines.append(_html_row("td", [str(value), *self._cells(score)]))
+        notes = "<br>".join(escape(note) for note in self._notes())
+        return "\n".join([*lines, "</table>", f"<p>{notes}</p>"])
+
+    def _problems(self) -> dict[str, tuple[str, ...]]:
+        return {
+            "missing": self.missing,
+            "unknown": self.unknown,
+            "repeated": self.repeated,
+            "unreadable": self.unreadable,
+        }
+
+    def _groups(self) -> dict[str, dict[Any, Score]]:
+        """The scores of the splits, of all rows and of the answered ones, and each breakdown's."""
+        splits: dict[Any, Score] = dict(self.splits)
+        if len(splits) > 1:
+            splits["all"] = self.overall
+        if self.answered.rows < self.rows:
+            splits["answered rows"] = self.answered
+        return {"split": splits, **self.by}
+
+    def _head(self) -> list[str]:
+        """The names of the columns that `_cells` fills."""
+        head = ["rows"]
+        for name in self.metrics:
+            head += [name, "95% interval"] if name in self.intervals else [name]
+        return head
+
+    def _cells(self, score: Score) -> list[str]:
+        """A score in the columns of `_head`; a score of no rows has no intervals."""
+        cells = [f"{score.rows:,}"]
+        for name, mean in score.metrics.items():
+            cells.append(_number(mean))
+            if name in self.intervals:
+                cells.append(" to ".join(map(_number, score.intervals.get(name, (math.nan,)))))
+        return cells
+
+    def _table(self) -> str:
+        """The splits and each breakdown under a head of its own, all columns aligned."""
+        head = self._head()
+        lines: list[list[str]] = []
+        for title, scores in self._groups().items():
+            lines += [[""] * (1 + len(head)), [title, *head]]
+            lines += [[str(value), *self._cells(score)] for value, score in scores.items()]
+        return text_table(lines[1], lines[2:], right=range(1, 1 + len(head)))
+
+    def _notes(self) -> list[str]:
+        """What to compare with, and what was wrong with the predictions."""
+        notes = [f"For comparison, {name}: {_number(v)}" for name, v in self.baselines.items()]
+        counted = [f"{read_as} ({count:,})" for read_as, count in self.readings.items()]
+        if counted:
+            notes.append(f"Read as: {', '.join(counted)}")
+        meaning = {
+            "missing": "no prediction, scored as wrong",
+            "unknown": f"not in {', '.join(self.splits)}",
+            "repeated": "the first prediction counts",
+            "unreadable": "no answer, scored as wrong",
+        }
+        for problem, ids in self._problems().items():
+            if ids:
+                named = ", ".join(f"{one!r:.40}" for one in ids[:_IDS_IN_TEXT])
+                more = ", ..." if len(ids) > _IDS_IN_TEXT else ""
+                notes.append(f"{len(ids):,} {problem} ({meaning[problem]}): {named}{more}")
+        if not any(self._problems().values()):
+            notes.append("No prediction is missing, unknown, repeated or unreadable.")
+        if self.without_predictions:
+            named = ", ".join(self.without_predictions)
+            notes.append(f"Not evaluated, having no predictions: {named}")
+        return notes
+
+
+def _html_row(tag: str, cells: Sequence[str]) -> str:
+    return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
+
+
+def _number(mean: float) -> str:
+    if math.isnan(mean):
+        return "-"
+    return f"{mean:.4f}" if mean == 0.0 or 1e-3 <= abs(mean) < 1e4 else f"{mean:.2e}"
+
+
+def wilson(successes: float, trials: int) -> tuple[float, float]:
+    """The 95% score interval of a proportion, without continuity correction.
+
+    Args:
+        successes: how many trials succeeded, 0 to `trials`.
+        trials: how many there were, at least 1.
+
+    Example:
+        >>> from synthbench.evaluation.report import wilson
+        >>> low, high = wilson(9, 10)
+        >>> round(low, 3), round(high, 3)
+        (0.596, 0.982)
+
+    Source: Wilson, Probable inference, the law of succession, and statistical inference (1927).
+    """
+    share, spread = successes / trials, _Z * _Z / trials
+    centre = (share + spread / 2) / (1 + spread)
+    half = math.sqrt(share * (1 - share) * spread + spread * spread / 4) / (1 + spread)
+    # The bounds that are exactly 0 and 1 would otherwise be off by rounding.
+    low = 0.0 if successes == 0 else centre - half
+    high = 1.0 if successes == trials else centre + half
+    return low, high
+
+
+def score_of(task: Task, values: NDArray[np.float64]) -> Score:
+    """The score of rows with these metrics, float64 `(rows, metrics)` in the task's order."""
+    metrics, intervals = {}, {}
+    for name, column in zip(task.metrics, values.T, strict=True):
+        told = column[~np.isnan(column)]
+        metrics[name] = float(told.sum() / len(told)) if len(told) else math.nan
+        if len(told) and name in task.binary_metrics:
+            intervals[name] = wilson(float(told.sum()), len(told))
+    return Score(len(values), metrics, intervals)
+
+
+def scores_by(
+    task: Task, breakdown: Breakdown, column: Sequence[Any], values: NDArray[np.float64]
+) -> dict[Any, Score]:
+    """The score of the rows with each value of a column, or in each band of values, in order.
+
+    Args:
+        task: the task.
+        breakdown: which column, and how wide its bands are.
+        column: the column's value of each row.
+        values: the metrics of each row, float64 `(rows, metrics)`.
+    """
+    width = breakdown.width
+    if width:
+        column = [value if value is None else (value - 1) // width for value in column]
+    number: dict[Any, int] = {}
+    numbers = np.array([number.setdefault(value, len(number)) for value in column])
+    classes: Mapping[Any, str] = dict(enumerate(label_names(task.columns[breakdown.column]) or ()))
+
+    def name(value: Any) -> Any:
+        if width and value is not None:
+            return f"{value * width + 1}..{(value + 1) * width}"
+        return classes.get(value, value)
+
+    return {
+        name(value): score_of(task, values[numbers == number[value]])
+        for value in sorted(number, key=lambda value: (value is None, value))
+    }

@@ -1,0 +1,175 @@
+"""Rows as they are given to be evaluated: in a dataset directory, or at hand."""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from synthbench.dataset.dataset import Dataset
+from synthbench.errors import DatasetError, UsageError, unknown_name
+from synthbench.registry import make_task
+from synthbench.tasks.base import Parameters, Task
+
+_BATCH_ROWS = 1_024
+
+Columns = Mapping[str, Sequence[Any]]
+
+
+def choose_task(
+    task: str | Task,
+    variant: str | None,
+    parameters: Mapping[str, Any] | Parameters | None,
+    seed: int,
+) -> Task:
+    """The task of this name with the rest chosen, or the task itself.
+
+    Raises:
+        UsageError: a name that does not exist, or a choice beside a task that has made it.
+        ParameterError: unknown or impossible parameters.
+    """
+    if not isinstance(task, Task):
+        return make_task(task, variant, parameters, seed)
+    if variant is not None or parameters is not None or seed != 0:
+        raise UsageError(
+            f"Task {task.name!r} is given with its variant, parameters and seed chosen; "
+            "give none of them beside it, or give its name."
+        )
+    return task
+
+
+@dataclasses.dataclass(frozen=True)
+class RowSource(abc.ABC):
+    """Rows of some splits.
+
+    Attributes:
+        name: what it is called in errors.
+        task: the task with its variant, parameters and seed.
+        sizes: the number of rows of each split.
+    """
+
+    name: str
+    task: Task
+    sizes: dict[str, int]
+
+    @abc.abstractmethod
+    def columns(self, split: str) -> Sequence[str]:
+        """The columns that there are."""
+
+    @abc.abstractmethod
+    def batches(self, split: str, columns: Sequence[str]) -> Iterator[Columns]:
+        """The rows of a split in order: these columns as plain values, some rows at a time."""
+
+
+def open_rows(
+    data: Any,
+    task: str | Task | None,
+    variant: str | None,
+    split: str | None,
+    parameters: Mapping[str, Any] | Parameters | None,
+    seed: int,
+) -> RowSource:
+    """Rows in any of the forms that `evaluation.evaluate` describes.
+
+    Raises:
+        UsageError: none of these forms, or a name that does not exist.
+        DatasetError: a directory that holds no dataset.
+    """
+    if isinstance(data, str | os.PathLike):
+        for name, given in {"task": task, "parameters": parameters, "seed": seed or None}.items():
+            if given is not None:
+                raise UsageError(f"{name}={given!r}: a dataset directory says it; leave it out.")
+        return _open_directory(os.fspath(data), variant, split)
+    if task is None:
+        raise UsageError(
+            f"Rows of type {type(data).__name__} do not say which task they are of; give task=NAME."
+        )
+    return _open_at_hand(data, choose_task(task, variant, parameters, seed), split)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Directory(RowSource):
+    """The rows of one variant of a dataset directory."""
+
+    dataset: Dataset
+
+    def columns(self, split: str) -> Sequence[str]:
+        return ["id", *self.task.columns]
+
+    def batches(self, split: str, columns: Sequence[str]) -> Iterator[Columns]:
+        rows = 0
+        for batch in self.dataset.batches(self.task.variant, split, columns, _BATCH_ROWS):
+            rows += len(batch)
+            yield batch.to_pydict()
+        if rows != self.sizes[split]:
+            raise DatasetError(
+                f"{self.name}: split {split!r} has {rows:,} rows where its manifest says "
+                f"{self.sizes[split]:,}."
+            )
+
+
+def _open_directory(path: str, variant: str | None, split: str | None) -> RowSource:
+    dataset = Dataset.open(path)
+    variant = dataset.variant(variant)
+    if split is not None:
+        dataset.split(variant, split)
+    sizes = {name: record.rows for name, record in dataset.manifest.variants[variant].items()}
+    return _Directory(path, dataset.make_task(variant), sizes, dataset)
+
+
+@dataclasses.dataclass(frozen=True)
+class _AtHand(RowSource):
+    """The rows of `datasets.Dataset`s or of sequences of dicts, by split."""
+
+    splits: Mapping[str, Any]
+
+    def columns(self, split: str) -> Sequence[str]:
+        rows = self.splits[split]
+        return list(rows.column_names if _is_table(rows) else rows[0])
+
+    def batches(self, split: str, columns: Sequence[str]) -> Iterator[Columns]:
+        rows = self.splits[split]
+        if _is_table(rows):
+            yield from rows.with_format(None).select_columns(list(columns)).iter(_BATCH_ROWS)
+            return
+        for first in range(0, len(rows), _BATCH_ROWS):
+            batch = rows[first : first + _BATCH_ROWS]
+            for number, row in enumerate(batch, start=first):
+                if not isinstance(row, Mapping) or not all(name in row for name in columns):
+                    raise UsageError(
+                        f"Row {number} of split {split!r} is no dict with the columns "
+                        f"{', '.join(columns)}, as row 0 is."
+                    )
+            yield {name: [row[name] for row in batch] for name in columns}
+
+
+def _is_table(rows: Any) -> bool:
+    """Whether these are rows of `datasets`, which need not be imported to tell."""
+    return hasattr(rows, "column_names") and hasattr(rows, "select_columns")
+
+
+def _open_at_hand(data: Any, task: Task, split: str | None) -> RowSource:
+    splits = data
+    if not isinstance(data, Mapping):
+        splits = {split or str(getattr(data, "split", None) or "rows"): data}
+    if split is not None and split not in splits:
+        raise unknown_name("split of the rows", split, splits)
+    for name, rows in splits.items():
+        _check_rows(name, rows)
+    return _AtHand("the rows", task, {name: len(rows) for name, rows in splits.items()}, splits)
+
+
+def _check_rows(split: str, rows: Any) -> None:
+    if isinstance(rows, str | bytes) or not (_is_table(rows) or isinstance(rows, Sequence)):
+        raise UsageError(
+            f"Rows of split {split!r} are of type {type(rows).__name__}: expected a "
+            "datasets.Dataset or a sequence of dicts."
+        )
+    if not hasattr(rows, "__len__"):
+        raise UsageError(f"Rows of split {split!r} are streamed; give them as list(...).")
+    if not len(rows):
+        raise UsageError(f"Split {split!r} has no rows.")
+    if not _is_table(rows) and not isinstance(rows[0], Mapping):
+        raise UsageError(f"Row 0 of split {split!r} is {rows[0]!r:.60}: expected a dict.")

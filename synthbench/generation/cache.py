@@ -1,0 +1,209 @@
+"""One call to a dataset: made on first use into a cache, opened from there ever after.
+
+    CACHE/listops-0f4c.../      a dataset directory; its name holds a hash of the request
+    CACHE/listops-0f4c....lock  held by the process that makes it; others wait
+    CACHE/arrow/                the same rows as `datasets` memory-maps them
+
+CACHE is the directory that `SYNTHBENCH_CACHE` names, else `synthbench/datasets` in the user's
+cache.
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import hashlib
+import inspect
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import filelock
+
+from synthbench.dataset.dataset import Dataset
+from synthbench.dataset.staging import check_whole, finished
+from synthbench.errors import DatasetError
+from synthbench.features import is_image
+from synthbench.generation.generate import generate
+from synthbench.generation.request import plan_rows
+from synthbench.registry import make_task
+from synthbench.tasks.base import Task
+from synthbench.tasks.images.locations import carried_source_dirs, source_dirs
+from synthbench.version import __version__
+
+if TYPE_CHECKING:
+    import datasets
+
+#: The environment variable that names the cache directory.
+CACHE_VARIABLE = "SYNTHBENCH_CACHE"
+
+
+def load_dataset(
+    task: str,
+    split: str | None = None,
+    *,
+    variant: str | None = None,
+    seed: int = 0,
+    rows: Mapping[str, int] | None = None,
+    preset: str = "paper",
+    **parameters: Any,
+) -> datasets.Dataset | datasets.DatasetDict:
+    """A dataset by its task's name, made on first use and opened from a cache ever after.
+
+    The same call gives the same rows on every machine, and nothing is downloaded. The cache
+    directory is the one that `SYNTHBENCH_CACHE` names, else `synthbench/datasets` in the user's
+    cache. Where neither can be written, the dataset goes to a temporary directory, and a line on
+    standard error says so.
+
+    Args:
+        task: name of the task.
+        split: the split to open; default: all splits.
+        variant: one of the task's variants; default: the first.
+        seed: whole number from 0.
+        rows: rows of splits that differ from the preset.
+        preset: sizes: "paper", or "small" with 1/100 of them (at least 100 rows a split).
+        parameters: parameters of the task that differ from the defaults.
+
+    Returns:
+        The split, or without `split` a `DatasetDict` of all splits.
+
+    Raises:
+        UsageError: a name that does not exist, or a number that is not allowed.
+        ParameterError: impossible parameters, or more rows than exist.
+        SynthbenchError: the rows cannot be found, or the files not be written.
+
+    Example:
+        >>> import synthbench
+        >>> test = synthbench.load_dataset("parity", split="test", preset="small")
+        >>> len(test), test.features["label"].names[:3]
+        (102, ['0', '1', '2'])
+    """
+    made = make_task(task, variant, parameters, seed)
+    if split is not None:
+        made.split(split)
+    dataset = cached_dataset(made, preset, rows)
+    return open_with_datasets(dataset, made.variant, split)
+
+
+def open_with_datasets(
+    dataset: Dataset, variant: str, split: str | None = None
+) -> datasets.Dataset | datasets.DatasetDict:
+    """One variant of a dataset directory, as `datasets` opens it.
+
+    `datasets.load_dataset(DIRECTORY)` finds earlier rows again by the directory's last name.
+    Named file by file, the shards are found by their full paths and times instead.
+
+    Raises:
+        UsageError: there is no such split.
+        DatasetError: a shard is missing.
+    """
+    import datasets
+
+    if split is not None:
+        dataset.split(variant, split)
+    check_whole(dataset)
+    files = {
+        name: [str((dataset.path / shard.file).resolve()) for shard in record.shards]
+        for name, record in dataset.manifest.variants[variant].items()
+    }
+    arrow = _writable(_cache_directory()) / "arrow"
+    opened: datasets.Dataset | datasets.DatasetDict = datasets.load_dataset(
+        "parquet", data_files=files, split=split, cache_dir=str(arrow)
+    )
+    return opened
+
+
+def cached_dataset(task: Task, preset: str, rows: Mapping[str, int] | None) -> Dataset:
+    """The dataset of a request, made if it is not there yet or not whole."""
+    request = _request(task, preset, rows)
+    name = f"{task.name}-{hashlib.sha256(_canonical(request)).hexdigest()[:32]}"
+    # A cache that cannot be written may still hold the dataset.
+    if (there := _whole(_cache_directory() / name)) is not None:
+        return there
+    plan_rows(task, preset, rows)  # refuses impossible requests before anything is written
+    target = _writable(_cache_directory()) / name
+    with filelock.FileLock(f"{target}.lock"):
+        if (there := _whole(target)) is not None:
+            return there
+        generate(
+            task.name,
+            variant=task.variant,
+            out=target,
+            seed=task.seed,
+            preset=preset,
+            rows=rows,
+            parameters=task.parameters.to_dict(),
+            overwrite=True,  # only a broken entry, or an interrupted run, can lie there
+        )
+    return Dataset.open(target)
+
+
+def _whole(target: Path) -> Dataset | None:
+    """The dataset at a place, None if there is none or a file of it is missing."""
+    try:
+        if (dataset := finished(target)) is not None:
+            check_whole(dataset)
+    except (DatasetError, OSError):
+        return None
+    return dataset
+
+
+def _request(task: Task, preset: str, rows: Mapping[str, int] | None) -> dict[str, Any]:
+    """Everything that the rows depend on, as JSON values."""
+    request = {
+        "synthbench": __version__,
+        "task": task.name,
+        "variant": task.variant,
+        "parameters": task.parameters.to_dict(),
+        "seed": task.seed,
+        "preset": preset,
+        "rows": dict(rows or {}),
+    }
+    if any(map(is_image, task.columns.values())):
+        request["sources"] = [carried_source_dirs(), *map(str, source_dirs())]
+    if not type(task).__module__.startswith("synthbench."):
+        # Our version says nothing about the tasks of other packages.
+        request["source"] = _source_of(type(task))
+    return request
+
+
+def _source_of(task: type[Task]) -> str | None:
+    """The text of the module that defines a task, None where only the interpreter has seen it."""
+    try:
+        return inspect.getsource(sys.modules[task.__module__])
+    except (OSError, TypeError):
+        return None
+
+
+def _canonical(request: Mapping[str, Any]) -> bytes:
+    return json.dumps(request, sort_keys=True, separators=(",", ":")).encode()
+
+
+def _cache_directory() -> Path:
+    if chosen := os.environ.get(CACHE_VARIABLE):
+        return Path(chosen).expanduser().absolute()
+    cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(cache).expanduser().absolute() / "synthbench" / "datasets"
+
+
+@functools.cache
+def _writable(directory: Path) -> Path:
+    """The directory, or one that lasts as long as this process if it cannot be written."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=directory).close()
+    except OSError as error:
+        other = Path(tempfile.mkdtemp(prefix="synthbench-"))
+        atexit.register(shutil.rmtree, other, ignore_errors=True)
+        print(
+            f"The cache {directory} cannot be written ({error.strerror or error}); datasets of "
+            f"this process go to {other}. Set {CACHE_VARIABLE} to a directory that can be written.",
+            file=sys.stderr,
+        )
+        return other
+    return directory

@@ -1,0 +1,249 @@
+"""Make a dataset directory: plan it, sample and write each split, publish it."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from synthbench.dataset.card import write_card
+from synthbench.dataset.dataset import MANIFEST, Dataset, Manifest, SplitRecord
+from synthbench.dataset.staging import (
+    Staging,
+    check_whole,
+    describe_difference,
+    finished,
+    open_staging,
+    repair,
+    write_json,
+)
+from synthbench.engine.engine import Engine, check_workers
+from synthbench.engine.open import open_engine
+from synthbench.errors import SynthbenchError, UsageError
+from synthbench.generation.request import DatasetPlan, Request, plan_dataset
+from synthbench.generation.resume import SplitCheckpoint
+from synthbench.generation.shards import ShardPlan
+from synthbench.generation.writer import open_writer
+from synthbench.progress import progress_bar
+from synthbench.registry import task_names
+from synthbench.sampling.plan import drawing_order
+from synthbench.sampling.seen import FingerprintSet
+from synthbench.sampling.splits import SplitSampler
+from synthbench.tasks.base import Split, Task
+from synthbench.tasks.images.locations import SourceDir, use_source_dir
+from synthbench.version import __version__
+
+
+def generate(
+    task: str,
+    *,
+    variant: str | Sequence[str] | None = None,
+    out: str | Path | None = None,
+    seed: int = 0,
+    preset: str = "paper",
+    rows: Mapping[str, int] | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    shard_rows: int | None = None,
+    workers: int | None = None,
+    engine: str = "local",
+    scheduler: str | None = None,
+    source_dir: SourceDir | None = None,
+    overwrite: bool = False,
+    progress: bool = True,
+) -> Manifest:
+    """Make a dataset directory; `run` says what happens if the directory already exists.
+
+    Args:
+        task: name of the task.
+        variant: one or more of its variants, or "all"; default: the first.
+        out: the directory; default: one named after the task, in the working directory.
+        seed: whole number from 0.
+        preset: "paper" for the papers' split sizes, or "small" for 1/100 of them, at least 100 rows
+            a split.
+        rows: number of rows by split, where it differs from the preset.
+        parameters: parameters that differ from the defaults.
+        shard_rows: rows of a Parquet file.
+        workers: how many processes make blocks, at most 256; default: the usable cores, or 1 in a
+            daemonic process. At most one is started for each block that can be made in parallel.
+        engine: "local" or "dask".
+        scheduler: address of a running Dask scheduler.
+        source_dir: where source images lie, for tasks made from images: a directory, several, or
+            a mapping from sources to directories; see `tasks.images.locations.use_source_dir`.
+        overwrite: replace a finished dataset, or an interrupted run with other options.
+        progress: show a bar on standard error, if that is a terminal.
+
+    Returns:
+        The manifest, as written to the directory.
+
+    Raises:
+        UsageError: a name that does not exist, or a place that cannot be used.
+        ParameterError: impossible parameters, or more rows than exist.
+        SynthbenchError: too few distinct rows were found, or a file cannot be written.
+
+    Example:
+        >>> import synthbench
+        >>> rows = {"train": 300, "test": 200}
+        >>> manifest = synthbench.generate("parity", out="made", seed=1, rows=rows)
+        >>> {name: split.rows for name, split in manifest.variants["default"].items()}
+        {'train': 300, 'test': 200}
+    """
+    request = Request(
+        task, variant, out, seed, preset, rows, parameters, shard_rows,
+        workers, engine, scheduler, source_dir, overwrite, progress,
+    )  # fmt: skip
+    return run(request).manifest
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """What a run of `generate` did.
+
+    Attributes:
+        path: the dataset directory.
+        manifest: its manifest.
+        seconds: how long each split took, by variant and split; empty if the dataset existed.
+    """
+
+    path: Path
+    manifest: Manifest
+    seconds: dict[str, dict[str, float]]
+
+
+def run(request: Request) -> Outcome:
+    """Make the dataset directory that a request asks for.
+
+    A finished dataset of the same request is kept. One of another request is an error unless
+    `overwrite`. An interrupted run of the same request is resumed and gives the same bytes.
+
+    Raises:
+        UsageError: a name that does not exist, or a place that cannot be used.
+        ParameterError: impossible parameters, or more rows than exist.
+        SynthbenchError: too few distinct rows were found, or a file cannot be written.
+    """
+    check_workers(request.workers)
+    with use_source_dir(request.source_dir):
+        plan = plan_dataset(request)
+        command, target = plan.command(), request.target
+        repair(target)
+        there = finished(target)
+        if there is not None and not request.overwrite:
+            _check_same(there, command)
+            return Outcome(target, there.manifest, {})
+        # A run that another version started must not be resumed: its bytes could differ.
+        command["synthbench"] = __version__
+        with (
+            open_engine(
+                request.engine, request.workers, request.scheduler, plan.most_blocks
+            ) as engine,
+            open_staging(target, command, request.overwrite) as staging,
+            progress_bar(
+                request.progress, total=plan.rows, desc=request.task, unit=" rows", unit_scale=True
+            ) as bar,
+        ):
+            records: dict[str, dict[str, SplitRecord]] = {}
+            seconds: dict[str, dict[str, float]] = {}
+            for task in plan.tasks:
+                engine.check(task)
+                records[task.variant], seconds[task.variant] = {}, {}
+                seen: dict[int, FingerprintSet] = {}  # fingerprints by bucket, of all splits
+                for split in drawing_order(task):
+                    started = time.perf_counter()
+                    bar.set_postfix_str(f"{task.variant}/{split.name}")
+                    record = _make_split(plan, task, split, seen, engine, staging, bar)
+                    records[task.variant][split.name] = record
+                    seconds[task.variant][split.name] = time.perf_counter() - started
+            manifest = plan.manifest(records)
+            write_json(staging.path / MANIFEST, manifest.to_dict())
+            write_card(staging.path, manifest, plan.tasks)
+            staging.publish(request.overwrite)
+    return Outcome(target, manifest, seconds)
+
+
+def _make_split(
+    plan: DatasetPlan,
+    task: Task,
+    split: Split,
+    seen: dict[int, FingerprintSet],
+    engine: Engine,
+    staging: Staging,
+    bar: tqdm[Any],
+) -> SplitRecord:
+    """Sample and write one split, resuming from its checkpoint."""
+    checkpoint = SplitCheckpoint(staging, task, split)
+    quotas = plan.quotas[task.variant]
+    rows = quotas.rows(split.name)
+    shard_plan = ShardPlan.of(task, staging.path, split.name, rows, plan.shard_rows)
+    with open_writer(engine, shard_plan, checkpoint.shards, checkpoint.save) as writer:
+        checkpoint.restore(seen, writer.add_finished_rows)
+        bar.update(checkpoint.rows)
+        if checkpoint.record is not None:
+            return checkpoint.record
+        sampler = SplitSampler(task, split, quotas, seen, engine, state=checkpoint.state)
+        emitted, state = checkpoint.emitted, sampler.state()
+        for drawn in sampler.rounds():
+            # The state before the round: a resumed run makes the round again.
+            writer.write_round(task, drawn, emitted, {"emitted": emitted, "state": state})
+            emitted, state = emitted + len(drawn), sampler.state()
+            bar.update(min(len(drawn), max(0, emitted - checkpoint.rows)))
+        shards = writer.finish()
+    record = SplitRecord(
+        rows=rows,
+        buckets={task.bucket_label(b): count for b, count in sampler.taken().items()},
+        candidates=sampler.tried,
+        digest=writer.digest.hexdigest(),
+        shards=tuple(shards),
+    )
+    checkpoint.finish(record)
+    return record
+
+
+def run_all(request: Request) -> Iterator[Outcome]:
+    """`run` for one task, or with the name "all" for every task's default variant.
+
+    With "all", each task gets its own folder in `out` (default: the working directory).
+
+    Raises:
+        UsageError: "all" together with options that belong to one task.
+        SynthbenchError: some tasks of "all" failed; raised after the others are made.
+    """
+    if request.task != "all":
+        yield run(request)
+        return
+    for option in ("variant", "rows", "parameters"):
+        if getattr(request, option):
+            raise UsageError(f"'all' makes every task as it is; {option} goes with one task.")
+    check_workers(request.workers)
+    failed = []
+    for name in task_names():
+        try:
+            yield run(dataclasses.replace(request, task=name, out=Path(request.out or ".") / name))
+        except SynthbenchError as error:  # for example, missing source images
+            failed.append(f"{name}: {error}")
+    if failed:
+        raise SynthbenchError("Not all tasks could be made. " + " ".join(failed))
+
+
+def _check_same(there: Dataset, command: dict[str, Any]) -> None:
+    manifest = there.manifest
+    made = {
+        "task": manifest.task,
+        "seed": manifest.seed,
+        "parameters": manifest.parameters,
+        "rows": {
+            variant: {name: split.rows for name, split in splits.items()}
+            for variant, splits in manifest.variants.items()
+        },
+        "shard_rows": manifest.shard_rows,
+        "tables": manifest.tables,
+    }
+    if made != command:
+        raise UsageError(
+            f"Output {str(there.path)!r} holds another dataset "
+            f"({describe_difference(made, command)}); name another --out, or replace it with "
+            "--overwrite."
+        )
+    check_whole(there)

@@ -1,0 +1,159 @@
+"""What a person asks `generate` for, and the plan of the dataset that follows from it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from synthbench.dataset.dataset import Manifest, SplitRecord
+from synthbench.dataset.files import usable_path
+from synthbench.errors import UsageError, check_whole_number, unknown_name
+from synthbench.registry import task_class
+from synthbench.sampling.plan import Plan, check_rows, make_plan, most_blocks
+from synthbench.tasks.base import Task
+from synthbench.tasks.images.locations import SourceDir
+from synthbench.version import __version__
+
+#: How many times smaller the splits of each preset are than the paper's.
+PRESETS = {"paper": 1, "small": 100}
+_SMALLEST_PRESET_SPLIT = 100
+
+
+@dataclasses.dataclass(frozen=True)
+class Request:
+    """What was asked for, on the command line or in Python; `generate` explains every option."""
+
+    task: str
+    variant: str | Sequence[str] | None = None
+    out: str | Path | None = None
+    seed: int = 0
+    preset: str = "paper"
+    rows: Mapping[str, int] | None = None
+    parameters: Mapping[str, Any] | None = None
+    shard_rows: int | None = None
+    workers: int | None = None
+    engine: str = "local"
+    scheduler: str | None = None
+    source_dir: SourceDir | None = None
+    overwrite: bool = False
+    progress: bool = True
+
+    @property
+    def target(self) -> Path:
+        """The dataset directory."""
+        return usable_path("Output", self.task if self.out is None else self.out).resolve()
+
+    def tasks(self) -> list[Task]:
+        """The task in each variant that was asked for.
+
+        Raises:
+            UsageError: a name that does not exist, or a variant named twice.
+            ParameterError: impossible parameters.
+        """
+        chosen = task_class(self.task)
+        if self.variant is None:
+            names: Sequence[str] = [next(iter(chosen.variants))]
+        elif isinstance(self.variant, Sequence) and not isinstance(self.variant, str):
+            names = list(self.variant)
+        else:
+            names = [self.variant]
+        if "all" in names:
+            names = list(chosen.variants)
+        if not names or len(set(names)) < len(names):
+            raise UsageError(f"Variants {', '.join(names)!r}: name each wanted one once.")
+        return [chosen(name, self.parameters, self.seed) for name in names]
+
+
+@dataclasses.dataclass(frozen=True)
+class DatasetPlan:
+    """What a dataset will hold, settled before anything is drawn.
+
+    Attributes:
+        tasks: the task in each of the dataset's variants.
+        quotas: rows of each split and bucket, by variant.
+        shard_rows: rows of a shard.
+    """
+
+    tasks: list[Task]
+    quotas: dict[str, Plan]
+    shard_rows: int
+
+    @property
+    def rows(self) -> int:
+        """Rows of all variants and splits together."""
+        return sum(plan.rows(split) for plan in self.quotas.values() for split in plan.quotas)
+
+    @property
+    def most_blocks(self) -> int:
+        """How many blocks can be made at once."""
+        return max(most_blocks(task, self.quotas[task.variant]) for task in self.tasks)
+
+    def command(self) -> dict[str, Any]:
+        """The plan as JSON values: two runs with the same command make the same bytes."""
+        first, rows = self.tasks[0], {}
+        for task in self.tasks:
+            plan = self.quotas[task.variant]
+            rows[task.variant] = {split.name: plan.rows(split.name) for split in task.splits}
+        return {
+            "task": first.name,
+            "seed": first.seed,
+            "parameters": first.parameters.to_dict(),
+            "rows": rows,
+            "shard_rows": self.shard_rows,
+            "tables": _merged([task.tables for task in self.tasks]),
+        }
+
+    def manifest(self, variants: Mapping[str, Mapping[str, SplitRecord]]) -> Manifest:
+        """The manifest of the dataset whose splits were made."""
+        command = self.command()
+        del command["rows"]  # each split's record has its rows
+        made = {
+            task.variant: {split.name: variants[task.variant][split.name] for split in task.splits}
+            for task in self.tasks
+        }
+        return Manifest(**command, variants=made, synthbench=__version__)
+
+
+def plan_dataset(request: Request) -> DatasetPlan:
+    """Settle what is to be made.
+
+    Raises:
+        UsageError: a name that does not exist, or a number that is not allowed.
+        ParameterError: impossible parameters, or more rows than exist.
+    """
+    tasks = request.tasks()
+    quotas = {task.variant: plan_rows(task, request.preset, request.rows) for task in tasks}
+    if request.shard_rows is not None:
+        check_whole_number("Shard rows", request.shard_rows, least=1)
+    return DatasetPlan(tasks, quotas, request.shard_rows or tasks[0].shard_rows)
+
+
+def plan_rows(task: Task, preset: str, rows: Mapping[str, int] | None) -> Plan:
+    """How many rows `generate` makes of each split and bucket of a variant.
+
+    Raises:
+        UsageError: a preset or split that does not exist, or a number that is not allowed.
+        ParameterError: more rows than exist.
+    """
+    if preset not in PRESETS:
+        raise unknown_name("preset", preset, PRESETS)
+    wanted = check_rows(task, rows)
+    sizes = {}
+    for split in task.splits:
+        least = min(split.rows, _SMALLEST_PRESET_SPLIT)
+        sizes[split.name] = max(split.rows // PRESETS[preset], least)
+    capped = make_plan(task, sizes, at_most=True)
+    sizes = {name: capped.rows(name) for name in sizes}
+    return make_plan(task, {**sizes, **wanted})
+
+
+def _merged(tables: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The tables of several variants in one; what has the same name is the same."""
+    merged: dict[str, Any] = {}
+    for table in tables:
+        for name, entry in table.items():
+            both = isinstance(entry, dict) and isinstance(merged.get(name), dict)
+            merged[name] = _merged([merged[name], entry]) if both else entry
+    return merged

@@ -1,0 +1,252 @@
+"""The shards of a split: where they are cut, and the bytes and digests of each.
+
+`make_shard` is a pure function of a shard's rows. It runs in a thread of this process, or on the
+workers that have the rows (`make_shards`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import hashlib
+import io
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from synthbench.dataset.dataset import columns_of
+from synthbench.dataset.digest import CHUNK_ROWS, RowDigest, ids
+from synthbench.features import Feature, Features, arrow_schema, is_image, value
+from synthbench.sampling.blocks import Run, Selection
+from synthbench.tasks.base import Block, Task
+
+
+def shard_file(variant: str, split: str, number: int, count: int) -> str:
+    """Path of a shard in its dataset directory."""
+    return f"data/{variant}/{split}-{number:05d}-of-{count:05d}.parquet"
+
+
+def rows_table(task: Task, block: Block, fingerprints: NDArray[np.uint64]) -> pa.Table:
+    """Rows as they stand in a shard: their ids, then the task's columns."""
+    columns = {"id": ids(fingerprints), **task.render(block)}
+    return pa.table(columns, schema=arrow_schema(columns_of(task)))
+
+
+@dataclasses.dataclass(frozen=True)
+class ShardSpec:
+    """One shard of a split.
+
+    Rows are numbered from the split's first row. The chunks of the split's digest do not end where
+    shards end; each chunk is hashed together with the shard in which it ends.
+
+    Attributes:
+        file: path in the dataset directory.
+        features: the columns.
+        first, last: its rows are those from number `first` to before `last`.
+        group_rows: rows of every row group but the last.
+        begin: number of the row with which the first of its chunks begins, at most `first`.
+        hashed: number of the row before which the last of its chunks ends, at most `last`.
+    """
+
+    file: str
+    features: Features
+    first: int
+    last: int
+    group_rows: int
+    begin: int
+    hashed: int
+
+
+@dataclasses.dataclass(frozen=True)
+class ShardPlan:
+    """How the rows of a split are cut into shards, and where these lie.
+
+    Attributes:
+        directory: the dataset directory.
+        variant, split: names.
+        features: the columns.
+        rows: rows of the whole split.
+        shard_rows: rows of every shard but the last.
+        group_rows: rows of every row group but a shard's last.
+    """
+
+    directory: Path
+    variant: str
+    split: str
+    features: Features
+    rows: int
+    shard_rows: int
+    group_rows: int
+
+    @classmethod
+    def of(cls, task: Task, directory: Path, split: str, rows: int, shard_rows: int) -> ShardPlan:
+        """The plan for a split of a task."""
+        features, group_rows = columns_of(task), task.group_rows
+        return cls(directory, task.variant, split, features, rows, shard_rows, group_rows)
+
+    @property
+    def count(self) -> int:
+        """How many shards there are."""
+        return -(-self.rows // self.shard_rows)
+
+    def shard(self, number: int) -> ShardSpec:
+        """The shard with a number from 0."""
+        first = number * self.shard_rows
+        last = min(first + self.shard_rows, self.rows)
+        file = shard_file(self.variant, self.split, number, self.count)
+        begin = chunk_start(first)
+        hashed = last if last == self.rows else chunk_start(last)
+        if hashed <= first:  # no chunk ends here
+            begin = hashed = first
+        return ShardSpec(file, self.features, first, last, self.group_rows, begin, hashed)
+
+
+def chunk_start(row: int) -> int:
+    """Number of the row with which the digest's chunk of a row begins."""
+    return row - row % CHUNK_ROWS
+
+
+def make_shard(
+    tables: Iterable[pa.Table], spec: ShardSpec, place: Path | io.BytesIO
+) -> list[bytes]:
+    """Write a shard, and hash the chunks that end in it.
+
+    Args:
+        tables: the rows from number `spec.begin` to before `spec.last`, in order, cut anyhow.
+        spec: the shard.
+        place: where its bytes go.
+
+    Returns:
+        The digests of the chunks.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    digest = RowDigest(spec.features)
+    with _open_writer(place, spec.features) as file:
+        for group in _row_groups(_own_rows(tables, spec, digest), spec.group_rows):
+            # One chunk a group, so that the bytes do not depend on how the rows came.
+            file.write_table(group.combine_chunks(), row_group_size=group.num_rows)
+    return digest.all_chunks()
+
+
+def _own_rows(tables: Iterable[pa.Table], spec: ShardSpec, digest: RowDigest) -> Iterator[pa.Table]:
+    """Hash rows as they pass; only those of the shard itself go on."""
+    row = spec.begin
+    for table in tables:
+        digest.update(table.slice(0, max(0, spec.hashed - row)))
+        yield table.slice(max(0, spec.first - row))
+        row += table.num_rows
+
+
+def _row_groups(tables: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:
+    """The same rows in tables of `rows` rows, the last one with what is left."""
+    waiting: list[pa.Table] = []
+    for table in tables:
+        waiting.append(table)
+        if sum(part.num_rows for part in waiting) < rows:
+            continue
+        joined = pa.concat_tables(waiting)
+        while joined.num_rows >= rows:
+            yield joined.slice(0, rows)
+            joined = joined.slice(rows)
+        waiting = [joined]
+    rest = pa.concat_tables(waiting)
+    if rest.num_rows:
+        yield rest
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """Some of the rows of a round: those from number `first` to before `last`."""
+
+    selection: Selection
+    first: int
+    last: int
+
+
+@dataclasses.dataclass(frozen=True)
+class MadeShard:
+    """A shard that is not written yet.
+
+    Attributes:
+        content: the bytes of its file.
+        sha256: their SHA-256, in hexadecimal.
+        chunks: the digests of the chunks that end in it.
+    """
+
+    content: bytes
+    sha256: str
+    chunks: list[bytes]
+
+
+def make_shards(
+    task: Task,
+    before: pa.Table | None,
+    runs: Sequence[Sequence[Run]],
+    parts: Sequence[Part],
+    specs: Sequence[ShardSpec],
+) -> list[MadeShard]:
+    """Make consecutive shards from the rows that were picked for them.
+
+    Args:
+        task: the task.
+        before: rows with which the first chunk begins and that were picked by an earlier run.
+        runs: for each part, the runs that its rows are picked from.
+        parts: the rows after these, in order, up to the last shard's last.
+        specs: the shards.
+    """
+    taken = [
+        part.selection.rows(its, part.first, part.last)
+        for its, part in zip(runs, parts, strict=True)
+    ]
+    tables = [rows_table(task, rows.block, rows.fingerprints) for rows in taken]
+    table = pa.concat_tables(tables if before is None else [before, *tables])
+    first = specs[-1].last - table.num_rows
+    made = []
+    for spec in specs:
+        place = io.BytesIO()
+        chunks = make_shard([table.slice(spec.begin - first, spec.last - spec.begin)], spec, place)
+        content = place.getvalue()
+        made.append(MadeShard(content, hashlib.sha256(content).hexdigest(), chunks))
+    return made
+
+
+@contextlib.contextmanager
+def _open_writer(place: Path | io.BytesIO, features: Features) -> Iterator[pq.ParquetWriter]:
+    with contextlib.ExitStack() as opened:
+        if isinstance(place, Path):
+            # As bytes: pyarrow encodes text as UTF-8, which not every path can be.
+            place = opened.enter_context(pa.OSFile(os.fsencode(place), "wb"))
+        writer = pq.ParquetWriter(
+            place,
+            arrow_schema(features),
+            compression="zstd",
+            write_page_index=True,
+            # Texts, fingerprints and images hardly repeat: no dictionary for them.
+            use_dictionary=[
+                leaf for name, feature in features.items() for leaf in _repeating(name, feature)
+            ],
+        )
+        try:
+            with writer:
+                yield writer
+        finally:
+            # Its destructor must not write again, to a closed file, what an interruption left.
+            writer.is_open = False
+
+
+def _repeating(name: str, feature: Feature) -> list[str]:
+    """Parquet's names of the leaves of a column whose values are numbers or class labels."""
+    if isinstance(feature, list):
+        return _repeating(f"{name}.list.element", feature[0])
+    if "_type" not in feature:
+        return [
+            leaf for key, inner in feature.items() for leaf in _repeating(f"{name}.{key}", inner)
+        ]
+    return [] if is_image(feature) or feature == value("string") else [name]

@@ -1,0 +1,162 @@
+"""Language models: prompts, scores, and the forms that evaluation and training frameworks take.
+
+    >>> from synthbench import llm
+    >>> row = {"text": "[SM 8 [MIN 5 3 ] ]", "label": 1}
+    >>> llm.score("listops", "3 and 8 are 11, so the answer is 1.", row)
+    1.0
+
+Every framework is imported when its function is called: Inspect (extra `inspect`), TRL (`trl`) and
+verifiers (`verifiers`); the extra `llm` has all three.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from synthbench.errors import SynthbenchError
+from synthbench.llm.prompts import prompts
+from synthbench.llm.scoring import score, trl_reward
+
+if TYPE_CHECKING:
+    import inspect_ai
+    import verifiers.v1 as vf
+
+__all__ = [
+    "inspect_task",
+    "load_environment",
+    "prompts",
+    "score",
+    "trl_reward",
+    "verifiers_taskset",
+]
+
+
+def inspect_task(
+    task: str | PathLike[str],
+    split: str = "test",
+    *,
+    limit: int | None = None,
+    variant: str | None = None,
+    seed: int = 0,
+    rows: Mapping[str, int] | None = None,
+    preset: str = "paper",
+    **parameters: Any,
+) -> inspect_ai.Task:
+    """A task of Inspect: each row is a sample, whose answer is right or wrong.
+
+    On the command line: `inspect eval synthbench/listops --model MODEL -T limit=100`.
+
+    Args:
+        task: name of the task, or a dataset directory, as in `prompts`.
+        split: whose rows.
+        limit: how many rows, from the first on; default: all.
+        variant: one of the task's variants.
+        seed: as in `load_dataset`, as is all that follows.
+        rows: rows of splits that differ from the preset.
+        preset: "paper" or "small".
+        parameters: parameters of the task that differ from the defaults.
+
+    Returns:
+        The task, with a sample's `id`, its prompt, the right answer as target, and the row's
+        columns as metadata.
+
+    Raises:
+        UsageError: a name that does not exist, or a task without a single right answer.
+        SynthbenchError: Inspect is not installed.
+    """
+    module = _framework("inspect_tasks", "inspect_ai", "inspect")
+    made: inspect_ai.Task = module.inspect_task(
+        task,
+        split,
+        limit=limit,
+        variant=variant,
+        seed=seed,
+        rows=rows,
+        preset=preset,
+        **parameters,
+    )
+    return made
+
+
+def verifiers_taskset(
+    task: str,
+    *,
+    split: str = "train",
+    variant: str | None = None,
+    seed: int = 0,
+    **parameters: Any,
+) -> vf.Taskset[Any, Any]:
+    """An endless taskset of verifiers, over the fresh rows of `stream`.
+
+    Args:
+        task: name of the task.
+        split: as in `stream`, as is all that follows.
+        variant: one of the task's variants.
+        seed: whole number from 0.
+        parameters: parameters of the task that differ from the defaults.
+
+    Returns:
+        The taskset; its tasks have the row's `id`, a prompt, and a reward of 1.0 or 0.0.
+
+    Raises:
+        UsageError: a name that does not exist, or a task without a single right answer.
+        SynthbenchError: verifiers is not installed.
+    """
+    module = _framework("taskset", "verifiers", "verifiers")
+    config = module.SynthbenchConfig(
+        dataset=task, split=split, variant=variant, seed=seed, parameters=parameters
+    )
+    made: vf.Taskset[Any, Any] = module.SynthbenchTaskset(config)
+    return made
+
+
+def load_environment(
+    task: str = "listops",
+    *,
+    split: str = "train",
+    variant: str | None = None,
+    seed: int = 0,
+    **parameters: Any,
+) -> vf.Env[Any]:
+    """An environment of verifiers in which a model answers a row in one turn.
+
+    On the command line: `vf-eval synthbench-taskset --env.taskset.dataset listops -m MODEL -n 20`.
+
+    Args:
+        task: name of the task.
+        split: as in `stream`, as is all that follows.
+        variant: one of the task's variants.
+        seed: whole number from 0.
+        parameters: parameters of the task that differ from the defaults.
+
+    Returns:
+        The environment, over the same rows as `verifiers_taskset`.
+
+    Raises:
+        UsageError: a name that does not exist, or a task without a single right answer.
+        SynthbenchError: verifiers is not installed.
+    """
+    module = _framework("taskset", "verifiers", "verifiers")
+    made: vf.Env[Any] = module.load_environment(
+        dataset=task, split=split, variant=variant, seed=seed, parameters=parameters
+    )
+    return made
+
+
+def _framework(module: str, package: str, extra: str) -> Any:
+    """One of our modules that imports a framework.
+
+    Raises:
+        SynthbenchError: the framework is not installed.
+    """
+    try:
+        return importlib.import_module(f"{__name__}.{module}")
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("synthbench"):
+            raise
+        raise SynthbenchError(
+            f"{package} is not installed: pip install 'synthbench[{extra}]'."
+        ) from None

@@ -1,0 +1,107 @@
+"""Tasks of Inspect: `inspect eval synthbench/listops --model MODEL -T limit=100`.
+
+Inspect imports this module by the entry point and finds a task for each of ours, by name.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from os import PathLike
+from typing import Any
+
+import inspect_ai
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import ChatMessageUser, ContentImage, ContentText
+from inspect_ai.scorer import Score, Scorer, Target, accuracy, scorer, stderr
+from inspect_ai.solver import TaskState, generate
+
+from synthbench.evaluation.answers import LABEL, answer_writer, find_answer
+from synthbench.llm.prompts import TEXT, image_url, metadata, open_task, question
+from synthbench.llm.scoring import score_completion
+from synthbench.registry import make_task, task_names
+from synthbench.tasks.base import Task
+
+
+def inspect_task(
+    task: str | PathLike[str],
+    split: str = "test",
+    *,
+    limit: int | None = None,
+    variant: str | None = None,
+    seed: int = 0,
+    rows: Mapping[str, int] | None = None,
+    preset: str = "paper",
+    **parameters: Any,
+) -> inspect_ai.Task:
+    """See `synthbench.llm.inspect_task`."""
+    made, dataset = open_task(task, split, limit, variant, seed, rows, preset, parameters)
+    chosen = itertools.islice(dataset.rows(made.variant, split), limit)
+    to_answer = answer_writer(made)
+    samples = [
+        Sample(
+            id=row["id"],
+            input=_input(made, row),
+            target=to_answer(row[LABEL]),
+            metadata=metadata(made, row),
+        )
+        for row in chosen
+    ]
+    return inspect_ai.Task(
+        dataset=MemoryDataset(samples, name=f"{made.name} {made.variant} {split}"),
+        solver=generate(),
+        scorer=right_answer(made.name, made.variant, made.seed, made.parameters.to_dict()),
+        name=made.name,
+        metadata={"digest": dataset.split(made.variant, split).digest},
+    )
+
+
+def _input(task: Task, row: Mapping[str, Any]) -> str | list[Any]:
+    text = question(task, row.get(TEXT))
+    if (url := image_url(task, row)) is None:
+        return text
+    return [ChatMessageUser(content=[ContentImage(image=url), ContentText(text=text)])]
+
+
+@scorer(metrics=[accuracy(), stderr()])
+def right_answer(task: str, variant: str, seed: int, parameters: dict[str, Any]) -> Scorer:
+    """1.0 for a completion that gives the right answer, else 0.0."""
+    made = make_task(task, variant, parameters, seed)
+
+    async def score(state: TaskState, target: Target) -> Score:
+        completion = state.output.completion
+        found = find_answer(made, completion)
+        return Score(
+            value=score_completion(made, completion, state.metadata),
+            answer=None if found is None else str(found),
+            explanation=completion,
+        )
+
+    return score
+
+
+def _register(name: str) -> None:
+    """Let Inspect find a task by its name."""
+
+    @inspect_ai.task(name=name)
+    def made(
+        split: str = "test",
+        limit: int | None = None,
+        variant: str | None = None,
+        seed: int = 0,
+        preset: str = "paper",
+        **parameters: Any,
+    ) -> inspect_ai.Task:
+        return inspect_task(
+            name,
+            split,
+            limit=limit,
+            variant=variant,
+            seed=seed,
+            preset=preset,
+            **parameters,
+        )
+
+
+for _name in task_names():
+    _register(_name)

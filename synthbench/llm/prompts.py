@@ -1,0 +1,196 @@
+"""What a language model is asked: a row as chat messages."""
+
+from __future__ import annotations
+
+import base64
+import functools
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from synthbench.dataset.dataset import Dataset
+from synthbench.errors import UsageError, check_whole_number
+from synthbench.evaluation.answers import LABEL, answer_writer
+from synthbench.features import is_image
+from synthbench.generation.cache import cached_dataset, open_with_datasets
+from synthbench.registry import make_task, task_names
+from synthbench.tasks.base import Task
+
+if TYPE_CHECKING:
+    import datasets
+
+TEXT = "text"
+#: `find_answer` takes what stands there for the answer, whatever comes before.
+ANSWER_FORMAT = "Write your answer on the last line, in the form 'Answer: ...'."
+
+
+def prompts(
+    task: str | PathLike[str],
+    split: str = "test",
+    *,
+    limit: int | None = None,
+    variant: str | None = None,
+    seed: int = 0,
+    rows: Mapping[str, int] | None = None,
+    preset: str = "paper",
+    **parameters: Any,
+) -> datasets.Dataset:
+    """Rows as prompts for language models.
+
+    Args:
+        task: name of a task, whose dataset comes from the cache as in `load_dataset`, or else a
+            dataset directory. A directory that is called like a task is given as `./listops`.
+        split: whose rows.
+        limit: how many rows, from the first on; default: all.
+        variant: one of the task's variants; default: the first.
+        seed: as in `load_dataset`, as is all that follows; of a directory none of these is given.
+        rows: rows of splits that differ from the preset.
+        preset: "paper" or "small".
+        parameters: parameters of the task that differ from the defaults.
+
+    Returns:
+        `id`, `prompt` (one chat message of the user), `answer` (the right answer as text) and the
+        row's columns. Where a row has an image, the message's content is a list of the image's
+        place (`{"type": "image"}`; the image itself is in the row's column) and the text, as
+        processors of Transformers and trainers of TRL take them.
+
+    Raises:
+        UsageError: a name that does not exist, or a task without a single right answer.
+        ParameterError: impossible parameters.
+
+    Example:
+        >>> from synthbench import llm
+        >>> rows = llm.prompts("parity", limit=2, preset="small")
+        >>> rows[0]["prompt"][0]["content"].splitlines()[2:]
+        ['0 7 10 3 =', '', "Write your answer on the last line, in the form 'Answer: ...'."]
+        >>> rows[0]["answer"]
+        '10'
+    """
+    made, dataset = open_task(task, split, limit, variant, seed, rows, preset, parameters)
+    opened: Any = open_with_datasets(dataset, made.variant, split)
+    if limit is not None:
+        opened = opened.select(range(min(limit, len(opened))))
+    columns = opened.column_names
+    to_answer = answer_writer(made)
+    texts = opened[TEXT] if TEXT in columns else [None] * len(opened)
+    opened = opened.add_column("prompt", [placeholder_messages(made, text) for text in texts])
+    opened = opened.add_column("answer", [to_answer(label) for label in opened[LABEL]])
+    return opened.select_columns(["id", "prompt", "answer", *columns[1:]])
+
+
+def open_task(
+    task: str | PathLike[str],
+    split: str,
+    limit: int | None,
+    variant: str | None,
+    seed: int,
+    rows: Mapping[str, int] | None,
+    preset: str,
+    parameters: Mapping[str, Any],
+) -> tuple[Task, Dataset]:
+    """A task whose rows can be asked, with its dataset; arguments as in `prompts`."""
+    if limit is not None:
+        check_whole_number("Limit", limit, least=1)
+    made, dataset = choose_task(task, variant, seed, parameters, rows)
+    if dataset is None:
+        made.split(split)
+        return made, cached_dataset(made, preset, rows)
+    dataset.split(made.variant, split)
+    return made, dataset
+
+
+def choose_task(
+    task: str | PathLike[str],
+    variant: str | None,
+    seed: int,
+    parameters: Mapping[str, Any],
+    rows: Mapping[str, int] | None = None,
+) -> tuple[Task, Dataset | None]:
+    """A task whose rows can be asked, by its name or the directory of a dataset, which it returns.
+
+    Raises:
+        UsageError: neither a task nor a dataset, an unknown variant, seed, rows or parameters
+            beside a directory, or a task without a single right answer.
+    """
+    dataset = None
+    if task in task_names():
+        made = make_task(str(task), variant, parameters, seed)
+    else:
+        for name, given in {"seed": seed, "rows": rows, **parameters}.items():
+            if given:
+                raise UsageError(
+                    f"{name}={given!r}: {str(task)!r} is not a task ({', '.join(task_names())}), "
+                    "and a dataset directory says it itself; leave it out."
+                )
+        dataset = Dataset.open(Path(task))
+        made = dataset.make_task(dataset.variant(variant))
+    check_askable(made)
+    return made, dataset
+
+
+def check_askable(task: Task) -> None:
+    """Make sure that a task's rows can be prompts.
+
+    Raises:
+        UsageError: they cannot.
+    """
+    if (reason := why_not_askable(task)) is not None:
+        raise UsageError(f"Task {task.name!r} is not for language models: {reason}.")
+
+
+def why_not_askable(task: Task) -> str | None:
+    """Why rows of a task cannot be prompts, None if they can."""
+    if TEXT not in task.columns and image_column(task) is None:
+        return "its rows have neither a text nor an image"
+    if LABEL not in task.columns or task.metrics[0] not in task.binary_metrics:
+        return "its answers are not right or wrong as a whole"
+    return None
+
+
+def image_column(task: Task) -> str | None:
+    """The name of the column with the row's image, if there is one."""
+    return next((name for name, feature in task.columns.items() if is_image(feature)), None)
+
+
+def question(task: Task, text: str | None) -> str:
+    """Everything that is asked in words: the rule, the row's text, and where the answer goes."""
+    return "\n\n".join(filter(None, [_instruction(task), text, ANSWER_FORMAT]))
+
+
+@functools.lru_cache(maxsize=64)
+def _instruction(task: Task) -> str:
+    return task.instruction
+
+
+def placeholder_messages(task: Task, text: str | None) -> list[dict[str, Any]]:
+    """The messages of a row, with a mark where its image goes."""
+    content: Any = question(task, text)
+    if image_column(task) is not None:
+        content = [{"type": "image", "text": None}, {"type": "text", "text": content}]
+    return [{"role": "user", "content": content}]
+
+
+def messages(task: Task, row: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The messages of a row, with its image in them, in the form of OpenAI's chat interface."""
+    content: Any = question(task, row.get(TEXT))
+    if (url := image_url(task, row)) is not None:
+        picture = {"type": "image_url", "image_url": {"url": url}}
+        content = [picture, {"type": "text", "text": content}]
+    return [{"role": "user", "content": content}]
+
+
+def image_url(task: Task, row: Mapping[str, Any]) -> str | None:
+    """A row's image as a `data:` URL, None for a row without one."""
+    if (column := image_column(task)) is None:
+        return None
+    return f"data:image/png;base64,{base64.b64encode(row[column]['bytes']).decode()}"
+
+
+def metadata(task: Task, row: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns of a row beside its `id`, without its image; JSON values."""
+    return {
+        name: row[name]
+        for name, feature in task.columns.items()
+        if name in row and not is_image(feature)
+    }

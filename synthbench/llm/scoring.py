@@ -1,0 +1,113 @@
+"""What a language model's completion is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from typing import Any
+
+from synthbench.errors import UsageError
+from synthbench.evaluation.answers import score_answer
+from synthbench.llm.prompts import choose_task
+from synthbench.tasks.base import Task
+
+
+def score(
+    task: str | PathLike[str],
+    text: str | Sequence[Mapping[str, Any]] | None,
+    row: Mapping[str, Any],
+    *,
+    variant: str | None = None,
+    seed: int = 0,
+    **parameters: Any,
+) -> float:
+    r"""Score one completion: the answer is looked for in its text, then judged strictly.
+
+    Args:
+        task: name of the task, or a dataset directory.
+        text: the completion: a text, or chat messages, of which the last counts; None for nothing.
+        row: the row as plain values, with its `label`.
+        variant: the variant, where answers depend on it.
+        seed: the seed, likewise.
+        parameters: parameters that differ from the defaults, likewise.
+
+    Returns:
+        1.0 if the text gives the right answer, else 0.0.
+
+    Raises:
+        UsageError: a name that does not exist, a task without a single right answer, or a row
+            without its label.
+
+    Example:
+        >>> from synthbench import llm
+        >>> row = {"text": "3 4 7 2 =", "label": 7}
+        >>> llm.score("parity", "3 is odd and 4 is even.\nAnswer: 7", row)
+        1.0
+        >>> llm.score("parity", "7 or 2", row)
+        0.0
+    """
+    made, _ = choose_task(task, variant, seed, parameters)
+    return score_completion(made, text, row)
+
+
+def trl_reward(
+    task: str | PathLike[str], *, variant: str | None = None, seed: int = 0, **parameters: Any
+) -> Callable[..., list[float]]:
+    """A reward function for TRL's GRPOTrainer: `reward_funcs=[llm.trl_reward("listops")]`.
+
+    Args:
+        task: name of the task, or a dataset directory.
+        variant: the variant, where answers depend on it.
+        seed: the seed, likewise.
+        parameters: parameters that differ from the defaults, likewise.
+
+    Returns:
+        `reward(completions, **columns)`, which gives 1.0 or 0.0 for each completion, a text or a
+        list of chat messages. `columns` are those of the dataset, each a list as long as
+        `completions`; `prompts` gives a dataset that has them.
+
+    Raises:
+        UsageError: a name that does not exist, or a task without a single right answer.
+
+    Example:
+        >>> from synthbench import llm
+        >>> reward = llm.trl_reward("parity")
+        >>> reward(["Answer: 7", "Answer: 8"], label=[7, 7])
+        [1.0, 0.0]
+    """
+    made, _ = choose_task(task, variant, seed, parameters)
+
+    def reward(completions: Sequence[Any], **columns: Any) -> list[float]:
+        names = [name for name in made.columns if columns.get(name) is not None]
+        rows = [
+            {name: columns[name][number] for name in names} for number in range(len(completions))
+        ]
+        return [score_completion(made, *pair) for pair in zip(completions, rows, strict=True)]
+
+    reward.__name__ = f"synthbench_{made.name.replace('-', '_')}"  # how TRL's logs call it
+    return reward
+
+
+def score_completion(task: Task, completion: Any, row: Mapping[str, Any]) -> float:
+    """1.0 or 0.0 for one completion.
+
+    Raises:
+        UsageError: a row without a column that its answer is judged by.
+    """
+    try:
+        return score_answer(_text_of(completion), row, task)
+    except KeyError as error:
+        raise UsageError(
+            f"The row has no column {error.args[0]!r}, by which answers to {task.name} are judged; "
+            f"it has {', '.join(map(str, row)) or 'none'}."
+        ) from None
+
+
+def _text_of(completion: Any) -> str | None:
+    """The text of a completion: of chat messages, that of the last one."""
+    if completion is None or isinstance(completion, str):
+        return completion
+    content = completion[-1]["content"] if completion else None
+    if content is None or isinstance(content, str):
+        return content
+    return "".join(part.get("text") or "" for part in content)

@@ -1,0 +1,137 @@
+"""A taskset of verifiers over fresh rows, each answered in one turn.
+
+    vf-eval synthbench-taskset --env.taskset.dataset listops -m MODEL -n 20
+
+verifiers finds what it needs by the top-level module `synthbench_taskset`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import openai
+import verifiers.v1 as vf
+from pydantic import Field
+from verifiers.v1.dialects.chat import message_to_wire
+from verifiers.v1.types import UserMessage
+
+from synthbench.evaluation.answers import LABEL, answer_writer
+from synthbench.llm.prompts import check_askable, messages, metadata
+from synthbench.llm.scoring import score_completion
+from synthbench.registry import make_task
+from synthbench.streaming.rounds import Rounds
+
+PLUGIN = "synthbench-taskset"
+
+
+class SynthbenchConfig(vf.TasksetConfig):
+    """Which rows: the options of `--env.taskset.*`."""
+
+    id: str = PLUGIN
+    dataset: str = "listops"
+    """Name of the task of synthbench."""
+    variant: str | None = None
+    split: str = "train"
+    seed: int = 0
+    parameters: dict[str, Any] = Field(default_factory=dict)
+    """Parameters of the task that differ from the defaults."""
+
+
+class SynthbenchData(vf.TaskData):
+    """One row."""
+
+    answer: str
+    """The right answer as text."""
+    row: dict[str, Any]
+    """The row's columns, without its image."""
+    source: tuple[str, str, int, dict[str, Any]]
+    """What makes the task of synthbench that judges answers: name, variant, seed, parameters."""
+
+
+class SynthbenchTask(vf.Task[SynthbenchData]):
+    """A row with its reward."""
+
+    @vf.reward
+    async def right_answer(self, trace: vf.Trace) -> float:
+        """1.0 if the model's reply gives the right answer, else 0.0."""
+        name, variant, seed, parameters = self.data.source
+        task = make_task(name, variant, parameters, seed)
+        return score_completion(task, trace.last_reply, self.data.row)
+
+
+class SynthbenchTaskset(vf.Taskset[SynthbenchTask, SynthbenchConfig]):
+    """Rows of `stream`, without end; row `n` is the same in every run."""
+
+    INFINITE = True
+
+    def __init__(self, config: SynthbenchConfig) -> None:
+        super().__init__(config)
+        self._task = make_task(config.dataset, config.variant, config.parameters, config.seed)
+        check_askable(self._task)
+        self._rounds = Rounds(self._task, config.split)
+
+    def load(self) -> Iterator[SynthbenchTask]:
+        """The rows in the stream's order, each with its prompt and answer."""
+        task, to_answer = self._task, answer_writer(self._task)
+        source = (task.name, task.variant, task.seed, task.parameters.to_dict())
+        for row in self._rows():
+            data = SynthbenchData(
+                id=row["id"],
+                prompt=[UserMessage(content=one["content"]) for one in messages(task, row)],
+                answer=to_answer(row[LABEL]),
+                row=metadata(task, row),
+                source=source,
+            )
+            yield SynthbenchTask(data, self.config.task)
+
+    def _rows(self) -> Iterator[Mapping[str, Any]]:
+        for number in itertools.count():
+            for batch in self._rounds.table(number).to_batches(max_chunksize=256):
+                yield from batch.to_pylist()
+
+
+class OneTurn(vf.Harness[vf.HarnessConfig]):
+    """Sends the prompt once. It needs no container, because the reply is never executed."""
+
+    APPENDS_SYSTEM_PROMPT = True
+    EXECUTES_CODE = False
+    NEEDS_CONTAINER = False
+
+    async def launch(
+        self,
+        ctx: vf.ModelContext,
+        trace: vf.Trace,
+        runtime: vf.Runtime,
+        endpoint: str,
+        secret: str,
+        mcp_urls: dict[str, str],
+        data: vf.TaskData,
+    ) -> vf.ProgramResult:
+        """Ask the model in this process, through the endpoint that records what is said."""
+        system, prompt = self.resolve_prompt(data)
+        sent: list[Any] = [{"role": "system", "content": system}] if system else []
+        sent += [message_to_wire(message) for message in prompt or []]
+        async with openai.AsyncOpenAI(base_url=endpoint, api_key=secret) as client:
+            await client.chat.completions.create(model=ctx.model, messages=sent)
+        return vf.ProgramResult(exit_code=0, stdout="", stderr="")
+
+
+class OneTurnConfig(vf.EnvConfig):
+    """The options of `--env.*`."""
+
+    agent: vf.AgentConfig = vf.AgentConfig(runtime=vf.SubprocessConfig())
+
+
+class OneTurnEnv(vf.Env[OneTurnConfig]):
+    """One model answers one row in one turn."""
+
+    async def run(self, task: vf.Task[Any], agents: vf.Agents) -> None:
+        """Have the model answer; the task's reward follows."""
+        await agents.agent.run(task)
+
+
+def load_environment(**options: Any) -> vf.Env[OneTurnConfig]:
+    """The environment over a `SynthbenchTaskset` with these options."""
+    return OneTurnEnv(OneTurnConfig(taskset=SynthbenchConfig(**options)))

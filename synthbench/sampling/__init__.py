@@ -1,0 +1,1 @@
+"""Which candidates become rows: plans, buckets, splits and fingerprints."""

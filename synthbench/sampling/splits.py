@@ -1,0 +1,151 @@
+"""Which rows a split gets: all that decides lives here and in `buckets`, and is sequential.
+
+Every bucket of a split has its own stream of blocks. Candidates are looked at in order and picked
+when their fingerprint is new, until the bucket has its share of the round; a round's rows are
+then shuffled together. Only fingerprints pass through here, not rows. The result depends on the
+plan and the streams alone, never on workers or on time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from synthbench.engine.engine import Engine
+from synthbench.errors import ExhaustedError
+from synthbench.sampling.blocks import Pick, Round, Selection
+from synthbench.sampling.buckets import BucketStream
+from synthbench.sampling.plan import Plan, share_out
+from synthbench.sampling.seen import FingerprintSet
+from synthbench.tasks.base import Split, Task
+
+
+class SplitSampler:
+    """The rows of one split, round by round.
+
+    Args:
+        task: the task.
+        split: the split.
+        plan: how many rows come from which bucket.
+        seen: fingerprints of accepted rows by bucket, over all splits of the variant; added to.
+        engine: where blocks are made.
+        purpose: coordinates that tell this use of the streams from others.
+        state: where to go on, as `state` gave it before some round.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        split: Split,
+        plan: Plan,
+        seen: dict[int, FingerprintSet],
+        engine: Engine,
+        purpose: Mapping[str, object] | None = None,
+        state: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._task, self._split = task, split
+        self._coordinates = {**task.stream, **(purpose or {}), "split": split.name}
+        state = state or {}
+        quotas = plan.quotas[split.name]
+        self._left = {bucket: quota for bucket, quota in quotas.items() if quota}
+        for bucket, left in state.get("left", {}).items():
+            self._left[int(bucket)] = left
+        self._total = plan.rows(split.name)
+        self._round: int = state.get("round", 0)
+        states = state.get("streams", {})
+        for bucket, left in self._left.items():
+            seen.setdefault(bucket, FingerprintSet()).make_room(left)
+        self._streams = {
+            bucket: BucketStream(
+                task,
+                split,
+                bucket,
+                self._coordinates,
+                seen[bucket],
+                engine,
+                states.get(str(bucket)),
+            )
+            for bucket in self._left
+        }
+
+    def state(self) -> dict[str, Any]:
+        """Where the sampler stands between two rounds, as JSON values."""
+        return {
+            "round": self._round,
+            "left": {str(bucket): left for bucket, left in self._left.items()},
+            "streams": {str(bucket): stream.state() for bucket, stream in self._streams.items()},
+        }
+
+    def taken(self) -> dict[int, int]:
+        """Rows accepted so far, by bucket."""
+        return {bucket: stream.taken for bucket, stream in self._streams.items()}
+
+    @property
+    def tried(self) -> int:
+        """Candidates looked at so far."""
+        return sum(stream.tried for stream in self._streams.values())
+
+    def close(self) -> None:
+        """Give up what was asked of the engine and is not needed."""
+        for stream in self._streams.values():
+            stream.close()
+
+    def rounds(self) -> Iterator[Round]:
+        """The split's rows, in rounds of about `task.round_rows`.
+
+        Raises:
+            ExhaustedError: the buckets are exhausted before the split is full.
+        """
+        try:
+            while any(self._left.values()):
+                yield self._next_round()
+        finally:
+            self.close()
+
+    def _next_round(self) -> Round:
+        rounds_left = -(-sum(self._left.values()) // self._task.round_rows)
+        for _ in range(2):
+            for bucket, stream in self._streams.items():
+                stream.prepare(self._left[bucket])
+        runs: list[Any] = []
+        picks: list[Pick] = []
+        for bucket, stream in self._streams.items():
+            quota = -(-self._left[bucket] // rounds_left)
+            for run, place, rows in stream.take(quota, self._left[bucket]):
+                if not runs or runs[-1] is not run:
+                    runs.append(run)
+                picks.append(Pick(len(runs) - 1, place, rows, bucket))
+                self._left[bucket] -= len(rows)
+        self._share_out_exhausted()
+        if not picks:  # all that was left was owed by buckets that turned out to be exhausted
+            return self._next_round()
+        order = Selection(picks, {**self._coordinates, "order": True}, self._round)
+        self._round += 1
+        return Round(runs, order)
+
+    def _share_out_exhausted(self) -> None:
+        """What exhausted buckets still owe goes to the others."""
+        owed = sum(self._left[b] for b, stream in self._streams.items() if stream.exhausted)
+        if not owed:
+            return
+        others = [b for b, stream in self._streams.items() if not stream.exhausted]
+        if not others:
+            raise ExhaustedError(self._not_filled())
+        for bucket, stream in self._streams.items():
+            if stream.exhausted:
+                self._left[bucket] = 0
+        weight = dict(zip(self._split.buckets, self._task.bucket_weights(self._split), strict=True))
+        shares = share_out(owed, [None] * len(others), tuple(weight[b] for b in others))
+        for bucket, more in zip(others, shares, strict=True):
+            self._left[bucket] += more
+
+    def _not_filled(self) -> str:
+        task = self._task
+        each = ", ".join(
+            f"{task.bucket_name} {task.bucket_label(bucket)}: {count:,} found"
+            for bucket, count in self.taken().items()
+        )
+        return (
+            f"Split {self._split.name} of {task.name} cannot be filled: {self._total:,} rows asked "
+            f"for, {sum(self.taken().values()):,} found before every bucket was exhausted ({each})."
+        )

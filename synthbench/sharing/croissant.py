@@ -1,0 +1,146 @@
+"""Croissant metadata: one JSON-LD file that describes a dataset's files and their columns.
+
+    synthbench export listops --to croissant --out listops/croissant.json
+
+The file lies in the dataset's directory, for its paths start there. Each shard is listed with its
+checksum. Each variant is a set of rows, with a field for each column and one more, `split`, which
+is read from the name of the file. Version 1.1 of the format is the first to describe lists of
+lists.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from synthbench.dataset.card import citations
+from synthbench.dataset.dataset import Shard, columns_of
+from synthbench.dataset.staging import write_json
+from synthbench.features import Feature, label_names
+from synthbench.sharing.parts import Part
+from synthbench.tasks.base import Task
+from synthbench.version import __version__
+
+#: In every description, so that a reader knows one of ours.
+CONFORMS_TO = "http://mlcommons.org/croissant/1.1"
+_LICENSE = "https://spdx.org/licenses/Apache-2.0"
+_PARQUET = "application/x-parquet"
+_SPLIT = r".*/([^/]+)-\d+-of-\d+\.parquet$"
+
+#: What the names below mean, as the specification gives it.
+_CROISSANT_NAMES = (
+    "citeAs", "column", "extract", "field", "fileObject", "fileProperty", "fileSet", "includes",
+    "recordSet", "regex", "source", "transform", "isArray", "arrayShape",
+)  # fmt: skip
+_CONTEXT = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "sc": "https://schema.org/",
+    "cr": "http://mlcommons.org/croissant/",
+    "dct": "http://purl.org/dc/terms/",
+    "conformsTo": "dct:conformsTo",
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    **{name: f"cr:{name}" for name in _CROISSANT_NAMES},
+}
+
+
+def obstacle(task: Task) -> str | None:
+    """Why rows of a task cannot be described, None if they can."""
+    for name, feature in task.columns.items():
+        if _data_type(feature) is None:
+            return f"its column {name!r} is not of numbers or text"
+    return None
+
+
+def write(parts: Sequence[Part], file: Path) -> None:
+    """Describe the parts."""
+    write_json(file, describe(parts))
+    for part in parts:
+        part.advance(part.record.rows)
+
+
+def describe(parts: Sequence[Part]) -> dict[str, Any]:
+    """The parts as JSON-LD."""
+    task, manifest = parts[0].task, parts[0].dataset.manifest
+    variants = {part.task.variant: part.task for part in parts}
+    return {
+        "@context": _CONTEXT,
+        "@type": "sc:Dataset",
+        "conformsTo": CONFORMS_TO,
+        "name": f"synthbench-{task.name}",
+        "description": f"{task.title}. {task.summary} Seed {manifest.seed}.",
+        "license": _LICENSE,
+        "version": __version__,
+        "citeAs": citations(task),
+        "distribution": [
+            *(_file_object(shard) for part in parts for shard in part.record.shards),
+            *(_file_set(variant, parts) for variant in variants),
+        ],
+        "recordSet": [_record_set(task) for task in variants.values()],
+    }
+
+
+def _file_object(shard: Shard) -> dict[str, Any]:
+    return {
+        "@type": "cr:FileObject",
+        "@id": shard.file,
+        "name": shard.file,
+        "contentUrl": shard.file,
+        "contentSize": f"{shard.bytes} B",
+        "encodingFormat": _PARQUET,
+        "sha256": shard.sha256,
+    }
+
+
+def _file_set(variant: str, parts: Sequence[Part]) -> dict[str, Any]:
+    splits = [part.split for part in parts if part.task.variant == variant]
+    return {
+        "@type": "cr:FileSet",
+        "@id": _files_of(variant),
+        "name": _files_of(variant),
+        "encodingFormat": _PARQUET,
+        "includes": [f"data/{variant}/{split}-*.parquet" for split in splits],
+    }
+
+
+def _files_of(variant: str) -> str:
+    return f"{variant}-files"
+
+
+def _record_set(task: Task) -> dict[str, Any]:
+    path = {"extract": {"fileProperty": "fullpath"}, "transform": {"regex": _SPLIT}}
+    fields = [_field(task, "split", {"dtype": "string"}, path)]
+    for name, feature in columns_of(task).items():
+        fields.append(_field(task, name, feature, {"extract": {"column": name}}))
+    return {"@type": "cr:RecordSet", "@id": task.variant, "name": task.variant, "field": fields}
+
+
+def _field(task: Task, name: str, feature: Feature, origin: dict[str, Any]) -> dict[str, Any]:
+    field: dict[str, Any] = {
+        "@type": "cr:Field",
+        "@id": f"{task.variant}/{name}",
+        "name": name,
+        "dataType": _data_type(feature),
+        "source": {"fileSet": {"@id": _files_of(task.variant)}, **origin},
+    }
+    if names := label_names(feature):
+        field["description"] = f"The number, from 0, of one of: {', '.join(names)}."
+    if depth := _depth(feature):
+        field |= {"isArray": True, "arrayShape": ",".join(["-1"] * depth)}
+    return field
+
+
+def _depth(feature: Feature) -> int:
+    return 1 + _depth(feature[0]) if isinstance(feature, list) else 0
+
+
+def _data_type(feature: Feature) -> str | None:
+    """The type of a column or of what its lists hold, None where there is none for it."""
+    if isinstance(feature, list):
+        return _data_type(feature[0])
+    if label_names(feature) is not None:
+        return "sc:Integer"
+    types = {"string": "sc:Text", "bool": "sc:Boolean", "int": "sc:Integer", "float": "sc:Float"}
+    return types.get(re.sub(r"^u|\d+$", "", str(feature.get("dtype"))))

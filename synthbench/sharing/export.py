@@ -1,0 +1,209 @@
+"""A dataset in the forms of other tools."""
+
+from __future__ import annotations
+
+import dataclasses
+import errno
+import tempfile
+from collections.abc import Callable, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from synthbench.dataset.dataset import Dataset
+from synthbench.dataset.files import usable_path
+from synthbench.dataset.staging import check_whole, write_json
+from synthbench.errors import SynthbenchError, UsageError, unknown_name
+from synthbench.progress import progress_bar
+from synthbench.sharing import chat, croissant, jsonl, lm_eval, tensors, tsv
+from synthbench.sharing.parts import Part
+from synthbench.tasks.base import Task
+from synthbench.tasks.images.locations import SourceDir, use_source_dir
+from synthbench.version import __version__
+
+#: Tells of what is in an exported directory, and that it may be replaced.
+MARKER = "export.json"
+
+
+@dataclasses.dataclass(frozen=True)
+class Format:
+    """One way out.
+
+    Attributes:
+        write: writes parts into a directory that is there, or to a file.
+        obstacle: why rows of a task cannot be written, None if they can.
+        split: the split that is exported unless others are named; None for all.
+        is_file: whether a single file is written, which belongs into the dataset's directory.
+    """
+
+    write: Callable[[Sequence[Part], Path], None]
+    obstacle: Callable[[Task], str | None] = lambda task: None
+    split: str | None = None
+    is_file: bool = False
+
+
+FORMATS = {
+    "jsonl": Format(jsonl.write),
+    "chat": Format(chat.write, chat.obstacle),
+    "tsv": Format(tsv.write, tsv.obstacle),
+    "lm-eval": Format(lm_eval.write, lm_eval.obstacle, split=lm_eval.SPLIT),
+    "torch": Format(tensors.write, tensors.obstacle),
+    "croissant": Format(croissant.write, croissant.obstacle, is_file=True),
+}
+
+
+def export(
+    directory: str | PathLike[str],
+    to: str,
+    out: str | PathLike[str],
+    *,
+    variants: Sequence[str] | None = None,
+    splits: Sequence[str] | None = None,
+    source_dir: SourceDir | None = None,
+    overwrite: bool = False,
+    progress: bool = False,
+) -> dict[str, int]:
+    """Write a dataset in the form of another tool, beside its place, and then rename it.
+
+    Args:
+        directory: the dataset directory.
+        to: `jsonl`, `chat`, `tsv`, `lm-eval`, `torch` or `croissant`; the module of each describes
+            what it writes.
+        out: the directory to write, or the file `croissant` writes, which must lie in `directory`.
+        variants: default: all that are there.
+        splits: default: all, but for `lm-eval` test alone.
+        source_dir: where source images lie, as in `generate`.
+        overwrite: whether an earlier export there may be replaced.
+        progress: whether to show a bar on a terminal.
+
+    Returns:
+        Bytes of each file that was written, by its path in `out`.
+
+    Raises:
+        UsageError: an unknown format, variant or split, a format that cannot hold the task's
+            rows, a place that is taken, or source images that are missing.
+        DatasetError: the directory holds no whole dataset.
+        SynthbenchError: it cannot be written, or a package is missing.
+    """
+    if to not in FORMATS:
+        raise unknown_name("format", to, FORMATS)
+    form, place = FORMATS[to], usable_path("Output", out)
+    with use_source_dir(source_dir):
+        dataset = Dataset.open(directory)
+        tasks = _choose_tasks(dataset, variants, to)
+        names = _choose_splits(dataset, tasks, splits, form)
+        _check_place(place, dataset, form, overwrite)
+        check_whole(dataset)
+        rows = sum(dataset.split(task.variant, name).rows for task in tasks for name in names)
+        with progress_bar(
+            progress,
+            total=rows,
+            desc=f"export {dataset.manifest.task}",
+            unit=" rows",
+            unit_scale=True,
+        ) as bar:
+            parts = [Part(dataset, task, name, bar.update) for task in tasks for name in names]
+            try:
+                return _write_beside(parts, place, form, to)
+            except OSError as error:
+                # Beside a place with a name of 250 bytes there is no room for a longer one.
+                is_place_wrong = error.errno == errno.ENAMETOOLONG
+                raise (UsageError if is_place_wrong else SynthbenchError)(
+                    f"Output {str(place)!r} cannot be written: {error.strerror or error}."
+                ) from error
+
+
+def _choose_tasks(dataset: Dataset, variants: Sequence[str] | None, to: str) -> list[Task]:
+    there = list(dataset.manifest.variants)
+    chosen = list(dict.fromkeys(map(dataset.variant, variants or there)))
+    tasks = [dataset.make_task(name) for name in chosen]
+    for task in tasks:
+        if obstacle := FORMATS[to].obstacle(task):
+            others = [name for name, form in FORMATS.items() if form.obstacle(task) is None]
+            raise UsageError(
+                f"Task {task.name!r} cannot be exported to {to}: {obstacle}. "
+                f"Allowed for it: {', '.join(others)}."
+            )
+    return tasks
+
+
+def _choose_splits(
+    dataset: Dataset, tasks: Sequence[Task], splits: Sequence[str] | None, form: Format
+) -> list[str]:
+    there = list(dataset.manifest.variants[tasks[0].variant])
+    if not splits:
+        return [form.split] if form.split in there else there
+    for task in tasks:
+        for name in splits:
+            dataset.split(task.variant, name)
+    return [name for name in there if name in splits]
+
+
+def _check_place(place: Path, dataset: Dataset, form: Format, overwrite: bool) -> None:
+    """Refuse a place that is taken, or that is not where such a thing belongs."""
+    home, name = dataset.path.resolve(), repr(str(place))
+    if form.is_file and (place.resolve().parent != home or place.suffix != ".json"):
+        raise UsageError(
+            f"Output {name}: expected a .json file in {str(dataset.path)!r}, as it tells of the "
+            "files beside it."
+        )
+    if not form.is_file and place.resolve().is_relative_to(home):
+        raise UsageError(f"Output {name} lies in the dataset itself; name a place outside of it.")
+    if not place.exists() or (place.is_dir() and not any(place.iterdir())):
+        return
+    if not _is_export(place, form):
+        raise UsageError(f"Output {name} holds something else; name a place that is not taken.")
+    if not overwrite:
+        raise UsageError(f"Output {name} holds an earlier export; replace it with --overwrite.")
+
+
+def _is_export(place: Path, form: Format) -> bool:
+    """Whether what lies at a place was written by an export, so that it may be replaced."""
+    if form.is_file:
+        return place.is_file() and croissant.CONFORMS_TO in place.read_text("utf-8", "replace")
+    return (place / MARKER).is_file()
+
+
+def _write_beside(parts: Sequence[Part], place: Path, form: Format, to: str) -> dict[str, int]:
+    """Write everything in a directory beside the place, then rename it."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{place.name}.", dir=place.parent) as beside:
+        made, old = Path(beside) / "new", Path(beside) / "old"
+        if not form.is_file:
+            made.mkdir()
+        with parts[0].dataset.unreplaced():
+            form.write(parts, made)
+        if not form.is_file:
+            write_json(made / MARKER, _provenance(parts, to))
+        sizes = _sizes(made) if made.is_dir() else {place.name: made.stat().st_size}
+        if place.exists():
+            place.rename(old)
+        try:
+            made.rename(place)
+        except OSError:
+            if old.exists():
+                old.rename(place)
+            raise
+        return sizes
+
+
+def _sizes(directory: Path) -> dict[str, int]:
+    files = sorted(file for file in directory.rglob("*") if file.is_file())
+    return {file.relative_to(directory).as_posix(): file.stat().st_size for file in files}
+
+
+def _provenance(parts: Sequence[Part], to: str) -> dict[str, Any]:
+    """What was exported, as JSON values."""
+    manifest = parts[0].dataset.manifest
+    variants: dict[str, Any] = {}
+    for part in parts:
+        record = {"rows": part.record.rows, "digest": part.record.digest}
+        variants.setdefault(part.task.variant, {})[part.split] = record
+    return {
+        "synthbench": __version__,
+        "format": to,
+        "task": manifest.task,
+        "seed": manifest.seed,
+        "parameters": manifest.parameters,
+        "variants": variants,
+    }

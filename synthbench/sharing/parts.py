@@ -1,0 +1,54 @@
+"""What is exported: splits of a dataset's variants."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+
+import pyarrow as pa
+
+from synthbench.dataset.dataset import Dataset, SplitRecord
+from synthbench.errors import DatasetError
+from synthbench.tasks.base import Task
+
+#: Rows that are in memory at a time.
+BATCH_ROWS = 4_096
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """One split of one variant.
+
+    Attributes:
+        dataset: the dataset.
+        task: the task that made the variant.
+        split: the split's name.
+        advance: called with the number of rows whenever some have been read.
+    """
+
+    dataset: Dataset
+    task: Task
+    split: str
+    advance: Callable[[int], object]
+
+    @property
+    def record(self) -> SplitRecord:
+        """What the manifest says of the split."""
+        return self.dataset.split(self.task.variant, self.split)
+
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """The rows in order, a few thousand at a time.
+
+        Raises:
+            DatasetError: a shard cannot be read, or there are not as many rows as there should be.
+        """
+        rows = 0
+        for batch in self.dataset.batches(self.task.variant, self.split, columns, BATCH_ROWS):
+            rows += len(batch)
+            yield batch
+            self.advance(len(batch))
+        if rows != self.record.rows:
+            raise DatasetError(
+                f"{self.dataset.path}: {self.task.variant}/{self.split} has {rows:,} rows where "
+                f"its manifest says {self.record.rows:,}."
+            )

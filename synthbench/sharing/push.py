@@ -1,0 +1,222 @@
+"""A dataset on its way to the Hugging Face Hub."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import re
+from collections.abc import Iterator
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from synthbench.dataset.dataset import MANIFEST, Dataset
+from synthbench.dataset.files import regular_file
+from synthbench.dataset.staging import check_whole
+from synthbench.errors import DatasetError, SynthbenchError, UsageError
+from synthbench.progress import on_terminal
+from synthbench.tasks.images.locations import SourceDir, use_source_dir
+from synthbench.text import text_table
+from synthbench.verification.card import CARD, check_card, read_card
+from synthbench.verification.files import make_tasks
+from synthbench.verification.findings import Findings
+
+_KIND = "dataset"
+#: What an older dataset may have left there that would be read together with the new one.
+_REPLACED = ["data/*", "sheets/*"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Push:
+    """What goes up, and where.
+
+    Attributes:
+        repo_id: the repository on the Hub.
+        url: its address.
+        private: whether it is private if it has to be made.
+        revision: the branch; None for the main one.
+        files: bytes of each file, by its path.
+        card: the front matter of the card.
+        done: whether it is up; False after a dry run.
+    """
+
+    repo_id: str
+    url: str
+    private: bool
+    revision: str | None
+    files: dict[str, int]
+    card: dict[str, Any]
+    done: bool = False
+
+    def __str__(self) -> str:
+        """The files, the card in short, and where they go."""
+        rows = [(file, f"{size:,}") for file, size in self.files.items()]
+        configs = [
+            f"{info['config_name']} ({sum(one['num_examples'] for one in info['splits']):,} rows)"
+            for info in self.card["dataset_info"]
+        ]
+        where = f"{self.url}, {'private' if self.private else 'public'} if it is new"
+        lines = [
+            text_table(("file", "bytes"), rows, right=(1,)),
+            f"{len(self.files)} files, {sum(self.files.values()):,} bytes",
+            f"Card: {self.card['pretty_name']}; licence {_listed(self.card['license'])}; "
+            f"{_listed(self.card['task_categories'])}; {', '.join(configs)}",
+            f"{'Pushed to' if self.done else 'Would be pushed to'} {where}; "
+            f"branch {self.revision or 'main'}",
+        ]
+        return "\n".join(lines)
+
+
+def _listed(value: Any) -> str:
+    return ", ".join(value) if isinstance(value, list) else str(value)
+
+
+def push(
+    directory: str | PathLike[str],
+    repo_id: str,
+    *,
+    private: bool = False,
+    revision: str | None = None,
+    dry_run: bool = False,
+    source_dir: SourceDir | None = None,
+    progress: bool = False,
+) -> Push:
+    """Upload a dataset to the Hugging Face Hub; what an older one left there is removed.
+
+    Only what belongs to the dataset goes up: shards, manifest, card and contact sheets. The token
+    is the one that `hf auth login` or `HF_TOKEN` has given to `huggingface_hub`.
+
+    Args:
+        directory: the dataset directory.
+        repo_id: `USER/NAME`, or `NAME` for the token's own user. Made if there is none yet.
+        private: whether the repository is private, if it has to be made.
+        revision: the branch, made if there is none yet; default: the main one.
+        dry_run: whether only to look, without network and token.
+        source_dir: where source images lie, as in `generate`.
+        progress: whether to show bars on a terminal.
+
+    Returns:
+        What went up, or would.
+
+    Raises:
+        UsageError: no name of a repository or of a branch, or source images that are missing.
+        DatasetError: the directory holds no whole dataset, or its card is of another one.
+        SynthbenchError: there is no token, or the Hub cannot be reached or refuses.
+    """
+    try:
+        from huggingface_hub import HfApi
+    except ImportError:
+        raise SynthbenchError(
+            "Pushing needs huggingface_hub: pip install 'synthbench[hub]'."
+        ) from None
+    _check_names(repo_id, revision)
+    dataset = Dataset.open(Path(directory))
+    check_whole(dataset)
+    url = f"{HfApi().endpoint}/datasets/{repo_id}"
+    with use_source_dir(source_dir), dataset.unreplaced():
+        card = _read_card(dataset)
+        planned = Push(repo_id, url, private, revision, _files(dataset), card)
+    if dry_run:
+        return planned
+    try:
+        with _bars(progress), dataset.unreplaced():
+            return _upload(dataset, planned)
+    except SynthbenchError:
+        raise
+    except Exception as error:  # of many classes, not the same in all versions of the client
+        failure = _explain(error, url)
+    # Out here it has no cause and no context: texts of the client may hold all that was sent.
+    raise failure
+
+
+def _check_names(repo_id: str, revision: str | None) -> None:
+    from huggingface_hub.utils import HFValidationError, validate_repo_id
+
+    try:
+        validate_repo_id(repo_id)
+    except HFValidationError as error:
+        raise UsageError(f"Repository {repo_id!r}: {error}") from None
+    if revision is not None and not re.fullmatch(r"\w[\w./-]*", revision):
+        raise UsageError(f"Revision {revision!r}: expected the name of a branch.")
+
+
+def _read_card(dataset: Dataset) -> dict[str, Any]:
+    """The card's front matter, if manifest and card agree with each other."""
+    findings = Findings()
+    check_card(dataset, make_tasks(dataset, findings), findings)
+    if wrong := findings.texts():
+        raise DatasetError(f"{dataset.path / wrong[0]}\n`synthbench verify` tells of all.")
+    _, front = read_card(dataset.path)
+    return front
+
+
+def _files(dataset: Dataset) -> dict[str, int]:
+    """The files that belong to a dataset, with their sizes."""
+    names = [CARD, MANIFEST]
+    for variant, splits in dataset.manifest.variants.items():
+        names += [shard.file for record in splits.values() for shard in record.shards]
+        names += [sheet for sheet in [f"sheets/{variant}.png"] if (dataset.path / sheet).exists()]
+    return {name: regular_file(dataset.path, name).stat().st_size for name in names}
+
+
+def _upload(dataset: Dataset, planned: Push) -> Push:
+    from huggingface_hub import HfApi, get_token
+
+    if get_token() is None:
+        raise SynthbenchError(
+            "There is no token for the Hugging Face Hub: run `hf auth login`, or set HF_TOKEN."
+        )
+    api = HfApi(library_name="synthbench")
+    made = api.create_repo(planned.repo_id, repo_type=_KIND, private=planned.private, exist_ok=True)
+    branch = planned.revision
+    if branch is not None and not branch.startswith("refs/"):
+        api.create_branch(made.repo_id, branch=branch, repo_type=_KIND, exist_ok=True)
+    api.upload_folder(
+        repo_id=made.repo_id,
+        repo_type=_KIND,
+        folder_path=dataset.path,
+        revision=branch,
+        allow_patterns=list(planned.files),
+        delete_patterns=_REPLACED,
+        commit_message=f"{planned.card['pretty_name']}, made by synthbench",
+    )
+    return dataclasses.replace(planned, repo_id=made.repo_id, url=made.url, done=True)
+
+
+_REMEDIES = {
+    401: "The Hub does not know the token: run `hf auth login`, or set HF_TOKEN.",
+    403: "The token may not write there: make one with the right to write.",
+    404: "There is no such repository, or the token may not see it.",
+}
+
+
+def _explain(error: Exception, url: str) -> SynthbenchError:
+    """An error of the Hub's client in a line or two, without the token."""
+    status = getattr(getattr(error, "response", None), "status_code", None)
+    said = getattr(error, "server_message", None) or str(error)
+    line = next(iter(said.strip().splitlines()), type(error).__name__)
+    text = f"Pushing to {url} failed: {_without_token(line)}"
+    return SynthbenchError(f"{text}\n{_REMEDIES[status]}" if status in _REMEDIES else text)
+
+
+def _without_token(text: str) -> str:
+    from huggingface_hub import get_token
+
+    if token := get_token():
+        text = text.replace(token, "***")
+    return re.sub(r"\bhf_\w+", "***", text)
+
+
+@contextlib.contextmanager
+def _bars(progress: bool) -> Iterator[None]:
+    """The client's bars on a terminal, or none."""
+    from huggingface_hub import utils
+
+    if (progress and on_terminal()) or utils.are_progress_bars_disabled():
+        yield
+        return
+    utils.disable_progress_bars()
+    try:
+        yield
+    finally:
+        utils.enable_progress_bars()

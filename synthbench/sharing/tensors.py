@@ -1,0 +1,188 @@
+"""Rows as PyTorch tensors, a file for each split: `VARIANT/SPLIT.pt`.
+
+    split = torch.load("forward/train.pt", weights_only=True, mmap=True)
+    split["text"], split["text_length"], split["label"], split["vocabulary"]
+
+A file is a dictionary with a tensor for each column, whose first axis counts the rows:
+
+    text            ids of its tokens, padded with 0; `text_length` has the numbers of tokens
+    a label         the number of its class, int64
+    an image        uint8 (rows, 3, height, width)
+    a list          padded to the longest: tokens with 0, whole numbers with -1, others with NaN
+    `id`            int64; `f"{id % 2**64:016x}"` is the id as the dataset has it
+    other numbers   in their own type
+
+Beside these stand `vocabulary` (the token of each id), `classes` (the name of each class), `task`,
+`variant`, `split` and `digest`. Columns that are no numbers, tokens or images are left out.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from synthbench.errors import DatasetError, SynthbenchError
+from synthbench.evaluation.answers import LABEL
+from synthbench.features import Feature, is_image, label_names, value
+from synthbench.sharing.parts import BATCH_ROWS, Part
+from synthbench.tasks.base import Task
+from synthbench.tasks.images import png
+from synthbench.tasks.numeric import plain_values, unwrap
+from synthbench.tasks.tokens import pad
+
+PADDING = "<pad>"
+
+
+def obstacle(task: Task) -> str | None:
+    """Why rows of a task cannot be written, None if they can."""
+    if "text" in task.columns and task.vocabulary is None:
+        return "it does not say which tokens its text has"
+    return None
+
+
+def write(parts: Sequence[Part], directory: Path) -> None:
+    """Write each part to a file of its own.
+
+    Raises:
+        SynthbenchError: PyTorch is not installed.
+        DatasetError: rows that are none of the task's.
+    """
+    try:
+        import torch
+    except ImportError:
+        raise SynthbenchError(
+            "Exporting tensors needs PyTorch: pip install 'synthbench[train]'."
+        ) from None
+    for part in parts:
+        file = directory / part.task.variant / f"{part.split}.pt"
+        file.parent.mkdir(exist_ok=True)
+        # Arrays lie in files while they are filled, so that memory does not grow with the rows.
+        with tempfile.TemporaryDirectory(dir=directory, prefix=".arrays.") as scratch:
+            arrays = _read(part, Path(scratch))
+            tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
+            torch.save({**tensors, **_meaning(part)}, file)
+            del arrays, tensors
+
+
+def _meaning(part: Part) -> dict[str, Any]:
+    """What the numbers stand for, and where they are from."""
+    task = part.task
+    classes = label_names(task.columns.get(LABEL, {}))
+    return {
+        **({"vocabulary": [PADDING, *task.vocabulary.tokens]} if task.vocabulary else {}),
+        **({"classes": classes} if classes else {}),
+        "task": task.name,
+        "variant": task.variant,
+        "split": part.split,
+        "digest": part.record.digest,
+    }
+
+
+class _Encoded(NamedTuple):
+    """Values of some rows: their name in the file, the array, and what it is padded with."""
+
+    name: str
+    values: NDArray[Any]
+    fill: float = 0
+
+
+def _read(part: Part, scratch: Path) -> dict[str, NDArray[Any]]:
+    """All rows as arrays that lie in files, each as wide as its widest row."""
+    shapes = _shapes(part)
+    arrays: dict[str, NDArray[Any]] = {}
+    first = 0
+    for batch in part.batches(_columns(part.task)):
+        for name, values, fill in _encode(part, batch):
+            if name not in arrays:
+                shape = (part.record.rows, *shapes.get(name, values.shape[1:]))
+                arrays[name] = np.memmap(scratch / name, values.dtype, "w+", shape=shape)
+            rows = arrays[name][first : first + len(values)]
+            rows[:] = fill
+            rows[tuple(map(slice, values.shape))] = values
+        first += len(batch)
+    return arrays
+
+
+def _shapes(part: Part) -> dict[str, tuple[int, ...]]:
+    """The shape of the widest row of each column of text or lists."""
+    features = part.task.columns
+    ragged = [name for name in _columns(part.task) if _is_ragged(features.get(name))]
+    shapes: dict[str, tuple[int, ...]] = {}
+    if ragged:
+        for batch in part.dataset.batches(part.task.variant, part.split, ragged, BATCH_ROWS):
+            for name, values, _ in _encode(part, batch):
+                shape = values.shape[1:]
+                shapes[name] = tuple(map(max, shape, shapes.get(name, shape)))
+    return shapes
+
+
+def _is_ragged(feature: Feature | None) -> bool:
+    return isinstance(feature, list) or feature == value("string")
+
+
+def _columns(task: Task) -> list[str]:
+    """The columns that can be written."""
+    return ["id", *(name for name, feature in task.columns.items() if _can_write(task, feature))]
+
+
+def _can_write(task: Task, feature: Feature) -> bool:
+    if is_image(feature) or label_names(feature) is not None:
+        return True
+    while isinstance(feature, list):
+        feature = feature[0]
+    dtype = feature.get("dtype")
+    return isinstance(dtype, str) and (dtype != "string" or task.vocabulary is not None)
+
+
+def _encode(part: Part, batch: pa.RecordBatch) -> Iterator[_Encoded]:
+    """The columns of a batch as arrays."""
+    task = part.task
+    try:
+        for name, column in zip(batch.schema.names, batch.columns, strict=True):
+            if name == "id":
+                yield _Encoded(name, _ids(column))
+            elif is_image(task.columns[name]):
+                pixels = np.concatenate([*png.decode_all(column.field("bytes"))])
+                yield _Encoded(name, pixels.transpose(0, 3, 1, 2))
+            elif pa.types.is_string(column.type) and task.vocabulary is not None:
+                ids, lengths = task.vocabulary.read(column)
+                yield _Encoded(name, pad(ids, lengths))
+                yield _Encoded(f"{name}_length", lengths)
+            else:
+                yield _encode_list(name, column, task)
+    except ValueError as error:
+        raise DatasetError(f"{part.dataset.path}, split {part.split!r}: {error}.") from error
+
+
+def _ids(column: pa.Array) -> NDArray[np.int64]:
+    """Ids of 16 hexadecimal digits as numbers; the larger half of them are negative."""
+    return np.frombuffer(bytes.fromhex("".join(column.to_pylist())), ">u8").astype(np.int64)
+
+
+def _encode_list(name: str, column: pa.Array, task: Task) -> _Encoded:
+    """Numbers, tokens, or lists of these."""
+    leaf = column.type
+    while pa.types.is_list(leaf):
+        leaf = leaf.value_type
+    if pa.types.is_string(leaf) and task.vocabulary is not None:
+        return _Encoded(name, _pad(name, column, task.vocabulary.ids_of, 0))
+    fill = np.nan if pa.types.is_floating(leaf) else -1
+    return _Encoded(
+        name, _pad(name, column, lambda numbers: plain_values(numbers, name), fill), fill
+    )
+
+
+def _pad(
+    name: str, column: pa.Array, leaves: Callable[[pa.Array], NDArray[Any]], fill: float
+) -> NDArray[Any]:
+    """Nested lists as one array, every list filled up to the longest of its level."""
+    if not pa.types.is_list(column.type):
+        return leaves(column)
+    lengths, inner = unwrap(column, name)
+    return pad(_pad(name, inner, leaves, fill), lengths, fill)

@@ -1,0 +1,252 @@
+"""Simple arithmetic: nested additions and multiplications modulo ten, each in brackets.
+
+    ((4*7)+2)                  0    depth 2, dependency depth 2
+    (((3+1)*(5*2))+9)          9    depth 3, dependency depth 3
+    ((0*((1+2)*3))+4)          4    depth 4, dependency depth 2
+
+One character is one token. Depth is the number of nested operations, digits not counted; the
+splits are balanced over it, as in the paper. The dependency depth tells how deep the computation
+has to go: a factor whose value is 0 makes the other one unneeded, and of two zero factors the
+shallower is kept. Of `+` both operands are needed.
+
+Source: NDR (Csordás, Irie, Schmidhuber, ICLR 2022), sections 3.2 and C.2.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from synthbench.errors import ParameterError
+from synthbench.seeding import Draws
+from synthbench.tasks.arithmetic.solver import deciding, read_expression
+from synthbench.tasks.base import Block, Split, parameter
+from synthbench.tasks.trees.distribution import KeyDistribution
+from synthbench.tasks.trees.expression import Expression
+from synthbench.tasks.trees.grammar import Forest, Grammar
+from synthbench.tasks.trees.growing import grow
+from synthbench.tasks.trees.task import DIGITS, ExpressionParameters, ExpressionTask
+
+OPERATORS = ("+", "*")
+TOKENS = ("(", ")", *OPERATORS, *DIGITS)
+#: The id of each token; 0 is padding.
+IDS = {token: number for number, token in enumerate(TOKENS, start=1)}
+
+#: Expressions of a depth, at most, that are listed to be counted by label.
+MOST_LISTED = 200_000
+
+
+@dataclasses.dataclass(frozen=True)
+class ArithmeticParameters(ExpressionParameters):
+    """What can be set; the defaults are the paper's."""
+
+    all_operators = OPERATORS
+    smallest = 5
+    per_level = 4
+    nesting = "(0{operator}{inner})"
+
+    p_op: float = parameter(0.2, "chance that an operand is an operation")
+    operators: tuple[str, ...] = parameter(OPERATORS, "operators that are drawn")
+    modulus: int = parameter(10, "every value is taken modulo this; digits stay 0 to 9")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 2 <= self.modulus <= 100:
+            raise ParameterError(f"Parameter modulus={self.modulus}: allowed are 2 to 100.")
+
+
+@dataclasses.dataclass(frozen=True)
+class DepthDistribution(KeyDistribution):
+    """Keys that are the depth alone: an operation is one deeper than its deeper operand."""
+
+    grammar: Grammar
+    enumerated = True
+
+    @property
+    def leaves(self) -> dict[int, float]:
+        return {0: 1.0}
+
+    def keys(
+        self, kinds: NDArray[np.uint8], arity: NDArray[np.int64], arguments: NDArray[np.int16]
+    ) -> NDArray[np.int16]:
+        deepest: NDArray[np.int16] = arguments.max(axis=0)
+        return deepest + np.int16(1)
+
+
+class Arithmetic(ExpressionTask):
+    """Nested sums and products of digits modulo ten."""
+
+    name = "arithmetic"
+    title = "Simple arithmetic by depth"
+    summary = "What does a nested expression of additions and multiplications give modulo 10?"
+    source = "NDR (Csordás, Irie, Schmidhuber, ICLR 2022), sections 3.2 and C.2"
+    parameters_type = ArithmeticParameters
+    bucket_name = "depth"
+    train_rows = 100_000
+    tokens = TOKENS
+    separator = ""
+
+    def solve(self, question: str) -> int:
+        return self.read(question).value
+
+    def read(self, text: str) -> Expression:
+        return read_expression(text, self.parameters.modulus)
+
+    def deciding(self, node: Expression) -> Sequence[Expression]:
+        return deciding(node)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names of the possible values."""
+        return tuple(map(str, range(self.parameters.modulus)))
+
+    @property
+    def instruction(self) -> str:
+        modulus = self.parameters.modulus
+        return (
+            f"Evaluate the expression modulo {modulus}. The answer is a number from 0 to "
+            f"{modulus - 1}."
+        )
+
+    def grammar(self, depth: int) -> Grammar:
+        """The proposal, as far as trees of this depth go.
+
+        The paper's proposal has no limit of depth but rejects what is too deep. With one level
+        more than a tree has, its digits are digits by chance and not because of the limit.
+        """
+        chosen = self.parameters
+        return Grammar(
+            p_op=chosen.p_op,
+            min_args=2,
+            max_args=2,
+            max_depth=depth + 1,
+            max_length=chosen.max_length,
+            operators=len(chosen.operators),
+            separators=1,
+        )
+
+    def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
+        goal = self.goal(bucket)
+        forest, _ = grow(
+            draws, n, DepthDistribution(self.grammar(goal.depth)), goal.depth, goal.operator
+        )
+        forest = draw_digits(draws, forest)
+        operators = np.array([IDS[name] for name in self.parameters.operators], np.uint8)
+        lengths = forest.lengths()
+        label, needed = evaluate(forest, operators, self.parameters.modulus)
+        block = Block(
+            {
+                "tokens": write_tokens(forest, operators, lengths),
+                "label": label,
+                "depth": np.full(forest.trees, goal.depth, np.int8),
+                "dependency_depth": needed,
+                "length": lengths[0].astype(np.int16),
+            }
+        )
+        return block if goal.label is None else block.take(label == goal.label)
+
+    def content(self, block: Block) -> NDArray[np.uint8]:
+        """The ASCII codes of the text."""
+        return np.array([0, *map(ord, TOKENS)], np.uint8).take(block["tokens"])
+
+    def capacity(self, split: Split, bucket: int) -> int | None:
+        goal = self.goal(bucket)
+        count = self.grammar(goal.depth).count(goal.depth)
+        if goal.label is None:
+            return count
+        # By label they are counted one by one, where they are few.
+        return len(self.enumerate_rows(split, bucket)) if count <= MOST_LISTED else None
+
+    def enumerate_rows(self, split: Split, bucket: int) -> Block:
+        goal = self.goal(bucket)
+        every, kinds = self._of_depth(goal.depth)
+        if goal.label is None:
+            return every
+        return every.take((kinds == goal.operator) & (every["label"] == goal.label))
+
+    @functools.lru_cache(maxsize=2)  # noqa: B019 - a task is a value, and few are made
+    def _of_depth(self, depth: int) -> tuple[Block, NDArray[np.int64]]:
+        """Every expression of a depth, and the numbers of their root operators."""
+        operators = self.parameters.operators
+        texts = self.grammar(depth).expressions(
+            depth, DIGITS, lambda kind, operands: f"({operands[0]}{operators[kind]}{operands[1]})"
+        )
+        return self.block_of(texts), self.root_operators({"text": pa.array(texts, pa.string())})
+
+    def root_operators(self, columns: Mapping[str, pa.Array]) -> NDArray[np.int64]:
+        tokens = self.vocabulary.encode(columns["text"])
+        level = np.cumsum(tokens == IDS["("], axis=1) - np.cumsum(tokens == IDS[")"], axis=1)
+        drawn = np.array([IDS[name] for name in self.parameters.operators])
+        is_root = (level == 1) & np.isin(tokens, drawn)
+        root = tokens[np.arange(len(tokens)), is_root.argmax(axis=1)]
+        return np.where(is_root.any(axis=1), (drawn == root[:, None]).argmax(axis=1), -1)
+
+
+# The generator: whole blocks at a time. Operands come in pairs, left and right.
+
+
+def draw_digits(draws: Draws, forest: Forest) -> Forest:
+    """The trees with a uniform digit at every leaf."""
+    levels = []
+    for level in forest.levels:
+        symbol = draws.integers(len(DIGITS), len(level.tree)).astype(np.uint8)
+        symbol[level.operators] = level.symbol.take(level.operators)
+        levels.append(level._replace(symbol=symbol))
+    return dataclasses.replace(forest, levels=tuple(levels))
+
+
+def evaluate(
+    forest: Forest, operators: NDArray[np.uint8], modulus: int
+) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+    """Value and dependency depth of each tree, from the leaves upwards.
+
+    Args:
+        forest: the trees.
+        operators: the id of each operator.
+        modulus: every value is taken modulo this.
+
+    Returns:
+        Both int8 `(trees,)`.
+    """
+    value = np.zeros(0, np.uint16)
+    depth = np.zeros(0, np.int8)
+    for level in reversed(forest.levels):
+        left, right = value[0::2], value[1::2]
+        left_depth, right_depth = depth[0::2], depth[1::2]
+        is_product = (operators == IDS["*"]).take(level.symbol.take(level.operators))
+        left_zero, right_zero = is_product & (left == 0), is_product & (right == 0)
+        deepest = np.maximum(left_depth, right_depth)
+        deepest = np.where(left_zero, left_depth, deepest)
+        deepest = np.where(right_zero, right_depth, deepest)
+        both_zero = left_zero & right_zero
+        deepest = np.where(both_zero, np.minimum(left_depth, right_depth), deepest)
+        result = np.where(is_product, left * right, left + right)
+        value, depth = level.symbol.astype(np.uint16), np.zeros(len(level.tree), np.int8)
+        value[level.operators], depth[level.operators] = result, deepest + np.int8(1)
+        value %= np.uint16(modulus)
+    return value.astype(np.int8), depth
+
+
+def write_tokens(
+    forest: Forest, operators: NDArray[np.uint8], lengths: list[NDArray[np.int64]]
+) -> NDArray[np.uint8]:
+    """The trees as token ids, uint8 `(trees, max_length)`, padded with 0."""
+    width = forest.grammar.max_length
+    tokens = np.zeros(forest.trees * width, np.uint8)
+    places = [
+        level.tree.astype(np.int64) * width + start
+        for level, start in zip(forest.levels, forest.starts(lengths), strict=True)
+    ]
+    for level, length, place in zip(forest.levels, lengths, places, strict=True):
+        tokens[place] = level.symbol + np.uint8(IDS["0"])
+        opening = place.take(level.operators)
+        tokens[opening] = IDS["("]
+        tokens[opening + length.take(level.operators) - 1] = IDS[")"]
+    for level, below in zip(forest.levels, places[1:], strict=False):
+        tokens[below[1::2] - 1] = operators.take(level.symbol.take(level.operators))
+    return tokens.reshape(forest.trees, width)

@@ -1,0 +1,19 @@
+"""What `audit` looks for in clusters: an answer in which both clusters are one."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthbench.tasks.audit_spec import AuditSpec, Columns, fixed
+from synthbench.tasks.clusters.task import Clusters
+
+
+def audit_spec(task: Clusters) -> AuditSpec:
+    """All points at one place as the answer."""
+
+    def collapse(columns: Columns) -> NDArray[np.float64]:
+        points = task.parse(columns)["points"].astype(np.float64)
+        return np.broadcast_to(points.mean(axis=1, keepdims=True), points.shape)
+
+    return AuditSpec(shortcuts=(fixed("collapse", "All points at the mean of all.", collapse),))

@@ -1,0 +1,23 @@
+"""Clusters for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from synthbench.tasks.clusters.task import Clusters
+
+
+def draw_row(task: Clusters, row: Mapping[str, Any]) -> str:
+    """The plane with the points of both clusters as `o` and `x`, where they meet as `*`."""
+    columns, lines = 60, 20
+    across, up = zip(*row["points"], strict=True)
+    left, right, bottom, top = min(across), max(across), min(up), max(up)
+    picture = [[" "] * columns for _ in range(lines)]
+    for (x, y), cluster in zip(row["points"], row["cluster"], strict=True):
+        column = round((x - left) / (right - left) * (columns - 1))
+        line = round((top - y) / (top - bottom) * (lines - 1))
+        mark = "ox"[cluster]
+        picture[line][column] = mark if picture[line][column] in (" ", mark) else "*"
+    legend = ", ".join(f"{mark} {row['cluster'].count(i)} points" for i, mark in enumerate("ox"))
+    return "\n".join([legend, *("".join(line).rstrip() for line in picture)])

@@ -1,0 +1,150 @@
+"""Two clusters of points: do they stay two when attention has moved them?
+
+    500 points around (1.8, 0.7), 50 around (-1, -1)         unbalanced
+    225 points around each                                   balanced
+
+A row is a set of points in the plane with the cluster of each point. It has no label: a method (in
+the paper, four steps of attention among the points) moves the points, and the answer is the moved
+points. Softmax attention moves the smaller cluster into the larger one.
+
+Source: DNAS (Ding, Fan, Lan, Schuurmans, Soricut, 2020), appendix E, figures 6, 8 and 9.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from synthbench.errors import ParameterError
+from synthbench.features import Feature, value
+from synthbench.seeding import Draws
+from synthbench.tasks.base import Block, Parameters, Split, Task, parameter
+from synthbench.tasks.numeric import nest, read_numbers, unnest
+
+#: Where the two clusters are centred.
+CENTRES = ((1.8, 0.7), (-1.0, -1.0))
+#: Points of the two clusters, by variant.
+POINTS = {"balanced": (225, 225), "unbalanced": (500, 50)}
+
+
+@dataclasses.dataclass(frozen=True)
+class ClustersParameters(Parameters):
+    """What can be set; the default is the paper's."""
+
+    variance: float = parameter(0.1, "variance of a point's place in each direction")
+
+    def __post_init__(self) -> None:
+        if not 1e-4 <= self.variance <= 1.0:
+            raise ParameterError(f"Parameter variance={self.variance}: allowed are 0.0001 to 1.")
+
+
+class Clusters(Task):
+    """Point sets of two Gaussians, to see whether attention collapses them into one."""
+
+    name = "clusters"
+    title = "Two clusters under attention"
+    summary = "After attention has moved the points of two clusters, are they still two?"
+    source = "DNAS (Ding, Fan, Lan, Schuurmans, Soricut, 2020), appendix E"
+    variants: ClassVar[Mapping[str, str]] = {
+        "balanced": "225 points in each cluster.",
+        "unbalanced": "500 points in one cluster, 50 in the other.",
+    }
+    parameters_type = ClustersParameters
+    categories = ("other",)
+    bucket_name = "point sets"
+    inputs = ("points", "cluster")
+    metrics = ("distance", "separated")
+    binary_metrics = ("separated",)
+    # A row has about 5 kB.
+    block_rows = 1_024
+    round_rows = 8_192
+    group_rows = 8_192
+    shard_rows = 65_536
+
+    def solve(self, question: list[list[float]]) -> list[list[float]]:
+        """The points where they are: moving none keeps the clusters apart."""
+        return [list(point) for point in question]
+
+    @property
+    def columns(self) -> dict[str, Feature]:
+        return {"points": [[value("float32")]], "cluster": [value("int8")]}
+
+    @property
+    def instruction(self) -> str:
+        return (
+            "These are points of the plane, as pairs of coordinates, and for each point the "
+            "cluster that it belongs to, 0 or 1. Move the points by the method under test. The "
+            "answer is the list of moved points, in the same order; the two clusters must stay "
+            "apart."
+        )
+
+    @property
+    def splits(self) -> tuple[Split, ...]:
+        return (Split("test", 1_000, (0,)),)
+
+    def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
+        first, second = POINTS[self.variant]
+        cluster = (draws.permutations(n, first + second) >= first).astype(np.int8)
+        # IEEE: the square root, product and sum are rounded in the same way everywhere.
+        spread = draws.normals((n, first + second, 2)) * math.sqrt(self.parameters.variance)
+        points = np.array(CENTRES)[cluster] + spread
+        return Block({"points": points.astype(np.float32), "cluster": cluster})
+
+    def content(self, block: Block) -> NDArray[np.uint8]:
+        points = np.ascontiguousarray(block["points"].reshape(len(block), -1), "<f4")
+        cluster = block["cluster"].astype(np.uint8) + np.uint8(1)
+        return np.concatenate([points.view(np.uint8), cluster], axis=1)
+
+    def render(self, block: Block) -> dict[str, pa.Array]:
+        return {"points": nest(block["points"]), "cluster": nest(block["cluster"])}
+
+    def arrays(self, block: Block) -> dict[str, NDArray[Any]]:
+        """`points` float32 `(rows, points, 2)` and `cluster` int8 `(rows, points)`."""
+        return dict(block.columns)
+
+    def parse(self, columns: Mapping[str, pa.Array]) -> Block:
+        first, second = POINTS[self.variant]
+        points = unnest(columns["points"], (first + second, 2), "points").astype(np.float32)
+        cluster = unnest(columns["cluster"], (first + second,), "cluster")
+        if not np.isfinite(points).all():
+            raise ValueError("points has a coordinate that is no finite number")
+        if not ((cluster == 0) | (cluster == 1)).all() or (cluster.sum(axis=1) != second).any():
+            raise ValueError(f"cluster has a row that is not {first} times 0 and {second} times 1")
+        return Block({"points": points, "cluster": cluster.astype(np.int8)})
+
+    def read_answer(self, row: Mapping[str, Any], prediction: Any) -> NDArray[np.float64] | None:
+        """The moved points in the row's order, float64 `(points, 2)`."""
+        return read_numbers(prediction, (len(row["points"]), 2))
+
+    def measure(self, row: Mapping[str, Any], answer: Any) -> dict[str, float]:
+        """How far apart the moved clusters' centres are, and whether the clusters are still two.
+
+        They are two if every moved point is nearer to the centre of its own cluster than to the
+        other one, and the centres are farther apart than the wider cluster is wide in the row
+        itself: the root mean square distance of its points from their centre.
+        """
+        if answer is None:
+            return dict.fromkeys(self.metrics, 0.0)
+        cluster = np.asarray(row["cluster"])
+        centres = [answer[cluster == index].mean(axis=0) for index in (0, 1)]
+        distance = math.dist(*centres)
+        to_first, to_second = (np.hypot(*(answer - centre).T) for centre in centres)
+        own_nearer = np.where(cluster == 0, to_first < to_second, to_second < to_first)
+        separated = bool(own_nearer.all()) and distance > _width(row)
+        return {"distance": distance, "separated": float(separated)}
+
+
+def _width(row: Mapping[str, Any]) -> float:
+    """The root mean square distance of points from their cluster's centre, the larger of two."""
+    points, cluster = np.asarray(row["points"], np.float64), np.asarray(row["cluster"])
+    widths = []
+    for index in (0, 1):
+        own = points[cluster == index]
+        widths.append(float(((own - own.mean(axis=0)) ** 2).sum(axis=1).mean()))
+    return math.sqrt(max(widths))

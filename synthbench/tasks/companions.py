@@ -1,0 +1,61 @@
+"""What stands beside a task's module and is loaded only by those who need it.
+
+    my_package/ones.py       class Ones(Task)
+    my_package/audit.py      audit_spec(task)                 for `synthbench audit`
+    my_package/drawing.py    draw_row(task, row)              for `synthbench preview`
+                             draw_sheet(task, rows, path)     for previews and cards of images
+    my_package/card.md       the prose of the card            for `synthbench generate`
+
+A task imports neither module. Both are optional, and so is each function: a task without them is
+drawn column by column, and audited for what can go wrong in every task.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Callable
+from importlib import resources
+from typing import Any
+
+from synthbench.tasks.base import Task
+
+
+def companion(task: Task, module: str, function: str) -> Callable[..., Any] | None:
+    """A function of a module in the package of the task's class, None if there is none.
+
+    The packages of the classes that it inherits from are looked through next, so that a task that
+    only changes another task is audited and drawn like it.
+
+    Args:
+        task: the task.
+        module: `audit` or `drawing`.
+        function: the function's name.
+
+    Raises:
+        ImportError: the module is there, but cannot be imported.
+    """
+    for cls in type(task).__mro__:
+        package = cls.__module__.rpartition(".")[0]
+        place = f"{package}.{module}"
+        if not package or importlib.util.find_spec(place) is None:
+            continue
+        beside = importlib.import_module(place)
+        if hasattr(beside, function):
+            found: Callable[..., Any] = getattr(beside, function)
+            return found
+    return None
+
+
+def companion_text(task: Task, file: str) -> str | None:
+    """A text file in the package of the task's class, None if there is none.
+
+    Packages of the classes that it inherits from do not count: their prose is about another task.
+
+    Args:
+        task: the task.
+        file: the file's name, such as `card.md`; its encoding is UTF-8.
+    """
+    package = type(task).__module__.rpartition(".")[0]
+    place = resources.files(package) / file if package else None
+    return place.read_text(encoding="utf-8") if place is not None and place.is_file() else None

@@ -1,0 +1,228 @@
+"""The composites' variants: what each is made of, and its rule as the paper words it.
+
+The table at the top says what a row's four quadrants show. The reference solver below it answers
+one row; it shares only the table's kinds and names with the generator.
+
+Source: Eureka (Hoffmann et al., ICML 2024), section 4, figures 1 and 7, and A.9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+#: The quadrants in the order in which rows list them.
+QUADRANTS = ("top-left", "top-right", "bottom-left", "bottom-right")
+TOP_LEFT, TOP_RIGHT, BOTTOM_LEFT, BOTTOM_RIGHT = range(4)
+
+#: The ten colours of `color-or-fashion`, in the order of its labels, as CSS defines them; white,
+#: which leaves a picture as it is, comes last.
+COLORS = {
+    "brown": (165, 42, 42),
+    "blue": (0, 0, 255),
+    "yellow": (255, 255, 0),
+    "orange": (255, 165, 0),
+    "red": (255, 0, 0),
+    "green": (0, 128, 0),
+    "purple": (128, 0, 128),
+    "gray": (128, 128, 128),
+    "pink": (255, 192, 203),
+    "turquoise": (64, 224, 208),
+    "white": (255, 255, 255),
+}
+WHITE = ("white",)
+RED_OR_BLUE = ("red", "blue")
+TEN_COLORS = tuple(COLORS)[:10]
+
+
+@dataclass(frozen=True)
+class Design:
+    """What a variant's rows are made of.
+
+    Attributes:
+        indicators: kind of the two indicators' source, `empty` where there are none.
+        targets: kinds of the sources of the first and the second target.
+        layout: `fixed` (indicators at top-left and bottom-right, first target at top-right,
+            second at bottom-left), `rows` (in each row an indicator and a target, the first
+            target in the top row) or `anywhere`.
+        compared: what of the two indicators decides: their `class`, the `group` of two classes
+            that each is in, their `color`, or, without indicators, the targets' `column`.
+        indicator_colors: what the indicators' colours are drawn from.
+        target_colors: what the targets' colours are drawn from.
+        color_answers: whether the second question is the first target's colour.
+        rule: the rule in words.
+        instruction: what an image shows and what is asked, for somebody who sees only the image.
+        outcomes: the rule's two cases in words.
+    """
+
+    indicators: str = "mnist"
+    targets: tuple[str, str] = ("fashion", "fashion")
+    layout: str = "fixed"
+    compared: str = "class"
+    indicator_colors: tuple[str, ...] = RED_OR_BLUE
+    target_colors: tuple[str, ...] = WHITE
+    color_answers: bool = False
+    rule: str = "Same digit: what is at top-right? Else: what is at bottom-left?"
+    instruction: str = (
+        "The image has four quadrants. Those at top-left and bottom-right show a digit each. If "
+        "the two digits are the same, the answer is what the quadrant at top-right shows; "
+        "otherwise it is what the quadrant at bottom-left shows."
+    )
+    outcomes: tuple[str, str] = ("same digit", "different digits")
+
+
+MAIN = Design()
+DESIGNS = {
+    "main": MAIN,
+    "no-position": replace(
+        MAIN,
+        layout="rows",
+        rule="Same digit: what is the upper target? Else: what is the lower one?",
+        instruction=(
+            "The image has four quadrants. In the upper row and in the lower row one quadrant "
+            "shows a digit, and the other one a target. If the two digits are the same, the "
+            "answer is what the upper target shows; otherwise it is what the lower target shows."
+        ),
+    ),
+    "cifar": Design(
+        indicators="cifar",
+        targets=("fashion", "mnist"),
+        layout="anywhere",
+        indicator_colors=WHITE,
+        target_colors=RED_OR_BLUE,
+        rule="Two automobiles or two birds: what is the piece of clothing? Else: which digit?",
+        instruction=(
+            "The image has four quadrants. Two of them show an automobile or a bird each, one "
+            "shows a piece of clothing, and one a digit. If they show two automobiles or two "
+            "birds, the answer is the piece of clothing; otherwise, with an automobile and a "
+            "bird, it is the digit."
+        ),
+        outcomes=("same class", "an automobile and a bird"),
+    ),
+    "top-if-above": Design(
+        indicators="empty",
+        layout="rows",
+        compared="column",
+        rule="One above the other: what is the upper one? Else: what is the lower one?",
+        instruction=(
+            "The image has four quadrants. One in the upper row and one in the lower row show a "
+            "target each; the other two are empty. If one target is directly above the other, the "
+            "answer is what the upper target shows; otherwise it is what the lower target shows."
+        ),
+        outcomes=("same column", "different columns"),
+    ),
+    "same-color": Design(
+        targets=("mnist", "mnist"),
+        compared="color",
+        target_colors=RED_OR_BLUE,
+        rule="Top-left and bottom-right of the same colour: which digit is at top-right? "
+        "Else: which is at bottom-left?",
+        instruction=(
+            "The image has four quadrants with a red or blue digit each. If the digits at top-"
+            "left and bottom-right have the same colour, the answer is the digit at top-right; "
+            "otherwise it is the digit at bottom-left."
+        ),
+        outcomes=("same colour", "different colours"),
+    ),
+    "color-or-fashion": Design(
+        indicator_colors=TEN_COLORS,
+        target_colors=TEN_COLORS,
+        color_answers=True,
+        rule="Same digit: what is at top-right? Else: in which colour?",
+        instruction=(
+            "The image has four quadrants. Those at top-left and bottom-right show a digit each. "
+            "If the two digits are the same, the answer is what the quadrant at top-right shows; "
+            "otherwise it is the colour of what that quadrant shows."
+        ),
+    ),
+    "digit-grouping": replace(
+        MAIN,
+        compared="group",
+        rule="Digits both in {1, 2} or both in {3, 4}: what is at top-right? "
+        "Else: what is at bottom-left?",
+        instruction=(
+            "The image has four quadrants. Those at top-left and bottom-right show a digit from 1 "
+            "to 4 each. If both digits are 1 or 2, or both are 3 or 4, the answer is what the "
+            "quadrant at top-right shows; otherwise it is what the quadrant at bottom-left shows."
+        ),
+        outcomes=("same group", "different groups"),
+    ),
+}
+
+
+# The reference solver: one row, as the paper says it.
+
+Quadrant = Mapping[str, Any]
+
+
+class Decision(NamedTuple):
+    """A row's answer.
+
+    Attributes:
+        outcome: whether the rule's first case holds.
+        selected: the quadrant of the deciding target, 0 to 3.
+        answer: the class, or the colour's index, that is the label.
+    """
+
+    outcome: bool
+    selected: int
+    answer: int
+
+
+def decide(variant: str, kinds: Sequence[str], quadrants: Sequence[Quadrant]) -> Decision:
+    """Answer one row.
+
+    Args:
+        variant: the variant's name.
+        kinds: of what kind the indicators, the first and the second target are: what tells
+            them apart where they may lie anywhere.
+        quadrants: the row's four quadrants.
+
+    Raises:
+        ValueError: the row is not one of the variant's.
+    """
+    indicator_kind, first_kind, second_kind = kinds
+    if variant == "top-if-above":
+        first = _only(quadrants, first_kind, (TOP_LEFT, TOP_RIGHT))
+        second = _only(quadrants, second_kind, (BOTTOM_LEFT, BOTTOM_RIGHT))
+        return _choose(quadrants, second == first + 2, first, second)
+    if variant == "no-position":
+        first = _only(quadrants, first_kind, (TOP_LEFT, TOP_RIGHT))
+        second = _only(quadrants, second_kind, (BOTTOM_LEFT, BOTTOM_RIGHT))
+    elif variant == "cifar":
+        first = _only(quadrants, first_kind, range(4))
+        second = _only(quadrants, second_kind, range(4))
+    else:
+        first, second = TOP_RIGHT, BOTTOM_LEFT
+
+    one, other = (quadrants[place] for place in range(4) if place not in (first, second))
+    if one["kind"] != indicator_kind or other["kind"] != indicator_kind:
+        raise ValueError(f"an indicator is of kind {one['kind']!r} or {other['kind']!r}")
+    if variant == "same-color":
+        return _choose(quadrants, one["color"] == other["color"], first, second)
+    if variant == "digit-grouping":
+        digits = (1, 2, 3, 4) if indicator_kind == "mnist" else (0, 1, 2, 3)
+        small, large = digits[:2], digits[2:]
+        together = {one["class"], other["class"]}
+        outcome = together <= set(small) or together <= set(large)
+        return _choose(quadrants, outcome, first, second)
+    same = one["class"] == other["class"]
+    if variant == "color-or-fashion" and not same:
+        return Decision(False, first, TEN_COLORS.index(quadrants[first]["color"]))
+    if variant == "color-or-fashion":
+        return Decision(True, first, quadrants[first]["class"])
+    return _choose(quadrants, same, first, second)
+
+
+def _only(quadrants: Sequence[Quadrant], kind: str, places: Sequence[int]) -> int:
+    """The only one of these places with a quadrant of this kind."""
+    found = [place for place in places if quadrants[place]["kind"] == kind]
+    if len(found) != 1:
+        raise ValueError(f"{len(found)} quadrants of kind {kind!r} where one was expected")
+    return found[0]
+
+
+def _choose(quadrants: Sequence[Quadrant], outcome: bool, first: int, second: int) -> Decision:
+    selected = first if outcome else second
+    return Decision(outcome, selected, quadrants[selected]["class"])

@@ -1,0 +1,54 @@
+"""What `audit` looks for in ctl: labels that follow from one function or symbol alone."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthbench.tasks.audit_spec import AuditSpec, Columns, by_key, codes
+from synthbench.tasks.ctl.task import CompositionalTableLookup
+
+
+def audit_spec(task: CompositionalTableLookup) -> AuditSpec:
+    """Shortcuts through the symbol or the last function, and rows that differ in the symbol."""
+    names = np.array(["", *task.functions])
+
+    def functions(columns: Columns) -> NDArray[np.int64]:
+        """Numbers from 1 in the order of computation, padded with 0."""
+        return task.parse(columns)["functions"].astype(np.int64)
+
+    def last(columns: Columns) -> NDArray[np.int64]:
+        applied = functions(columns)
+        found: NDArray[np.int64] = applied[np.arange(len(applied)), (applied > 0).sum(axis=1) - 1]
+        return found
+
+    def start(columns: Columns) -> NDArray[np.int64]:
+        return task.parse(columns)["symbol"].astype(np.int64)
+
+    def every(columns: Columns) -> NDArray[np.str_]:
+        applied = functions(columns)
+        found: NDArray[np.str_] = names[applied[applied > 0]]
+        return found
+
+    return AuditSpec(
+        shortcuts=(
+            by_key(
+                "last function alone",
+                "The most frequent label after the function that is applied last.",
+                last,
+            ),
+            by_key(
+                "start symbol alone",
+                "The most frequent label from the symbol that the functions are applied to.",
+                start,
+            ),
+        ),
+        near_duplicate_keys={
+            "the same functions from another symbol": lambda columns: codes(functions(columns))
+        },
+        distributions={
+            "start symbol": lambda columns: np.array(task.symbols)[start(columns)],
+            "functions": every,
+            "last function": lambda columns: names[last(columns)],
+        },
+    )

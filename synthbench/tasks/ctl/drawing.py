@@ -1,0 +1,31 @@
+"""Compositional table lookup for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from synthbench.tasks.ctl.task import CompositionalTableLookup
+
+#: Tables of more symbols than this are not drawn in full.
+MOST_SYMBOLS = 16
+
+
+def draw_row(task: CompositionalTableLookup, row: Mapping[str, Any]) -> str:
+    """A row's look-ups, one a line, each with its table: the entry it takes in brackets."""
+    solver = task.solver
+    symbol, functions = solver.read(row["text"])
+    steps = solver.apply(symbol, functions)
+    shown = task.symbols if len(task.symbols) <= MOST_SYMBOLS else ()
+    margin = len("() = ") + max(map(len, functions)) + 2 * len(symbol) + 2
+    lines = [f"{row['text']}  ->  {steps[-1]}", "".join([" " * margin, *map(_cell, shown)])]
+    for function, argument, result in zip(functions, [symbol, *steps], steps, strict=False):
+        call = f"{function}({argument}) = {result}"
+        table = solver.tables[function]
+        cells = [_cell(table[start], taken=start == argument) for start in shown]
+        lines.append("".join([call.ljust(margin), *cells]))
+    return "\n".join(line.rstrip() for line in lines if line.strip())
+
+
+def _cell(symbol: str, taken: bool = False) -> str:
+    return f"[{symbol}]" if taken else f" {symbol} "

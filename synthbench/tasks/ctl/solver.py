@@ -1,0 +1,69 @@
+"""The reference solver of ctl: one row, table by table, as the paper says it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+#: Most functions of a row.
+LONGEST = 100
+
+
+class TableSolver:
+    """Looks symbols up in tables.
+
+    Args:
+        variant: the direction that rows are written in.
+        symbols: the symbols, in order.
+        tables: for each function the symbols that these go to, in order.
+
+    Attributes:
+        tables: for each function where it leads from each symbol.
+    """
+
+    def __init__(
+        self, variant: str, symbols: Sequence[str], tables: Mapping[str, Sequence[str]]
+    ) -> None:
+        self._variant, self._symbols = variant, symbols
+        self.tables = {
+            function: dict(zip(symbols, table, strict=True)) for function, table in tables.items()
+        }
+
+    @property
+    def form(self) -> str:
+        """What a row looks like."""
+        words = [self._symbols[-1], next(iter(self.tables))]
+        example = " ".join(words if self._variant == "forward" else reversed(words))
+        return f"a symbol and 1 to {LONGEST} functions, such as {example!r}"
+
+    def steps(self, text: str) -> list[str]:
+        """Every symbol that is reached on the way, the last being the answer.
+
+        Raises:
+            ValueError: the text is not a row of this variant.
+        """
+        return self.apply(*self.read(text))
+
+    def read(self, text: str) -> tuple[str, list[str]]:
+        """The symbol, and the functions in the order in which they are applied."""
+        words = text.split()
+        if self._variant == "backward":
+            words.reverse()
+        symbol, functions = "".join(words[:1]), words[1:]
+        if symbol not in self._symbols or not 1 <= len(functions) <= LONGEST:
+            raise ValueError(f"{text!r} is not a row of ctl {self._variant}: expected {self.form}")
+        for function in functions:
+            if function not in self.tables:
+                names = list(self.tables)
+                raise ValueError(
+                    f"{function!r} in {text!r} is not a function: "
+                    f"allowed are {names[0]} to {names[-1]}"
+                )
+        return symbol, functions
+
+    def apply(self, symbol: str, functions: list[str]) -> list[str]:
+        """Every symbol that the functions lead to, one after another."""
+        steps = []
+        for function in functions:
+            symbol = self.tables[function][symbol]
+            steps.append(symbol)
+        return steps

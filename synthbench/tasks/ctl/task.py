@@ -1,0 +1,300 @@
+"""Compositional table lookup: functions given as tables, applied one after another.
+
+    101 d a b          forward: b(a(d(101)))
+    b a d 101          backward: the same row, read from its end
+
+There are eight symbols, written `000` to `111`, each one token, and nine functions `a` to `i`,
+each a random bijection of the symbols, drawn from the seed. With seed 0 they say d(101) = 100,
+a(100) = 101 and b(101) = 101: the label of both rows is `101`, their `steps` are 100, 101, 101.
+
+Source: NDR (Csordás, Irie, Schmidhuber, ICLR 2022), sections 3.1 and C.2, after Liska et al.
+(2018); the column `steps` after Dubois et al. (2020).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from synthbench.errors import ParameterError
+from synthbench.features import Feature, class_answer, class_label, value
+from synthbench.seeding import Draws
+from synthbench.tasks.base import (
+    Block,
+    Breakdown,
+    Parameters,
+    Split,
+    TextTask,
+    parameter,
+    read_class,
+)
+from synthbench.tasks.ctl.solver import LONGEST, TableSolver
+from synthbench.tasks.numeric import list_array
+from synthbench.tasks.tokens import pad
+
+#: Most symbols and most functions: their tables stand in the manifest and in the card.
+MOST_NAMES = 1024
+
+
+@dataclasses.dataclass(frozen=True)
+class TableLookupParameters(Parameters):
+    """What can be set; the defaults are the paper's."""
+
+    symbols: int = parameter(8, "number of symbols, named by binary strings of equal length")
+    functions: int = parameter(9, "number of functions, named a to z, then aa, ab and so on")
+    train_lengths: tuple[int, ...] = parameter(
+        (1, 2, 3, 4, 5), "buckets of train and, from 2 on, of iid"
+    )
+    validation_lengths: tuple[int, ...] = parameter((6, 7, 8), "buckets of validation")
+    test_lengths: tuple[int, ...] = parameter((9, 10), "buckets of test")
+
+    def __post_init__(self) -> None:
+        for name, least in (("symbols", 2), ("functions", 1)):
+            if not least <= getattr(self, name) <= MOST_NAMES:
+                raise ParameterError(
+                    f"Parameter {name}={getattr(self, name)}: allowed are {least} to {MOST_NAMES}."
+                )
+        # The rows of one function are the tables themselves, so they belong to train.
+        for name, least in (("train_lengths", 1), ("validation_lengths", 2), ("test_lengths", 2)):
+            given = getattr(self, name)
+            allowed = range(least, LONGEST + 1)
+            if not given or len(set(given)) < len(given) or not set(given) <= set(allowed):
+                raise ParameterError(
+                    f"Parameter {name}={','.join(map(str, given))}: "
+                    f"allowed are different lengths from {least} to {LONGEST}."
+                )
+
+
+def symbol_names(count: int) -> tuple[str, ...]:
+    """The symbols 0 to `count - 1` as binary strings of equal length: `000` to `111` for 8."""
+    width = (count - 1).bit_length()
+    return tuple(f"{index:0{width}b}" for index in range(count))
+
+
+def function_names(count: int) -> tuple[str, ...]:
+    """`a` to `z`, then as the columns of a spreadsheet: `aa`, `ab` ... `zz`, `aaa`."""
+    names = []
+    for index in range(count):
+        name, left = "", index + 1
+        while left:
+            left, letter = divmod(left - 1, 26)
+            name = chr(ord("a") + letter) + name
+        names.append(name)
+    return tuple(names)
+
+
+class CompositionalTableLookup(TextTask):
+    """Random bijections of a few symbols, composed."""
+
+    name = "ctl"
+    title = "Compositional table lookup"
+    summary = "To which symbol do several functions, given as tables, lead one after another?"
+    source = "NDR (Csordás, Irie, Schmidhuber, ICLR 2022), sections 3.1 and C.2"
+    variants: ClassVar[Mapping[str, str]] = {
+        "forward": "The symbol first, then the functions as they are applied: `101 d a b`.",
+        "backward": "The functions as one writes them, then the symbol: `b a d 101`.",
+    }
+    parameters_type = TableLookupParameters
+    bucket_name = "length"
+    judged_by = ("label",)
+    breakdowns = (Breakdown("length"),)
+
+    def solve(self, question: str) -> int | str:
+        """The name of the symbol that is reached, by the tables of this seed."""
+        reached = self.solver.steps(question)[-1]
+        return class_answer(self.symbols, self.symbols.index(reached))
+
+    @functools.cached_property
+    def solver(self) -> TableSolver:
+        """The reference solver, with the tables of this seed."""
+        return TableSolver(self.variant, self.symbols, self.tables)
+
+    @functools.cached_property
+    def symbols(self) -> tuple[str, ...]:
+        """Names of the symbols; a label is an index into them."""
+        return symbol_names(self.parameters.symbols)
+
+    @functools.cached_property
+    def functions(self) -> tuple[str, ...]:
+        """Names of the functions."""
+        return function_names(self.parameters.functions)
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        return (*self.symbols, *self.functions)
+
+    @property
+    def columns(self) -> dict[str, Feature]:
+        return {
+            "text": value("string"),
+            "label": class_label(self.symbols),
+            "steps": [value("string")],
+            "length": value("int8"),
+        }
+
+    @property
+    def splits(self) -> tuple[Split, ...]:
+        """Rows of one function are in train alone, which so shows every entry of every table.
+
+        If train has no rows of several functions, there is no iid split.
+        """
+        chosen = self.parameters
+        composed = tuple(length for length in chosen.train_lengths if length > 1)
+        return (
+            Split("train", 53_704, chosen.train_lengths, evaluation=False),
+            *([Split("iid", 1_000, composed)] if composed else []),
+            Split("validation", 1_000, chosen.validation_lengths),
+            Split("test", 1_000, chosen.test_lengths),
+        )
+
+    @property
+    def tables(self) -> dict[str, Any]:
+        """For each function the symbols that 000 to 111 go to, in order."""
+        return {
+            function: [self.symbols[symbol] for symbol in table]
+            for function, table in zip(self.functions, self._transitions[1:].tolist(), strict=True)
+        }
+
+    @functools.cached_property
+    def _transitions(self) -> NDArray[np.uint16]:
+        """Where each function leads from each symbol, uint16 `(functions + 1, symbols)`.
+
+        Row 0 leads from each symbol to itself, the functions follow in order. The tables depend on
+        the seed and the number of symbols alone: datasets of other lengths have the same tables,
+        and more functions do not change the tables of the first ones.
+        """
+        symbols, functions = self.parameters.symbols, self.parameters.functions
+        draws = Draws({"task": self.name, "seed": self.seed, "symbols": symbols, "tables": True})
+        drawn = draws.permutations(functions, symbols)
+        return np.vstack([np.arange(symbols), drawn]).astype(np.uint16)
+
+    def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
+        symbol = draws.integers(self.parameters.symbols, n)
+        functions = draws.integers(self.parameters.functions, (n, bucket))
+        return _block(symbol, functions, max(split.buckets))
+
+    def render(self, block: Block) -> dict[str, pa.Array]:
+        functions = block["functions"]
+        filled = functions > 0
+        length = filled.sum(axis=1)
+        steps = np.empty_like(functions)
+        reached = block["symbol"]
+        for place in range(functions.shape[1]):
+            reached = self._transitions[functions[:, place], reached]
+            steps[:, place] = reached
+        return {
+            "text": self._text(block, length),
+            "label": pa.array(reached.astype(np.int64)),
+            "steps": _words(self.symbols, steps[filled], length),
+            "length": pa.array(length.astype(np.int8)),
+        }
+
+    def _text(self, block: Block, length: NDArray[np.int64]) -> pa.Array:
+        """The rows' tokens in the variant's order. Functions have the ids behind the symbols'."""
+        functions = block["functions"]
+        ids = (functions + np.uint16(len(self.symbols))) * (functions > 0)
+        tokens = np.column_stack([block["symbol"] + np.uint16(1), ids])
+        if self.variant == "backward":
+            tokens = tokens[:, ::-1]
+        return self.vocabulary.join(tokens, length + 1)
+
+    @property
+    def instruction(self) -> str:
+        """The rule with all tables, which nobody could guess."""
+        first, then = (
+            ("last", "right to left") if self.variant == "backward" else ("first", "left to right")
+        )
+        tables = "; ".join(
+            f"{function}: {', '.join(map(' to '.join, table.items()))}"
+            for function, table in self.solver.tables.items()
+        )
+        return (
+            f"The line has a symbol and the names of functions, which are letters. The symbol "
+            f"stands {first}; the functions are applied to it one after another, from {then}. The "
+            f"answer is the symbol that is reached. These are the functions. {tables}."
+        )
+
+    @property
+    def stream(self) -> dict[str, object]:
+        """The coordinates of the random streams, without the variant.
+
+        So both variants have the same rows in the same order, written in different directions.
+        """
+        return {name: part for name, part in super().stream.items() if name != "variant"}
+
+    def capacity(self, split: Split, bucket: int) -> int:
+        symbols, functions = self.parameters.symbols, self.parameters.functions
+        return int(symbols * functions**bucket)
+
+    def enumerate_rows(self, split: Split, bucket: int) -> Block:
+        numbers = np.arange(self.capacity(split, bucket))
+        functions = np.zeros((len(numbers), bucket), np.uint16)
+        for place in reversed(range(bucket)):
+            numbers, functions[:, place] = np.divmod(numbers, self.parameters.functions)
+        return _block(numbers, functions, max(split.buckets))
+
+    def content(self, block: Block) -> NDArray[np.uint8]:
+        """The question alone, in the order of computation: the tables and variant do not count.
+
+        A symbol counts with a 1 before its binary digits: 01 and 001 are different symbols. All
+        codes are odd, so that no content ends in a zero byte.
+        """
+        leading_one = 1 << len(self.symbols[0])
+        tokens = np.column_stack([block["symbol"] + np.uint16(leading_one), block["functions"]])
+        return np.where(tokens > 0, 2 * tokens + 1, 0).astype(">u2").view(np.uint8)
+
+    def parse(self, columns: Mapping[str, pa.Array]) -> Block:
+        ids, length = self.vocabulary.read(columns["text"])
+        step = 1
+        if self.variant == "backward":  # read from the column's end, each row is a forward one
+            ids, length, step = ids[::-1], length[::-1], -1
+        tokens = pad(ids, length, least=2).astype(np.uint16)
+        symbols = np.uint16(len(self.symbols))
+        is_symbol = (tokens > 0) & (tokens <= symbols)
+        right = (length >= 2) & (length <= 1 + LONGEST)
+        if not (right.all() and is_symbol[:, :1].all() and not is_symbol[:, 1:].any()):
+            raise ValueError(f"ctl {self.variant}: not every row is {self.solver.form}")
+        functions = np.where(tokens[:, 1:] > 0, tokens[:, 1:] - symbols, np.uint16(0))
+        return Block({"symbol": tokens[::step, 0] - np.uint16(1), "functions": functions[::step]})
+
+    def recompute_columns(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        steps = self.solver.steps(row["text"])
+        return {"label": self.symbols.index(steps[-1]), "steps": steps, "length": len(steps)}
+
+    def read_answer(self, row: Mapping[str, Any], prediction: Any) -> int | None:
+        """A symbol's name as text, or its index as a number or text.
+
+        Text of several digits 0 and 1 is a name or nothing: `"10"` is not the symbol 010, nor is
+        it the index 10. A number is always an index: 101 is not the symbol of that name.
+        """
+        if isinstance(prediction, bytes):
+            prediction = prediction.decode("utf-8", "replace")
+        if isinstance(prediction, str):
+            text = prediction.strip()
+            if len(text) > 1 and set(text) <= {"0", "1"} and text not in self.symbols:
+                return None
+        return read_class(prediction, self.symbols)
+
+
+def _block(symbol: NDArray[Any], functions: NDArray[Any], width: int) -> Block:
+    """Rows of one length, as wide as the longest of their split.
+
+    Returns:
+        Block of `symbol` uint16 `(n,)`, an index, and `functions` uint16 `(n, width)`, numbers
+        from 1 in the order of computation, padded with 0.
+    """
+    padded = np.zeros((len(functions), width), np.uint16)
+    padded[:, : functions.shape[1]] = functions + 1
+    return Block({"symbol": symbol.astype(np.uint16), "functions": padded})
+
+
+def _words(names: Sequence[str], codes: NDArray[np.uint16], lengths: NDArray[np.int64]) -> pa.Array:
+    """Lists of names, `lengths[i]` of them in list `i`; `codes` has all, one list after another."""
+    return list_array(pc.take(pa.array(names), pa.array(codes)), lengths)

@@ -1,0 +1,98 @@
+"""Square grids of colours, a whole block at a time, in flat arrays.
+
+A block keeps a grid as its colours plus 1, line by line, padded with zeros to the size of the
+split's largest grid. So grids of all sizes lie in one array, cells can be told from padding, and
+the bytes of a grid do not depend on the size of the others.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from synthbench.tasks.base import Block
+from synthbench.tasks.numeric import list_array, plain_values, unwrap
+
+#: The background, 0, and nine colours.
+COLORS = range(10)
+
+
+def pack(cells: NDArray[np.uint8], largest: int) -> Block:
+    """Grids of one size as a block of a split whose largest grids have `largest` lines.
+
+    Args:
+        cells: colours plus 1, uint8 `(rows, size * size)`, line by line.
+        largest: the split's largest size, in lines.
+
+    Returns:
+        `cells` uint8 `(rows, largest * largest)`; `color_counts` int16 `(rows, 10)`; `size`
+        int16 `(rows,)`, in lines.
+    """
+    rows, own = cells.shape
+    keys = cells + (np.arange(rows) * len(COLORS) - 1)[:, None]
+    counts = np.bincount(keys.reshape(-1), minlength=rows * len(COLORS))
+    padded = np.zeros((rows, largest * largest), np.uint8)
+    padded[:, :own] = cells
+    return Block(
+        {
+            "cells": padded,
+            "color_counts": counts.reshape(rows, len(COLORS)).astype(np.int16),
+            "size": np.full(rows, math.isqrt(own), np.int16),
+        }
+    )
+
+
+def to_colors(block: Block) -> NDArray[np.int8]:
+    """The colour of each cell, int8 in the shape of `cells`; -1 behind the grid."""
+    return block["cells"].astype(np.int8) - np.int8(1)
+
+
+def to_labels(block: Block) -> NDArray[np.int16]:
+    """The count of each cell's colour, int16 in the shape of `cells`; -1 behind the grid."""
+    counts = np.insert(block["color_counts"], 0, -1, axis=1)
+    counts[:, 1] = 0  # the background
+    keys = block["cells"] + (np.arange(len(block)) * counts.shape[1])[:, None]
+    labels: NDArray[np.int16] = counts.reshape(-1).take(keys)
+    return labels
+
+
+def to_lists(values: NDArray[Any], block: Block) -> pa.Array:
+    """One value a cell, in the shape of `cells`, as lists of lines."""
+    size = block["size"]
+    lines = list_array(pa.array(values[block["cells"] > 0]), np.repeat(size, size))
+    return list_array(lines, size)
+
+
+def to_squares(values: NDArray[Any], block: Block) -> NDArray[Any]:
+    """One value a cell as squares of the largest size, `(rows, largest, largest)`.
+
+    A grid fills the upper left corner of its square; the rest is -1.
+    """
+    largest = math.isqrt(values.shape[1])
+    squares = np.full((len(values), largest, largest), -1, values.dtype)
+    for size in np.unique(block["size"]).tolist():
+        rows = np.flatnonzero(block["size"] == size)
+        squares[rows, :size, :size] = values[rows, : size * size].reshape(-1, size, size)
+    return squares
+
+
+def from_lists(column: pa.Array) -> NDArray[np.uint8]:
+    """Lists of lines of colours as a block's `cells`.
+
+    Raises:
+        ValueError: a grid that is not square or empty, a colour that is not 0 to 9, or a null.
+    """
+    heights, lines = unwrap(column, "grid")
+    widths, values = unwrap(lines, "grid")
+    colors = plain_values(values, "grid")
+    if not (widths == np.repeat(heights, heights)).all() or not (heights > 0).all():
+        raise ValueError("grid has a row that is not a square grid")
+    if not ((colors >= 0) & (colors < len(COLORS))).all():
+        raise ValueError(f"grid has a colour that is not 0 to {COLORS[-1]}")
+    cells = np.zeros((len(heights), int(heights.max(initial=1)) ** 2), np.uint8)
+    cells[np.arange(cells.shape[1]) < heights[:, None] ** 2] = colors + 1
+    return cells

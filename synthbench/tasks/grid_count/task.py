@@ -1,0 +1,298 @@
+"""Count colours in a grid: how often does each cell's colour occur in it?
+
+    6 6 0          3 3 0
+    3 7 0          2 1 0
+    4 3 6          1 2 3
+
+    0 5            0 1
+    0 0            0 0
+
+Colours are 1..9; 0 is the background, whose cells have the label 0 however many there are. Grids
+are square: small ones to learn counting from, larger ones to see whether it was learned.
+
+Each cell is coloured with the chance `fill`. With `colored_limit=L` every grid also draws a largest
+number of coloured cells, uniformly from 1 to L. If more cells than that are coloured, as many as
+that keep their colour, each set of them with the same chance, and the others become background.
+The paper does not say so, but its program does, with L = 999: that hardly touches grids of 6x6
+cells and makes a third of those of 20x20 background.
+
+Source: Counting (Ouellette, Pfister, Jud, 2023), sections III-A and IV; the first row is the
+grid of table III.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from collections import Counter
+from collections.abc import Mapping
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from synthbench.errors import ParameterError
+from synthbench.features import Feature, value
+from synthbench.seeding import Draws, threshold
+from synthbench.tasks.base import Block, Breakdown, Parameters, Split, Task, parameter
+from synthbench.tasks.grid_count.grids import (
+    COLORS,
+    from_lists,
+    pack,
+    to_colors,
+    to_labels,
+    to_lists,
+    to_squares,
+)
+from synthbench.tasks.numeric import all_digits, nest, read_numbers
+
+#: The paper counts in grids of up to 100x100 cells.
+LARGEST_SIZE = 100
+#: A hundred times the cells of the largest grid: such a limit hardly ever applies.
+LARGEST_LIMIT = 100 * LARGEST_SIZE**2
+
+
+@dataclasses.dataclass(frozen=True)
+class GridCountParameters(Parameters):
+    """What can be set; the defaults are the paper's."""
+
+    fill: float = parameter(0.8, "chance that a cell is coloured")
+    colored_limit: int = parameter(
+        0,
+        "if not 0, a grid has at most so many coloured cells as it draws from 1 to this number; "
+        "999 in the paper's program",
+    )
+    train_sizes: tuple[int, ...] = parameter((1, 2, 3, 4, 5, 6), "buckets of train")
+    iid_sizes: tuple[int, ...] = parameter((6,), "buckets of iid, some of train_sizes")
+    test_sizes: tuple[int, ...] = parameter((7, 8, 9, 10, 12, 15, 20), "buckets of test")
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.fill <= 1.0:
+            raise ParameterError(f"Parameter fill={self.fill}: allowed are 0 to 1.")
+        if not 0 <= self.colored_limit <= LARGEST_LIMIT:
+            raise ParameterError(
+                f"Parameter colored_limit={self.colored_limit}: "
+                f"allowed are 0 (no limit) to {LARGEST_LIMIT:,}."
+            )
+        for name in ("train_sizes", "iid_sizes", "test_sizes"):
+            sizes = getattr(self, name)
+            allowed = set(range(1, LARGEST_SIZE + 1))
+            if not sizes or len(set(sizes)) < len(sizes) or not set(sizes) <= allowed:
+                raise ParameterError(
+                    f"Parameter {name}={_join(sizes)}: "
+                    f"allowed are different sizes from 1 to {LARGEST_SIZE}."
+                )
+        if not set(self.iid_sizes) <= set(self.train_sizes):
+            raise ParameterError(
+                f"Parameter iid_sizes={_join(self.iid_sizes)}: "
+                f"allowed are sizes of train_sizes={_join(self.train_sizes)}."
+            )
+
+
+def _join(sizes: tuple[int, ...]) -> str:
+    return ",".join(map(str, sizes))
+
+
+class GridCount(Task):
+    """Square grids of ten colours, labelled with how often each cell's colour occurs."""
+
+    name = "grid-count"
+    title = "Colour counting in grids"
+    summary = "How often does each cell's colour occur in a square grid?"
+    source = "Counting (Ouellette, Pfister, Jud, 2023), sections III-A and IV"
+    parameters_type = GridCountParameters
+    categories = ("other",)
+    bucket_name = "size"
+    inputs = ("grid",)
+    judged_by = ("grid", "label")
+    breakdowns = (Breakdown("size"),)
+    metrics = ("cell_accuracy", "foreground_accuracy", "grid_accuracy")
+    binary_metrics = ("grid_accuracy",)
+
+    def solve(self, question: list[list[int]]) -> list[list[int]]:
+        counts = Counter(chain.from_iterable(question))
+        counts[0] = 0
+        return [[counts[color] for color in line] for line in question]
+
+    @property
+    def columns(self) -> dict[str, Feature]:
+        return {
+            "grid": [[value("int8")]],
+            "label": [[value("int16")]],
+            "color_counts": [value("int16")],
+            "size": value("int16"),
+        }
+
+    @property
+    def instruction(self) -> str:
+        return (
+            "Each number of the grid is the colour of a cell; 0 is the background. Replace every "
+            "number from 1 to 9 by how many cells of the whole grid have that colour, and leave "
+            "every 0 as it is. The answer is the resulting grid, as a list of rows."
+        )
+
+    @property
+    def splits(self) -> tuple[Split, ...]:
+        chosen = self.parameters
+        return (
+            Split("train", 100_000, chosen.train_sizes, evaluation=False),
+            Split("iid", 1_000 * len(chosen.iid_sizes), chosen.iid_sizes),
+            Split("test", 1_000 * len(chosen.test_sizes), chosen.test_sizes),
+        )
+
+    # Two million cells are a block of some 10 ms, four million a round of some 50 MB.
+
+    @property
+    def block_rows(self) -> int:
+        return self._rows_of(1 << 21, 16_384)
+
+    @property
+    def round_rows(self) -> int:
+        return self._rows_of(1 << 22, 65_536)
+
+    @property
+    def group_rows(self) -> int:
+        return self._rows_of(1 << 21, 65_536)
+
+    @property
+    def shard_rows(self) -> int:
+        return self._rows_of(1 << 23, 250_000)
+
+    def _rows_of(self, cells: int, most: int) -> int:
+        """How many of the largest grids have this many cells; at most `most`."""
+        largest = max(self.parameters.train_sizes + self.parameters.test_sizes)
+        return int(min(most, cells // largest**2))
+
+    @functools.cached_property
+    def _edges(self) -> list[int]:
+        """Where the shares of 0 to 8 end among the 32-bit integers; the rest belongs to 9."""
+        fill = self.parameters.fill
+        return [int(threshold(1.0 - fill + fill * (color / 9))) for color in COLORS[:-1]]
+
+    @functools.cached_property
+    def _possible(self) -> NDArray[np.int64]:
+        """The colours that occur: only 0 with `fill` 0; all but 0 with `fill` 1 and no limit."""
+        drawn = np.diff([0, *self._edges, 1 << 32])
+        drawn[0] += self.parameters.colored_limit
+        return np.flatnonzero(drawn)
+
+    def _colored_numbers(self, cells: int) -> range:
+        """How many cells of a grid of so many cells may be coloured."""
+        limit = self.parameters.colored_limit
+        most = cells if self._possible[-1] else 0
+        fewest = 0 if self._edges[0] else most
+        return range(min(fewest, 1), min(most, limit) + 1) if limit else range(fewest, most + 1)
+
+    def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
+        halves = draws.halves((n, bucket * bucket))
+        cells = np.ones(halves.shape, np.uint8)
+        for edge in self._edges:
+            cells += halves >= edge
+        if self.parameters.colored_limit:
+            self._apply_limit(draws, cells)
+        return pack(cells, max(split.buckets))
+
+    def _apply_limit(self, draws: Draws, cells: NDArray[np.uint8]) -> None:
+        """Turn coloured cells into background, in place, where a grid has more than its limit.
+
+        Args:
+            draws: of the limits, and of the order in which a grid's cells keep their colour.
+            cells: colours plus 1, uint8 `(rows, size * size)`.
+        """
+        limits = 1 + draws.integers(self.parameters.colored_limit, (len(cells), 1))
+        above = np.flatnonzero((cells > 1).sum(axis=1) > limits[:, 0])
+        order = draws.permutations(len(above), cells.shape[1])
+        chosen = cells[above]
+        ordered = np.take_along_axis(chosen, order, axis=1)
+        ordered[(ordered > 1).cumsum(axis=1) > limits[above]] = 1
+        np.put_along_axis(chosen, order, ordered, axis=1)
+        cells[above] = chosen
+
+    def content(self, block: Block) -> NDArray[np.uint8]:
+        return block["cells"]
+
+    def render(self, block: Block) -> dict[str, pa.Array]:
+        return {
+            "grid": to_lists(to_colors(block), block),
+            "label": to_lists(to_labels(block), block),
+            "color_counts": nest(block["color_counts"]),
+            "size": pa.array(block["size"]),
+        }
+
+    def arrays(self, block: Block) -> dict[str, NDArray[Any]]:
+        """The columns in NumPy, grids padded to the largest size of the split.
+
+        Returns:
+            `grid` int8 and `label` int16, both `(rows, largest, largest)` with -1 beyond the
+            grid, which fills the upper left corner; `color_counts` int16 `(rows, 10)`; `size`
+            int16 `(rows,)`.
+        """
+        return {
+            "grid": to_squares(to_colors(block), block),
+            "label": to_squares(to_labels(block), block),
+            "color_counts": block["color_counts"],
+            "size": block["size"],
+        }
+
+    def capacity(self, split: Split, bucket: int) -> int | None:
+        cells = bucket * bucket
+        if not self.parameters.colored_limit:
+            return int(len(self._possible) ** cells)
+        colors = int(np.count_nonzero(self._possible))
+        counts = [math.comb(cells, n) * int(colors**n) for n in self._colored_numbers(cells)]
+        return sum(counts)
+
+    def enumerate_rows(self, split: Split, bucket: int) -> Block:
+        choices = all_digits(len(self._possible), bucket * bucket)
+        grids = self._possible[choices]
+        numbers = self._colored_numbers(bucket * bucket)
+        grids = grids[np.isin(np.count_nonzero(grids, axis=1), numbers)]
+        return pack((grids + 1).astype(np.uint8), max(split.buckets))
+
+    def parse(self, columns: Mapping[str, pa.Array]) -> Block:
+        cells = from_lists(columns["grid"])
+        limit, most = self.parameters.colored_limit, int((cells > 1).sum(axis=1).max(initial=0))
+        if limit and most > limit:
+            raise ValueError(f"grid has {most} coloured cells where colored_limit={limit}")
+        return Block({"cells": cells})
+
+    def recompute_columns(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        counts = Counter(chain.from_iterable(row["grid"]))
+        return {
+            "label": self.solve(row["grid"]),
+            "color_counts": [counts[color] for color in COLORS],
+            "size": len(row["grid"]),
+        }
+
+    def read_answer(self, row: Mapping[str, Any], prediction: Any) -> NDArray[np.float64] | None:
+        """Counts as whole numbers, float64 `(size, size)`, halves rounded to the even one."""
+        size = len(row["grid"])
+        counts = read_numbers(prediction, (size, size))
+        return None if counts is None else np.rint(counts)
+
+    def measure(self, row: Mapping[str, Any], answer: Any) -> dict[str, float]:
+        """The share of right cells, of right coloured cells, and whether all are right.
+
+        A row without a coloured cell has NaN for the second, which says nothing about an answer.
+        """
+        if answer is None:
+            return dict.fromkeys(self.metrics, 0.0)
+        right = answer == np.asarray(row["label"])
+        colored = right[np.asarray(row["grid"]) != 0]
+        return {
+            "cell_accuracy": float(right.mean()),
+            "foreground_accuracy": float(colored.mean()) if colored.size else math.nan,
+            "grid_accuracy": float(right.all()),
+        }
+
+    def baseline(self) -> dict[str, float]:
+        """The expected cell accuracy of a prediction that counts nothing.
+
+        With a limit it depends on the size of the grid, so no figure is given.
+        """
+        if self.parameters.colored_limit:
+            return {}
+        return {"zeros everywhere": 1.0 - self.parameters.fill}

@@ -1,0 +1,253 @@
+"""Source images: where they lie, and how they get there.
+
+A source is `mnist`, `fashion` or `cifar`, in the files as torchvision lays them out, or
+`folder:PATH`, a tree with one folder of picture files for each class.
+
+Sources lie in the directories that the option `--source-dir` names, else in the one that the
+environment variable `SYNTHBENCH_DATA` names, else in the user's cache. Nothing is downloaded unless
+asked for:
+
+    python -m synthbench.tasks.images mnist fashion cifar
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import tempfile
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthbench.errors import (
+    DatasetError,
+    MissingSourceError,
+    SynthbenchError,
+    UsageError,
+    unknown_name,
+)
+from synthbench.progress import note
+from synthbench.tasks.images.files import read_cifar, read_idx, scale
+from synthbench.tasks.images.folders import find_folder, folder_classes, load_folder
+from synthbench.tasks.images.locations import SOURCE_VARIABLE, named_source, source_dir, source_dirs
+from synthbench.tasks.images.sources import Source
+
+T = TypeVar("T")
+
+#: The class names of torchvision's sets, in the order of their labels.
+CLASSES = {
+    "mnist": tuple("0123456789"),
+    "fashion": (
+        "T-shirt/top", "Trouser", "Pullover", "Dress", "Coat",
+        "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot",
+    ),
+    "cifar": (
+        "airplane", "automobile", "bird", "cat", "deer",
+        "dog", "frog", "horse", "ship", "truck",
+    ),
+}  # fmt: skip
+
+
+class _Set(NamedTuple):
+    """One of torchvision's sets: its class there, and the folder that it keeps its files in."""
+
+    title: str
+    folder: str
+
+
+_SETS = {
+    "mnist": _Set("MNIST", "MNIST/raw"),
+    "fashion": _Set("FashionMNIST", "FashionMNIST/raw"),
+    "cifar": _Set("CIFAR10", "cifar-10-batches-py"),
+}
+
+
+# Where sources lie.
+
+
+def load(spec: str) -> Source:
+    """A source by its name; read once in a process.
+
+    Args:
+        spec: `mnist`, `fashion`, `cifar` or `folder:PATH`. A relative path is looked for in the
+            directories of the sources, then in the working directory.
+
+    Raises:
+        UsageError: it is not there, or there is no source of this name.
+        DatasetError: one of its files is broken.
+    """
+    kind, _, path = spec.partition(":")
+    if kind == "folder":
+        return load_folder(find_folder(path))
+    if kind not in _SETS:
+        raise unknown_name("source", spec, [*_SETS, "folder:PATH"])
+    root = _find_root(kind)
+    return _load_cifar(root) if kind == "cifar" else _load_idx(kind, root)
+
+
+def is_here(spec: str) -> bool:
+    """Whether a source's files lie where `load` looks, broken or not."""
+    try:
+        load(spec)
+    except UsageError:
+        return False
+    except DatasetError:
+        return True
+    return True
+
+
+def class_names(spec: str) -> tuple[str, ...]:
+    """The names of a source's classes; torchvision's sets need not be there.
+
+    Raises:
+        UsageError: a class-folder tree that is not there.
+    """
+    kind, _, path = spec.partition(":")
+    return folder_classes(find_folder(path)) if kind == "folder" else CLASSES[kind]
+
+
+# torchvision's sets.
+
+
+@lru_cache(maxsize=8)
+def _load_idx(kind: str, root: Path) -> Source:
+    parts = ("train", "t10k")
+    images = [_find_file(kind, root, f"{part}-images-idx3-ubyte") for part in parts]
+
+    def read(file: Path, dimensions: int) -> NDArray[np.uint8]:
+        return _checked(kind, root, file, lambda found: read_idx(found, dimensions))
+
+    training, test = (
+        read(_find_file(kind, root, f"{part}-labels-idx1-ubyte"), 1) for part in parts
+    )
+    labels = np.concatenate([training, test]).astype(np.int16)
+    title, classes = f"{_SETS[kind].title} in {root}", CLASSES[kind]
+    if labels.max(initial=0) >= len(classes):
+        raise DatasetError(f"{title}: there is a label {labels.max()}; allowed are 0 to 9.")
+    return Source(
+        title=title,
+        classes=classes,
+        labels=labels,
+        training=len(training),
+        read=lambda: np.concatenate([read(file, 3) for file in images]),
+    )
+
+
+@lru_cache(maxsize=2)
+def _load_cifar(root: Path) -> Source:
+    names = (*(f"data_batch_{number}" for number in range(1, 6)), "test_batch")
+    files = [_find_file("cifar", root, name) for name in names]
+
+    def read(file: Path) -> tuple[NDArray[np.uint8], NDArray[np.int16]]:
+        return _checked("cifar", root, file, read_cifar)
+
+    # Pixels lie in the same files as labels; they are read again when they are needed.
+    labels = [read(file)[1] for file in files]
+    return Source(
+        title=f"{_SETS['cifar'].title} in {root}",
+        classes=CLASSES["cifar"],
+        labels=np.concatenate(labels),
+        training=sum(map(len, labels[:-1])),
+        read=lambda: np.concatenate([scale(read(file)[0]) for file in files]),
+    )
+
+
+def _roots(kind: str) -> list[Path]:
+    """The directories that may have one of torchvision's sets, in order."""
+    named = named_source(kind)
+    return source_dirs() if named is None else [named]
+
+
+def _find_root(kind: str) -> Path:
+    """The first directory that has a set's folder; without any, the first directory."""
+    roots = _roots(kind)
+    return next((root for root in roots if (root / _SETS[kind].folder).is_dir()), roots[0])
+
+
+def _find_file(kind: str, root: Path, name: str) -> Path:
+    file = root / _SETS[kind].folder / name
+    for candidate in (file, file.with_name(f"{name}.gz")):
+        if candidate.is_file():
+            return candidate
+    places = [str(other / _SETS[kind].folder / name) for other in _roots(kind)]
+    raise MissingSourceError(
+        f"{_SETS[kind].title} is missing: there is no {' and no '.join(places)}.\n"
+        f"Fetch it with `{_fetch_command(kind, root)}`, or name the directory that has it with "
+        f"--source-dir (it may be repeated) or {SOURCE_VARIABLE}."
+    )
+
+
+def _checked(kind: str, root: Path, file: Path, read: Callable[[Path], T]) -> T:
+    try:
+        return read(file)
+    except (OSError, ValueError) as error:
+        raise DatasetError(
+            f"{file} of {_SETS[kind].title} is broken: {error}.\n"
+            f"Remove {root / _SETS[kind].folder} and fetch it again: {_fetch_command(kind, root)}"
+        ) from None
+
+
+def _fetch_command(kind: str, root: Path) -> str:
+    return f"python -m synthbench.tasks.images {kind} --to {shlex.quote(str(root))}"
+
+
+# Fetching.
+
+
+def fetch(kind: str, root: Path) -> Path:
+    """Download a source with torchvision; it appears as a whole or not at all.
+
+    Args:
+        kind: `mnist`, `fashion` or `cifar`.
+        root: the directory of the sources; made if it is not there.
+
+    Returns:
+        The folder with the files. If it is there already, nothing is done.
+
+    Raises:
+        UsageError: an unknown source.
+        SynthbenchError: torchvision is not installed, or the download failed.
+    """
+    if kind not in _SETS:
+        raise unknown_name("source", kind, _SETS)
+    title, folder = _SETS[kind]
+    if (root / folder).exists():
+        return root / folder
+    try:
+        from torchvision import datasets
+    except ImportError:
+        raise SynthbenchError(
+            "Fetching images needs torchvision: pip install 'synthbench[vision]'."
+        ) from None
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="fetching-", dir=root) as scratch:
+            getattr(datasets, title)(scratch, download=True)
+            (root / folder).parent.mkdir(exist_ok=True)
+            (Path(scratch) / folder).rename(root / folder)
+    except (OSError, RuntimeError) as error:
+        reason = " ".join(str(error).split())
+        raise SynthbenchError(f"{title} could not be fetched to {root}: {reason}") from None
+    return root / folder
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Fetch sources: `python -m synthbench.tasks.images mnist fashion cifar [--to DIR]`."""
+    parser = argparse.ArgumentParser(
+        prog="python -m synthbench.tasks.images",
+        description="Download the images that composites are made of, with torchvision.",
+    )
+    parser.add_argument("sources", nargs="+", choices=list(_SETS), metavar="SOURCE")
+    parser.add_argument("--to", type=Path, default=source_dir(), help="default: %(default)s")
+    chosen = parser.parse_args(arguments)
+    try:
+        for kind in chosen.sources:
+            print(fetch(kind, chosen.to))
+    except SynthbenchError as error:
+        note(f"Error: {error}")
+        return error.exit_status
+    return 0

@@ -1,0 +1,280 @@
+"""What a ListOps operator makes of its arguments: its value and its dependency depth.
+
+The rule on many operators at once (`keys`) and on probabilities (`chances`), as `KeyDistribution`
+asks for it. Only some of an operator's arguments decide its value: of MIN and MAX one, of MED the
+middle one or two, of SM all. The dependency depth is one more than the largest among these; of
+arguments with the same value the shallowest decide (`strict`), or the first in order (as
+published).
+
+Source: NDR, section C.2.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import itertools
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthbench.tasks.trees.distribution import DEPTH_BITS, DEPTH_MASK, KeyDistribution
+from synthbench.tasks.trees.grammar import Grammar
+
+OPERATORS = ("MIN", "MAX", "MED", "SM")
+_DIGITS = range(10)
+_ONE_DEPTH, _TWO_DEPTHS = np.uint16(DEPTH_BITS), np.uint16(2 * DEPTH_BITS)
+_DEPTH_MASK = np.uint16(DEPTH_MASK)
+_ABSENT = np.uint16(10 << (2 * DEPTH_BITS))  # sorts behind every argument
+
+
+@dataclasses.dataclass(frozen=True)
+class ListOpsDistribution(KeyDistribution):
+    """How value and dependency depth of an operator follow from its arguments.
+
+    Attributes:
+        grammar: the proposal; operator `i` is `operators[i]`.
+        operators: names of the operators that are drawn.
+        strict: whether the shallowest of equal arguments decide, else the first.
+    """
+
+    grammar: Grammar
+    operators: tuple[str, ...]
+    strict: bool
+
+    @property
+    def leaves(self) -> dict[int, float]:
+        return {digit << DEPTH_BITS: 0.1 for digit in _DIGITS}
+
+    def keys(
+        self, kinds: NDArray[np.uint8], arity: NDArray[np.int64], arguments: NDArray[np.int16]
+    ) -> NDArray[np.int16]:
+        width = len(arguments)
+        position = np.arange(width, dtype=np.uint16)[:, None]
+        values = (arguments >> DEPTH_BITS).astype(np.uint16)
+        depths = (arguments & DEPTH_MASK).astype(np.uint16)
+
+        # Of equal values the first in this order decides; two middle ones are two arguments.
+        tie = depths if self.strict else position
+        ranked = (values << _TWO_DEPTHS) | (tie << _ONE_DEPTH) | depths
+        ranked = np.where(position < arity.astype(np.uint16), ranked, _ABSENT)
+        _sort_columns(ranked)
+        ordered = ranked >> _TWO_DEPTHS
+        low_rank, high_rank = _deciding_ranks(self.operators, width).take(
+            np.multiply(kinds, width + 1, dtype=np.int64) + arity, axis=1
+        )
+        low, high = _pick(ordered, low_rank), _pick(ordered, high_rank)
+        two = (low_rank < high_rank) & (low == high)
+        low_first = (ordered < low).sum(axis=0, dtype=np.int8)
+        high_first = (ordered < high).sum(axis=0, dtype=np.int8) + two
+        deciding = np.maximum(
+            _pick(ranked, low_first) & _DEPTH_MASK, _pick(ranked, high_first) & _DEPTH_MASK
+        )
+
+        is_sum = np.array([name == "SM" for name in self.operators]).take(kinds)
+        sums = values.sum(axis=0, dtype=np.uint16) % np.uint16(10)
+        value = np.where(is_sum, sums, (low + high) >> np.uint16(1))
+        depth = np.where(is_sum, depths.max(axis=0), deciding) + np.uint16(1)
+        keys: NDArray[np.int16] = ((value << _ONE_DEPTH) | depth).astype(np.int16)
+        return keys
+
+    def chances(self, kind: int, arity: int, arguments: dict[int, float]) -> dict[int, float]:
+        table = _Table(arguments)
+        name = self.operators[kind]
+        outcomes: dict[int, float] = {}
+        if name == "SM":
+            terms = table.sums(arity)
+        elif name in ("MIN", "MAX"):
+            rank = 0 if name == "MIN" else arity - 1
+            terms = table.single(arity, rank, self.strict)
+        elif arity % 2:
+            terms = table.single(arity, arity // 2, self.strict)
+        else:
+            terms = itertools.chain(
+                table.equal_middles(arity, self.strict), table.unequal_middles(arity, self.strict)
+            )
+        for value, depth, chance in terms:
+            key = (value << DEPTH_BITS) | (depth + 1)
+            outcomes[key] = outcomes.get(key, 0.0) + chance
+        return outcomes
+
+
+@functools.cache
+def _deciding_ranks(operators: tuple[str, ...], width: int) -> NDArray[np.int64]:
+    """Ranks of the one or two arguments that decide: MIN the first, MAX the last, MED the middle.
+
+    Returns:
+        int64 `(2, operators * (width + 1))`, by operator and number of arguments; 0 for SM,
+        whose value all arguments decide.
+    """
+    ranks = np.zeros((2, len(operators), width + 1), np.int64)
+    for kind, name in enumerate(operators):
+        for arity in range(1, width + 1):
+            if name == "MAX":
+                ranks[:, kind, arity] = arity - 1
+            elif name == "MED":
+                ranks[:, kind, arity] = (arity - 1) // 2, arity // 2
+    return ranks.reshape(2, -1)
+
+
+def _pick(matrix: NDArray[np.uint16], row: NDArray[np.integer[Any]]) -> NDArray[np.uint16]:
+    """From every column of the matrix the element in its row."""
+    columns = matrix.shape[1]
+    places: NDArray[np.int64] = np.multiply(row, columns, dtype=np.int64) + np.arange(columns)
+    return matrix.ravel().take(places)
+
+
+def _sort_columns(matrix: NDArray[np.uint16]) -> None:
+    """Sort every column in place: odd-even transposition, quick for a handful of rows."""
+    for turn in range(len(matrix)):
+        for row in range(turn % 2, len(matrix) - 1, 2):
+            upper, lower = matrix[row], matrix[row + 1]
+            least = np.minimum(upper, lower)
+            np.maximum(upper, lower, out=lower)
+            upper[:] = least
+
+
+Term = tuple[int, int, float]
+
+
+class _Table:
+    """The chances of one argument's value and depth, and of the deciding ones among several.
+
+    Every method yields (value, largest depth among the deciding arguments, chance) terms, all
+    chances sums of products of positive numbers, so that none is lost by cancellation.
+    """
+
+    def __init__(self, arguments: dict[int, float]) -> None:
+        self.depths = range(1 + max(key & DEPTH_MASK for key in arguments))
+        self.cell = [
+            [arguments.get((value << DEPTH_BITS) | depth, 0.0) for depth in self.depths]
+            for value in _DIGITS
+        ]
+        self.equal = [sum(row) for row in self.cell]
+        self.less = [sum(self.equal[:value]) for value in _DIGITS]
+        self.more = [sum(self.equal[value + 1 :]) for value in _DIGITS]
+
+    def sums(self, arity: int) -> Iterator[Term]:
+        """SM: the sum modulo 10 and the largest depth of all."""
+        for depth in self.depths:
+            exactly = [row[depth] for row in self.cell]
+            below = [sum(row[:depth]) for row in self.cell]
+            for count in range(1, arity + 1):
+                sums = [1.0] + [0.0] * 9
+                for step in range(arity):
+                    sums = _add_modulo(sums, exactly if step < count else below)
+                for value in _DIGITS:
+                    yield value, depth, math.comb(arity, count) * sums[value]
+
+    def single(self, arity: int, rank: int, strict: bool) -> Iterator[Term]:
+        """The value at `rank` (from 0) in ascending order, and the depth of its one argument."""
+        for value in _DIGITS:
+            for less, more in itertools.product(range(rank + 1), range(arity - rank)):
+                equal = arity - less - more
+                beside = (
+                    math.comb(arity, less)
+                    * math.comb(arity - less, more)
+                    * _power(self.less[value], less)
+                    * _power(self.more[value], more)
+                )
+                for depth, chance in self._shallowest(value, equal, strict):
+                    yield value, depth, beside * chance
+
+    def equal_middles(self, arity: int, strict: bool) -> Iterator[Term]:
+        """MED of an even number whose two middle values are equal: two arguments decide."""
+        half = arity // 2
+        for value in _DIGITS:
+            for less, more in itertools.product(range(half), range(half)):
+                equal = arity - less - more
+                beside = (
+                    math.comb(arity, less)
+                    * math.comb(arity - less, more)
+                    * _power(self.less[value], less)
+                    * _power(self.more[value], more)
+                )
+                for depth, chance in self._second_shallowest(value, equal, strict):
+                    yield value, depth, beside * chance
+
+    def unequal_middles(self, arity: int, strict: bool) -> Iterator[Term]:
+        """MED of an even number whose middle values differ: half are at most the lower one."""
+        half = arity // 2
+        for low, high in itertools.combinations(_DIGITS, 2):
+            lower = self._end(low, self.less[low], half, strict)
+            upper = self._end(high, self.more[high], half, strict)
+            for (depth, chance), (other, factor) in itertools.product(lower, upper):
+                yield (low + high) // 2, max(depth, other), math.comb(arity, half) * chance * factor
+
+    def _end(self, value: int, beyond: float, count: int, strict: bool) -> list[tuple[int, float]]:
+        """Of `count` arguments some equal `value` and the rest lie beyond: the deciding depth."""
+        chances = [0.0 for _ in self.depths]
+        for equal in range(1, count + 1):
+            beside = math.comb(count, equal) * _power(beyond, count - equal)
+            for depth, chance in self._shallowest(value, equal, strict):
+                chances[depth] += beside * chance
+        return list(enumerate(chances))
+
+    def _shallowest(self, value: int, count: int, strict: bool) -> Iterator[tuple[int, float]]:
+        """The depth of the argument that decides among `count` of the same value."""
+        row = self.cell[value]
+        for depth in self.depths:
+            if strict:
+                deeper = sum(row[depth + 1 :])
+                yield (
+                    depth,
+                    sum(
+                        math.comb(count, same)
+                        * _power(row[depth], same)
+                        * _power(deeper, count - same)
+                        for same in range(1, count + 1)
+                    ),
+                )
+            else:
+                yield depth, row[depth] * _power(self.equal[value], count - 1)
+
+    def _second_shallowest(
+        self, value: int, count: int, strict: bool
+    ) -> Iterator[tuple[int, float]]:
+        """The larger depth of the two arguments that decide among `count` of the same value."""
+        row = self.cell[value]
+        for depth in self.depths:
+            shallower, deeper = sum(row[:depth]), sum(row[depth + 1 :])
+            if not strict:
+                pair = row[depth] * row[depth] + 2.0 * row[depth] * shallower
+                yield depth, pair * _power(self.equal[value], count - 2)
+                continue
+            alone = sum(  # one is shallower, at least one has this depth
+                count
+                * shallower
+                * math.comb(count - 1, same)
+                * _power(row[depth], same)
+                * _power(deeper, count - 1 - same)
+                for same in range(1, count)
+            )
+            yield (
+                depth,
+                alone
+                + sum(
+                    math.comb(count, same) * _power(row[depth], same) * _power(deeper, count - same)
+                    for same in range(2, count + 1)
+                ),
+            )
+
+
+def _add_modulo(sums: list[float], argument: list[float]) -> list[float]:
+    """The chance of each sum modulo 10 when one more argument is added."""
+    total = [0.0] * 10
+    for value in _DIGITS:
+        for added in _DIGITS:
+            total[(value + added) % 10] += sums[value] * argument[added]
+    return total
+
+
+def _power(base: float, exponent: int) -> float:
+    """`base ** exponent` by multiplication: the same bits with every C library."""
+    result = 1.0
+    for _ in range(exponent):
+        result *= base
+    return result

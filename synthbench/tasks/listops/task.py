@@ -1,0 +1,186 @@
+"""ListOps, balanced by how deep the computation really has to go.
+
+    [MED 4 8 5 [MAX 8 4 9 ] ]                 6    depth 2, dependency depth 1
+    [SM 3 [MIN 0 [MAX 1 2 ] ] ]               3    depth 3, dependency depth 2
+
+A list has an operator and two to five arguments, each a digit or a list. MIN and MAX are the
+smallest and the largest argument, SM is the sum modulo 10, MED the median: of an even number of
+arguments the floor of the mean of the two middle values.
+
+MIN and MAX are decided by one argument, MED by one or two, SM by all. The dependency depth of a
+tree is the depth that is left when all other arguments are cut; of arguments with the same value
+the ones that leave the tree shallowest are kept, so that the depth is really needed.
+
+Source: NDR (Csordás, Irie, Schmidhuber, ICLR 2022), sections 3.3 and C.2, after Nangia & Bowman
+(2018).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from synthbench.errors import ParameterError, unknown_name
+from synthbench.seeding import Draws
+from synthbench.tasks.base import Block, Split, parameter
+from synthbench.tasks.listops.distribution import OPERATORS, ListOpsDistribution
+from synthbench.tasks.listops.solver import deciding, read_tree
+from synthbench.tasks.trees.distribution import DEPTH_BITS
+from synthbench.tasks.trees.expression import Expression
+from synthbench.tasks.trees.grammar import Forest, Grammar
+from synthbench.tasks.trees.growing import grow
+from synthbench.tasks.trees.task import DIGITS, ExpressionParameters, ExpressionTask
+
+#: The most arguments that can be asked for: the tables of chances grow with them.
+MOST_ARGUMENTS = 10
+TOKENS = (*DIGITS, "]", *(f"[{name}" for name in OPERATORS))
+#: The id of each token; 0 is padding.
+IDS = {token: number for number, token in enumerate(TOKENS, start=1)}
+
+
+@dataclasses.dataclass(frozen=True)
+class ListOpsParameters(ExpressionParameters):
+    """What can be set; the defaults are the paper's."""
+
+    all_operators = OPERATORS
+    smallest = 4
+    per_level = 3
+    nesting = "[{operator} 0 {inner} ]"
+
+    operators: tuple[str, ...] = parameter(OPERATORS, "operators that are drawn")
+    max_args: int = parameter(5, "most arguments of an operator; their number is uniform from 2")
+    ties: str = parameter(
+        "strict",
+        "of arguments with the same value keep those that make the tree shallowest (strict), "
+        "or the first in order, as published (first)",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 2 <= self.max_args <= MOST_ARGUMENTS:
+            raise ParameterError(
+                f"Parameter max_args={self.max_args}: allowed are 2 to {MOST_ARGUMENTS}."
+            )
+        if self.ties not in ("strict", "first"):
+            raise unknown_name("value of ties", self.ties, ("strict", "first"))
+
+
+class ListOps(ExpressionTask):
+    """Nested lists of digits under MIN, MAX, MED and SM."""
+
+    name = "listops"
+    title = "ListOps by dependency depth"
+    summary = "What does a nested list of MIN, MAX, MED and SM (sum modulo 10) evaluate to?"
+    source = "NDR (Csordás, Irie, Schmidhuber, ICLR 2022), sections 3.3 and C.2"
+    parameters_type = ListOpsParameters
+    bucket_name = "dependency_depth"
+    labels = DIGITS
+    train_rows = 1_000_000
+    tokens = TOKENS
+
+    def solve(self, question: str) -> int:
+        return self.read(question).value
+
+    def read(self, text: str) -> Expression:
+        return read_tree(text, self._strict)
+
+    def deciding(self, node: Expression) -> Sequence[Expression]:
+        return deciding(node, self._strict)
+
+    @property
+    def _strict(self) -> bool:
+        return bool(self.parameters.ties == "strict")
+
+    @property
+    def instruction(self) -> str:
+        return (
+            "Evaluate the nested list, in which each bracket holds an operator and its arguments: "
+            "digits, or brackets. [MIN and [MAX give the smallest and the largest of their "
+            "arguments, [SM their sum modulo 10, and [MED their median; of an even number of "
+            "arguments the median is the mean of the two middle ones, rounded down. The answer is "
+            "a digit, the value of the whole list."
+        )
+
+    def grammar(self, split: Split) -> Grammar:
+        """The proposal's trees; none is deeper than the split's largest dependency depth."""
+        chosen = self.parameters
+        return Grammar(
+            p_op=chosen.p_op,
+            min_args=2,
+            max_args=chosen.max_args,
+            max_depth=self.deepest(split),
+            max_length=chosen.max_length,
+            operators=len(chosen.operators),
+        )
+
+    def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
+        distribution = ListOpsDistribution(
+            self.grammar(split), self.parameters.operators, self._strict
+        )
+        goal = self.goal(bucket)
+        forest, keys = grow(draws, n, distribution, goal.depth, goal.operator, goal.label)
+        lengths = forest.lengths()
+        return Block(
+            {
+                "tokens": write_tokens(forest, self.parameters.operators, lengths),
+                "label": (keys >> DEPTH_BITS).astype(np.int8),
+                "depth": forest.depths(),
+                "dependency_depth": np.full(forest.trees, goal.depth, np.int8),
+                "length": lengths[0].astype(np.int16),
+            }
+        )
+
+    def root_operators(self, columns: Mapping[str, pa.Array]) -> NDArray[np.int64]:
+        first = pc.list_element(pc.split_pattern(columns["text"], " ", max_splits=1), 0)
+        names = pa.array([f"[{name}" for name in self.parameters.operators])
+        found = pc.index_in(first, value_set=names).fill_null(-1)
+        return np.asarray(found.to_numpy(zero_copy_only=False), np.int64)
+
+    def gives(self, operator: int, label: int) -> bool:
+        """All but MIN with 9 and MAX with 0.
+
+        At a depth beyond 1 these take several arguments of the full depth that are all 9 (0): of
+        arguments with the same value the shallowest decides.
+        """
+        return (self.parameters.operators[operator], label) not in (("MIN", 9), ("MAX", 0))
+
+    def capacity(self, split: Split, bucket: int) -> int | None:
+        if self.parameters.balance == "label":
+            return None
+        grammar = self.grammar(split)
+        # What MIN, MAX and MED leave undecided depends on values, not on shape: not counted.
+        if grammar.max_depth == 1 or self.parameters.operators == ("SM",):
+            return grammar.count(bucket)
+        return None
+
+    def enumerate_rows(self, split: Split, bucket: int) -> Block:
+        operators, grammar = self.parameters.operators, self.grammar(split)
+        texts = grammar.expressions(
+            bucket, DIGITS, lambda kind, arguments: f"[{operators[kind]} {' '.join(arguments)} ]"
+        )
+        return self.block_of(texts)
+
+
+# The generator's text: whole blocks at a time.
+
+
+def write_tokens(
+    forest: Forest, operators: tuple[str, ...], lengths: list[NDArray[np.int64]]
+) -> NDArray[np.uint8]:
+    """The trees as token ids, uint8 `(trees, max_length)`, padded with 0."""
+    width = forest.grammar.max_length
+    tokens = np.zeros(forest.trees * width, np.uint8)
+    opening = np.array([IDS[f"[{name}"] for name in operators], np.uint8)
+    for level, length, start in zip(forest.levels, lengths, forest.starts(lengths), strict=True):
+        place = level.tree.astype(np.int64) * width + start
+        tokens[place] = level.symbol + np.uint8(IDS["0"])
+        inner = level.operators
+        begin = place.take(inner)
+        tokens[begin] = opening.take(level.symbol.take(inner))
+        tokens[begin + length.take(inner) - 1] = IDS["]"]
+    return tokens.reshape(forest.trees, width)

@@ -1,0 +1,25 @@
+"""The reference solver of parity: one row, as the paper says it."""
+
+from __future__ import annotations
+
+
+def read_equation(text: str, n_values: int) -> tuple[int, int, int, int]:
+    """The four numbers of a row.
+
+    Raises:
+        ValueError: the text is not of the form 'a b c d =', or a number is too large.
+    """
+    *numbers, end = text.split() or [""]
+    allowed = {str(number): number for number in range(n_values)}
+    if len(numbers) != 4 or end != "=" or not all(number in allowed for number in numbers):
+        raise ValueError(
+            f"{text!r} is not a row of parity: expected 'a b c d =' "
+            f"with four numbers from 0 to {n_values - 1}"
+        )
+    a, b, c, d = (allowed[number] for number in numbers)
+    return a, b, c, d
+
+
+def asks_for_c(a: int, b: int) -> bool:
+    """The rule: c is the answer if exactly one of a and b is odd, else d."""
+    return (a % 2 == 1) != (b % 2 == 1)

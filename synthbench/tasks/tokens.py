@@ -1,0 +1,214 @@
+"""Text as tokens: split into words or characters, numbered from 1, padded with 0.
+
+    text     "1 + 0"            of the tokens  0 1 +
+    split    ["1", "+", "0"]
+    ids      [2, 3, 1]          number 1 is the first token; 0 is padding
+
+Tasks parse with this, exports and models get their ids from it, audits split text with it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from synthbench.tasks.numeric import list_array
+
+#: The largest vocabulary whose ids have four bits; four of its tokens are joined at a time.
+_QUAD_TOKENS = 15
+#: The largest number of allowed tokens in an error.
+_SHOWN_TOKENS = 20
+
+
+@dataclasses.dataclass(frozen=True)
+class Vocabulary:
+    """The tokens that texts are made of.
+
+    Attributes:
+        tokens: all tokens, in order; the first has id 1.
+        separator: what stands between two tokens; if it is empty, each character is a token.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> from synthbench.tasks.tokens import Vocabulary
+        >>> vocabulary = Vocabulary(("0", "1", "+"))
+        >>> ids = vocabulary.encode(pa.array(["1 + 0", "1"]))
+        >>> ids.tolist(), vocabulary.join(ids).to_pylist()
+        ([[2, 3, 1], [2, 0, 0]], ['1 + 0', '1'])
+    """
+
+    tokens: tuple[str, ...]
+    separator: str = " "
+
+    @property
+    def dtype(self) -> type[np.integer[Any]]:
+        """The smallest type that holds every id, signed where it needs two bytes."""
+        return np.uint8 if len(self.tokens) < 256 else np.int16
+
+    def split(self, texts: pa.Array) -> pa.ListArray:
+        """The words or characters of each text, whether or not they are tokens.
+
+        Raises:
+            ValueError: there are nulls among the texts.
+        """
+        if texts.null_count:
+            raise ValueError("text has a null where tokens are expected")
+        if self.separator:
+            return pc.split_pattern(texts, self.separator)
+        # Arrow splits at a pattern, but not between any two characters.
+        characters = pa.array([*"".join(texts.to_pylist())], pa.string())
+        return list_array(characters, pc.utf8_length(texts).to_numpy(zero_copy_only=False))
+
+    def number(self, words: pa.Array) -> NDArray[np.integer[Any]]:
+        """The id of each word, `(words,)` of `dtype`; 0 for a word that is not a token."""
+        places = pc.index_in(words, value_set=pa.array(self.tokens, pa.string()))
+        ids: NDArray[Any] = pc.fill_null(places, -1).to_numpy(zero_copy_only=False) + 1
+        return ids.astype(self.dtype)
+
+    def ids_of(self, words: pa.Array) -> NDArray[np.integer[Any]]:
+        """The id of each word, `(words,)` of `dtype`.
+
+        Raises:
+            ValueError: a word is not a token.
+        """
+        ids = self.number(words)
+        if not ids.all():
+            raise self._no_token(words[int(np.argmin(ids))].as_py())
+        return ids
+
+    def read(self, texts: pa.Array) -> tuple[NDArray[np.integer[Any]], NDArray[np.int64]]:
+        """The ids of all texts, one text after another, and the number of tokens of each text.
+
+        Returns:
+            Ids `(tokens,)` of `dtype`, none of them 0, and lengths int64 `(texts,)`.
+
+        Raises:
+            ValueError: a text is null or empty, or has a word that is not a token.
+        """
+        if self._id_of_code is not None and not texts.null_count:
+            codes, lengths = _bytes(texts)
+            ids = self._id_of_code.take(codes)
+            if not ids.all():
+                row = int(np.searchsorted(np.cumsum(lengths), np.argmin(ids), side="right"))
+                text = texts[row].as_py()
+                raise self._no_token(next(one for one in text if one not in self.tokens))
+        else:
+            words = self.split(texts)
+            lengths = words.value_lengths().to_numpy(zero_copy_only=False).astype(np.int64)
+            ids = self.ids_of(words.flatten())
+        if not lengths.all():
+            raise ValueError("a text has no tokens")
+        return ids, lengths
+
+    def encode(self, texts: pa.Array) -> NDArray[np.integer[Any]]:
+        """The ids of each text, `(texts, longest or 1)` of `dtype`, padded with 0; see `read`."""
+        return pad(*self.read(texts), least=1)
+
+    def join(
+        self, ids: NDArray[np.integer[Any]], lengths: NDArray[np.integer[Any]] | None = None
+    ) -> pa.Array:
+        """Texts from their ids, the opposite of `encode`.
+
+        Args:
+            ids: `(texts, width)`; zeros are left out, wherever they stand.
+            lengths: the number of tokens of each text, where it need not be counted.
+        """
+        if self._codes is not None:
+            table = self._codes.tobytes().ljust(256, b"\0")
+            codes = ids.tobytes().translate(table, b"\0")
+            return _text(codes, np.count_nonzero(ids, axis=1) if lengths is None else lengths)
+        if self.separator and len(self.tokens) <= _QUAD_TOKENS:
+            ids, words, lengths = _quads(ids), _quad_texts(self), None
+        else:
+            words = pa.array(["", *self.tokens], pa.string())
+        used = ids > 0
+        lengths = np.count_nonzero(used, axis=1) if lengths is None else lengths
+        lists = list_array(pc.take(words, pa.array(ids[used])), lengths)
+        return pc.binary_join(lists, self.separator)
+
+    @functools.cached_property
+    def _codes(self) -> NDArray[np.uint8] | None:
+        """The ASCII code of each id, where texts are not separated and every token has one."""
+        if self.separator or not all(len(one) == 1 and one.isascii() for one in self.tokens):
+            return None
+        return np.array([0, *map(ord, self.tokens)], np.uint8)
+
+    @functools.cached_property
+    def _id_of_code(self) -> NDArray[np.integer[Any]] | None:
+        """The id of each byte, 0 for those that are not tokens; None where `_codes` is."""
+        if self._codes is None:
+            return None
+        ids = np.zeros(256, self.dtype)
+        ids[self._codes[1:]] = np.arange(1, len(self._codes))
+        return ids
+
+    def _no_token(self, word: str) -> ValueError:
+        allowed = " ".join(self.tokens[:_SHOWN_TOKENS])
+        if len(self.tokens) > _SHOWN_TOKENS:
+            allowed += f" ... {self.tokens[-1]}"
+        return ValueError(f"{word!r} is not a token; allowed are {allowed}")
+
+
+def pad(
+    values: NDArray[Any], lengths: NDArray[np.integer[Any]], fill: float = 0, least: int = 0
+) -> NDArray[Any]:
+    """Consecutive runs of values as the rows of one array.
+
+    Args:
+        values: all runs, one after another, `(values, ...)`.
+        lengths: the length of each run.
+        fill: what stands behind the end of a run.
+        least: the width of the array if no run is longer.
+
+    Returns:
+        `(runs, longest, ...)`, of the values' type.
+    """
+    shape = (len(lengths), max(least, int(lengths.max(initial=0))), *values.shape[1:])
+    padded = np.full(shape, fill, values.dtype)
+    padded[np.arange(shape[1]) < lengths[:, None]] = values
+    return padded
+
+
+def _bytes(texts: pa.Array) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """The bytes of all texts, one text after another, and the number of bytes of each."""
+    if not len(texts):
+        return np.zeros(0, np.uint8), np.zeros(0, np.int64)
+    _, offsets, data = texts.buffers()
+    ends = np.frombuffer(offsets, np.int32)[texts.offset : texts.offset + len(texts) + 1]
+    whole = np.frombuffer(data or b"", np.uint8)
+    return whole[ends[0] : ends[-1]], np.diff(ends).astype(np.int64)
+
+
+def _text(codes: bytes, lengths: NDArray[np.integer[Any]]) -> pa.Array:
+    """The opposite of `_bytes`."""
+    offsets = np.zeros(len(lengths) + 1, np.int32)
+    np.cumsum(lengths, out=offsets[1:])
+    return pa.StringArray.from_buffers(len(lengths), pa.py_buffer(offsets), pa.py_buffer(codes))
+
+
+def _quads(ids: NDArray[np.integer[Any]]) -> NDArray[np.uint16]:
+    """Every four neighbouring ids of a row as one number, `(rows, quads)`."""
+    rows, width = ids.shape
+    padded = np.zeros((rows, -(-width // 4) * 4), np.uint8)
+    padded[:, :width] = ids
+    pairs = padded[:, 0::2] | padded[:, 1::2] << 4
+    quads: NDArray[np.uint16] = pairs[:, 0::2] | pairs[:, 1::2].astype(np.uint16) << 8
+    return quads
+
+
+@functools.lru_cache(maxsize=8)
+def _quad_texts(vocabulary: Vocabulary) -> pa.Array:
+    """The text of every number that `_quads` can give; zeros are left out of it."""
+    words = ["", *vocabulary.tokens, *[""] * (_QUAD_TOKENS - len(vocabulary.tokens))]
+
+    def joined(*parts: str) -> str:
+        return vocabulary.separator.join(filter(None, parts))
+
+    pairs = [joined(low, high) for high in words for low in words]
+    return pa.array([joined(first, second) for second in pairs for first in pairs])

@@ -1,0 +1,173 @@
+"""The probabilities of keys: which value and depth the proposal gives to an operator.
+
+Every node has a key, a small integer made of its value and its depth. A `KeyDistribution` says how
+an operator's key follows from those of its arguments. From that follow the probabilities of all
+keys of an operator with so many levels left, one level after another. `synthbench.tasks.trees` has
+an example.
+"""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+import functools
+import itertools
+import math
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthbench.tasks.trees.grammar import Grammar
+
+#: A key is `value << DEPTH_BITS | depth`; the depth of a digit is 0.
+DEPTH_BITS = 6
+DEPTH_MASK = (1 << DEPTH_BITS) - 1
+
+
+class KeyDistribution(abc.ABC):
+    """How the key of an operator follows from the keys of its arguments.
+
+    An instance is a value: it can be hashed, and its tables are cached by it.
+
+    Attributes:
+        grammar: the proposal.
+        enumerated: whether `sampling` lists all operators to choose from them.
+    """
+
+    grammar: Grammar
+    enumerated: ClassVar[bool] = False
+
+    @property
+    @abc.abstractmethod
+    def leaves(self) -> dict[int, float]:
+        """The keys of digits with their chances."""
+
+    @abc.abstractmethod
+    def keys(
+        self, kinds: NDArray[np.uint8], arity: NDArray[np.int64], arguments: NDArray[np.int16]
+    ) -> NDArray[np.int16]:
+        """The keys of many operators.
+
+        Args:
+            kinds: the operators, uint8 `(operators,)`.
+            arity: how many arguments each has, int64 `(operators,)`.
+            arguments: keys of the arguments, int16 `(max_args, operators)`; 0 where there is none.
+        """
+
+    def chances(self, kind: int, arity: int, arguments: dict[int, float]) -> dict[int, float]:
+        """The chance of every key of an operator over `arity` independent arguments.
+
+        Looks at all combinations; where there are many keys, override this with a shorter way. Use
+        IEEE additions, multiplications and divisions in a fixed order only, so that the result has
+        the same bits everywhere.
+
+        Args:
+            kind: the operator.
+            arity: number of arguments.
+            arguments: the chance of every key of one argument.
+
+        Returns:
+            The possible keys with their chances.
+        """
+        made, chances = combinations(self, kind, arity, arguments)
+        outcomes: dict[int, float] = {}
+        for key, chance in zip(made.keys.tolist(), chances, strict=True):
+            outcomes[key] = outcomes.get(key, 0.0) + chance
+        return outcomes
+
+    def argument(self, height: int) -> dict[int, float]:
+        """The chance of every key of an argument with `height` levels left for operators."""
+        p_op = self.grammar.p_op
+        if height == 0 or p_op == 0.0:
+            return self.leaves
+        mixed = {key: (1.0 - p_op) * chance for key, chance in self.leaves.items()}
+        for key, chance in operator_chances(self, height).items():
+            mixed[key] = p_op * chance
+        return mixed
+
+
+@dataclasses.dataclass(frozen=True)
+class RootDistribution(KeyDistribution):
+    """Keys of an operator of one kind over arguments with the keys of another distribution.
+
+    Attributes:
+        grammar: the other distribution's grammar, with a single operator.
+        distribution: the other distribution.
+        kind: the operator's number in it.
+    """
+
+    grammar: Grammar
+    distribution: KeyDistribution
+    kind: int
+
+    @property
+    def leaves(self) -> dict[int, float]:
+        return self.distribution.leaves
+
+    def keys(
+        self, kinds: NDArray[np.uint8], arity: NDArray[np.int64], arguments: NDArray[np.int16]
+    ) -> NDArray[np.int16]:
+        return self.distribution.keys(np.full_like(kinds, self.kind), arity, arguments)
+
+    def chances(self, kind: int, arity: int, arguments: dict[int, float]) -> dict[int, float]:
+        return self.distribution.chances(self.kind, arity, arguments)
+
+    def argument(self, height: int) -> dict[int, float]:
+        return self.distribution.argument(height)
+
+
+class Operators(NamedTuple):
+    """Many operators with their arguments: see `KeyDistribution.keys`."""
+
+    keys: NDArray[np.int16]
+    kinds: NDArray[np.uint8]
+    arity: NDArray[np.int64]
+    arguments: NDArray[np.int16]
+
+    def take(self, chosen: NDArray[np.int64]) -> Operators:
+        """The operators at these indices, in this order."""
+        return Operators(
+            self.keys.take(chosen),
+            self.kinds.take(chosen),
+            self.arity.take(chosen),
+            self.arguments.take(chosen, axis=1),
+        )
+
+    @staticmethod
+    def concatenate(parts: list[Operators]) -> Operators:
+        """All operators, in order."""
+        keys, kinds, arity, arguments = zip(*parts, strict=True)
+        return Operators(
+            np.concatenate(keys),
+            np.concatenate(kinds),
+            np.concatenate(arity),
+            np.concatenate(arguments, axis=1),
+        )
+
+
+def combinations(
+    distribution: KeyDistribution, kind: int, arity: int, arguments: dict[int, float]
+) -> tuple[Operators, list[float]]:
+    """All operators of one kind over `arity` arguments, with their chances."""
+    made = list(itertools.product(sorted(arguments), repeat=arity))
+    keys = np.zeros((distribution.grammar.max_args, len(made)), np.int16)
+    keys[:arity] = np.array(made, np.int16).T
+    kinds, arities = np.full(len(made), kind, np.uint8), np.full(len(made), arity, np.int64)
+    chances = [math.prod(map(arguments.__getitem__, one)) for one in made]
+    return Operators(distribution.keys(kinds, arities, keys), kinds, arities, keys), chances
+
+
+@functools.lru_cache(maxsize=1024)
+def operator_chances(distribution: KeyDistribution, height: int) -> dict[int, float]:
+    """The chance of every key of an operator with `height` levels left, itself included."""
+    argument = distribution.argument(height - 1)
+    grammar = distribution.grammar
+    share = 1.0 / (grammar.operators * len(grammar.arities))
+    chances: dict[int, float] = {}
+    for kind in range(grammar.operators):
+        for arity in grammar.arities:
+            for key, chance in distribution.chances(kind, arity, argument).items():
+                if chance > 0.0:
+                    chances[key] = chances.get(key, 0.0) + share * chance
+    return chances

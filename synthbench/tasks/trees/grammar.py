@@ -1,0 +1,193 @@
+"""Expression trees, a whole block at a time, in flat arrays.
+
+All nodes of a level lie in one array, in the order of their trees, so the arguments of an
+operator are one contiguous run of the next level. No Python loop runs over trees or nodes, only
+over levels.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclasses.dataclass(frozen=True)
+class Grammar:
+    """The trees that the proposal can give.
+
+    Attributes:
+        p_op: chance that an argument is an operator, where depth allows one.
+        min_args: arguments of an operator, at least.
+        max_args: arguments of an operator, at most; their number is uniform.
+        max_depth: operators on the longest path, at most.
+        max_length: tokens of a tree, at most.
+        operators: number of different operators.
+        separators: tokens between two neighbouring arguments (an infix operator: 1).
+        digits: number of different leaves.
+
+    An operator has one token before its arguments and one behind them.
+    """
+
+    p_op: float
+    min_args: int
+    max_args: int
+    max_depth: int
+    max_length: int
+    operators: int
+    separators: int = 0
+    digits: int = 10
+
+    @property
+    def arities(self) -> range:
+        """The possible numbers of arguments."""
+        return range(self.min_args, self.max_args + 1)
+
+    @property
+    def per_level(self) -> int:
+        """Tokens that each level adds to the shortest tree."""
+        return self.tokens(self.min_args) - 1
+
+    def tokens(self, arity: int) -> int:
+        """Tokens of an operator over `arity` digits."""
+        return 2 + arity + self.separators * (arity - 1)
+
+    def shortest(self, depth: int) -> int:
+        """Tokens of the shortest tree of this depth (0: a digit, 1: one operator over digits)."""
+        return 1 + depth * self.per_level
+
+    def count(self, depth: int) -> int:
+        """How many different trees have exactly this depth, within the length limit."""
+        return self.count_up_to(depth) - self.count_up_to(depth - 1)
+
+    def count_up_to(self, depth: int) -> int:
+        """How many different trees have depth 1 to `depth`, within the length limit."""
+        trees = [0] * (self.max_length + 1)  # by length
+        for _ in range(depth):
+            argument = list(trees)
+            argument[1] += self.digits
+            trees = [0] * (self.max_length + 1)
+            run = [1] + [0] * self.max_length
+            for arity in range(1, self.max_args + 1):
+                run = _convolve(run, argument)
+                if arity >= self.min_args:
+                    overhead = self.tokens(arity) - arity
+                    for length in range(len(trees) - overhead):
+                        trees[length + overhead] += self.operators * run[length]
+        return sum(trees)
+
+    def expressions(
+        self, depth: int, digits: Sequence[str], write: Callable[[int, tuple[str, ...]], str]
+    ) -> list[str]:
+        """Every tree of exactly this depth, within the length limit, as text.
+
+        Args:
+            depth: at least 1.
+            digits: text of the leaves.
+            write: text of an operator, from its number and the texts of its arguments.
+        """
+        leaves = [_Text(0, 1, digit) for digit in digits]
+        trees: list[_Text] = []
+        for height in range(1, depth + 1):
+            arguments = sorted(leaves + trees, key=lambda argument: argument.tokens)
+            limit = self.max_length - self.per_level * (depth - height)
+            trees = []
+            for arity in self.arities:
+                own = self.tokens(arity) - arity
+                for run in _runs(arguments, arity, limit - own):
+                    depths, tokens, texts = zip(*run, strict=True)
+                    for kind in range(self.operators):
+                        text = write(kind, texts)
+                        trees.append(_Text(1 + max(depths), own + sum(tokens), text))
+        return [tree.text for tree in trees if tree.depth == depth]
+
+
+class _Text(NamedTuple):
+    depth: int
+    tokens: int
+    text: str
+
+
+def _runs(arguments: list[_Text], count: int, room: int) -> Iterator[tuple[_Text, ...]]:
+    """All runs of `count` of the arguments, shortest first, that have at most `room` tokens."""
+    if not count:
+        yield ()
+        return
+    for argument in arguments:
+        left = room - argument.tokens
+        if left < count - 1:
+            return
+        for others in _runs(arguments, count - 1, left):
+            yield (argument, *others)
+
+
+def _convolve(left: list[int], right: list[int]) -> list[int]:
+    product = [0] * len(left)
+    for i, a in enumerate(left):
+        if a:
+            for j in range(len(left) - i):
+                product[i + j] += a * right[j]
+    return product
+
+
+class Level(NamedTuple):
+    """All nodes of one level, in the order of their trees.
+
+    Attributes:
+        tree: number of the tree each node belongs to, int32 `(nodes,)`, ascending.
+        operators: which nodes are operators, int64 `(operators,)`, ascending.
+        arity: number of arguments of each operator, int64 `(operators,)`.
+        symbol: each node's digit, or the index of its operator, uint8 `(nodes,)`.
+    """
+
+    tree: NDArray[np.int32]
+    operators: NDArray[np.int64]
+    arity: NDArray[np.int64]
+    symbol: NDArray[np.uint8]
+
+    @property
+    def first(self) -> NDArray[np.int64]:
+        """Where each operator's arguments begin in the next level, int64 `(operators,)`."""
+        return np.cumsum(self.arity) - self.arity
+
+
+@dataclasses.dataclass(frozen=True)
+class Forest:
+    """Many trees: `levels` from the roots down, the last of them without operators."""
+
+    trees: int
+    grammar: Grammar
+    levels: tuple[Level, ...]
+
+    def depths(self) -> NDArray[np.int8]:
+        """Operators on the longest path of each tree, int8 `(trees,)`."""
+        depths = np.zeros(self.trees, np.int8)
+        for depth, level in enumerate(self.levels, start=1):
+            depths[level.tree.take(level.operators)] = depth
+        return depths
+
+    def lengths(self) -> list[NDArray[np.int64]]:
+        """Tokens of every node's subtree, level by level."""
+        lengths = [np.ones(len(self.levels[-1].tree), np.int64)]
+        for level in reversed(self.levels[:-1]):
+            own = np.ones(len(level.tree), np.int64)
+            if len(level.operators):
+                inner = np.add.reduceat(lengths[0], level.first)
+                own[level.operators] = 2 + self.grammar.separators * (level.arity - 1) + inner
+            lengths.insert(0, own)
+        return lengths
+
+    def starts(self, lengths: list[NDArray[np.int64]]) -> list[NDArray[np.int64]]:
+        """Position of every node's first token in its tree, level by level."""
+        starts = [np.zeros(self.trees, np.int64)]
+        for level, child_lengths in zip(self.levels, lengths[1:], strict=False):
+            step = child_lengths + self.grammar.separators
+            before = np.cumsum(step) - step
+            base = starts[-1].take(level.operators) + 1
+            if len(base):
+                base -= before.take(level.first)
+            starts.append(before + np.repeat(base, level.arity))
+        return starts

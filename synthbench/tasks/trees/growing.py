@@ -1,0 +1,117 @@
+"""Random trees of a wanted depth, exactly as the proposal has them, level by level from the root.
+
+The proposal is that of NDR, section C.2. What a bucket asks of a tree (its depth, or its dependency
+depth) is rare there, so trees are drawn given their bucket; `synthbench.tasks.trees` explains how.
+A tree is dropped as soon as the tokens that are already certain pass the length limit.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthbench.seeding import Draws
+from synthbench.tasks.trees.distribution import (
+    DEPTH_BITS,
+    DEPTH_MASK,
+    KeyDistribution,
+    Operators,
+    RootDistribution,
+)
+from synthbench.tasks.trees.grammar import Forest, Grammar, Level
+from synthbench.tasks.trees.sampling import is_too_rare, sample_given_keys
+
+
+def grow(
+    draws: Draws,
+    n: int,
+    distribution: KeyDistribution,
+    depth: int,
+    operator: int | None = None,
+    value: int | None = None,
+) -> tuple[Forest, NDArray[np.int16]]:
+    """Draw `n` trees given the depth in their key, and drop those that are too long.
+
+    Args:
+        draws: the only randomness used.
+        n: number of trees drawn, at least 1.
+        distribution: the proposal and its keys.
+        depth: the depth that every tree's key has, 1 to `distribution.grammar.max_depth`.
+        operator: the number of the root's operator, None for any.
+        value: the value in every tree's key, None for any.
+
+    Returns:
+        The trees with at most `grammar.max_length` tokens, and their keys, int16 `(trees,)`.
+        Symbols of digits are the values of their keys. There are no trees if the wanted `value`
+        is too rare to be drawn.
+    """
+    grammar = distribution.grammar
+    of_root = distribution
+    if operator is not None:
+        of_root = RootDistribution(
+            dataclasses.replace(grammar, operators=1), distribution, operator
+        )
+    root_key = depth | (value or 0) << DEPTH_BITS
+    if value is not None and is_too_rare(of_root, grammar.max_depth, root_key):
+        n = 0
+    tree = np.arange(n, dtype=np.int32)
+    length = np.full(n, grammar.shortest(depth), np.int64)  # tokens that are certain
+    keys = roots = np.full(n, root_key, np.int16)
+    levels: list[Level] = []
+    for height in range(grammar.max_depth, -1, -1):
+        operators = np.flatnonzero(keys & DEPTH_MASK)
+        symbol = (keys >> DEPTH_BITS).astype(np.uint8)
+        if not len(operators):
+            levels.append(Level(tree, operators, operators, symbol))
+            break
+        owner, wanted = tree.take(operators), keys.take(operators)
+        if levels:
+            made = sample_given_keys(draws, distribution, height, wanted, any_value=False)
+        else:
+            made = sample_given_keys(draws, of_root, height, wanted, any_value=value is None)
+            made = made._replace(kinds=np.uint8(operator or 0) + made.kinds)
+            roots = made.keys
+        symbol[operators] = made.kinds
+        levels.append(Level(tree, operators, made.arity, symbol))
+        length += np.bincount(owner, _more_tokens(grammar, wanted, made), n).astype(np.int64)
+        alive = np.flatnonzero(length.take(owner) <= grammar.max_length)
+        arity = made.arity.take(alive)
+        keys = _run(made.arguments.take(alive, axis=1), arity)
+        tree = np.repeat(owner.take(alive), arity)
+
+    kept = length <= grammar.max_length
+    return Forest(int(kept.sum()), grammar, tuple(_keep(levels, kept))), roots[kept]
+
+
+def _more_tokens(grammar: Grammar, wanted: NDArray[np.int16], made: Operators) -> NDArray[np.int64]:
+    """The certain tokens of each operator, beyond those that its wanted key needs anyway."""
+    below = (made.arguments & DEPTH_MASK).sum(axis=0, dtype=np.int64)
+    own = 1 + made.arity + grammar.separators * (made.arity - 1)
+    more: NDArray[np.int64] = own + grammar.per_level * (below - (wanted & DEPTH_MASK))
+    return more
+
+
+def _run(arguments: NDArray[np.int16], arity: NDArray[np.int64]) -> NDArray[np.int16]:
+    """The arguments of all operators one after another, from `(max_args, operators)`."""
+    rank = np.arange(len(arguments), dtype=np.int8)
+    exists = rank < arity.astype(np.int8)[:, None]
+    return arguments.T.ravel().take(np.flatnonzero(exists))
+
+
+def _keep(levels: list[Level], kept: NDArray[np.bool_]) -> Iterator[Level]:
+    """The levels without the trees that are not kept."""
+    number = (np.cumsum(kept) - 1).astype(np.int32)
+    for level in levels:
+        nodes = np.flatnonzero(kept.take(level.tree))
+        inner = np.flatnonzero(kept.take(level.tree.take(level.operators)))
+        place = np.zeros(len(level.tree), np.int64)
+        place[nodes] = np.arange(len(nodes))
+        yield Level(
+            tree=number.take(level.tree.take(nodes)),
+            operators=place.take(level.operators.take(inner)),
+            arity=level.arity.take(inner),
+            symbol=level.symbol.take(nodes),
+        )

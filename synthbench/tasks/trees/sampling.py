@@ -1,0 +1,261 @@
+"""Operators with the keys of their arguments, drawn from the proposal given their own keys.
+
+- Where there are few combinations of keys, all are listed, and one is chosen.
+- Where there are many, they come from a pool: arguments are drawn given only that one of them is
+  deep enough. The operators over them have some keys, and each operator goes to a node that needs
+  its key. So a node gets an operator drawn from the proposal, given the key.
+
+`synthbench.tasks.trees` works both out for a small example.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthbench.seeding import Choice, Draws
+from synthbench.tasks.trees.distribution import (
+    DEPTH_MASK,
+    KeyDistribution,
+    Operators,
+    combinations,
+    operator_chances,
+)
+
+#: The largest number of operators in a pool, so that rare keys do not fill the memory.
+MOST_DRAWN = 1 << 20
+#: An operator whose key is rarer than this in its pool is not drawn: a block of 512 trees would
+#: take more than 30 pools of the largest size.
+LEAST_CHANCE = 2.0**-16
+
+
+def is_too_rare(distribution: KeyDistribution, height: int, key: int) -> bool:
+    """Whether an operator with this key is too rare to be drawn in a reasonable time.
+
+    Args:
+        distribution: the proposal and its keys.
+        height: levels left for operators, this one included.
+        key: the wanted key, of an operator.
+
+    Returns:
+        True where operators come from pools and fewer than `LEAST_CHANCE` of a pool have the key.
+        Chances are sums and products in a fixed order: every machine gives the same answer.
+    """
+    if distribution.enumerated:
+        return False
+    chances = _pool_chances(distribution, height, key & DEPTH_MASK, any_value=False)
+    return key >= len(chances) or bool(chances[key] < LEAST_CHANCE)
+
+
+def sample_given_keys(
+    draws: Draws,
+    distribution: KeyDistribution,
+    height: int,
+    wanted: NDArray[np.int16],
+    any_value: bool,
+) -> Operators:
+    """An operator for each wanted key, drawn from the proposal given that it has this key.
+
+    Args:
+        draws: the only randomness used.
+        distribution: the proposal and its keys.
+        height: levels left for operators, these included.
+        wanted: keys, int16 `(operators,)`.
+        any_value: whether only the depth in the key counts.
+    """
+    choose = _choose if distribution.enumerated else _draw
+    return choose(draws, distribution, height, wanted, any_value)
+
+
+# Few combinations: choose among all.
+
+
+def _choose(
+    draws: Draws,
+    distribution: KeyDistribution,
+    height: int,
+    wanted: NDArray[np.int16],
+    any_value: bool,
+) -> Operators:
+    every, tables = _enumerate(distribution, height, any_value)
+    chosen = np.zeros(len(wanted), np.int64)
+    for key, table in tables.items():
+        nodes = np.flatnonzero(wanted == key)
+        chosen[nodes] = table.draw(draws, len(nodes))
+    return every.take(chosen)
+
+
+@functools.lru_cache(maxsize=1024)
+def _enumerate(
+    distribution: KeyDistribution, height: int, any_value: bool
+) -> tuple[Operators, dict[int, Choice]]:
+    """All operators with `height` levels left, and by wanted key the choice among them."""
+    argument = distribution.argument(height - 1)
+    grammar = distribution.grammar
+    parts, chances = [], []
+    for kind, arity in itertools.product(range(grammar.operators), grammar.arities):
+        part, chance = combinations(distribution, kind, arity, argument)
+        parts.append(part)
+        chances += chance
+    every = Operators.concatenate(parts)
+    sought = every.keys & DEPTH_MASK if any_value else every.keys
+    tables = {}
+    for key in np.unique(sought).tolist():
+        places = np.flatnonzero(sought == key)
+        tables[key] = Choice(places, [chances[place] for place in places.tolist()])
+    return every, tables
+
+
+# Many combinations: draw pools of operators, and give each to a node that needs its key.
+
+
+def _draw(
+    draws: Draws,
+    distribution: KeyDistribution,
+    height: int,
+    wanted: NDArray[np.int16],
+    any_value: bool,
+) -> Operators:
+    depths = wanted & DEPTH_MASK
+    pools: list[Operators] = []
+    source = np.zeros(len(wanted), np.int64)
+    before = 0  # operators in the pools so far
+    for depth in range(1, height + 1):
+        missing = np.flatnonzero(depths == depth)
+        chances = _pool_chances(distribution, height, depth, any_value)
+        first = True
+        while len(missing):
+            asked = wanted.take(missing)
+            size = _pool_size(np.bincount(asked, minlength=len(chances)), chances, first)
+            pool = _draw_pool(draws, distribution, height, depth, size)
+            sought = pool.keys & DEPTH_MASK if any_value else pool.keys
+            nodes, drawn = _match(asked, sought, len(chances))
+            source[missing.take(nodes)] = before + drawn
+            pools.append(pool)
+            before += size
+            missing = np.delete(missing, nodes)
+            first = False
+    return Operators.concatenate(pools).take(source)
+
+
+def _pool_size(counts: NDArray[np.int64], chances: NDArray[np.float64], first: bool) -> int:
+    """How many operators to draw so that few of the wanted keys are missing afterwards."""
+    asked = np.flatnonzero(counts)
+    most = float((counts[asked] / chances[asked]).max())
+    if first:  # the rarest key must not drive the size of the first pool
+        most = min(most, 2.0 * float(counts.sum()) / float(chances.max() * len(asked)))
+    return int(1.1 * min(most, MOST_DRAWN)) + 32
+
+
+def _match(
+    wanted: NDArray[np.int16], drawn: NDArray[np.int16], bound: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Pairs of indices into `wanted` and `drawn` with equal keys, in order, each used once."""
+    counts = np.bincount(wanted, minlength=bound), np.bincount(drawn, minlength=bound)
+    pairs = np.minimum(*counts)
+    chosen = []
+    for keys, count in zip((wanted, drawn), counts, strict=True):
+        order = np.argsort(keys, kind="stable")
+        start = np.cumsum(count) - count
+        rank = np.arange(len(keys)) - np.repeat(start, count)
+        chosen.append(order[rank < np.repeat(pairs, count)])
+    return chosen[0], chosen[1]
+
+
+class _PoolTables(NamedTuple):
+    """Tables for drawing operators of which at least one argument has a given depth.
+
+    Attributes:
+        arity: the number of arguments.
+        leader: the chance that one of the first `i + 1` arguments is deep, float64 `(max_args,)`.
+        free, deep, other: the key of an argument of any depth, of the given depth, and of any
+            other depth.
+    """
+
+    arity: Choice
+    leader: NDArray[np.float64]
+    free: Choice
+    deep: Choice
+    other: Choice
+
+
+@functools.lru_cache(maxsize=1024)
+def _pool_tables(distribution: KeyDistribution, height: int, depth: int) -> _PoolTables:
+    argument = distribution.argument(height - 1)
+    deep = {key: chance for key, chance in argument.items() if key & DEPTH_MASK == depth - 1}
+    other = {key: chance for key, chance in argument.items() if key & DEPTH_MASK != depth - 1}
+    grammar = distribution.grammar
+    found = _deep(distribution, height, depth)
+    return _PoolTables(
+        arity=Choice(np.array(grammar.arities), [found[arity] for arity in grammar.arities]),
+        leader=np.array(found[1:]),
+        free=_keys(argument),
+        deep=_keys(deep),
+        other=_keys(other or deep),  # if there is no other depth, the leader is the first
+    )
+
+
+def _deep(distribution: KeyDistribution, height: int, depth: int) -> list[float]:
+    """By number of arguments, the chance that one of them has depth `depth - 1`."""
+    deep = sum(
+        chance
+        for key, chance in distribution.argument(height - 1).items()
+        if key & DEPTH_MASK == depth - 1
+    )
+    found = [0.0]
+    for _ in range(distribution.grammar.max_args):
+        found.append(found[-1] + (1.0 - found[-1]) * deep)
+    return found
+
+
+def _keys(chances: dict[int, float]) -> Choice:
+    keys = sorted(chances)
+    return Choice(np.array(keys, np.int16), [chances[key] for key in keys])
+
+
+def _draw_pool(
+    draws: Draws, distribution: KeyDistribution, height: int, depth: int, size: int
+) -> Operators:
+    """Operators with `height` levels left, given that an argument has depth `depth - 1`.
+
+    That argument is found by the first of them, the leader: those before it have another depth,
+    those behind it any.
+    """
+    grammar = distribution.grammar
+    tables = _pool_tables(distribution, height, depth)
+    arity = tables.arity.draw(draws, size).astype(np.int64)
+    uniform = draws.floats(size) * tables.leader.take(arity - 1)
+    leader = (uniform >= tables.leader[:, None]).sum(axis=0, dtype=np.int8)
+    leader = np.minimum(leader, arity.astype(np.int8) - np.int8(1))
+    rank = np.arange(grammar.max_args, dtype=np.int8)[:, None]
+    before = np.flatnonzero(rank < leader)
+    behind = np.flatnonzero((rank < arity.astype(np.int8)) & (rank > leader))
+    drawn = np.zeros(grammar.max_args * size, np.int16)
+    drawn[before] = tables.other.draw(draws, len(before))
+    drawn[behind] = tables.free.draw(draws, len(behind))
+    drawn[np.multiply(leader, size, dtype=np.int64) + np.arange(size)] = tables.deep.draw(
+        draws, size
+    )
+    arguments = drawn.reshape(grammar.max_args, size)
+    kinds = draws.integers(grammar.operators, size).astype(np.uint8)
+    return Operators(distribution.keys(kinds, arity, arguments), kinds, arity, arguments)
+
+
+@functools.lru_cache(maxsize=1024)
+def _pool_chances(
+    distribution: KeyDistribution, height: int, depth: int, any_value: bool
+) -> NDArray[np.float64]:
+    """The chance of every key of this depth in a pool; float64, by key (or by depth alone)."""
+    found = _deep(distribution, height, depth)
+    grammar = distribution.grammar
+    given = sum(found[arity] for arity in grammar.arities) / len(grammar.arities)
+    chances = operator_chances(distribution, height)
+    by_key = np.zeros(max(chances) + 1)
+    for key, chance in chances.items():
+        if key & DEPTH_MASK == depth:
+            by_key[depth if any_value else key] += chance / given
+    return by_key

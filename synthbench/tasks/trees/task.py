@@ -1,0 +1,256 @@
+"""What listops and arithmetic share: rows are expressions, balanced over a depth.
+
+Both have the splits of NDR, section C.2: training and in-distribution rows of depth 1 to 5,
+validation of depth 6, test of depth 7 and 8, and at most 50 tokens. The paper balances nothing
+else, so some labels are more frequent than others, most of all given the root's operator; with
+`balance=label` rows of every depth are balanced over both.
+"""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from synthbench.errors import ParameterError, unknown_name
+from synthbench.features import Feature, class_label, value
+from synthbench.tasks.base import Block, Breakdown, Parameters, Split, TextTask, parameter
+from synthbench.tasks.trees.expression import Expression
+
+DIGITS = tuple("0123456789")
+#: The deepest trees that can be asked for.
+DEEPEST = 40
+
+
+@dataclasses.dataclass(frozen=True)
+class ExpressionParameters(Parameters):
+    """Parameters of both tasks; each has its own defaults for `p_op` and `operators`.
+
+    Attributes:
+        all_operators: the allowed operators.
+        smallest: tokens of the shortest row of depth 1.
+        per_level: tokens that each further level needs.
+        nesting: how the shortest row of a depth contains that of the depth below.
+    """
+
+    all_operators: ClassVar[tuple[str, ...]]
+    smallest: ClassVar[int]
+    per_level: ClassVar[int]
+    nesting: ClassVar[str]
+
+    p_op: float = parameter(0.3, "chance that an argument is an operator")
+    max_length: int = parameter(50, "most tokens of a row")
+    operators: tuple[str, ...] = parameter((), "operators that are drawn")
+    train_depths: tuple[int, ...] = parameter((1, 2, 3, 4, 5), "buckets of train and iid")
+    validation_depths: tuple[int, ...] = parameter((6,), "buckets of validation")
+    test_depths: tuple[int, ...] = parameter((7, 8), "buckets of test")
+    balance: str = parameter(
+        "depth",
+        "what rows are balanced over: depth, as in the paper, or label: in every depth over the "
+        "root's operator, and under each operator over the labels",
+    )
+
+    def __post_init__(self) -> None:
+        if self.balance not in ("depth", "label"):
+            raise unknown_name("value of balance", self.balance, ("depth", "label"))
+        if self.p_op != 0.0 and not 0.001 <= self.p_op <= 0.999:
+            raise ParameterError(f"Parameter p_op={self.p_op}: allowed are 0, or 0.001 to 0.999.")
+        if not 1 <= self.max_length <= 1000:
+            raise ParameterError(f"Parameter max_length={self.max_length}: allowed are 1 to 1000.")
+        for name in self.operators:
+            if name not in self.all_operators:
+                raise unknown_name("operator", name, self.all_operators)
+        if not self.operators or len(set(self.operators)) < len(self.operators):
+            raise ParameterError(f"Parameter operators={','.join(self.operators)}: name each once.")
+        all_depths = {
+            name: getattr(self, name)
+            for name in ("train_depths", "validation_depths", "test_depths")
+        }
+        for name, depths in all_depths.items():
+            possible = depths and min(depths) >= 1 and max(depths) <= DEEPEST
+            if not possible or len(set(depths)) < len(depths):
+                raise ParameterError(
+                    f"Parameter {name}={','.join(map(str, depths))}: "
+                    f"allowed are different depths from 1 to {DEEPEST}."
+                )
+        name = max(all_depths, key=lambda name: max(all_depths[name]))
+        self._check_deepest(name, max(all_depths[name]))
+
+    def _check_deepest(self, name: str, deepest: int) -> None:
+        """Refuse a depth that no tree can have."""
+        if self.p_op == 0.0 and deepest > 1:
+            raise ParameterError(f"Parameter p_op=0.0 never nests, but {name} asks for {deepest}.")
+        shortest = self.smallest + self.per_level * (deepest - 1)
+        if self.max_length < shortest:
+            expression = "0"
+            for _ in range(deepest):
+                expression = self.nesting.format(operator=self.operators[0], inner=expression)
+            raise ParameterError(
+                f"Parameter max_length={self.max_length}: too short for {name} up to {deepest}; "
+                f"the shortest expression of depth {deepest} has {shortest} tokens: {expression}"
+            )
+
+
+class Goal(NamedTuple):
+    """What all rows of a bucket have in common.
+
+    Attributes:
+        depth: the depth that the splits are balanced over.
+        operator: number of the root's operator; None for any.
+        label: the label; None for any.
+    """
+
+    depth: int
+    operator: int | None = None
+    label: int | None = None
+
+
+class ExpressionTask(TextTask):
+    """A task whose rows are expressions.
+
+    Its blocks have `tokens` uint8 `(rows, max_length)`, and `label`, `depth`, `dependency_depth`
+    and `length` as in the files.
+    """
+
+    judged_by = ("label",)
+    breakdowns = (Breakdown("dependency_depth"), Breakdown("depth"), Breakdown("length", width=10))
+    # Half a round, so that rows are written while the next round is drawn.
+    group_rows = 32_768
+    #: Rows of the paper's train split.
+    train_rows: ClassVar[int]
+
+    # What a task of expressions says.
+
+    @abc.abstractmethod
+    def read(self, text: str) -> Expression:
+        """The tree of a row with all values and depths, by the reference solver.
+
+        Raises:
+            ValueError: the text is not an expression of this task.
+        """
+
+    @abc.abstractmethod
+    def deciding(self, node: Expression) -> Sequence[Expression]:
+        """The arguments that decide an operator's value, by the reference solver."""
+
+    @property
+    @abc.abstractmethod
+    def labels(self) -> tuple[str, ...]:
+        """Names of the values that an expression can have."""
+
+    @abc.abstractmethod
+    def root_operators(self, columns: Mapping[str, pa.Array]) -> NDArray[np.int64]:
+        """The number of each row's root operator, int64 `(rows,)`; -1 for one that is not drawn."""
+
+    def gives(self, operator: int, label: int) -> bool:
+        """Whether rows of every depth with this root operator and label are asked for."""
+        return True
+
+    # What follows from that.
+
+    @property
+    def columns(self) -> dict[str, Feature]:
+        return {
+            "text": value("string"),
+            "label": class_label(self.labels),
+            "depth": value("int8"),
+            "dependency_depth": value("int8"),
+            "length": value("int16"),
+        }
+
+    @property
+    def splits(self) -> tuple[Split, ...]:
+        chosen = self.parameters
+        return (
+            Split("train", self.train_rows, self._buckets(chosen.train_depths), evaluation=False),
+            Split("iid", 1_000, self._buckets(chosen.train_depths)),
+            Split("validation", 1_000, self._buckets(chosen.validation_depths)),
+            Split("test", 1_000, self._buckets(chosen.test_depths)),
+        )
+
+    @property
+    def block_rows(self) -> int:
+        """Candidates of a block: fewer where there are many buckets, each with its own blocks."""
+        return 16_384 if self.parameters.balance == "depth" else 512
+
+    # Buckets: the depths themselves, or numbers made of depth, root operator and label.
+
+    def _buckets(self, depths: tuple[int, ...]) -> tuple[int, ...]:
+        """The buckets of these depths.
+
+        Operators and labels take turns, because rows that do not divide evenly go to the first
+        buckets.
+        """
+        if self.parameters.balance == "depth":
+            return depths
+        operators, labels = len(self.parameters.operators), len(self.labels)
+        pairs = list(itertools.product(depths, range(operators)))
+        return tuple(
+            (depth * operators + operator) * labels + (turn + place) % labels
+            for turn in range(labels)
+            for place, (depth, operator) in enumerate(pairs)
+            if self.gives(operator, (turn + place) % labels)
+        )
+
+    def goal(self, bucket: int) -> Goal:
+        """What the rows of a bucket have in common."""
+        if self.parameters.balance == "depth":
+            return Goal(bucket)
+        rest, label = divmod(bucket, len(self.labels))
+        depth, operator = divmod(rest, len(self.parameters.operators))
+        return Goal(depth, operator, label)
+
+    def deepest(self, split: Split) -> int:
+        """The largest depth of a split's buckets."""
+        return max(self.goal(bucket).depth for bucket in split.buckets)
+
+    def buckets(self, columns: Mapping[str, pa.Array]) -> NDArray[np.int64]:
+        depths = super().buckets(columns)
+        if self.parameters.balance == "depth":
+            return depths
+        operator, label = self.root_operators(columns), columns["label"].to_numpy()
+        rest = depths * len(self.parameters.operators) + operator
+        return np.where(operator < 0, -1, rest * len(self.labels) + label)
+
+    def bucket_label(self, bucket: int) -> str:
+        depth, operator, label = self.goal(bucket)
+        if operator is None or label is None:
+            return str(depth)
+        return f"{depth} {self.parameters.operators[operator]} {self.labels[label]}"
+
+    def render(self, block: Block) -> dict[str, pa.Array]:
+        return {
+            "text": self.join(block),
+            "label": pa.array(block["label"].astype(np.int64)),
+            "depth": pa.array(block["depth"]),
+            "dependency_depth": pa.array(block["dependency_depth"]),
+            "length": pa.array(block["length"]),
+        }
+
+    def recompute_columns(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        root, text = self.read(row["text"]), row["text"]
+        return {
+            "label": root.value,
+            "depth": root.depth,
+            "dependency_depth": root.dependency_depth,
+            "length": len(text.split(self.separator) if self.separator else text),
+        }
+
+    def block_of(self, texts: Sequence[str]) -> Block:
+        """A block of the rows with these texts, solved one by one."""
+        written = self.parse({"text": pa.array(texts, pa.string())})["tokens"]
+        tokens = np.zeros((len(texts), self.parameters.max_length), np.uint8)
+        tokens[:, : written.shape[1]] = written
+        rows = [self.recompute_columns({"text": text}) for text in texts]
+        dtypes = {"label": np.int8, "depth": np.int8, "dependency_depth": np.int8}
+        columns = {
+            name: np.array([row[name] for row in rows], dtype)
+            for name, dtype in {**dtypes, "length": np.int16}.items()
+        }
+        return Block({"tokens": tokens, **columns})

@@ -1,0 +1,1 @@
+"""Checks that a dataset is what its manifest says."""

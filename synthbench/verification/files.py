@@ -1,0 +1,254 @@
+"""What can be told of a dataset without reading its rows: manifest, files and footers."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from synthbench.dataset.dataset import MANIFEST, Dataset, Manifest, Shard, SplitRecord, columns_of
+from synthbench.dataset.files import entries_below, why_unreadable
+from synthbench.dataset.forms import NOTHING, read_json, same
+from synthbench.dataset.parquet import SMALLEST_ROW, open_parquet
+from synthbench.errors import DatasetError, MissingSourceError, SynthbenchError
+from synthbench.features import Features, arrow_schema
+from synthbench.generation.shards import shard_file
+from synthbench.tasks.base import Split, Task
+from synthbench.text import short
+from synthbench.verification.findings import Findings
+from synthbench.verification.rows import RowGroup
+from synthbench.version import __version__
+
+#: What `datasets` reads beside a card that has configs, or instead of it, in some version.
+_OVERRIDING = (".huggingface.yaml", "dataset_infos.json")
+
+# What the manifest says.
+
+
+def make_tasks(dataset: Dataset, findings: Findings) -> dict[str, Task]:
+    """The task of each variant, if the manifest names one; parameters and splits are compared.
+
+    Raises:
+        MissingSourceError: class folders that the manifest names are in no directory of the
+            sources. Without them nothing can be said of the dataset, right or wrong.
+    """
+    manifest, tasks = dataset.manifest, {}
+    for variant, splits in manifest.variants.items():
+        try:
+            task = dataset.make_task(variant)
+            known = [split.name for split in task.splits]
+        except MissingSourceError:
+            raise
+        except SynthbenchError as error:
+            findings.add(MANIFEST, f"variant {variant}", f"no task for variant {variant}: {error}")
+            continue
+        tasks[variant] = task
+        _compare_parameters(manifest, task, findings)
+        for name in [*known, *splits]:
+            if name not in splits:
+                findings.add(MANIFEST, f"split {name}", f"{variant} is without its split {name}")
+            elif name not in known:
+                findings.add(MANIFEST, f"split {name}", f"{variant} has no split named {name}")
+        if sorted(splits) == sorted(known) and list(splits) != known:
+            text = f"the splits of {variant} are {', '.join(splits)}, not {', '.join(known)}"
+            findings.add(MANIFEST, f"order of {variant}", text)
+    return tasks
+
+
+def _compare_parameters(manifest: Manifest, task: Task, findings: Findings) -> None:
+    there, made = manifest.parameters, task.parameters.to_dict()
+    for name, value in made.items():
+        if name in there and not same(there[name], value):
+            text = f"parameter {name} is {short(there[name])}, the task has {short(value)}"
+            findings.add(MANIFEST, f"parameter {name}", text)
+        # Another version may not have had it.
+        if name not in there and manifest.synthbench == __version__:
+            findings.add(MANIFEST, f"parameter {name}", f"parameter {name} is missing")
+
+
+def check_tables(
+    dataset: Dataset, tasks: Mapping[str, Task], findings: Findings, with_sources: bool
+) -> None:
+    """Whether the manifest has the tables that the tasks of its variants have together.
+
+    If a variant has no task, tables that may be its own are not compared. Tables that tell of
+    source images cannot be compared where these are not at hand.
+
+    Raises:
+        SynthbenchError: source images are said to be here and are not.
+    """
+    there = dict(_entries((), dataset.manifest.tables))
+    made: dict[tuple[str, ...], Any] = {}
+    for task in tasks.values():
+        try:
+            made.update(_entries((), json.loads(json.dumps(task.tables))))
+        except SynthbenchError:
+            if with_sources:
+                raise
+            if not there:
+                findings.add(MANIFEST, "tables", "tables is empty, and says nothing of the sources")
+            return
+    if len(tasks) < len(dataset.manifest.variants):
+        there = {path: value for path, value in there.items() if path in made}
+    for path in {**there, **made}:
+        one, other = there.get(path, NOTHING), made.get(path, NOTHING)
+        if not same(one, other):
+            text = f"tables.{'.'.join(path)} is {short(one)}, the task gives {short(other)}"
+            findings.add(MANIFEST, "tables", text)
+
+
+def _entries(path: tuple[str, ...], entry: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """What nested tables hold, each entry with its path; that there are tables is no entry."""
+    if isinstance(entry, dict) and (entry or not path):
+        for key, inner in entry.items():
+            yield from _entries((*path, key), inner)
+    else:
+        yield path, entry
+
+
+# What files there are, and what their footers say.
+
+
+def check_unknown_files(dataset: Dataset, findings: Findings) -> None:
+    """Whether all that lies under `data` is in the manifest, and nothing else directs readers."""
+    known = {
+        shard.file
+        for splits in dataset.manifest.variants.values()
+        for record in splits.values()
+        for shard in record.shards
+    }
+    for file in entries_below(dataset.path, "data"):
+        if file not in known:
+            findings.add(file, "unknown", "not in the manifest")
+    for name in (*_OVERRIDING, f"{dataset.path.resolve().name}.py"):
+        if os.path.lexists(dataset.path / name):
+            findings.add(name, "unknown", "`datasets` would obey it beside the card or instead")
+
+
+@dataclasses.dataclass(frozen=True)
+class SplitFiles:
+    """A split as it lies in its files.
+
+    Attributes:
+        name: variant and split, as in `default/train`.
+        split: the split.
+        record: what the manifest says of it.
+        shards: the shards that are there.
+        footers: the footers of those shards that have the task's columns.
+        row_groups: their row groups.
+        whole: whether these are all shards.
+    """
+
+    name: str
+    split: Split
+    record: SplitRecord
+    shards: list[Shard]
+    footers: list[pq.FileMetaData]
+    row_groups: list[RowGroup]
+    whole: bool
+
+
+def open_variant(dataset: Dataset, task: Task, findings: Findings) -> list[SplitFiles]:
+    """The files of a variant's splits, their places, sizes, schemas and rows compared."""
+    records = dataset.manifest.variants[task.variant]
+    return [
+        _open_split(dataset, task, split, records[split.name], findings)
+        for split in task.splits
+        if split.name in records
+    ]
+
+
+def _open_split(
+    dataset: Dataset, task: Task, split: Split, record: SplitRecord, findings: Findings
+) -> SplitFiles:
+    name = f"{task.variant}/{split.name}"
+    count, full = len(record.shards), dataset.manifest.shard_rows
+    there: list[Shard] = []
+    footers: list[pq.FileMetaData] = []
+    row_groups: list[RowGroup] = []
+    for number, shard in enumerate(record.shards):
+        file = shard_file(task.variant, split.name, number, count)
+        if shard.file != file:
+            text = f"shard {number} of {name} is {shard.file!r}, its name must be {file!r}"
+            findings.add(MANIFEST, f"shard {number} of {name}", text)
+        elif (reason := why_unreadable(dataset.path, file)) is not None:
+            findings.add(file, "missing", reason)
+        else:
+            there.append(shard)
+            footer = _read_footer(dataset.path, file, columns_of(task), findings)
+            if footer is not None:
+                footers.append(footer)
+                row_groups += _row_groups(split, file, footer)
+                _check_rows(shard, footer.num_rows, full, number == count - 1, findings)
+    whole, rows = len(footers) == count, sum(footer.num_rows for footer in footers)
+    if whole and rows != record.rows:
+        text = f"{name} has {record.rows} rows by the manifest, {rows} in its files"
+        findings.add(MANIFEST, f"rows of {name}", text)
+    if record.candidates < rows:
+        text = f"{name} has {rows} rows from {record.candidates} candidates"
+        findings.add(MANIFEST, f"candidates of {name}", text)
+    return SplitFiles(name, split, record, there, footers, row_groups, whole)
+
+
+def _row_groups(split: Split, file: str, footer: pq.FileMetaData) -> list[RowGroup]:
+    rows = [footer.row_group(group).num_rows for group in range(footer.num_row_groups)]
+    firsts = itertools.accumulate(rows, initial=0)
+    return [
+        RowGroup(split, file, group, first, count, footer)
+        for group, (first, count) in enumerate(zip(firsts, rows, strict=False))
+    ]
+
+
+def _check_rows(shard: Shard, rows: int, full: int, last: bool, findings: Findings) -> None:
+    """Compare a shard's rows with the manifest, and with a full shard's; the last may have less."""
+    if rows != shard.rows:
+        findings.add(shard.file, "rows", f"has {rows} rows, the manifest says {shard.rows}")
+    if rows > full or (rows < full and not last):
+        text = f"has {rows} rows, the manifest's shard_rows says {full}"
+        findings.add(shard.file, "shard_rows", text)
+
+
+def _read_footer(
+    directory: Path, file: str, features: Features, findings: Findings
+) -> pq.FileMetaData | None:
+    """The footer of a shard; None if it cannot be read or has other columns."""
+    path = directory / file
+    try:
+        with open_parquet(path) as opened:
+            opened.check_rows(SMALLEST_ROW)
+            if _check_schema(file, opened.schema, features, findings):
+                return opened.footer
+    except DatasetError as error:
+        findings.add(file, "unreadable", str(error).removeprefix(f"{path} "))
+    return None
+
+
+def _check_schema(file: str, schema: pa.Schema, features: Features, findings: Findings) -> bool:
+    """Whether a shard has the columns and types of its task; its metadata is compared, too."""
+    expected = arrow_schema(features)
+    if schema.names != expected.names:
+        text = f"has the columns {', '.join(schema.names)}; expected {', '.join(expected.names)}"
+        findings.add(file, "columns", text)
+        return False
+    for there, right in zip(schema, expected, strict=True):
+        if there.type != right.type:
+            text = f"column {there.name} is {there.type}, expected {right.type}"
+            findings.add(file, f"type of {there.name}", text)
+    metadata = schema.metadata or {}
+    try:
+        stored = read_json(metadata[b"huggingface"])
+    except (ValueError, KeyError):
+        stored = None
+    if not same(stored, read_json(expected.metadata[b"huggingface"])):
+        findings.add(file, "features", "the features in its metadata are not the task's")
+    for name in sorted(metadata.keys() - expected.metadata.keys()):
+        text = f"its metadata has {short(name.decode(errors='replace'))}, which readers may obey"
+        findings.add(file, "metadata", text)
+    return bool(schema.types == expected.types)

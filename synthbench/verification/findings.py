@@ -1,0 +1,50 @@
+"""What a check finds wrong, said so that a person can go there."""
+
+from __future__ import annotations
+
+import collections
+
+from synthbench.text import one_line
+
+#: So many failures of one kind in one file are named; of the others only the number is given.
+SHOWN = 5
+
+
+class Findings:
+    """What is wrong, in the order in which it was found; floods are kept as a number."""
+
+    def __init__(self) -> None:
+        self._texts: dict[tuple[str, str], list[str]] = {}
+        self._counts: collections.Counter[tuple[str, str]] = collections.Counter()
+
+    def add(self, file: str, kind: str, text: str, row: int | None = None) -> None:
+        """Add a failure.
+
+        Args:
+            file: where it is.
+            kind: what all failures of its kind in the file have in common.
+            text: what is wrong.
+            row: number of the row in the file, from 0.
+        """
+        place = file if row is None else f"{file} row {row}"
+        self._add((file, kind), [one_line(f"{place}: {text}")], 1)
+
+    def merge(self, other: Findings) -> None:
+        """Add what was found elsewhere."""
+        for key, texts in other._texts.items():
+            self._add(key, texts, other._counts[key])
+
+    def _add(self, key: tuple[str, str], texts: list[str], count: int) -> None:
+        kept = self._texts.setdefault(key, [])
+        kept += texts[: SHOWN - len(kept)]
+        self._counts[key] += count
+
+    def texts(self) -> list[str]:
+        """A text for each failure; of a flood the first few, then how many there are in all."""
+        texts = []
+        for (file, kind), kept in self._texts.items():
+            texts += kept
+            if (count := self._counts[file, kind]) > len(kept):
+                above = f"{count:,} in all, of which {len(kept)} stand above"
+                texts.append(one_line(f"{file}: {kind}: {above}"))
+        return texts

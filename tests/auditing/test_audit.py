@@ -1,0 +1,372 @@
+"""An audit finds what is planted in a dataset, and nothing in one that is clean."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from synthbench.dataset.dataset import Dataset
+from synthbench.errors import DatasetError, SynthbenchError, UsageError
+from tests.auditing.planting import (
+    accuracy,
+    audited,
+    look,
+    make,
+    marked,
+    only,
+    planted_task,
+    rewrite,
+    score,
+)
+from tests.making import make as make_real
+from tests.tasks.tiny_sources import write_sources
+
+GENERAL = {
+    "majority label",
+    "first token",
+    "last token",
+    "rarest token",
+    "number of tokens",
+    "bag of tokens and pairs",
+    "nearest row",
+}
+
+
+# Shortcuts.
+
+
+def test_of_a_clean_dataset_no_shortcut_is_better_than_chance_and_none_is_marked() -> None:
+    found = audited()
+    assert {one.name for one in found.shortcuts} == GENERAL | {"half of it", "sum of long rows"}
+    for shortcut in GENERAL:
+        assert accuracy(found, shortcut) == pytest.approx(0.25, abs=0.08)
+    assert accuracy(found, "half of it") == pytest.approx(0.5, abs=0.08)
+    assert marked(found) == marked(found, "train") == {"sum of long rows"}
+
+
+@pytest.mark.parametrize(
+    ("plant", "finders"),
+    [
+        # A bag has it too: a token that is in fewer pairs as the second one stands first.
+        ("first", {"first token", "bag of tokens and pairs"}),
+        ("last", {"last token", "bag of tokens and pairs"}),
+        ("marker", {"rarest token", "bag of tokens and pairs", "nearest row"}),
+    ],
+)
+def test_a_planted_shortcut_is_found_and_marked_and_others_are_not(
+    plant: str, finders: set[str]
+) -> None:
+    found = audited(plant=plant)
+    for split in ("train", "test"):
+        assert marked(found, split) == finders | {"sum of long rows"}
+        for shortcut in finders:
+            assert accuracy(found, shortcut, split) > 0.85
+            text = f"{split}: {shortcut} comes near solving it"
+            assert any(one.startswith(text) for one in found.findings)
+
+
+def test_a_shortcut_that_solves_one_level_is_marked_there_alone() -> None:
+    found = audited(plant="first", planted_lengths=(8,))
+    (first,) = (one for one in found.shortcuts if one.name == "first token")
+    assert not first.splits["test"].near
+    assert {level: one.near for level, one in first.levels["test"].items()} == {
+        "8": True,
+        "9": False,
+    }
+    assert any(one.startswith("test, length 8: first token comes near") for one in found.findings)
+
+
+def test_levels_that_are_only_cases_of_a_rule_are_not_marked() -> None:
+    found = audited(plant="first", planted_lengths=(8,), hard=False)
+    (first,) = (one for one in found.shortcuts if one.name == "first token")
+    assert first.levels["test"]["8"].figures["accuracy"].mean > 0.95
+    assert not first.levels["test"]["8"].near
+
+
+def test_a_shortcut_is_scored_only_on_rows_that_it_applies_to() -> None:
+    found = audited()
+    assert score(found, "sum of long rows").figures["accuracy"].rows == 200
+    (long,) = (one for one in found.shortcuts if one.name == "sum of long rows")
+    assert list(long.levels["test"]) == ["9"]
+
+
+def test_train_is_scored_on_rows_that_nothing_was_fitted_on() -> None:
+    found = audited()
+    assert found.fitted == 2_400
+    assert {name: (one.rows, one.scored) for name, one in found.splits.items()} == {
+        "train": (3_000, 600),
+        "test": (400, 400),
+    }
+    assert accuracy(found, "nearest row", "train") < 0.4  # 1.0 on rows it was fitted on
+
+
+def test_a_nearest_row_gives_a_near_copy_away(tmp_path: Path) -> None:
+    out = make(tmp_path / "planted")
+    with planted_task():
+        train = list(Dataset.open(out).rows("default", "train"))[:400]
+
+    def copied(table: pa.Table) -> pa.Table:
+        # The letters backwards: another row with the same tokens, and so with the same label.
+        texts = [" ".join(reversed(row["text"].split())) for row in train]
+        for name, values in (
+            ("text", texts),
+            ("label", [row["label"] for row in train]),
+            ("length", [row["length"] for row in train]),
+        ):
+            place = table.column_names.index(name)
+            table = table.set_column(place, name, pa.array(values, table.schema.field(name).type))
+        return table
+
+    rewrite(out, "test", copied)
+    found = only(look(out))
+    kin = found.leaks["test"].kin["the same letters in another order"]
+    assert kin.share > 0.99
+    assert any("have a near duplicate in train" in text for text in found.findings)
+    assert found.leaks["test"].wrong_ids == 400
+
+
+# Leaks.
+
+
+def test_a_clean_dataset_leaks_nothing() -> None:
+    for leaks in audited().leaks.values():
+        assert leaks.repeated == leaks.wrong_ids == leaks.repeated_ids == leaks.images == 0
+        assert not any(leaks.shared.values()) and not any(leaks.shared_images.values())
+    assert not any(
+        "repeat" in text or "also" in text or " id " in text for text in audited().findings
+    )
+
+
+def test_a_row_that_stands_twice_is_found_in_its_split_and_in_another(tmp_path: Path) -> None:
+    out = make(tmp_path / "planted")
+    with planted_task():
+        stolen = next(iter(Dataset.open(out).batches("default", "train"))).slice(5, 3)
+
+    def plant(table: pa.Table) -> pa.Table:
+        again = pa.Table.from_batches([stolen]).cast(table.schema)
+        return pa.concat_tables([table.slice(0, 396), table.slice(0, 1), again])
+
+    rewrite(out, "test", plant)
+    found = only(look(out))
+    test, train_leaks = found.leaks["test"], found.leaks["train"]
+    assert (test.rows, test.repeated, test.shared) == (400, 1, {"train": 3})
+    assert (train_leaks.repeated, train_leaks.shared) == (0, {"test": 3})
+    assert (train_leaks.repeated_ids, test.repeated_ids) == (0, 4)
+    assert test.wrong_ids == 0
+    assert "test: 3 rows also occur in train" in found.findings
+    assert "test: 1 rows repeat an earlier row of the split" in found.findings
+
+
+def test_ids_that_are_not_their_rows_are_counted_whatever_their_form(tmp_path: Path) -> None:
+    out = make(tmp_path / "planted")
+
+    def plant(table: pa.Table) -> pa.Table:
+        ids = table["id"].to_pylist()
+        ids[3], ids[4], ids[5] = "7", "7", "no number"
+        return table.set_column(0, "id", pa.array(ids))
+
+    rewrite(out, "test", plant)
+    leaks = only(look(out)).leaks["test"]
+    assert (leaks.wrong_ids, leaks.repeated_ids, leaks.repeated) == (3, 1, 0)
+
+
+def test_shared_source_images_are_found_and_a_clean_dataset_has_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hide(monkeypatch, "torch")  # which would take its time
+    monkeypatch.setenv("SYNTHBENCH_DATA", str(write_sources(tmp_path / "sources")))
+    out = tmp_path / "composites"
+    make_real(out, "composites", rows={"train": 60, "validation": 20, "test": 20})
+    found = only(look(out))
+    assert all(one.images for one in found.leaks.values())
+    assert not any(any(one.shared_images.values()) for one in found.leaks.values())
+    stolen = next(iter(Dataset.open(out).batches("main", "train"))).slice(0, 1)
+
+    def plant(table: pa.Table) -> pa.Table:
+        row = pa.Table.from_batches([stolen]).cast(table.schema)
+        return pa.concat_tables([table.slice(0, 19), row])
+
+    rewrite(out, "test", plant, "main")
+    found = only(look(out))
+    assert 1 <= found.leaks["test"].shared_images["train"] <= 4
+    assert found.leaks["test"].shared == {"train": 1, "validation": 0}
+    assert any("source images are also used in train" in text for text in found.findings)
+
+
+# Balance and claims.
+
+
+def test_labels_and_levels_are_counted_in_all_rows_and_distributions_in_those_scored() -> None:
+    found = audited(plant="first")
+    counted = {distribution.name: distribution for distribution in found.balance}
+    assert list(counted) == ["label", "length", "number of tokens", "tokens", "first letter"]
+    assert counted["length"].counts == {"train": [1_500, 1_500], "test": [200, 200]}
+    assert sum(counted["label"].counts["train"]) == 3_000
+    assert counted["number of tokens"].values == ["8", "9"]
+    assert sum(counted["tokens"].counts["test"]) == 200 * (8 + 9)
+    assert counted["first letter"].values == list("abcdefgh")
+    assert sum(counted["first letter"].counts["train"]) == 600
+
+
+def test_rows_that_need_less_than_they_claim_are_counted_by_claim() -> None:
+    found = audited()
+    (claim,) = found.claims
+    without_a = {"8": (7 / 8) ** 8, "9": (7 / 8) ** 9}
+    for value, share in without_a.items():
+        assert claim.claims["test"][value].mean == pytest.approx(1 - share, abs=0.1)
+    assert any("need less than their length says" in text for text in found.findings)
+
+
+@pytest.mark.parametrize(("ties", "least"), [("strict", 0.0), ("first", 0.05)])
+def test_what_first_ties_would_have_let_through(tmp_path: Path, ties: str, least: float) -> None:
+    """NDR's published generator keeps the first of equal arguments; strict keeps the shallowest."""
+    rows = {"train": 1_000, "iid": 1_000, "validation": 100, "test": 100}
+    make_real(tmp_path / "listops", "listops", rows=rows, parameters={"ties": ties})
+    found = only(look(tmp_path / "listops"))
+    (claim,) = found.claims
+    shares = {value: one.mean for value, one in claim.claims["iid"].items()}
+    if ties == "strict":
+        assert set(shares.values()) == {0.0}
+        assert not any("need less" in text for text in found.findings)
+        return
+    assert shares["1"] == 0.0
+    # Measured on 100,000 rows: 0.09, 0.15, 0.21 and 0.29.
+    for value, about in {"2": 0.09, "3": 0.16, "4": 0.22, "5": 0.28}.items():
+        assert shares[value] == pytest.approx(about, abs=0.08)
+    assert found.claims[0].splits["iid"].mean > least
+
+
+# The whole.
+
+
+def test_an_audit_is_always_the_same_and_leaves_the_global_random_state_alone(
+    tmp_path: Path,
+) -> None:
+    out = make(tmp_path / "planted")
+    state = np.random.get_state()[1].tolist()  # type: ignore[union-attr]
+    assert look(out).to_dict() == look(out).to_dict()
+    assert np.random.get_state()[1].tolist() == state  # type: ignore[union-attr]
+
+
+def test_an_audit_as_json_values_says_what_near_means_and_has_every_figure(tmp_path: Path) -> None:
+    found = look(make(tmp_path / "planted", parameters={"plant": "last"}))
+    values = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert values == found.to_dict()
+    assert (values["task"], values["seed"], values["near"]) == ("planted", 0, 0.75)
+    assert values["parameters"]["plant"] == "last"
+    variant = values["variants"]["default"]
+    last = next(one for one in variant["shortcuts"] if one["name"] == "last token")
+    figure = last["splits"]["test"]["figures"]["accuracy"]
+    assert figure == {"rows": 400, "mean": 1.0, "low": pytest.approx(0.99, abs=0.01), "high": 1.0}
+    assert last["splits"]["test"]["near"] is True
+    assert variant["splits"]["test"]["reference"]["chance"] == {"accuracy": 0.25}
+
+
+def test_an_audit_prints_every_shortcut_leak_claim_and_finding(tmp_path: Path) -> None:
+    found = look(make(tmp_path / "planted", parameters={"plant": "first"}))
+    text = str(found)
+    for name in [*GENERAL, "half of it", "needs less than length", "most frequent", "chance"]:
+        assert name in text
+    assert "Fitted on 2,400 rows of train" in text
+    assert all(f"- {one}" in text for one in only(found).findings)
+    (line,) = (line for line in text.splitlines() if line.startswith("first token"))
+    assert line.count("*") == 2
+    assert found.findings == [f"default, {one}" for one in only(found).findings]
+
+
+def test_without_train_only_what_needs_no_fitting_is_tried(tmp_path: Path) -> None:
+    make_real(tmp_path / "clusters", "clusters", variant="all", rows={"test": 30})
+    found = look(tmp_path / "clusters")
+    assert list(found.variants) == ["balanced", "unbalanced"]
+    for variant in found.variants.values():
+        assert [one.name for one in variant.shortcuts] == ["collapse"]
+        assert variant.fitted == 0
+        assert variant.leaks["test"].kin == {}
+        assert variant.splits["test"].reference.solution["separated"] == 1.0
+        assert not variant.findings
+    assert "Scored on 30 of 30 in test." in str(found)
+
+
+def test_one_variant_can_be_chosen(tmp_path: Path) -> None:
+    rows = {"train": 600, "iid": 50, "validation": 50, "test": 50}
+    make_real(tmp_path / "ctl", "ctl", variant="all", rows=rows)
+    assert list(look(tmp_path / "ctl", variant="backward").variants) == ["backward"]
+    with pytest.raises(UsageError, match=r"Unknown variant in .* 'backwards'; .*'backward'\?"):
+        look(tmp_path / "ctl", variant="backwards")
+
+
+# What cannot be audited.
+
+
+def test_what_is_no_dataset_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="there is no such directory"):
+        look(tmp_path / "nothing")
+
+
+def test_without_scikit_learn_one_line_says_how_to_get_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hide(monkeypatch, "sklearn")
+    with pytest.raises(SynthbenchError, match=r"needs scikit-learn: pip install 'synthbench\[aud"):
+        look(tmp_path / "nothing")
+
+
+def test_without_torch_the_network_is_left_out_and_the_audit_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hide(monkeypatch, "torch")
+    monkeypatch.setenv("SYNTHBENCH_DATA", str(write_sources(tmp_path / "sources")))
+    make_real(tmp_path / "made", "composites", rows={"train": 40, "validation": 20, "test": 20})
+    found = look(tmp_path / "made")
+    assert "PyTorch is not installed" in only(found).left_out["small network on the pixels"]
+    assert "small network on the pixels" not in {one.name for one in only(found).shortcuts}
+    assert "Left out: small network on the pixels; PyTorch is not installed" in str(found)
+
+
+def hide(monkeypatch: pytest.MonkeyPatch, module: str) -> None:
+    """Let a module seem not to be installed."""
+    find_spec = importlib.util.find_spec
+
+    def find(name: str, package: str | None = None) -> Any:
+        return None if name == module else find_spec(name, package)
+
+    monkeypatch.setattr(importlib.util, "find_spec", find)
+
+
+@pytest.mark.parametrize("split", ["train", "test"])
+def test_a_missing_shard_is_named(tmp_path: Path, split: str) -> None:
+    out = make(tmp_path / "planted")
+    (shard,) = (out / "data" / "default").glob(f"{split}-*")
+    shard.unlink()
+    with pytest.raises(DatasetError, match=f"{shard.name} is missing"):
+        look(out)
+
+
+def test_rows_of_another_task_are_refused_with_the_way_to_name_them(tmp_path: Path) -> None:
+    out = make(tmp_path / "planted")
+
+    def plant(table: pa.Table) -> pa.Table:
+        texts = ["x y", *table["text"].to_pylist()[1:]]
+        return table.set_column(1, "text", pa.array(texts))
+
+    rewrite(out, "test", plant)
+    with pytest.raises(
+        DatasetError, match=r"'test' has rows that are not valid for planted.*verify"
+    ):
+        look(out)
+
+
+def test_a_split_with_a_column_missing_is_refused(tmp_path: Path) -> None:
+    out = make(tmp_path / "planted")
+    (shard,) = (out / "data" / "default").glob("test-*")
+    import pyarrow.parquet as pq
+
+    pq.write_table(pq.read_table(shard).drop_columns(["label"]), shard)
+    with planted_task(), pytest.raises(DatasetError, match="column label is missing"):
+        look(out)

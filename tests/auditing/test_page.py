@@ -1,0 +1,241 @@
+"""The page of an audit: whole, valid, loading nothing, readable in light, in dark and by ear."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from synthbench.auditing.audit import Audit
+from synthbench.auditing.figures import COLORS
+from synthbench.auditing.page import DATA, PAGE, page, report_directory, write_report
+from synthbench.auditing.sections import variant_sections
+from synthbench.errors import UsageError
+from tests.auditing.planting import look, make
+
+VOID = {"meta", "br", "hr", "img", "input", "link"}
+
+
+class Reader(HTMLParser):
+    """Elements with their attributes; every one that is opened must be closed in its turn."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str]]] = []
+        self.open: list[str] = []
+        self.words: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, {name: value or "" for name, value in attrs}))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, {name: value or "" for name, value in attrs}))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if not self.open or self.open[-1] != "style":
+            self.words.append(data)
+
+    def named(self, tag: str) -> list[dict[str, str]]:
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+def read(text: str) -> Reader:
+    reader = Reader()
+    reader.feed(text)
+    reader.close()
+    assert reader.open == []
+    return reader
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> Audit:
+    out = tmp_path_factory.mktemp("page") / "planted"
+    return look(make(out, parameters={"plant": "first"}))
+
+
+@pytest.fixture(scope="module")
+def reader(found: Audit) -> Reader:
+    return read(page(found))
+
+
+def test_the_page_loads_nothing_and_runs_nothing(found: Audit, reader: Reader) -> None:
+    for name, attributes in reader.elements:
+        assert name not in ("script", "link", "iframe", "object", "embed", "img", "base")
+        for attribute, value in attributes.items():
+            assert not attribute.startswith("on")
+            if attribute in ("href", "src", "xlink:href", "action"):
+                assert value.startswith("#")
+    assert not re.search(r"url\(|@import|https?:|//", page(found).replace("<!DOCTYPE html>", ""))
+
+
+def test_the_page_has_a_figure_for_every_metric_and_distribution_with_its_numbers(
+    found: Audit, reader: Reader
+) -> None:
+    variant = found.variants["default"]
+    figures = reader.named("svg")
+    assert len(figures) == len(variant.metrics) + len(variant.balance)
+    words = " ".join(reader.words)
+    for distribution in variant.balance:
+        assert f"{distribution.name}: share of each value" in words
+    for shortcut in variant.shortcuts:
+        assert shortcut.name in words and shortcut.text in words
+        for split, score in shortcut.splits.items():
+            mean = score.figures["accuracy"].mean
+            assert f"{shortcut.name}, {split}: accuracy {mean:.3f} (" in words
+    for text in variant.findings:
+        assert text in words
+    classes = [group.get("class") for group in reader.named("g")]
+    assert classes.count("bar") == sum(len(found.values) * 2 for found in variant.balance)
+    assert classes.count("mark") == sum(len(shortcut.splits) for shortcut in variant.shortcuts)
+
+
+def test_figures_and_tables_can_be_read_by_ear_and_by_keyboard(reader: Reader) -> None:
+    (html,) = reader.named("html")
+    assert html["lang"] == "en"
+    assert len(reader.named("h1")) == 1
+    titles = {attributes["id"] for attributes in reader.named("title") if "id" in attributes}
+    for figure in reader.named("svg"):
+        assert figure["role"] == "img"
+        assert figure["aria-labelledby"] in titles
+    ids = [attributes["id"] for _, attributes in reader.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    assert all(head.get("scope") in ("row", "col") for head in reader.named("th"))
+    regions = [one for one in reader.named("div") if one.get("class") == "wide"]
+    assert len(regions) == len(reader.named("table"))
+    assert all(one["tabindex"] == "0" and one["aria-label"] for one in regions)
+    assert any(one.get("name") == "viewport" for one in reader.named("meta"))
+
+
+def luminance(color: str) -> float:
+    channels = (int(color[place : place + 2], 16) / 255 for place in (1, 3, 5))
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    """WCAG 2.2, contrast ratio."""
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+def test_letters_and_marks_stand_out_in_light_and_in_dark(found: Audit, theme: int) -> None:
+    (style,) = re.findall(r"<style>(.*?)</style>", page(found), re.DOTALL)
+    colors = dict(re.findall(r"--(\w+): (#\w{6})", style.split("@media")[theme]))
+    if theme == 0:
+        assert len(colors) == 11
+    assert set(colors) == {"ink", "paper", "faint", "quiet", "link", *(f"s{i}" for i in range(6))}
+    for name in ("ink", "quiet", "link"):
+        assert contrast(colors[name], colors["paper"]) >= 4.5, name
+    for place in range(6):
+        assert contrast(colors[f"s{place}"], colors["paper"]) >= 3.0
+
+
+def test_figures_have_no_colour_but_the_page_s(found: Audit) -> None:
+    for svg in re.findall(r"<svg.*?</svg>", page(found), re.DOTALL):
+        assert set(re.findall(r"(?:fill|stroke): ([^;\"]+)", svg)) <= {
+            "none",
+            *(f"var(--{name})" for name in COLORS),
+        }
+        assert "#" not in re.sub(r'href="#\w+"', "", svg)
+
+
+def test_the_page_and_the_text_show_the_same_tables(found: Audit, reader: Reader) -> None:
+    words, text = " ".join(reader.words), str(found)
+    for section in variant_sections(found.variants["default"]):
+        assert section.title in words and section.title in text
+        for table in section.tables:
+            for cell in (cell for row in table.rows for cell in row):
+                assert cell.text in words
+                assert table.detail or str(cell) in text
+            for note in table.notes:
+                assert note in words
+                assert table.detail or note in text
+
+
+def test_the_page_is_always_the_same(
+    found: Audit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import matplotlib
+
+    first = page(found)
+    with matplotlib.rc_context({"font.size": 30, "lines.linewidth": 9, "svg.fonttype": "path"}):
+        assert page(found) == first
+    assert str(datetime.date.today().year) not in re.sub(r"\d\.\d+", "", first)
+
+
+def test_names_cannot_break_the_page(found: Audit) -> None:
+    import dataclasses
+
+    nasty = "<script>alert('x')</script>&\""
+    variant = found.variants["default"]
+    shortcuts = [dataclasses.replace(variant.shortcuts[0], name=nasty, text=nasty)]
+    balance = [
+        dataclasses.replace(variant.balance[0], name=nasty, values=[nasty, "$x", "\x07", "語"])
+    ]
+    variant = dataclasses.replace(
+        variant, findings=[nasty], shortcuts=shortcuts, balance=balance, level_name=nasty
+    )
+    text = page(dataclasses.replace(found, task=nasty, variants={nasty: variant}))
+    reader = read(text)
+    assert not reader.named("script")
+    words = "".join(reader.words)
+    # Title, h1, h2, finding; shortcut in a figure, its title and two tables; two tables of balance.
+    assert words.count(nasty) >= 10
+    assert "$x" in words and "語" in words
+    drawing = re.findall(r"<svg.*?</svg>", text, re.DOTALL)[-1]
+    assert "\x07" not in drawing and r"\x07" in drawing
+
+
+def test_variants_are_reached_from_the_top(found: Audit) -> None:
+    import dataclasses
+
+    variant = found.variants["default"]
+    reader = read(page(dataclasses.replace(found, variants={"one": variant, "two": variant})))
+    links = [one["href"] for one in reader.named("a")]
+    assert links == ["#one", "#two"]
+    sections = [one["id"] for one in reader.named("section")]
+    assert sections == ["one", "two"]
+    ids = [one["id"] for _, one in reader.elements if "id" in one]
+    assert len(ids) == len(set(ids))
+
+
+# Files.
+
+
+def test_the_files_are_the_page_and_the_values(found: Audit, tmp_path: Path) -> None:
+    place = report_directory(tmp_path / "deep" / "report", overwrite=False)
+    write_report(found, place)
+    assert sorted(one.name for one in place.iterdir()) == [PAGE, DATA]
+    assert (place / PAGE).read_text(encoding="utf-8") == page(found)
+
+    def refuse(text: str) -> None:
+        raise ValueError(text)
+
+    text = (place / DATA).read_text(encoding="utf-8")
+    assert json.loads(text, parse_constant=refuse) == found.to_dict()
+
+
+def test_a_report_is_replaced_only_when_asked_for(found: Audit, tmp_path: Path) -> None:
+    write_report(found, tmp_path)
+    with pytest.raises(UsageError, match="has a report already; --overwrite replaces it"):
+        report_directory(tmp_path, overwrite=False)
+    assert report_directory(tmp_path, overwrite=True) == tmp_path
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_nothing_else_is_ever_written_over(tmp_path: Path, overwrite: bool) -> None:
+    (tmp_path / "thesis.tex").write_text("years of work")
+    with pytest.raises(UsageError, match=r"holds something else \('thesis.tex'\)"):
+        report_directory(tmp_path, overwrite)
+    with pytest.raises(UsageError, match="is a file; name a directory"):
+        report_directory(tmp_path / "thesis.tex", overwrite)

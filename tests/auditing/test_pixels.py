@@ -1,0 +1,54 @@
+"""The probes of pixels find a planted spot, and repeat."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from synthbench.auditing.pixels import decode_pixels, pixel_shortcuts
+from synthbench.tasks.images import png
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+
+from synthbench.auditing.network import network_shortcuts  # noqa: E402
+
+
+def pictures(rows: int, seed: int) -> dict[str, pa.Array]:
+    """Grey noise; in the half that the label says, brighter."""
+    rng = np.random.Generator(np.random.Philox(seed))
+    label = rng.integers(2, size=rows)
+    pixels = rng.integers(0, 150, (rows, 12, 12, 3)).astype(np.uint8)
+    for row, one in zip(pixels, label, strict=True):
+        row[:, 6 * one : 6 * one + 6] += 60
+    paths = pa.nulls(rows, pa.string())
+    image = pa.StructArray.from_arrays([png.encode(pixels), paths], names=["bytes", "path"])
+    return {"image": image, "label": pa.array(label)}
+
+
+def test_pixels_come_back_as_they_were() -> None:
+    columns = pictures(3, 0)
+    assert decode_pixels("image", columns).shape == (3, 12, 12, 3)
+    assert (
+        decode_pixels("image", {"image": columns["image"].slice(1, 1)})[0]
+        == decode_pixels("image", columns)[1]
+    ).all()
+
+
+@pytest.mark.parametrize("make", [pixel_shortcuts, network_shortcuts])
+def test_a_planted_spot_is_found(make: object) -> None:
+    (shortcut,) = make("image")  # type: ignore[operator]
+    assert shortcut.learned
+    predict = shortcut.fit(pictures(200, 1))
+    asked = pictures(100, 2)
+    assert (predict(asked) == asked["label"].to_numpy()).mean() > 0.9
+
+
+def test_the_network_repeats_and_leaves_torch_as_it_was() -> None:
+    (shortcut,) = network_shortcuts("image")
+    state, threads = torch.get_rng_state(), torch.get_num_threads()
+    train, asked = pictures(80, 3), pictures(40, 4)
+    one, two = (shortcut.fit(train)(asked).tolist() for _ in range(2))
+    assert one == two
+    assert torch.equal(torch.get_rng_state(), state)
+    assert torch.get_num_threads() == threads

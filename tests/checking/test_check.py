@@ -1,0 +1,101 @@
+"""`synthbench check` finds nothing wrong with sound tasks and says what is wrong with others."""
+
+from __future__ import annotations
+
+import random
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from synthbench import registry
+from synthbench.checking.check import check_task
+from synthbench.cli.main import _run, commands
+from synthbench.errors import MissingSourceError
+from synthbench.registry import register
+from synthbench.tasks.base import Task
+from synthbench.tasks.composites.task import Composites
+from tests.checking.broken import BROKEN
+from tests.tasks.tiny_sources import write_sources
+from tests.toy_task import Addition
+
+
+@pytest.fixture(autouse=True)
+def _fresh_registry(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_registered", {})
+
+
+@pytest.mark.parametrize("name", ["parity", Addition.name])
+def test_a_sound_task_passes_and_the_global_random_state_is_left_alone(name: str) -> None:
+    register(Addition)
+    before = random.getstate(), np.random.get_state()[1].tobytes()  # type: ignore[union-attr]
+    findings = list(check_task(name))
+    assert [str(one) for one in findings if one.problems] == []
+    assert len(findings) == 21
+    after = random.getstate(), np.random.get_state()[1].tobytes()  # type: ignore[union-attr]
+    assert before == after
+
+
+@pytest.mark.parametrize(
+    ("broken", "statement", "sentence"), BROKEN, ids=[task.name for task, _, _ in BROKEN]
+)
+def test_a_mistake_gets_its_sentence(broken: type[Task], statement: str, sentence: str) -> None:
+    register(broken)
+    first = next(one for one in check_task(broken.name) if one.problems)
+    assert first.statement.startswith(statement), str(first)
+    assert re.search(sentence, " ".join(first.problems)), str(first)
+    assert str(first).startswith(f"{first.statement}: no\n  ")
+
+
+def test_what_a_task_raises_is_an_answer_that_names_its_method() -> None:
+    class Raising(Addition):
+        name = "raising"
+
+        def propose(self, *_: object) -> None:  # type: ignore[override]
+            raise KeyError("digits")
+
+    register(Raising)
+    texts = [str(one) for one in check_task("raising") if one.problems]
+    assert any("KeyError: 'digits', raised in method propose of class" in text for text in texts)
+    assert texts[-1].endswith("no\n  Not tried: mend what stands above first.")
+
+
+def test_the_command_prints_a_line_a_check_and_exits_with_1_if_one_fails(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert _run(commands, ["check", "parity"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "parity, variant default:"
+    assert "Same rows from another process: yes" in lines
+    assert lines[-1] == "parity passes all 21 checks."
+
+    broken = next(task for task, statement, _ in BROKEN if statement.startswith("Columns"))
+    register(broken)
+    assert _run(commands, ["check", broken.name]) == 1
+    assert re.search(r"fails \d+ of \d+ checks\.\n$", capsys.readouterr().out)
+
+
+def test_an_unknown_task_is_refused_with_the_nearest_name(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert _run(commands, ["check", "parety"]) == 2
+    assert "Did you mean 'parity'?" in capsys.readouterr().err
+
+
+def test_missing_source_images_are_no_fault_of_the_task(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("SYNTHBENCH_DATA", str(tmp_path))
+    with pytest.raises(MissingSourceError):
+        list(check_task("composites"))
+
+
+def test_a_task_of_images_is_checked_on_the_sources_that_are_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SYNTHBENCH_DATA", str(tmp_path))
+    sources = write_sources(tmp_path / "sources")
+    monkeypatch.setattr(Composites, "variants", {"main": Composites.variants["main"]})
+    assert _run(commands, ["check", "composites", "--source-dir", str(sources)]) == 0
+    assert "composites passes all 21 checks." in capsys.readouterr().out

@@ -1,0 +1,106 @@
+"""The package of `synthbench new-task` works as it stands."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from synthbench.checking.new_task import write_package
+from synthbench.cli.main import _run, commands
+from synthbench.errors import UsageError
+from tests.support import ROOT, environment, run_program
+
+
+def install(package: Path, site: Path) -> dict[str, str]:
+    """Install a package as `pip install -e` does: its sources on the path, and its entry point."""
+    project = tomllib.loads((package / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    information = site / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
+    information.mkdir(parents=True)
+    (information / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
+    )
+    points = project["entry-points"]["synthbench.tasks"]
+    lines = ["[synthbench.tasks]", *(f"{name} = {place}" for name, place in points.items())]
+    (information / "entry_points.txt").write_text("\n".join(lines))
+    return {"PYTHONPATH": os.pathsep.join([str(ROOT), str(site), str(package / "src")])}
+
+
+def test_the_package_is_made_installed_checked_generated_and_verified(tmp_path: Path) -> None:
+    made = run_program("new-task", "digit-sum", cwd=tmp_path)
+    assert (made.returncode, made.stderr) == (0, "")
+    assert made.stdout.endswith("Next: pip install -e digit-sum && synthbench check digit-sum\n")
+    changes = install(tmp_path / "digit-sum", tmp_path / "site")
+
+    tested = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
+        cwd=tmp_path / "digit-sum",  # its own test runs `synthbench check`
+        env=environment(**changes),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert tested.returncode == 0, tested.stdout + tested.stderr
+
+    for words in (
+        ("generate", "digit-sum", "--preset", "small", "--workers", "1"),
+        ("verify", "digit-sum-rows", "--workers", "1"),
+        ("preview", "digit-sum", "-n", "1"),
+    ):
+        more = ("--out", "digit-sum-rows") if words[0] == "generate" else ()
+        done = run_program(*words, *more, cwd=tmp_path, **changes)
+        assert done.returncode == 0, done.stderr
+    card = (tmp_path / "digit-sum-rows" / "README.md").read_text(encoding="utf-8")
+    prose = (tmp_path / "digit-sum" / "src" / "digit_sum" / "card.md").read_text(encoding="utf-8")
+    assert prose.strip() in card
+
+
+def test_the_task_is_short_and_nothing_is_left_to_fill_in(tmp_path: Path) -> None:
+    files = write_package("a-task-2", tmp_path / "made")
+    texts = {path.name: path.read_text(encoding="utf-8") for path in files}
+    assert len(texts["task.py"].splitlines()) <= 80
+    assert "class ATask2(TextTask)" in texts["task.py"]
+    assert not any("$" in text or "synthbench.template" in text for text in texts.values())
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("Digit_Sum", r"allowed are lower-case letters.* Did you mean 'digit-sum'\?"),
+        ("2digits", "a letter first"),
+        ("a--b", r"single hyphens.* Did you mean 'a-b'\?"),
+        ("../up", r"Did you mean 'up'\?"),
+        ("", "allowed are"),
+        ("x" * 41, "40 characters at most"),
+        ("parity", "A task named 'parity' exists already"),
+        ("json", "a Python module 'json' exists already"),
+        ("class", "a Python module 'class' exists already"),
+        ("numpy", "a Python module 'numpy' exists already"),
+        ("synthbench", "a Python module 'synthbench' exists already"),
+    ],
+)
+def test_a_name_that_is_not_allowed_or_taken_is_refused(
+    name: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match=message):
+        write_package(name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_directory_that_holds_something_is_left_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "digit-sum").mkdir()
+    (tmp_path / "digit-sum" / "notes.txt").write_text("mine")
+    assert _run(commands, ["new-task", "digit-sum"]) == 2
+    assert "exists already and is not an empty directory" in capsys.readouterr().err
+    assert [path.name for path in (tmp_path / "digit-sum").iterdir()] == ["notes.txt"]
+    (tmp_path / "digit-sum" / "notes.txt").unlink()
+    assert _run(commands, ["new-task", "digit-sum"]) == 0

@@ -1,0 +1,124 @@
+"""Journeys through `synthbench audit`."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from synthbench.cli.main import _run, commands
+from tests.making import files
+from tests.making import make as make_real
+from tests.support import ROOT, run_program
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small dataset of parity."""
+    out = tmp_path_factory.mktemp("audited") / "parity"
+    make_real(out, "parity", rows={"train": 400, "test": 200})
+    return out
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    """Status, standard output and standard error of `synthbench audit`."""
+    status = _run(commands, ["audit", *words])
+    return status, *capsys.readouterr()
+
+
+def test_an_audit_prints_its_table_and_writes_its_report(
+    made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = files(made)
+    report = tmp_path / "report"
+    status, printed, errors = run(capsys, str(made), "--out", str(report))
+    assert (status, errors) == (0, "")
+    for text in ("parity, default (seed 0)", "c and d, neither a nor b", "Worth a second look:"):
+        assert text in printed
+    assert sorted(one.name for one in report.iterdir()) == ["audit.html", "audit.json"]
+    assert files(made) == before
+
+    status, _, errors = run(capsys, str(made), "--out", str(report))
+    assert status == 2
+    assert errors == (
+        f"Error: Output {str(report)!r} has a report already; --overwrite replaces it.\n"
+    )
+    written = files(report)
+    (report / "audit.html").write_text("an older one")
+    status, printed, _ = run(capsys, str(made), "--out", str(report), "--overwrite", "--json")
+    assert status == 0
+    assert files(report) == written
+    assert json.loads(printed) == json.loads((report / "audit.json").read_text(encoding="utf-8"))
+
+
+def test_the_report_may_lie_in_the_dataset_which_still_verifies(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "parity"
+    make_real(out, "parity", rows={"train": 60, "test": 30})
+    assert run(capsys, str(out), "--out", str(out / "audit"))[0] == 0
+    assert _run(commands, ["verify", str(out), "--workers", "1"]) == 0
+
+
+def test_a_wrong_place_is_refused_before_any_work(
+    made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    for words, text in (
+        ((str(made), "--out", str(tmp_path)), "holds something else ('notes.txt')"),
+        ((str(made), "--out", str(tmp_path / "notes.txt")), "is a file"),
+        ((str(made), "--out", str(made)), "holds something else"),
+        (("nowhere", "--out", str(tmp_path)), "holds something else"),
+    ):
+        status, printed, errors = run(capsys, *words, "--overwrite")
+        assert (status, printed) == (2, "")
+        assert text in errors
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "text"),
+    [
+        ((), 2, "Missing argument 'DIR'"),
+        (("nowhere",), 2, "No dataset at 'nowhere'"),
+        (("DIR", "--variant", "defualt"), 2, "Did you mean 'default'?"),
+    ],
+)
+def test_wrong_usage_is_one_line(
+    made: Path,
+    capsys: pytest.CaptureFixture[str],
+    words: tuple[str, ...],
+    status: int,
+    text: str,
+) -> None:
+    ended = run(capsys, *(str(made) if word == "DIR" else word for word in words))
+    assert ended[:2] == (status, "")
+    assert text in ended[2]
+    assert len(ended[2].splitlines()) <= 2
+
+
+@pytest.mark.parametrize(
+    ("module", "package"), [("jinja2", "Jinja2"), ("matplotlib", "matplotlib")]
+)
+def test_without_what_the_page_needs_the_command_says_what_to_install_before_any_work(
+    made: Path, tmp_path: Path, module: str, package: str
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(f"import sys; sys.modules['{module}'] = None\n")
+    path = f"{tmp_path}{os.pathsep}{ROOT}"
+    report = tmp_path / "report"
+    done = run_program("audit", str(made), "--out", str(report), cwd=tmp_path, PYTHONPATH=path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        f"Error: An audit's page needs {package}: pip install 'synthbench[audit]'.\n"
+    )
+    assert not report.exists()
+
+
+def test_without_scikit_learn_the_command_says_what_to_install(made: Path, tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text("import sys; sys.modules['sklearn'] = None\n")
+    path = f"{tmp_path}{os.pathsep}{ROOT}"
+    done = run_program("audit", str(made), cwd=tmp_path, PYTHONPATH=path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "Error: An audit needs scikit-learn: pip install 'synthbench[audit]'.\n"

@@ -1,0 +1,155 @@
+"""No standard streams, as in services and `pythonw`: everything works, and says nothing."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import synthbench
+from synthbench import progress
+from synthbench.engine.pool import WorkerPool
+from synthbench.sharing.export import export
+from synthbench.train.training import train
+from tests.support import ROOT, environment
+
+pytestmark = pytest.mark.slow
+
+posix = pytest.mark.skipif(os.name != "posix", reason="redirections as POSIX shells have them")
+
+
+def run(redirections: str, *words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """The command line with standard streams as a shell redirects them."""
+    return subprocess.run(
+        [
+            "sh",
+            "-c",
+            f'exec "$0" -m synthbench "$@" {redirections}',
+            sys.executable,
+            *words,
+        ],
+        cwd=cwd,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@posix
+def test_every_command_works_without_any_standard_stream(tmp_path: Path) -> None:
+    (tmp_path / "answers.jsonl").write_text('{"id": "0", "prediction": [1]}\n')
+    rows = ["--rows", "train=40", "--rows", "iid=20", "--rows", "test=20"]
+    recipe = ["--recipe", "steps=2", "--workers", "2", "--stream", "--data", "made"]
+    commands = [
+        ["list"],
+        ["info", "grid-count"],
+        ["preview", "grid-count"],
+        ["generate", "grid-count", "--out", "made", "--workers", "2", *rows],
+        ["verify", "made", "--workers", "2"],
+        ["audit", "made", "--out", "audited"],
+        ["evaluate", "made", "answers.jsonl", "--split", "test"],
+        ["export", "made", "--to", "jsonl", "--out", "exported"],
+        ["push", "made", "me/made", "--dry-run"],
+        ["train", "grid-count", "--model", "counting", "--out", "run", *recipe, *rows],
+        ["figures", "run"],
+    ]
+    for words in commands:
+        assert (words, run("<&- >&- 2>&-", *words, cwd=tmp_path).returncode) == (words, 0)
+    assert run("<&- >&- 2>&-", "generate", "nothing", cwd=tmp_path).returncode == 2
+    there = {path.name for path in tmp_path.iterdir()}
+    assert there == {"answers.jsonl", "made", "audited", "exported", "run"}
+
+
+@posix
+def test_without_standard_error_results_are_printed_as_ever(tmp_path: Path) -> None:
+    made = run("2>&-", "generate", "parity", "--preset", "small", cwd=tmp_path)
+    assert made.returncode == 0
+    assert "parity" in made.stdout
+    verified = run("2>&-", "verify", "parity", cwd=tmp_path)
+    assert verified.returncode == 0
+    assert "is what its manifest says" in verified.stdout
+
+
+@posix
+def test_no_file_takes_the_number_of_a_closed_standard_stream() -> None:
+    code = """
+import os, sys
+from synthbench.cli.main import _open_missing_streams
+os.close(0)
+os.close(2)
+sys.stdin = sys.stderr = None
+_open_missing_streams()
+print(os.open(os.devnull, os.O_RDONLY) > 2, sys.stdin.read() == "", sys.stderr.write("lost"))
+print(os.get_inheritable(0), os.get_inheritable(2))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert done.stdout == "True True 4\nTrue True\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+def test_an_error_that_cannot_be_written_still_has_its_status(tmp_path: Path) -> None:
+    assert run("2>/dev/full", "generate", "nothing", cwd=tmp_path).returncode == 2
+
+
+def closed_stream() -> io.StringIO:
+    stream = io.StringIO()
+    stream.close()
+    return stream
+
+
+# Set in the tests, because pytest sets standard error between a fixture and its test.
+streams = pytest.mark.parametrize("stream", [None, closed_stream()], ids=["none", "closed"])
+
+
+@streams
+def test_python_needs_no_standard_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stream: io.StringIO | None
+) -> None:
+    monkeypatch.setattr(sys, "stderr", stream)
+    made = tmp_path / "made"
+    rows = {"train": 60, "iid": 20, "test": 20}
+    synthbench.generate("grid-count", out=made, rows=rows)
+    assert synthbench.verify(made).ok
+    synthbench.audit(made)
+    export(made, "jsonl", tmp_path / "exported")
+    train(
+        "grid-count",
+        model="counting",
+        out=tmp_path / "run",
+        data=made,
+        rows=rows,
+        recipe={"steps": 2},
+    )
+
+
+@posix
+@streams
+def test_a_note_goes_nowhere_else(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, stream: io.StringIO | None
+) -> None:
+    monkeypatch.setattr(sys, "stderr", stream)
+    assert not progress.on_terminal()
+    with WorkerPool(2) as pool:
+        pool._workers[0].process.kill()
+        assert sum(pool.submit(abs, -1).result() for _ in range(4)) == 4
+    assert capsys.readouterr().out == ""
+
+
+def test_bars_are_made_nowhere_else() -> None:
+    package = Path(synthbench.__file__).parent
+    making = [path.name for path in package.rglob("*.py") if "tqdm(" in path.read_text("utf-8")]
+    assert making == ["progress.py"]

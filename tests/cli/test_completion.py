@@ -1,0 +1,110 @@
+"""What a shell offers when the tab key is pressed."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from synthbench.cli.main import commands
+from synthbench.registry import task_names
+from tests.support import environment, run_program
+
+
+def offered(line: str, cwd: Path) -> list[str]:
+    """What bash would be told to offer for the last word of a command line."""
+    words = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split(" ")) - 1)}
+    done = run_program(cwd=cwd, _SYNTHBENCH_COMPLETE="bash_complete", **words)
+    assert done.stderr == ""
+    return [one.partition(",")[2] for one in done.stdout.splitlines() if one]
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("synthbench gen", ["generate"]),
+        ("synthbench info ", task_names()),
+        ("synthbench info c", ["ctl", "composites", "clusters"]),
+        ("synthbench generate ctl --variant ", ["forward", "backward"]),
+        ("synthbench generate no-such-task --variant ", []),
+        ("synthbench generate --preset s", ["small"]),
+        ("synthbench train clusters --model clusters-", ["clusters-softmax", "clusters-dnas"]),
+        ("synthbench export listops --to t", ["tsv", "torch"]),
+        ("synthbench no-such-command ", list(commands.commands)),
+    ],
+)
+def test_names_are_offered_that_go_on_with_what_is_typed(
+    line: str, words: list[str], tmp_path: Path
+) -> None:
+    assert sorted(offered(line, tmp_path)) == sorted(words)
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"), [("synthbench verify lis", "dir"), ("synthbench evaluate d pre", "file")]
+)
+def test_places_are_left_to_the_shell(line: str, kind: str, tmp_path: Path) -> None:
+    words = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split()) - 1)}
+    done = run_program(cwd=tmp_path, _SYNTHBENCH_COMPLETE="bash_complete", **words)
+    assert done.stdout.startswith(f"{kind},")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        {},
+        {"COMP_WORDS": "synthbench gen"},
+        {"COMP_CWORD": "1"},
+        {"COMP_WORDS": "synthbench gen", "COMP_CWORD": ""},
+        {"COMP_WORDS": "synthbench gen", "COMP_CWORD": "one"},
+    ],
+)
+def test_a_request_that_cannot_be_read_is_wrong_usage(
+    shell: str, words: dict[str, str], tmp_path: Path
+) -> None:
+    done = run_program(cwd=tmp_path, _SYNTHBENCH_COMPLETE=f"{shell}_complete", **words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        f"Error: Completion of COMP_WORDS={words.get('COMP_WORDS')!r}, "
+        f"COMP_CWORD={words.get('COMP_CWORD')!r}: expected the command line in COMP_WORDS and the "
+        "number of a word in COMP_CWORD.\n"
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+@pytest.mark.parametrize(
+    ("line", "number"),
+    [
+        ("", "0"),
+        ("synthbench gen", "99"),
+        ("synthbench gen", "-7"),
+        ("synthbench 'gen", "1"),
+        ("synthbench verify \udcff", "2"),
+        ("synthbench evaluate d \udcff", "3"),
+        ("synthbench \udcff", "1"),
+        ("synthbench preview ctl --variant \udcff", "4"),
+    ],
+)
+def test_whatever_is_typed_is_completed_without_an_error(
+    shell: str, line: str, number: str, tmp_path: Path
+) -> None:
+    words = {"COMP_WORDS": line, "COMP_CWORD": line[-1:] if shell == "fish" else number}
+    done = run_program(cwd=tmp_path, _SYNTHBENCH_COMPLETE=f"{shell}_complete", **words)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_there_is_a_script_for_each_shell_that_it_accepts(shell: str, tmp_path: Path) -> None:
+    program = tmp_path / "synthbench"
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m synthbench "$@"\n')
+    program.chmod(0o755)
+    path = f"{tmp_path}:{environment()['PATH']}"
+    done = run_program(cwd=tmp_path, _SYNTHBENCH_COMPLETE=f"{shell}_source", PATH=path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"_SYNTHBENCH_COMPLETE={shell}_complete" in done.stdout
+    if shutil.which(shell):
+        subprocess.run([shell, "-n"], input=done.stdout, text=True, check=True)

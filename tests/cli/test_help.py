@@ -1,0 +1,88 @@
+"""What `--help` shows can be typed as it stands."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import click
+import pytest
+
+from synthbench.cli.main import commands
+from synthbench.registry import make_task
+from synthbench.train.recipes import find_study
+from tests.support import run_program, stored_rows
+
+COMMANDS = {"": commands, **commands.commands}
+
+
+def examples(name: str) -> list[str]:
+    return [line.strip() for line in (COMMANDS[name].epilog or "").strip().splitlines()]
+
+
+TRAINING = ("train", "validate")
+EXAMPLES = [(name, line) for name in COMMANDS for line in examples(name)]
+
+
+def parsed(line: str) -> click.Context:
+    program, name, *words = shlex.split(line)
+    assert program == "synthbench"
+    return commands.commands[name].make_context(name, words)
+
+
+@pytest.mark.parametrize("name", list(COMMANDS))
+def test_every_help_ends_with_examples_of_its_command(name: str) -> None:
+    command = COMMANDS[name]
+    text = command.get_help(click.Context(command, info_name=f"synthbench {name}".strip()))
+    _, _, shown = text.partition("\nExamples:\n")
+    assert [line.strip() for line in shown.splitlines()] == examples(name)
+    assert 1 <= len(examples(name)) <= 3
+    assert all(line.startswith(f"synthbench {name}") for line in examples(name))
+    assert all(len(line) <= 80 for line in text.splitlines())
+
+
+@pytest.mark.parametrize(("name", "line"), EXAMPLES)
+def test_an_example_is_what_its_command_takes(name: str, line: str) -> None:
+    chosen = parsed(line).params
+    if chosen.get("task", "all") == "all":
+        return
+    settings = dict(one.split("=") for one in chosen.get("settings") or ())
+    task = make_task(chosen["task"], chosen.get("variant"), settings)
+    assert set(chosen.get("variants") or ()) <= {*task.variants, "all"}
+    if name == "generate":
+        assert {one.partition("=")[0] for one in chosen["rows"]} <= {
+            one.name for one in task.splits
+        }
+
+
+@pytest.mark.parametrize("line", [line for name, line in EXAMPLES if name in TRAINING])
+def test_an_example_of_training_names_models_and_fields_of_recipes(line: str) -> None:
+    chosen = parsed(line).params
+    study = find_study(chosen["task"], chosen["profile"], chosen["study"])
+    for model in chosen["models"] if "models" in chosen else [chosen["model"]]:
+        fields = dict(one.split("=") for one in chosen.get("recipe") or ())
+        assert study.recipe(model).changed(fields, {}).name == model
+
+
+def test_the_examples_of_figures_name_figures() -> None:
+    pytest.importorskip("torch", reason="torch is not installed")
+    from synthbench.train.figures import FIGURES
+
+    for line in examples("figures"):
+        assert set(parsed(line).params["names"]) <= set(FIGURES)
+
+
+@pytest.mark.slow
+def test_the_examples_of_the_group_and_of_what_is_made_from_their_dataset_run(
+    tmp_path: Path,
+) -> None:
+    group = examples("")
+    listed = [line for name in ("list", "info", "verify", "export") for line in examples(name)]
+    dry = [line for line in examples("push") if "--dry-run" in line]
+    done = [run_program(*shlex.split(line)[1:], cwd=tmp_path) for line in group]
+    rows = stored_rows(tmp_path / "listops", "default", "test").to_pylist()
+    lines = [f'{{"id": "{row["id"]}", "prediction": {row["label"]}}}' for row in rows]
+    (tmp_path / "predictions.jsonl").write_text("\n".join(lines))
+    for line in [*listed, *examples("evaluate"), *dry]:
+        done.append(run_program(*shlex.split(line)[1:], cwd=tmp_path))
+    assert [(one.args, one.stderr) for one in done if one.returncode] == []

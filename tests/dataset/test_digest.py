@@ -1,0 +1,400 @@
+"""Digests of rows: a function of the values alone, and of every one of them."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import itertools
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from synthbench.dataset import digest as digests
+from synthbench.dataset.digest import RowDigest, file_sha256, ids, read_ids
+from synthbench.features import Feature, arrow_schema, class_label, image, is_image, value
+from synthbench.tasks.images import png
+from tests.arbitrary import rows, same, table, tables, values
+
+Columns = dict[str, Feature]
+
+few = settings(max_examples=50)
+
+COLUMNS: Columns = {
+    "id": value("string"),
+    "text": value("string"),
+    "label": class_label(["no", "yes"]),
+    "fits": value("bool"),
+    "depth": value("int8"),
+    "x": [value("float32")],
+    "grid": [[value("int16")]],
+    "parts": [{"kind": value("string"), "rgb": [value("uint8")], "index": value("int32")}],
+    "image": image(),
+}
+
+
+def picture(shade: int) -> dict[str, Any]:
+    return {"bytes": png.encode(np.full((1, 4, 3, 3), shade, np.uint8))[0].as_py(), "path": None}
+
+
+ROWS: list[dict[str, Any]] = [
+    {
+        "id": "00000000000000ff",
+        "text": "[MED 4 8 5 ]",
+        "label": 1,
+        "fits": True,
+        "depth": -1,
+        "x": [0.5, -0.0],
+        "grid": [[1, 2], []],
+        "parts": [{"kind": "mnist", "rgb": [255, 0, 0], "index": 70_000}],
+        "image": picture(7),
+    },
+    {
+        "id": "ffffffffffffffff",
+        "text": "größer",
+        "label": 0,
+        "fits": False,
+        "depth": 127,
+        "x": [],
+        "grid": [],
+        "parts": [{"kind": "empty", "rgb": None, "index": None}, None],
+        "image": picture(200),
+    },
+    {
+        "id": "0123456789abcdef",
+        "text": None,
+        "label": None,
+        "fits": None,
+        "depth": None,
+        "x": None,
+        "grid": [None, [None, 300]],
+        "parts": None,
+        "image": picture(0),
+    },
+]
+
+
+def digest_of(columns: Columns, *parts: pa.Table | pa.RecordBatch) -> str:
+    digest = RowDigest(columns)
+    for part in parts:
+        digest.update(part)
+    return digest.hexdigest()
+
+
+@contextlib.contextmanager
+def chunks_of(rows: int) -> Iterator[None]:
+    """Chunks of so many rows, so that a few rows have several."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(digests, "CHUNK_ROWS", rows)
+        yield
+
+
+def digest_of_rows(columns: Columns, given: list[dict[str, Any]]) -> str:
+    return digest_of(columns, table(columns, given))
+
+
+def test_the_digest_of_a_table_written_by_hand_never_changes() -> None:
+    assert digest_of_rows(COLUMNS, ROWS) == (
+        "bc38b02cd3f727d7077624d4acce48ed140e12655de876ea568827fc4a48904e"
+    )
+
+
+# A plain reading of what the digest says it is.
+
+
+CODES = {"bool": "?", "uint8": "B", "int8": "b", "int16": "h", "int32": "i", "float32": "f"}
+
+
+def plain_digest(columns: Columns, given: list[dict[str, Any]]) -> str:
+    chunks = range(0, len(given), digests.CHUNK_ROWS)
+    hashed = [plain_chunk(columns, given[first : first + digests.CHUNK_ROWS]) for first in chunks]
+    return hashlib.sha256(b"".join([*hashed, f"rows:{len(given)}\n".encode()])).hexdigest()
+
+
+def plain_chunk(columns: Columns, given: list[dict[str, Any]]) -> bytes:
+    leaves: dict[str, bytes] = {}
+
+    def put(path: str, data: bytes) -> None:
+        leaves[path] = leaves.get(path, b"") + data
+
+    def add(path: str, feature: Feature, cells: list[Any]) -> None:
+        missing = [place for place, cell in enumerate(cells) if cell is None]
+        put(f"{path}#missing", b"".join(struct.pack("<q", place) for place in missing))
+        if isinstance(feature, list):
+            lists = [cell or [] for cell in cells]
+            put(f"{path}#length", b"".join(struct.pack("<q", len(one)) for one in lists))
+            add(f"{path}[]", feature[0], [cell for one in lists for cell in one])
+        elif is_image(feature):
+            for pixels in (png.decode(cell["bytes"]) for cell in cells if cell is not None):
+                put(f"{path}#shape", struct.pack("<3q", *pixels.shape))
+                put(path, pixels.tobytes())
+        elif "_type" not in feature:
+            for name, inner in feature.items():
+                add(f"{path}.{name}", inner, [None if one is None else one[name] for one in cells])
+        elif feature.get("dtype") == "string":
+            texts = [(cell or "").encode() for cell in cells]
+            put(f"{path}#length", b"".join(struct.pack("<q", len(one)) for one in texts))
+            put(path, b"".join(texts))
+        else:
+            code = CODES.get(feature.get("dtype", ""), "q")
+            put(
+                path,
+                struct.pack(f"<{len(cells)}{code}", *(0 if one is None else one for one in cells)),
+            )
+
+    for name, feature in columns.items():
+        add(name, feature, [row[name] for row in given])
+    lines = [f"{path}:{hashlib.sha256(leaves[path]).hexdigest()}\n" for path in sorted(leaves)]
+    return hashlib.sha256("".join(lines).encode()).digest()
+
+
+@few
+@given(st.data())
+def test_the_digest_is_what_its_description_says(data: st.DataObject) -> None:
+    columns = data.draw(tables(images=True))
+    given_rows = data.draw(rows(columns, min_size=1, max_size=6))
+    with chunks_of(data.draw(st.integers(1, 7))):
+        assert digest_of_rows(columns, given_rows) == plain_digest(columns, given_rows)
+
+
+# What does not count.
+
+
+@few
+@given(st.data())
+def test_the_digest_does_not_depend_on_how_the_rows_are_cut(data: st.DataObject) -> None:
+    columns = data.draw(tables(images=True))
+    given_rows = data.draw(rows(columns, min_size=1, max_size=9))
+    whole = table(columns, given_rows)
+    cuts = sorted({0, len(given_rows), *data.draw(st.sets(st.integers(0, len(given_rows))))})
+    spans = list(itertools.pairwise(cuts))
+    # Cut anew, as slices of one table, as one table of several chunks, and with empty pieces.
+    anew = [table(columns, given_rows[low:high]) for low, high in spans]
+    slices = [whole.slice(low, high - low) for low, high in spans]
+    batches = whole.to_batches(max_chunksize=data.draw(st.integers(1, 4)))
+    with chunks_of(data.draw(st.integers(1, 10))):
+        expected = digest_of(columns, whole)
+        assert digest_of(columns, *anew) == expected
+        assert digest_of(columns, *slices) == expected
+        assert digest_of(columns, pa.concat_tables(anew)) == expected
+        assert digest_of(columns, whole.slice(0, 0), *slices, whole.slice(0, 0)) == expected
+        assert digest_of(columns, *batches) == expected
+
+
+@pytest.mark.parametrize("here", [0, 3, 6])
+def test_chunks_that_were_hashed_elsewhere_give_the_same_digest(here: int) -> None:
+    columns: Columns = {"a": value("int8")}
+    whole = table(columns, [{"a": number} for number in range(20)])
+    with chunks_of(3):
+        first, rest = RowDigest(columns), RowDigest(columns)
+        first.update(whole.slice(0, here + 1))  # the last of these in a chunk that is open
+        rest.update(whole.slice(here))
+        first.extend(rest.all_chunks(), 20 - here - 1)
+        assert first.rows == 20
+        assert first.hexdigest() == digest_of(columns, whole)
+
+
+def test_a_chunk_has_8192_rows() -> None:
+    columns: Columns = {"a": value("int8")}
+    rows_of_a_chunk = pa.table({"a": np.zeros(8192, np.int8)}, schema=arrow_schema(columns))
+    digest = RowDigest(columns)
+    digest.update(rows_of_a_chunk.slice(1))
+    assert digest.chunks == []
+    digest.update(rows_of_a_chunk.slice(8191))
+    assert len(digest.chunks) == 1
+    assert digest.all_chunks() == digest.chunks
+
+
+@few
+@given(st.data())
+def test_a_slice_has_the_digest_of_the_same_rows_made_alone(data: st.DataObject) -> None:
+    columns = data.draw(tables(images=True))
+    given_rows = data.draw(rows(columns, min_size=3, max_size=9))
+    low, high = sorted(data.draw(st.lists(st.integers(0, len(given_rows)), min_size=2, max_size=2)))
+    sliced = table(columns, given_rows).slice(low, high - low)
+    # A slice of a slice: offsets add up.
+    twice = table(columns, given_rows).slice(low // 2).slice(low - low // 2, high - low)
+    expected = digest_of_rows(columns, given_rows[low:high])
+    assert digest_of(columns, sliced) == digest_of(columns, twice) == expected
+
+
+@pytest.mark.parametrize("compression", ["zstd", "snappy", "none"])
+@pytest.mark.parametrize("group", [1, 2, 3])
+def test_the_digest_survives_parquet_whatever_the_writer_does(
+    tmp_path: Path, compression: str, group: int
+) -> None:
+    path = tmp_path / "rows.parquet"
+    pq.write_table(
+        table(COLUMNS, ROWS),
+        path,
+        compression=compression,
+        row_group_size=group,
+        use_dictionary=group == 2,
+        data_page_version="2.0" if group == 3 else "1.0",
+    )
+    for batch_rows in (1, 2, 100):
+        with pq.ParquetFile(path) as file:
+            assert digest_of(COLUMNS, *file.iter_batches(batch_rows)) == digest_of_rows(
+                COLUMNS, ROWS
+            )
+
+
+def test_values_that_lie_under_a_null_do_not_count() -> None:
+    columns: Columns = {"n": value("int8"), "x": [value("int8")], "s": {"t": value("string")}}
+    hidden = pa.array([False, True])
+    lists = pa.ListArray.from_arrays([0, 2, 3], pa.array([1, 2, 3], pa.int8()), mask=hidden)
+    structs = pa.StructArray.from_arrays([pa.array(["a", "b"])], names=["t"], mask=hidden)
+    numbers = pa.Array.from_buffers(
+        pa.int8(), 2, [pa.py_buffer(b"\x01"), pa.py_buffer(b"\x05\x09")]
+    )
+    dirty = pa.table([numbers, lists, structs], schema=arrow_schema(columns))
+    clean: list[dict[str, Any]] = [
+        {"n": 5, "x": [1, 2], "s": {"t": "a"}},
+        {"n": None, "x": None, "s": None},
+    ]
+    assert dirty.to_pylist() == clean
+    assert digest_of(columns, dirty) == digest_of_rows(columns, clean)
+
+
+def test_an_image_counts_by_its_pixels_not_by_its_encoder(tmp_path: Path) -> None:
+    columns: Columns = {"image": image()}
+    pixels = np.random.default_rng(0).integers(0, 256, (5, 4, 3), np.uint8)
+    ours = png.encode(pixels[None])[0].as_py()
+    Image.fromarray(pixels).save(tmp_path / "theirs.png", optimize=True)
+    theirs = (tmp_path / "theirs.png").read_bytes()
+    assert ours != theirs
+    made = [{"image": {"bytes": ours, "path": None}}]
+    assert digest_of_rows(columns, made) == digest_of_rows(
+        columns, [{"image": {"bytes": theirs, "path": "theirs.png"}}]
+    )
+    reshaped = png.encode(pixels.reshape(1, 4, 5, 3))[0].as_py()
+    assert digest_of_rows(columns, made) != digest_of_rows(
+        columns, [{"image": {"bytes": reshaped, "path": None}}]
+    )
+
+
+# What counts.
+
+
+@few
+@given(st.data())
+def test_the_digest_changes_with_every_single_value(data: st.DataObject) -> None:
+    columns = data.draw(tables(images=True))
+    given_rows = data.draw(rows(columns, min_size=1, max_size=4))
+    place = data.draw(st.integers(0, len(given_rows) - 1))
+    name = data.draw(st.sampled_from(list(columns)))
+    other = data.draw(values(columns[name]))
+    changed = [dict(row) for row in given_rows]
+    changed[place][name] = other
+    equal = digest_of_rows(columns, given_rows) == digest_of_rows(columns, changed)
+    assert equal == same(other, given_rows[place][name])
+
+
+@few
+@given(st.data())
+def test_the_digest_changes_with_the_order_and_the_number_of_rows(data: st.DataObject) -> None:
+    columns = data.draw(tables(images=True))
+    given_rows = data.draw(rows(columns, min_size=2, max_size=4))
+    digest = digest_of_rows(columns, given_rows)
+    turned = given_rows[::-1]
+    assert (digest_of_rows(columns, turned) == digest) == same(turned, given_rows)
+    assert digest_of_rows(columns, given_rows[:-1]) != digest
+    assert digest_of_rows(columns, [*given_rows, given_rows[0]]) != digest
+
+
+ALIKE: list[tuple[Feature, Any, Any]] = [
+    (value("string"), ["ab", "c"], ["a", "bc"]),
+    (value("string"), ["", None], [None, ""]),
+    (value("int8"), [0, None], [None, 0]),
+    (value("float32"), [0.0], [-0.0]),
+    (value("bool"), [False], [None]),
+    ([value("int8")], [[1, 2], [3]], [[1], [2, 3]]),
+    ([value("int8")], [[], None], [None, []]),
+    ([value("int8")], [[0]], [[None]]),
+    ([[value("int8")]], [[[1], [2]]], [[[1, 2]]]),
+    ([[value("int8")]], [[[], [1]]], [[[1], []]]),
+    ({"a": value("int8")}, [{"a": None}], [None]),
+    ([value("string")], [["a", "b"]], [["ab"]]),
+]
+
+
+@pytest.mark.parametrize(("feature", "one", "two"), ALIKE)
+def test_columns_that_hold_the_same_bytes_in_another_form_differ(
+    feature: Feature, one: list[Any], two: list[Any]
+) -> None:
+    columns: Columns = {"x": feature}
+    assert digest_of_rows(columns, [{"x": cell} for cell in one]) != digest_of_rows(
+        columns, [{"x": cell} for cell in two]
+    )
+
+
+def test_the_name_of_a_column_counts_and_the_order_of_columns_does_not() -> None:
+    made = digest_of_rows({"a": value("int8"), "b": value("int8")}, [{"a": 1, "b": 2}])
+    assert digest_of_rows({"b": value("int8"), "a": value("int8")}, [{"a": 1, "b": 2}]) == made
+    assert digest_of_rows({"a": value("int8"), "b": value("int8")}, [{"a": 2, "b": 1}]) != made
+    assert digest_of_rows({"a": value("int8"), "c": value("int8")}, [{"a": 1, "c": 2}]) != made
+
+
+def test_columns_that_the_digest_does_not_know_do_not_count() -> None:
+    columns: Columns = {"a": value("int8")}
+    more = table({**columns, "b": value("int8")}, [{"a": 1, "b": 2}])
+    assert digest_of(columns, more) == digest_of_rows(columns, [{"a": 1}])
+
+
+def test_a_digest_can_be_read_between_two_updates() -> None:
+    columns: Columns = {"a": value("int8")}
+    digest = RowDigest(columns)
+    for count in (1, 2, 3):
+        digest.update(table(columns, [{"a": count}]))
+        expected = digest_of_rows(columns, [{"a": one} for one in range(1, count + 1)])
+        assert digest.hexdigest() == expected
+
+
+# Ids.
+
+
+@given(st.lists(st.integers(0, 2**64 - 1), max_size=20))
+def test_ids_are_sixteen_hexadecimal_digits_and_are_read_again(numbers: list[int]) -> None:
+    column = ids(np.array(numbers, np.uint64))
+    column.validate(full=True)
+    assert column.to_pylist() == [f"{number:016x}" for number in numbers]
+    assert read_ids(column).tolist() == numbers
+    assert read_ids(column).dtype == np.uint64
+
+
+def test_ids_are_read_from_slices_too() -> None:
+    column = ids(np.arange(10, dtype=np.uint64))
+    assert read_ids(column.slice(3, 4)).tolist() == [3, 4, 5, 6]
+    assert read_ids(column.slice(3, 0)).tolist() == []
+
+
+@pytest.mark.parametrize(
+    "bad",
+    ["", "0", "00000000000000f", "00000000000000fff", "00000000000000FF", "000000000000000g",
+     "0x00000000000000", "+000000000000000", "00000000000000\u00e9", None],
+)  # fmt: skip
+def test_what_is_no_id_is_refused_by_name(bad: str | None) -> None:
+    column = pa.array(["0123456789abcdef", bad, "0123456789abcdef"], pa.string())
+    with pytest.raises(ValueError, match="is not 16 hexadecimal digits") as refused:
+        read_ids(column)
+    assert str(refused.value).startswith(repr(bad))
+
+
+# Files.
+
+
+def test_the_checksum_of_a_file_is_the_sha256_of_its_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    for content in (b"", b"abc", bytes(1_000_000)):
+        path.write_bytes(content)
+        assert file_sha256(path) == hashlib.sha256(content).hexdigest()
+    with pytest.raises(FileNotFoundError):
+        file_sha256(tmp_path / "none")

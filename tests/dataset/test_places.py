@@ -1,0 +1,150 @@
+"""Where a dataset is made: who is at work there, and the way back after a kill."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+from typing import IO, Any
+
+import pytest
+
+from synthbench.dataset import places
+from synthbench.dataset.dataset import Dataset
+from synthbench.dataset.staging import finished
+from synthbench.errors import DatasetError
+from synthbench.generation.generate import generate
+from tests.making import names
+
+SPLIT = {"rows": 1, "buckets": {}, "candidates": 1, "digest": "0" * 64, "shards": []}
+MANIFEST = {
+    **{"format": 1, "synthbench": "0", "task": "numbers", "seed": 0, "parameters": {}},
+    **{"shard_rows": 1, "tables": {}, "variants": {"main": {"splits": {"train": SPLIT}}}},
+}
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Path:
+    """The place of a dataset with an empty workplace beside it."""
+    (tmp_path / ".data.partial").mkdir()
+    return tmp_path / "data"
+
+
+def put_old(target: Path) -> Path:
+    """Leave the dataset where a run does that is killed between two renames."""
+    old = places.workplace_of(target) / "old"
+    old.mkdir()
+    (old / "manifest.json").write_text(json.dumps(MANIFEST))
+    return old
+
+
+def take(target: Path) -> IO[str]:
+    lock = places.hold(places.workplace_of(target))
+    assert lock is not None
+    return lock
+
+
+def test_a_workplace_is_held_by_one_at_a_time(target: Path) -> None:
+    workplace = places.workplace_of(target)
+    with take(target) as lock:
+        assert places.is_held(workplace, lock)
+        assert places.hold(workplace) is None
+    take(target).close()
+
+
+def test_a_workplace_that_is_removed_or_made_anew_is_held_no_more(target: Path) -> None:
+    workplace = places.workplace_of(target)
+    with take(target) as lock:
+        (workplace / "lock").unlink()
+        assert not places.is_held(workplace, lock)
+        with take(target) as other:
+            assert not places.is_held(workplace, lock)
+            assert places.is_held(workplace, other)
+
+
+def test_a_workplace_that_is_gone_cannot_be_held(target: Path) -> None:
+    assert places.hold(target / "none") is None
+
+
+def test_a_reader_says_what_puts_a_dataset_back_that_a_killed_run_moved_aside(
+    target: Path, tmp_path: Path
+) -> None:
+    old = put_old(target)
+    (tmp_path / "link").symlink_to(target)
+    for path, read in itertools.product((target, tmp_path / "link"), (Dataset.open, finished)):
+        with pytest.raises(DatasetError, match=f"The old dataset lies in '{old}'") as caught:
+            read(path)
+        assert f"`synthbench generate numbers --out {path}` puts it back" in str(caught.value)
+    assert names(tmp_path) == [".data.partial", "link"]
+    assert names(places.workplace_of(target)) == ["old"]
+
+
+def test_generate_puts_back_a_dataset_that_a_killed_run_moved_aside(tmp_path: Path) -> None:
+    target = tmp_path / "data"
+    options: dict[str, Any] = {"rows": {"train": 20, "test": 10}, "progress": False}
+    manifest = generate("parity", out=target, **options)
+    places.workplace_of(target).mkdir()
+    target.rename(places.workplace_of(target) / "old")
+    assert generate("parity", out=target, **options) == manifest
+    assert names(tmp_path) == ["data"]
+
+
+def test_nothing_is_put_back_over_what_is_there_or_while_a_run_is_at_work(target: Path) -> None:
+    put_old(target)
+    with take(target):
+        places.put_back(target)
+        assert not target.exists()
+    target.mkdir()
+    places.put_back(target)
+    assert names(target) == []
+
+
+def test_a_dataset_that_cannot_be_put_back_is_named_with_its_hidden_place(
+    target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = put_old(target)
+
+    def fail(self: Path, target: Path) -> Path:
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(Path, "rename", fail)
+    with pytest.raises(DatasetError, match=f"lies in {old}, .* be put back: Read-only file system"):
+        places.put_back(target)
+
+
+def test_what_is_left_beside_a_finished_dataset_is_removed_unless_it_is_in_use(
+    target: Path, tmp_path: Path
+) -> None:
+    put_old(target)
+    (target.parent / ".data.partial" / "progress.json").write_text("{}")
+    target.mkdir()
+    with take(target):
+        places.tidy(target)
+        assert "old" in names(places.workplace_of(target))
+    (places.workplace_of(target) / "dataset").mkdir()  # an interrupted run that is to replace it
+    places.tidy(target)
+    assert "old" in names(places.workplace_of(target))
+    (places.workplace_of(target) / "dataset").rmdir()
+    places.tidy(target)
+    assert names(tmp_path) == ["data"]
+
+
+def test_a_half_removed_dataset_is_never_put_back(
+    target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = put_old(target)
+
+    def killed(path: Path, ignore_errors: bool = False) -> None:
+        if path.exists():
+            assert not old.exists()
+            raise KeyboardInterrupt
+
+    with take(target), monkeypatch.context() as patched:
+        patched.setattr(places.shutil, "rmtree", killed)
+        with pytest.raises(KeyboardInterrupt):
+            places.clear(places.workplace_of(target))
+    places.put_back(target)
+    assert not target.exists()
+    with take(target):
+        places.clear(places.workplace_of(target))
+        assert names(places.workplace_of(target)) == ["lock"]

@@ -1,0 +1,207 @@
+"""A dataset that `generate --overwrite` replaces while somebody reads it: never rows of both."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from synthbench.dataset import dataset as dataset_module
+from synthbench.dataset import places, staging
+from synthbench.dataset.dataset import Dataset
+from synthbench.errors import DatasetError
+from synthbench.evaluation.evaluate import evaluate
+from synthbench.sharing import export as exporting
+from synthbench.sharing.export import export
+from synthbench.verification import verify as verification
+from synthbench.verification.verify import verify
+from tests.making import make
+
+ROWS = {"train": 300, "test": 100}
+REPLACED = "was replaced or removed while it was being read"
+
+
+def write(out: Path, seed: int) -> Path:
+    """A dataset of parity in 6 shards of train and 2 of test."""
+    make(out, "parity", seed=seed, rows=ROWS, shard_rows=50, overwrite=True)
+    return out
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    return write(tmp_path / "parity", seed=0)
+
+
+def test_a_reader_gets_an_error_instead_of_rows_of_another_dataset(directory: Path) -> None:
+    dataset = Dataset.open(directory)
+    batches = dataset.batches("default", "train")
+    first = next(batches)
+    write(directory, seed=1)
+    with pytest.raises(DatasetError, match=REPLACED):
+        next(batches)
+    with pytest.raises(DatasetError, match=REPLACED):
+        list(dataset.rows("default", "test"))
+    again = list(Dataset.open(directory).batches("default", "train"))
+    assert sum(map(len, again)) == 300 and not again[0].equals(first)
+
+
+def test_a_dataset_of_fewer_shards_in_its_place_is_no_missing_file(directory: Path) -> None:
+    batches = Dataset.open(directory).batches("default", "train")
+    next(batches)
+    make(directory, "parity", seed=1, rows=ROWS, overwrite=True)
+    with pytest.raises(DatasetError, match=REPLACED):
+        list(batches)
+
+
+def test_the_check_does_not_rest_on_the_inode_alone(directory: Path) -> None:
+    """The file system may give the third dataset the inode of the first, which is free again."""
+    batches = Dataset.open(directory).batches("default", "train")
+    next(batches)
+    for seed in (1, 0):
+        write(directory, seed)
+    with pytest.raises(DatasetError, match=REPLACED):
+        next(batches)
+
+
+def test_a_dataset_that_went_to_another_process_is_still_checked(directory: Path) -> None:
+    dataset = pickle.loads(pickle.dumps(Dataset.open(directory)))
+    assert len(list(dataset.rows("default", "test"))) == 100
+    write(directory, seed=1)
+    with pytest.raises(DatasetError, match=REPLACED):
+        list(dataset.rows("default", "test"))
+
+
+def replacing(function: Callable[..., Any], directory: Path) -> Callable[..., Any]:
+    """The function, before whose first call the dataset is replaced."""
+    calls: Iterator[int] = itertools.count()
+
+    def replaced(*arguments: Any, **options: Any) -> Any:
+        if next(calls) == 0:
+            write(directory, seed=1)
+        return function(*arguments, **options)
+
+    return replaced
+
+
+def test_verify_reports_no_failures_of_a_mixture(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("check_tables", "check_card", "open_variant", "hash_split", "check_row_group"):
+        with monkeypatch.context() as patch:
+            function = getattr(verification, name)
+            patch.setattr(verification, name, replacing(function, directory))
+            with pytest.raises(DatasetError, match=REPLACED):
+                verify(directory, workers=1, progress=False)
+        assert verify(directory, workers=1, progress=False).ok
+        write(directory, seed=0)
+
+
+def test_evaluate_scores_no_mixture_of_splits(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    predictions = {
+        row["id"]: row["label"] for row in Dataset.open(directory).rows("default", "test")
+    }
+    monkeypatch.setattr(Dataset, "batches", replacing(Dataset.batches, directory))
+    with pytest.raises(DatasetError, match=REPLACED):
+        evaluate(directory, predictions, split="test")
+
+
+def test_export_leaves_no_mixture_behind(
+    directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exporting, "check_whole", replacing(exporting.check_whole, directory))
+    with pytest.raises(DatasetError, match=REPLACED):
+        export(directory, "jsonl", tmp_path / "exported")
+    assert not (tmp_path / "exported").exists()
+
+
+def test_a_missing_shard_of_a_replaced_dataset_is_not_called_damage(directory: Path) -> None:
+    dataset = Dataset.open(directory)
+    make(directory, "parity", seed=1, rows=ROWS, overwrite=True)
+    with pytest.raises(DatasetError, match=REPLACED):
+        staging.check_whole(dataset)
+
+
+def test_between_the_two_renames_the_error_says_that_the_dataset_is_being_replaced(
+    directory: Path,
+) -> None:
+    workplace = places.workplace_of(directory)
+    workplace.mkdir()
+    lock = places.hold(workplace)
+    assert lock is not None
+    with lock:
+        directory.rename(workplace / places.OLD)
+        with pytest.raises(DatasetError, match="`generate --overwrite` is replacing it"):
+            Dataset.open(directory)
+
+
+def test_a_dataset_that_appears_only_while_it_is_opened_is_never_left_unchecked(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first look at the manifest may come just between the two renames."""
+    moved = directory.rename(directory.with_name("moved"))
+    looks = itertools.count()
+    identify = dataset_module._identify
+
+    def identified(manifest: Path) -> object:
+        found = identify(manifest)
+        if next(looks) == 0:
+            moved.rename(directory)
+        return found
+
+    monkeypatch.setattr(dataset_module, "_identify", identified)
+    with pytest.raises(DatasetError, match=REPLACED):
+        Dataset.open(directory)
+    assert Dataset.open(directory).manifest.task == "parity"
+
+
+def test_a_dataset_that_is_only_moved_away_is_called_missing_when_it_is_opened(
+    directory: Path,
+) -> None:
+    dataset = Dataset.open(directory)
+    directory.rename(directory.with_name("moved"))
+    with pytest.raises(DatasetError, match=REPLACED):
+        next(dataset.rows("default", "test"))
+    with pytest.raises(DatasetError, match="there is no such directory"):
+        Dataset.open(directory)
+
+
+def test_readers_beside_a_writer_see_one_dataset_or_an_error(tmp_path: Path) -> None:
+    """The renames of `publish`, again and again, while the dataset is read."""
+    target, old, new = (tmp_path / name for name in ("parity", "old", "new"))
+    made = [write(tmp_path / f"made-{seed}", seed) for seed in (0, 1)]
+    whole = [[row["id"] for row in Dataset.open(one).rows("default", "train")] for one in made]
+    shutil.copytree(made[0], target)
+    stop = threading.Event()
+
+    def replace() -> None:
+        for one in itertools.cycle(made):
+            shutil.copytree(one, new, copy_function=shutil.copyfile)
+            target.rename(old)
+            new.rename(target)
+            shutil.rmtree(old)
+            if stop.is_set():
+                break
+
+    thread = threading.Thread(target=replace)
+    thread.start()
+    outcomes = {"whole": 0, "error": 0}
+    try:
+        while min(outcomes.values()) < 3 and sum(outcomes.values()) < 300:
+            try:
+                read = [row["id"] for row in Dataset.open(target).rows("default", "train")]
+            except DatasetError:
+                outcomes["error"] += 1
+            else:
+                assert read in whole
+                outcomes["whole"] += 1
+    finally:
+        stop.set()
+        thread.join()

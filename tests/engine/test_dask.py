@@ -1,0 +1,244 @@
+"""A Dask cluster: its own or a running one, whose workers die, changes no byte and never hangs."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import synthbench.engine
+from synthbench.engine.open import open_engine
+from synthbench.errors import SynthbenchError
+from tests.making import CTL, CTL_WORDS, files, make
+from tests.support import environment, run_program, run_python
+from tests.tasks.tiny_sources import write_sources
+
+pytestmark = pytest.mark.slow
+
+if importlib.util.find_spec("distributed") is None:
+    pytest.skip("needs distributed: pip install 'synthbench[dask]'", allow_module_level=True)
+
+#: In a worker: the first to make shards when there is a file `kill` dies of it.
+SABOTAGE = """
+import functools, os, signal
+from synthbench.generation import shards
+
+def sabotaged(make_shards):
+    @functools.wraps(make_shards)
+    def killed(*arguments):
+        try:
+            os.unlink("kill")
+        except FileNotFoundError:
+            return make_shards(*arguments)
+        os.kill(os.getpid(), signal.SIGKILL)
+    return killed
+
+if not hasattr(shards.make_shards, "__wrapped__"):  # Dask loads this twice
+    shards.make_shards = sabotaged(shards.make_shards)
+"""
+
+
+@contextlib.contextmanager
+def process(place: Path, module: str, *words: str) -> Iterator[None]:
+    with (place / f"{module}.log").open("w") as log:
+        started = subprocess.Popen(
+            [sys.executable, "-m", f"distributed.cli.{module}", "--scheduler-file=file", *words],
+            cwd=place,
+            env={**environment(PYTHONWARNINGS="default"), "SYNTHBENCH_DATA": str(place / "none")},
+            stdout=log,
+            stderr=log,
+        )
+        try:
+            yield
+        finally:
+            started.terminate()
+            started.wait(20)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Where a scheduler and two workers run as processes of their own."""
+    path = tmp_path_factory.mktemp("cluster")
+    (path / "sabotage.py").write_text(SABOTAGE)
+    options = ["--no-dashboard", "--host=127.0.0.1"]
+    workers = ["--nworkers=2", "--nthreads=1", "--preload=sabotage.py"]
+    with (
+        process(path, "dask_scheduler", "--port=0", *options),
+        process(path, "dask_worker", *workers, *options),
+    ):
+        yield path
+
+
+@pytest.fixture(scope="module")
+def scheduler(place: Path) -> str:
+    """The address of that scheduler."""
+    file = place / "file"
+    for _ in range(3000):
+        if file.exists() and file.stat().st_size:
+            break
+        time.sleep(0.01)
+    address: str = json.loads(file.read_text())["address"]
+    return address
+
+
+def generate(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return run_program(
+        "generate", *words, "--engine=dask", cwd=place, PYTHONWARNINGS="ignore", SYNTHBENCH_DATA=""
+    )
+
+
+# The same bytes.
+
+
+def test_a_cluster_of_its_own_changes_no_byte(tmp_path: Path, ctl: dict[str, str]) -> None:
+    done = generate(tmp_path, *CTL_WORDS, "--workers=2")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert files(tmp_path / "ctl") == ctl
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no process groups to interrupt")
+def test_control_c_ends_a_run_with_its_cluster_in_one_line_and_the_run_can_be_gone_on_with(
+    tmp_path: Path, ctl: dict[str, str]
+) -> None:
+    words = [*CTL_WORDS, "--engine=dask", "--workers=2"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "synthbench", "generate", *words],
+        cwd=tmp_path,
+        env=environment(PYTHONWARNINGS="ignore"),
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as run:
+        while not (tmp_path / ".ctl.partial" / "progress.json").exists():
+            assert run.poll() is None
+            time.sleep(0.001)
+        os.killpg(run.pid, signal.SIGINT)  # as a terminal does: the workers get it, too
+        _, errors = run.communicate(timeout=60)
+    assert (run.returncode, errors) == (130, "\nInterrupted; the same command goes on from here.\n")
+    make(tmp_path / "ctl", "ctl", **CTL)
+    assert files(tmp_path / "ctl") == ctl
+
+
+def test_a_running_cluster_whose_worker_is_killed_changes_no_byte(
+    tmp_path: Path, place: Path, scheduler: str
+) -> None:
+    """The blocks that the worker had are made again, elsewhere."""
+    make(tmp_path / "here", "ctl", shard_rows=500, **CTL)
+    (place / "kill").touch()
+    words = [*CTL_WORDS, "--shard-rows=500", f"--scheduler={scheduler}"]
+    done = generate(tmp_path, *words)
+    assert done.returncode == 0, done.stderr
+    assert not (place / "kill").exists()
+    assert files(tmp_path / "ctl") == files(tmp_path / "here")
+
+
+def test_images_are_taken_from_where_the_command_says(tmp_path: Path, scheduler: str) -> None:
+    sources = write_sources(tmp_path / "sources")
+    words = ["composites", "--rows=train=90", "--rows=validation=40", "--rows=test=40"]
+    words.append(f"--scheduler={scheduler}")
+    # The workers' SYNTHBENCH_DATA is another one, where nothing is.
+    done = run_program(
+        "generate", *words, "--engine=dask", "--out=none",
+        cwd=tmp_path, PYTHONWARNINGS="ignore", SYNTHBENCH_DATA=str(sources),
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr.startswith("Error: A Dask worker cannot make composites: MNIST is missing")
+    done = generate(tmp_path, *words, f"--source-dir={sources}")
+    assert done.returncode == 0, done.stderr
+    rows = {"train": 90, "validation": 40, "test": 40}
+    make(tmp_path / "here", "composites", rows=rows, source_dir=sources)
+    assert files(tmp_path / "composites") == files(tmp_path / "here")
+
+
+# When there is no cluster, or none any more.
+
+
+def test_without_dask_its_engine_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "synthbench.engine.dask", raising=False)
+    monkeypatch.delattr(synthbench.engine, "dask", raising=False)
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(SynthbenchError, match=r"pip install 'synthbench\[dask\]'"):
+        open_engine("dask").__enter__()
+
+
+def test_what_goes_wrong_on_a_cluster_is_an_error_that_says_what_to_do() -> None:
+    code = """
+import distributed, dask, logging, time
+from synthbench.engine import dask as cluster
+from synthbench.engine.open import open_engine
+from synthbench.errors import SynthbenchError
+from synthbench.registry import make_task
+from tests.engine.test_engine import die, fail, square
+
+cluster._PATIENCE = 2
+dask.config.set({"distributed.scheduler.allowed-failures": 0})
+
+def start(workers):
+    return distributed.LocalCluster(
+        n_workers=workers, threads_per_worker=1, dashboard_address=None, host="127.0.0.1",
+        silence_logs=logging.CRITICAL,
+    )
+
+def say(function, *arguments):
+    try:
+        print(function(*arguments))
+    except SynthbenchError as error:
+        print(error)
+
+def enter(address):
+    return open_engine("dask", scheduler=address).__enter__()
+
+if __name__ == "__main__":
+    say(enter, "nowhere://at-all")
+    say(enter, "tcp://127.0.0.1:1")
+    with start(0) as empty:
+        say(enter, empty.scheduler_address)
+    cluster._PATIENCE = 9
+    with start(1) as one, open_engine("dask", scheduler=one.scheduler_address) as engine:
+        print(engine.workers, engine.ahead)
+        say(engine.submit(square, 3).result)
+        say(engine.submit(fail, "no picture").result)
+        say(engine.submit(die).result)
+        say(engine.submit(square, 4).result)
+        cluster.__version__ = "0.0.0"
+        say(engine.check, make_task("ctl"))
+        asked = engine.submit(time.sleep, 60)
+        one.close()
+        say(asked.result)
+"""
+    printed = run_python(code, PYTHONWARNINGS="ignore").splitlines()
+    expected = [
+        "No Dask scheduler at 'nowhere://at-all': unknown address scheme",
+        "No Dask scheduler at 'tcp://127.0.0.1:1': Timed out trying to connect",
+        "The Dask scheduler at tcp://",
+        "1 2",
+        "9",
+        "no picture",
+        "Every Dask worker that tried died, perhaps for lack of memory; what is finished is kept.",
+        "Dask says: Attempted to run task 'die-",
+        "16",
+        "Dask worker tcp://",
+        "The Dask scheduler is gone",
+    ]
+    assert len(printed) == len(expected), printed
+    for line, start in zip(printed, expected, strict=True):
+        assert line.startswith(start)
+    assert "has no workers; start some with `dask worker tcp://" in printed[2]
+    assert "would make other rows of ctl: it has synthbench" in printed[9]
+
+
+def test_a_run_without_a_scheduler_ends_with_one_line(tmp_path: Path) -> None:
+    done = generate(tmp_path, "ctl", "--scheduler=127.0.0.1:none")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("Error: No Dask scheduler at '127.0.0.1:none': ")
+    assert done.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []

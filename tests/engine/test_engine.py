@@ -1,0 +1,156 @@
+"""Where blocks are made: results in order, errors as they are, and nothing left running."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from synthbench.engine.engine import MAX_WORKERS, Engine, usable_cores
+from synthbench.engine.open import open_engine
+from synthbench.errors import SynthbenchError, UsageError
+from tests.support import ROOT, environment
+
+
+def square(number: int) -> int:
+    return number * number
+
+
+def fail(text: str) -> None:
+    raise SynthbenchError(text)
+
+
+def where(seconds: float) -> int:
+    time.sleep(seconds)
+    return os.getpid()
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def ignores_interrupts() -> bool:
+    return signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+
+
+@pytest.fixture(scope="module")
+def two() -> Iterator[Engine]:
+    with open_engine(workers=2) as engine:
+        yield engine
+
+
+def test_one_worker_is_this_process_and_does_what_it_is_asked_at_once() -> None:
+    with open_engine(workers=1) as engine:
+        assert (engine.workers, engine.ahead) == (1, 0)
+        future = engine.submit(where, 0)
+        assert future.done()
+        assert future.result() == os.getpid()
+        with pytest.raises(SynthbenchError, match="no picture"):
+            engine.submit(fail, "no picture")
+
+
+def test_several_workers_are_other_processes_and_give_results_in_the_order_asked(
+    two: Engine,
+) -> None:
+    assert (two.workers, two.ahead) == (2, 3)
+    futures = [two.submit(square, number) for number in range(50)]
+    assert [future.result() for future in futures] == [number**2 for number in range(50)]
+    places = {future.result() for future in [two.submit(where, 0.02) for _ in range(8)]}
+    assert os.getpid() not in places
+    assert 1 <= len(places) <= 2
+
+
+def test_an_error_in_a_worker_comes_back_as_it_is(two: Engine) -> None:
+    with pytest.raises(SynthbenchError, match=r"^no picture$"):
+        two.submit(fail, "no picture").result()
+    assert two.submit(square, 3).result() == 9
+
+
+def test_workers_leave_control_c_to_the_main_process(two: Engine) -> None:
+    assert two.submit(ignores_interrupts).result()
+    assert not ignores_interrupts()
+
+
+def test_no_worker_is_left_when_an_engine_closes_even_by_an_error() -> None:
+    with pytest.raises(ZeroDivisionError), open_engine(workers=2) as engine:
+        place = engine.submit(where, 0).result()
+        os.kill(place, 0)
+        raise ZeroDivisionError
+    with pytest.raises(ProcessLookupError):
+        os.kill(place, 0)
+
+
+def test_a_worker_that_dies_is_an_error_of_one_line() -> None:
+    with (
+        pytest.raises(SynthbenchError, match=r"ended abruptly.*fewer workers than 2") as died,
+        open_engine(workers=2) as engine,
+    ):
+        engine.submit(die).result()
+    assert "\n" not in str(died.value)
+
+
+def alive(place: str) -> bool:
+    """Whether a process runs; one that has ended and only waits to be asked for does not."""
+    try:
+        return Path("/proc", place, "stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc to find processes in")
+def test_workers_end_when_the_main_process_is_killed() -> None:
+    """Or they would hold what they inherited, such as locks, for ever."""
+    code = """
+import os, signal
+from synthbench.engine.open import open_engine
+from tests.engine.test_engine import where
+with open_engine(workers=3) as engine:
+    print(*{one.result() for one in [engine.submit(where, 0.05) for _ in range(12)]}, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", code], cwd=ROOT, env=environment(), stdout=subprocess.PIPE, text=True
+    ) as main:
+        assert main.stdout is not None
+        places = main.stdout.readline().split()
+        assert main.wait() == -signal.SIGKILL
+    assert places
+    for _ in range(1000):
+        if not any(map(alive, places)):
+            break
+        time.sleep(0.01)
+    assert not any(map(alive, places))
+
+
+def test_by_default_there_are_as_many_workers_as_usable_cores() -> None:
+    assert usable_cores() >= 1
+    if hasattr(os, "sched_getaffinity"):
+        assert usable_cores() == len(os.sched_getaffinity(0))
+    with open_engine() as engine:
+        assert engine.workers == usable_cores()
+
+
+@pytest.mark.parametrize(("calls", "started"), [(3, 3), (1, 1), (0, 1), (50, 5)])
+def test_no_more_workers_start_than_calls_can_be_under_way(calls: int, started: int) -> None:
+    with open_engine(workers=5, calls=calls) as engine:
+        assert engine.workers == started
+        assert (engine.ahead == 0) == (started == 1)
+
+
+def test_impossible_engines_are_refused_with_what_is_allowed() -> None:
+    for wrong in (0, -2, MAX_WORKERS + 1, 100_000):
+        with (
+            pytest.raises(UsageError, match=rf"Workers {wrong}: .* whole numbers from 1 to 256\."),
+            open_engine(workers=wrong),
+        ):
+            pass
+    with pytest.raises(UsageError, match=r"allowed: local, dask\. Did you mean 'dask'\?"):
+        open_engine("dusk").__enter__()
+    with pytest.raises(UsageError, match="scheduler address goes with engine 'dask' only"):
+        open_engine(scheduler="tcp://127.0.0.1:8786").__enter__()

@@ -1,0 +1,151 @@
+"""Worker processes: what one that dies was at is done by another, and nobody waits for ever."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from synthbench.engine import pool as worker_pool
+from synthbench.engine.pool import WorkerPool
+from synthbench.engine.signals import interruptible
+from synthbench.errors import SynthbenchError
+
+posix = pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
+
+
+def die_once(mark: Path) -> int:
+    """Die, but only the first time."""
+    if not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return os.getpid()
+
+
+def fail(text: str) -> None:
+    raise SynthbenchError(text)
+
+
+def ones(count: int) -> NDArray[np.uint8]:
+    return np.ones(count, np.uint8)
+
+
+def unsendable() -> Callable[[], None]:
+    return lambda: None
+
+
+def signals() -> tuple[object, object]:
+    return signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+
+
+@posix
+def test_what_a_worker_was_at_when_it_died_is_done_by_another_and_told_at_the_end(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with WorkerPool(3) as pool:
+        asked = [pool.submit(die_once, tmp_path / str(number % 2)) for number in range(9)]
+        assert all(future.result() for future in asked)
+        assert capsys.readouterr().err == ""
+    assert capsys.readouterr().err.startswith("2 of 3 worker processes ended abruptly")
+
+
+@posix
+def test_when_all_workers_have_died_everything_asked_for_fails_and_nobody_waits() -> None:
+    with pytest.raises(SynthbenchError, match="with fewer workers than 2"), WorkerPool(2) as pool:
+        futures = [pool.submit(os._exit, 1) for _ in range(7)]
+        for future in futures:
+            with pytest.raises(SynthbenchError):
+                future.result()
+        pool.submit(os.getpid).result()
+
+
+@posix
+def test_a_worker_that_is_killed_while_it_hands_over_a_large_result_holds_nobody_up() -> None:
+    with WorkerPool(2) as pool:
+        futures = [pool.submit(ones, 30_000_000) for _ in range(8)]
+        time.sleep(0.05)
+        os.kill(pool._workers[0].process.pid or 0, signal.SIGKILL)
+        assert [future.result().sum() for future in futures] == [30_000_000] * 8
+
+
+def test_an_error_says_where_in_the_worker_it_was_raised() -> None:
+    with WorkerPool(1) as pool, pytest.raises(SynthbenchError, match=r"^no picture$") as failed:
+        pool.submit(fail, "no picture").result()
+    assert "in fail" in str(failed.value.__cause__)
+
+
+def test_a_result_that_cannot_be_sent_is_an_error_and_not_the_end_of_the_worker() -> None:
+    with WorkerPool(1) as pool:
+        with pytest.raises(Exception, match="pickle"):
+            pool.submit(unsendable).result()
+        with pytest.raises(Exception, match="pickle"):
+            pool.submit(callable, unsendable()).result()
+        assert pool.submit(abs, -3).result() == 3
+
+
+def test_large_results_come_whole(tmp_path: Path) -> None:
+    with WorkerPool(2) as pool:
+        sums = [pool.submit(ones, 3_000_000) for _ in range(4)]
+        assert [int(one.result().sum()) for one in sums] == [3_000_000] * 4
+
+
+def test_no_worker_is_left_when_the_pool_is_closed_even_if_it_is_at_work() -> None:
+    with pytest.raises(ZeroDivisionError), WorkerPool(2) as pool:
+        for _ in range(5):
+            pool.submit(time.sleep, 60)
+        raise ZeroDivisionError
+    assert multiprocessing.active_children() == []
+
+
+@posix
+def test_workers_leave_control_c_to_the_main_process_and_have_no_handler_of_its_own() -> None:
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with WorkerPool(1) as pool:
+            assert pool.submit(signals).result() == (signal.SIG_IGN, signal.SIG_DFL)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@posix
+def test_an_interruption_between_two_starts_starts_no_more_workers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def start(self: worker_pool._Worker) -> None:
+        starting(self)
+        started.append(self)
+        if len(started) == 2:
+            signal.raise_signal(signal.SIGTERM)
+
+    started: list[worker_pool._Worker] = []
+    starting = worker_pool._Worker.__init__
+    monkeypatch.setattr(worker_pool._Worker, "__init__", start)
+    with pytest.raises(KeyboardInterrupt), interruptible():
+        WorkerPool(20)
+    assert len(started) == 2
+    assert multiprocessing.active_children() == []
+
+
+@posix
+def test_an_interruption_while_workers_start_leaves_none_of_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Not even one that ends by no SIGTERM, for it is only just starting."""
+
+    def start(self: worker_pool._Worker) -> None:
+        starting(self)
+        signal.raise_signal(signal.SIGINT)
+
+    starting = worker_pool._Worker.__init__
+    monkeypatch.setattr(worker_pool._Worker, "__init__", start)
+    monkeypatch.setattr(worker_pool, "_work", lambda pipe: time.sleep(60))
+    with pytest.raises(KeyboardInterrupt), interruptible():
+        WorkerPool(3)
+    assert multiprocessing.active_children() == []

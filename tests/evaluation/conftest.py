@@ -1,0 +1,17 @@
+"""The dataset that is evaluated."""
+
+from __future__ import annotations
+
+import pytest
+
+from synthbench.dataset.dataset import Dataset
+from synthbench.generation.generate import generate
+from tests.evaluation.making import SIZES, Made
+
+
+@pytest.fixture(scope="package")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    path = tmp_path_factory.mktemp("evaluated") / "listops"
+    generate("listops", out=path, rows=SIZES, workers=1, progress=False)
+    opened = Dataset.open(path)
+    return Made(path, {split: list(opened.rows("default", split)) for split in SIZES})

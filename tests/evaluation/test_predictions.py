@@ -1,0 +1,177 @@
+"""Predictions in any form, right or changed: the report tells exactly how they are."""
+
+from __future__ import annotations
+
+import json
+import random
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import datasets
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from synthbench.evaluation.evaluate import evaluate
+from synthbench.tasks.listops.task import ListOps
+from tests.evaluation.making import SIZES, Made, Rows, wrong
+
+# Predictions that were changed: the report tells exactly how.
+
+
+@given(data=st.data())
+@settings(max_examples=60, deadline=None)
+def test_every_change_to_right_predictions_is_counted(made: Made, data: st.DataObject) -> None:
+    rows = made.rows["test"]
+    ids = [row["id"] for row in rows]
+    kinds = ["right", "right", "wrong", "missing", "unreadable"]
+    fates = data.draw(st.lists(st.sampled_from(kinds), min_size=len(rows), max_size=len(rows)))
+    predictions: dict[str, Any] = {"another": 3}
+    for row, fate in zip(rows, fates, strict=True):
+        if fate != "missing":
+            answers = {"right": row["label"], "wrong": wrong(row["label"]), "unreadable": "three"}
+            predictions[row["id"]] = answers[fate]
+    names = data.draw(st.permutations(list(predictions)))
+
+    report = evaluate(made.path, {name: predictions[name] for name in names}, split="test")
+
+    right = fates.count("right")
+    assert report.accuracy == right / len(rows)
+    assert report.rows == len(rows)
+    assert report.missing == tuple(i for i, f in zip(ids, fates, strict=True) if f == "missing")
+    unreadable = tuple(i for i, f in zip(ids, fates, strict=True) if f == "unreadable")
+    assert report.unreadable == unreadable
+    assert report.unknown == ("another",)
+    assert report.repeated == ()
+    for column in ("dependency_depth", "depth", "length"):
+        scores = report.by[column].values()
+        assert sum(one.rows for one in scores) == len(rows)
+        # The groups' right answers add up to the right answers of all.
+        assert sum(round(one.accuracy * one.rows) for one in scores) == right
+
+
+@given(flipped=st.integers(0, SIZES["iid"]))
+@settings(max_examples=20, deadline=None)
+def test_k_wrong_answers_of_n_take_k_nths_away(made: Made, flipped: int) -> None:
+    labels = [row["label"] for row in made.rows["iid"]]
+    given = [wrong(label) for label in labels[:flipped]] + labels[flipped:]
+    report = evaluate(made.path, given, split="iid")
+    assert Fraction(report.accuracy).limit_denominator(1000) == 1 - Fraction(flipped, len(labels))
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+def test_a_file_gives_the_report_of_the_mapping(made: Made, tmp_path: Path, kind: str) -> None:
+    predictions = made.right("test", "iid")
+    entries = [{"id": name, "prediction": str(label)} for name, label in predictions.items()]
+    random.Random(0).shuffle(entries)
+    path = tmp_path / f"predictions.{kind}"
+    if kind == "jsonl":
+        path.write_text("\n".join(map(json.dumps, entries)), encoding="utf-8")
+    else:
+        pq.write_table(pa.Table.from_pylist(entries), path)
+    assert evaluate(made.path, path) == evaluate(made.path, predictions)
+    assert evaluate(str(made.path), str(path)).accuracy == 1.0
+
+
+@given(st.lists(st.tuples(st.integers(0, 39), st.integers(0, 9)), min_size=1, max_size=80))
+@settings(max_examples=30, deadline=None)
+def test_of_repeated_ids_the_first_prediction_counts(
+    made: Made, tmp_path_factory: pytest.TempPathFactory, drawn: list[tuple[int, int]]
+) -> None:
+    rows = made.rows["test"]
+    path = tmp_path_factory.mktemp("repeated") / "p.jsonl"
+    lines = (json.dumps({"id": rows[i]["id"], "prediction": answer}) for i, answer in drawn)
+    path.write_text("\n".join(lines), encoding="utf-8")
+    first = {}
+    for i, answer in drawn:
+        first.setdefault(rows[i]["id"], answer)
+
+    report = evaluate(made.path, path, split="test")
+
+    assert report.accuracy == evaluate(made.path, first, split="test").accuracy
+    asked = [rows[i]["id"] for i, _ in drawn]
+    assert set(report.repeated) == {name for name in asked if asked.count(name) > 1}
+    assert len(report.repeated) == len(set(report.repeated))
+
+
+def test_predictions_without_any_id_of_the_split_score_nothing(made: Made) -> None:
+    report = evaluate(made.path, made.right("iid"), split="test")
+    assert report.accuracy == 0.0
+    assert len(report.missing) == SIZES["test"]
+    assert report.unknown == tuple(row["id"] for row in made.rows["iid"])
+    assert evaluate(made.path, {}, split="test").accuracy == 0.0
+
+
+# Forms of rows and predictions.
+
+
+FORMS = {
+    "list": list,
+    "tuple": tuple,
+    "int64": np.array,
+    "float": lambda labels: np.array(labels, np.float32),
+    "objects": lambda labels: np.array(labels, object),
+    "text": lambda labels: np.array([str(label) for label in labels]),
+    "bytes": lambda labels: np.array([str(label).encode() for label in labels]),
+    "torch": torch.tensor,
+    "scalars": lambda labels: list(torch.tensor(labels)),
+}
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_predictions_in_order_may_have_any_form(made: Made, form: Any) -> None:
+    labels = [row["label"] for row in made.rows["validation"]]
+    labels[7] = wrong(labels[7])
+    report = evaluate(made.path, form(labels), split="validation")
+    assert report.accuracy == pytest.approx(1 - 1 / SIZES["validation"])
+    assert report.missing == report.unknown == report.unreadable == ()
+
+
+def as_table(rows: Rows) -> datasets.Dataset:
+    return datasets.Dataset.from_list(rows)
+
+
+@pytest.mark.parametrize("form", [list, tuple, as_table], ids=["list", "tuple", "datasets"])
+def test_rows_at_hand_give_the_report_of_the_directory(made: Made, form: Any) -> None:
+    predictions = made.right("test")
+    for name in list(predictions)[:5]:
+        predictions[name] = None
+    rows = form(made.rows["test"])
+    expected = evaluate(made.path, predictions, split="test")
+    assert evaluate(rows, predictions, task="listops", split="test") == expected
+    assert evaluate(rows, predictions, task=ListOps(), split="test") == expected
+    assert len(expected.unreadable) == 5
+
+
+def test_a_loaded_dataset_is_evaluated_in_whatever_format_it_is(made: Made, tmp_path: Path) -> None:
+    loaded = datasets.load_dataset(str(made.path), cache_dir=str(tmp_path))
+    predictions = made.right("test", "iid")
+    report = evaluate(loaded, predictions, task="listops")
+    assert report == evaluate(made.path, predictions)
+    torch_rows = loaded["test"].with_format("torch")
+    report = evaluate(torch_rows, torch.zeros(SIZES["test"]), task="listops")
+    assert list(report.splits) == ["test"]
+    zeros = sum(row["label"] == 0 for row in made.rows["test"])
+    assert report.accuracy == zeros / SIZES["test"]
+    assert set(report.by["dependency_depth"]) == {7, 8}
+
+
+def test_rows_need_only_what_their_answers_are_judged_by() -> None:
+    rows = [{"label": 3}, {"label": 4}]
+    report = evaluate(rows, [3, "x"], task="listops")
+    assert report.accuracy == 0.5
+    assert report.by == {}
+    assert report.unreadable == ("row 1",)
+    assert list(report.splits) == ["rows"]
+
+
+def test_numbers_of_rows_at_hand_may_be_of_numpy(made: Made) -> None:
+    rows = [{name: np.array(value)[()] for name, value in row.items()} for row in made.rows["test"]]
+    report = evaluate(rows, made.right("test"), task="listops")
+    assert report.accuracy == 1.0
+    assert report.by["dependency_depth"][7].rows == 20

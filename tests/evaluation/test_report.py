@@ -1,0 +1,150 @@
+"""What the report says, and of which splits."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from synthbench.evaluation.evaluate import evaluate
+from synthbench.evaluation.report import wilson
+from tests.evaluation.making import SIZES, Made, wrong
+
+# Which splits are evaluated.
+
+
+def test_without_a_split_those_with_predictions_are_evaluated(made: Made) -> None:
+    report = evaluate(made.path, made.right("iid", "test"))
+    assert list(report.splits) == ["iid", "test"]
+    assert report.without_predictions == ("train", "validation")
+    assert report.rows == SIZES["iid"] + SIZES["test"]
+    assert "Not evaluated, having no predictions: train, validation" in str(report)
+    everything = evaluate(made.path, made.right(*SIZES))
+    assert list(everything.splits) == list(SIZES)
+    assert everything.without_predictions == ()
+
+
+def test_one_prediction_is_enough_for_its_split_to_be_evaluated(made: Made) -> None:
+    predictions = made.right("test")
+    straggler = made.rows["train"][-1]
+    report = evaluate(made.path, {straggler["id"]: straggler["label"], **predictions})
+    assert report.splits["train"].accuracy == 1 / SIZES["train"]
+    assert report.splits["test"].accuracy == 1.0
+    assert len(report.missing) == SIZES["train"] - 1
+
+
+def test_the_split_column_sets_other_splits_aside(made: Made, tmp_path: Path) -> None:
+    path = tmp_path / "p.jsonl"
+    lines = [
+        json.dumps({"id": row["id"], "prediction": row["label"], "split": split})
+        for split in ("iid", "test")
+        for row in made.rows[split]
+    ]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    assert list(evaluate(made.path, path).splits) == ["iid", "test"]
+    report = evaluate(made.path, path, split="test")
+    assert report.accuracy == 1.0
+    assert report.unknown == ()
+
+
+# What the report says.
+
+
+def test_the_breakdowns_are_those_of_the_rows(made: Made) -> None:
+    rows = made.rows["test"]
+    predictions = made.right("test")
+    for row in rows:
+        if row["dependency_depth"] == 7:
+            predictions[row["id"]] = wrong(row["label"])
+    report = evaluate(made.path, predictions, split="test")
+    by_depth = report.by["dependency_depth"]
+    assert {depth: one.accuracy for depth, one in by_depth.items()} == {7: 0.0, 8: 1.0}
+    assert by_depth[7].intervals["accuracy"][0] == 0.0
+    for band, one in report.by["length"].items():
+        low, high = map(int, band.split(".."))
+        assert (low, high) == (low // 10 * 10 + 1, low // 10 * 10 + 10)
+        assert one.rows == sum(low <= row["length"] <= high for row in rows)
+    assert list(report.by["depth"]) == sorted({row["depth"] for row in rows})
+
+
+def test_the_report_is_json_values(made: Made) -> None:
+    predictions = {**made.right("test"), "b": 1, "a": 2}
+    predictions[made.rows["test"][0]["id"]] = "none"
+    report = evaluate(made.path, predictions)
+    values = json.loads(json.dumps(report.to_dict(), allow_nan=False))
+    assert values["task"] == "listops" and values["variant"] == "default"
+    assert values["accuracy"] == report.accuracy == 39 / 40
+    assert values["accuracy_interval"] == list(report.intervals["accuracy"])
+    assert values["splits"]["test"]["rows"] == values["rows"] == 40
+    assert values["by"]["dependency_depth"]["8"]["rows"] == 20
+    assert (values["missing"], values["unknown"], values["unreadable"]) == (0, 2, 1)
+    assert values["unknown_ids"] == ["b", "a"]
+    assert values["unreadable_ids"] == [made.rows["test"][0]["id"]]
+    assert values["without_predictions"] == ["train", "iid", "validation"]
+
+
+def test_the_printed_report_is_an_aligned_table(made: Made) -> None:
+    labels = [row["label"] for row in made.rows["test"]]
+    labels[:10] = [wrong(label) for label in labels[:10]]
+    lines = str(evaluate(made.path, labels, split="test")).splitlines()
+    assert lines[0] == "listops, default"
+    assert lines[2].split() == ["split", "rows", "accuracy", "95%", "interval"]
+    assert lines[3].split() == ["test", "40", "0.7500", "0.5981", "to", "0.8581"]
+    assert lines[-1] == "No prediction is missing, unknown, repeated or unreadable."
+    table = [line for line in lines[2:-2] if line]
+    assert len({len(line) for line in table}) == 1
+    heads = [line.split()[0] for line in table if "rows" in line]
+    assert heads == ["split", "dependency_depth", "depth", "length"]
+
+
+def test_several_splits_have_a_line_for_all(made: Made) -> None:
+    text = str(evaluate(made.path, made.right("iid", "test")))
+    assert "\nall " in text
+    assert "\nall " not in str(evaluate(made.path, made.right("test")))
+
+
+def test_the_printed_report_names_problems_and_few_ids(made: Made) -> None:
+    predictions: dict[str, Any] = dict.fromkeys(made.right("test"), math.nan)
+    predictions = dict(list(predictions.items())[:-1])
+    predictions["\ud800 unprintable"] = 1
+    text = str(evaluate(made.path, predictions, split="test"))
+    first, second, third, *_, last = made.right("test")
+    assert (
+        f"39 unreadable (no answer, scored as wrong): '{first}', '{second}', '{third}', ..." in text
+    )
+    assert f"1 missing (no prediction, scored as wrong): '{last}'\n" in text
+    assert r"1 unknown (not in test): '\ud800 unprintable'" in text
+    assert "repeated" not in text
+    text.encode("utf-8")
+
+
+# The interval; the known ones are in Newcombe (1998), table I, method 3.
+
+
+@pytest.mark.parametrize(
+    ("successes", "trials", "low", "high"),
+    [
+        (81, 263, 0.2553, 0.3662),
+        (15, 148, 0.0624, 0.1605),
+        (0, 20, 0.0000, 0.1611),
+        (1, 29, 0.0061, 0.1718),
+        (20, 20, 0.8389, 1.0000),
+    ],
+)
+def test_the_interval_has_known_values(
+    successes: int, trials: int, low: float, high: float
+) -> None:
+    assert tuple(round(bound, 4) for bound in wilson(successes, trials)) == (low, high)
+
+
+@given(st.integers(1, 10**9).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+def test_the_interval_holds_the_share_and_is_symmetric(drawn: tuple[int, int]) -> None:
+    successes, trials = drawn
+    low, high = wilson(successes, trials)
+    assert 0.0 <= low <= successes / trials <= high <= 1.0
+    assert wilson(trials - successes, trials) == pytest.approx((1 - high, 1 - low), abs=1e-12)

@@ -1,0 +1,124 @@
+"""One row at a time: judged, solved, and its answer read as a class."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from synthbench.errors import UsageError
+from synthbench.evaluation.evaluate import Report, evaluate, score, solve
+from synthbench.registry import make_task
+from synthbench.tasks.base import read_class
+from synthbench.tasks.listops.task import ListOps
+from tests.evaluation.making import Made
+
+# One row at a time.
+
+
+def test_score_judges_one_prediction() -> None:
+    row = {"label": 6}
+    assert score("listops", row, " 6\n") == 1.0
+    assert score("listops", row, 5) == 0.0
+    assert score(ListOps(), row, "six") == 0.0
+    assert score("parity", {"label": 11}, 11, parameters={"n_values": 12}) == 1.0
+
+
+def test_score_refuses_a_row_that_cannot_be_judged() -> None:
+    with pytest.raises(UsageError, match="no column 'label'"):
+        score("listops", {"text": "3"}, 3)
+    with pytest.raises(UsageError, match="Did you mean 'listops'"):
+        score("listop", {"label": 3}, 3)
+
+
+def test_solve_answers_by_the_reference_solver() -> None:
+    assert solve("listops", "[MED 4 8 5 [MAX 8 4 9 ] ]") == 6
+    assert solve("parity", "3 4 7 2 =") == 7
+    assert solve("grid-count", [[6, 6, 0], [3, 7, 0], [4, 3, 6]])[0] == [3, 3, 0]
+    backward = solve("ctl", "b a 101", variant="backward", seed=3)
+    assert backward == solve("ctl", "101 a b", seed=3)
+    assert backward == solve(make_task("ctl", seed=3), "101 a b")
+
+
+@pytest.mark.parametrize("question", ["[MED 4", "[FOO 1 2 ]", "", None, 5, [1, 2]], ids=repr)
+def test_solve_refuses_what_is_no_question(question: Any) -> None:
+    with pytest.raises(UsageError) as caught:
+        solve("listops", question)
+    assert str(caught.value).startswith(f"{question!r} is no question of listops: ")
+
+
+# What is read as a class.
+
+
+DIGITS = tuple("0123456789")
+
+
+@pytest.mark.parametrize(
+    "prediction",
+    [
+        3, 3.0, "3", " 3\n", "\t3", "03", b"3", " 3 ",
+        np.int8(3), np.uint64(3), np.float16(3), np.float32(3), np.longdouble(3),
+        np.str_("3"), np.bytes_(b"3"), np.array(3), np.array("3"), np.array(3.0),
+        torch.tensor(3), torch.tensor(3.0), torch.tensor(3, dtype=torch.bfloat16),
+        "3.0", "03.00", b"3.0", Fraction(3), Fraction(6, 2), Decimal(3), Decimal("3.00"),
+        pa.scalar(3), pa.scalar(3.0), pa.scalar("3"), pa.scalar(3, pa.uint8()),
+        pa.scalar("3").cast(pa.large_string()), pa.array(["3"]).dictionary_encode()[0],
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_what_means_3_is_read_as_3(prediction: Any) -> None:
+    read = read_class(prediction, DIGITS)
+    assert read == 3
+    assert type(read) is int
+
+
+@pytest.mark.parametrize(
+    "prediction",
+    [
+        None, "three", "", " ", "3.", ".3", "3.5", "3.01", "10.0", "3,0", "3.0.0",
+        Fraction(7, 2), Fraction(10), Fraction(-3), Decimal("3.5"), Decimal("1e999999"),
+        Decimal("nan"), Decimal("sNaN"), Decimal("-inf"), pa.scalar(True), pa.scalar(None),
+        pa.scalar([3]), pa.scalar(3.5), "-3", "+3", "1_0", "3 3", "0x3", "3e0", "\x00",
+        "３", "³", "٣", "10", "11", "9" * 5_000, b"\xff", b"three", bytearray(b"3"),
+        3.5, -1, 10, 10**400, -(10**400), 1e300, math.nan, math.inf, -math.inf,
+        True, False, np.True_, np.array(True), torch.tensor(True),
+        np.float64("nan"), np.float32("inf"), np.int64(-1), np.uint64(2**64 - 1),
+        np.longdouble("nan"), np.datetime64("2020-01-01"), np.array(None),
+        np.array([3]), torch.tensor([3]), [3], (3,), {"3": 3}, {3}, 3 + 0j, object,
+    ],
+    ids=lambda prediction: repr(prediction)[:30],
+)  # fmt: skip
+def test_what_means_no_digit_is_not_read(prediction: Any) -> None:
+    assert read_class(prediction, DIGITS) is None
+
+
+def test_thousands_of_leading_zeros_do_not_matter() -> None:
+    assert read_class("0" * 5_000 + "3", DIGITS) == 3
+    assert read_class("0" * 5_000, DIGITS) == 0
+
+
+def test_names_come_before_indices() -> None:
+    assert read_class("1", ("2", "1", "0")) == 1
+    assert read_class("0", ("2", "1", "0")) == 2
+    assert read_class(0, ("2", "1", "0")) == 0
+    assert read_class("1", ("shirt", "bag")) == 1
+    assert read_class(" bag", ["shirt", "bag"]) == 1
+    assert read_class("12", [str(number) for number in range(100)]) == 12
+
+
+@given(st.integers() | st.floats() | st.text() | st.binary() | st.none() | st.booleans())
+def test_anything_is_read_as_a_class_or_not_at_all(prediction: Any) -> None:
+    read = read_class(prediction, DIGITS)
+    assert read is None or (type(read) is int and 0 <= read < 10)
+
+
+def test_the_report_is_known_by_its_class(made: Made) -> None:
+    assert isinstance(evaluate(made.path, made.right("test")), Report)

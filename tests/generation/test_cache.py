@@ -1,0 +1,177 @@
+"""`load_dataset`: made once, opened from the cache ever after, never other rows."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import synthbench
+from synthbench.dataset.dataset import Dataset
+from synthbench.errors import UsageError
+from synthbench.generation import cache
+from tests.making import make
+from tests.support import run_python
+
+ROWS = {"train": 60, "test": 50}
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache directory."""
+    monkeypatch.setenv(cache.CACHE_VARIABLE, str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def load(split: str | None = "test", **arguments: Any) -> Any:
+    return synthbench.load_dataset("parity", split, **{"rows": ROWS, **arguments})
+
+
+def entries(place: Path) -> list[str]:
+    return sorted(path.name for path in place.glob("parity-*") if path.is_dir())
+
+
+def test_the_rows_are_those_that_generate_writes_with_their_features(tmp_path: Path) -> None:
+    make(tmp_path / "made", "parity", rows=ROWS, seed=3)
+    rows = list(Dataset.open(tmp_path / "made").rows("default", "test"))
+    loaded = load(seed=3)
+    assert loaded.to_list() == rows
+    assert loaded.features["label"].names == [str(number) for number in range(11)]
+    both = load(None, seed=3)
+    assert {name: len(split) for name, split in both.items()} == ROWS
+
+
+def test_the_second_call_makes_nothing_and_takes_less_than_a_third_of_a_second(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    first = load()["id"][:]
+    monkeypatch.setattr(cache, "generate", None)
+    start = time.perf_counter()
+    again = load()
+    assert time.perf_counter() - start < 0.3
+    assert again["id"][:] == first
+
+
+def test_every_request_has_a_directory_of_its_own(place: Path) -> None:
+    requests: list[dict[str, Any]] = [
+        {},
+        {"seed": 1},
+        {"n_values": 12},
+        {"rows": {**ROWS, "train": 61}},
+        {"preset": "small"},
+    ]
+    names: set[str] = set()
+    for number, request in enumerate(requests, start=1):
+        load(**request)
+        names.update(entries(place))
+        assert len(names) == number
+    load(n_values=11)  # the default, said
+    assert set(entries(place)) == names
+
+
+def test_the_name_of_a_directory_is_the_same_in_every_process(place: Path) -> None:
+    load()
+    here = entries(place)
+    code = f"import synthbench; synthbench.load_dataset('parity', 'test', rows={ROWS!r})"
+    run_python(code)
+    assert entries(place) == here
+
+
+def test_two_directories_of_one_name_are_never_mixed_up(tmp_path: Path) -> None:
+    ids = []
+    for seed in (1, 2):
+        make(tmp_path / str(seed) / "parity", "parity", rows=ROWS, seed=seed)
+        dataset = Dataset.open(tmp_path / str(seed) / "parity")
+        ids.append(cache.open_with_datasets(dataset, "default", "test")["id"][:])
+        assert ids[-1] == [row["id"] for row in dataset.rows("default", "test", ["id"])]
+    assert ids[0] != ids[1]
+
+
+def test_of_two_processes_at_once_the_second_waits_for_the_first(place: Path) -> None:
+    code = (
+        "import synthbench; "
+        "print(synthbench.load_dataset('listops', 'test', preset='small')['id'][0])"
+    )
+    command = [sys.executable, "-c", code]
+    running = [
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    ended = [process.communicate(timeout=120) for process in running]
+    assert [process.returncode for process in running] == [0, 0], ended
+    assert ended[0][0] == ended[1][0] != ""
+    assert len([path for path in place.glob("listops-*") if path.is_dir()]) == 1
+    assert not list(place.glob(".*.partial"))
+
+
+def test_a_cache_that_cannot_be_written_is_said_once_and_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv(cache.CACHE_VARIABLE, str(tmp_path / "file" / "cache"))
+    assert len(load()) == len(load(seed=1)) == 50
+    said = [line for line in capsys.readouterr().err.splitlines() if "cannot be written" in line]
+    assert len(said) == 1
+    assert "SYNTHBENCH_CACHE" in said[0]
+
+
+def test_a_broken_entry_is_made_again(place: Path) -> None:
+    first = load().to_list()
+    (entry,) = entries(place)
+    next((place / entry / "data").rglob("test-*.parquet")).unlink()
+    assert load().to_list() == first
+
+
+def test_the_rows_of_an_entry_that_was_removed_come_again(place: Path) -> None:
+    first = load().to_list()
+    shutil.rmtree(place / entries(place)[0])
+    assert load().to_list() == first
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"split": "tset"}, "Did you mean 'test'"),
+        ({"variant": "all"}, "Unknown variant"),
+        ({"n_value": 3}, "n_values"),
+        ({"preset": "tiny"}, "paper, small"),
+        ({"rows": {"train": 0}}, "whole numbers from 1"),
+    ],
+)
+def test_wrong_requests_are_refused_before_anything_is_written(
+    wrong: dict[str, Any], message: str, place: Path
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        load(**wrong)
+    assert not place.exists()
+
+
+def test_a_task_of_another_package_is_made_again_when_its_module_changes(
+    place: Path, tmp_path: Path
+) -> None:
+    module = tmp_path / "own_task.py"
+    text = (
+        "import synthbench\n"
+        "from synthbench.tasks.parity.task import Parity\n"
+        "@synthbench.register\n"
+        "class Own(Parity):\n"
+        "    name = 'parity-own'\n"
+    )
+    code = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import own_task, synthbench; "
+        f"synthbench.load_dataset('parity-own', 'test', rows={ROWS!r})"
+    )
+    for number, comment in enumerate(["", "# changed\n", "# changed\n"]):
+        module.write_text(text + comment)
+        run_python(code)
+        assert len(entries(place)) == min(number + 1, 2)
+
+
+def test_list_tasks_names_what_load_dataset_takes() -> None:
+    assert synthbench.list_tasks()[:2] == ["listops", "arithmetic"]
+    assert "composites" in synthbench.list_tasks()

@@ -1,0 +1,339 @@
+"""From a command to a published directory: the same bytes, whoever makes them."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from synthbench import __version__
+from synthbench.cli.main import main
+from synthbench.dataset.dataset import Dataset
+from synthbench.dataset.digest import RowDigest, file_sha256
+from synthbench.errors import ParameterError, SynthbenchError, UsageError
+from synthbench.features import value
+from synthbench.generation import generate as generation
+from synthbench.generation.generate import generate
+from synthbench.generation.request import Request
+from tests.making import (
+    CTL,
+    CTL_WORDS,
+    files,
+    interrupting,
+    make,
+    names,
+)
+from tests.numbers_task import Numbers
+from tests.support import digests, run_program, stored_rows
+
+# What is made.
+
+
+def test_a_directory_holds_its_shards_a_manifest_and_a_card_and_nothing_else(
+    tmp_path: Path, numbers: type[Numbers]
+) -> None:
+    manifest = make(tmp_path / "data")
+    assert names(tmp_path) == ["data"]
+    assert names(tmp_path / "data") == ["README.md", "data", "manifest.json"]
+    assert Dataset.open(tmp_path / "data").manifest == manifest
+    listed = [
+        shard.file
+        for splits in manifest.variants.values()
+        for split in splits.values()
+        for shard in split.shards
+    ]
+    found = [name for name in files(tmp_path / "data") if name.endswith(".parquet")]
+    assert sorted(listed) == found
+
+
+def test_the_manifest_says_what_is_in_the_files(tmp_path: Path, numbers: type[Numbers]) -> None:
+    manifest = make(tmp_path, seed=3, rows={"train": 301})
+    (splits,) = manifest.variants.values()
+    assert list(splits) == ["train", "iid", "test"]  # as readers see them
+    assert {name: split.rows for name, split in splits.items()} == {
+        "train": 301,
+        "iid": 90,
+        "test": 70,
+    }
+    for name, split in splits.items():
+        rows = stored_rows(tmp_path, "default", name)
+        assert rows.num_rows == split.rows == sum(split.buckets.values())
+        counted = dict.fromkeys(split.buckets, 0)
+        for bucket in rows["bucket"].to_pylist():
+            counted[str(bucket)] += 1
+        assert split.buckets == counted
+        assert split.candidates >= split.rows
+        for shard in split.shards:
+            file = tmp_path / shard.file
+            assert shard.sha256 == file_sha256(file)
+            assert shard.bytes == file.stat().st_size
+            assert shard.rows == pq.read_metadata(file).num_rows
+        digest = RowDigest({"id": value("string"), **Numbers().columns})
+        digest.update(rows)
+        assert split.digest == digest.hexdigest()
+
+
+def test_a_manifest_shows_itself_in_two_lines(tmp_path: Path) -> None:
+    rows = {"train": 1500, "iid": 90, "validation": 60, "test": 40}
+    one = make(tmp_path / "one", "ctl", rows=rows, seed=3)
+    assert repr(one).splitlines() == [
+        f"Manifest of ctl: seed 3, made by synthbench {__version__}",
+        "forward: train 1,500, iid 90, validation 60, test 40 rows",
+    ]
+    both = make(tmp_path / "both", "ctl", variant="all", rows=rows)
+    assert repr(both).splitlines()[1] == "2 variants: forward 1,690, backward 1,690 rows"
+    # A manifest may come from anybody.
+    split = both.variants["forward"]
+    many = {f"variant-{number}": split for number in range(1_000)}
+    strange = dataclasses.replace(both, variants=many, synthbench="0\n\x1b[2J" * 1_000)
+    lines = repr(strange).split("\n")
+    assert len(lines) == 2 and all(len(line) <= 200 and line.isprintable() for line in lines)
+
+
+def test_no_row_is_in_two_splits_or_twice_in_one(tmp_path: Path) -> None:
+    make(tmp_path, "ctl", **CTL)
+    ids = [
+        one
+        for split in CTL["rows"]
+        for one in stored_rows(tmp_path, "forward", split)["id"].to_pylist()
+    ]
+    assert len(set(ids)) == len(ids) == sum(CTL["rows"].values())
+
+
+def test_variants_are_made_as_each_alone_would_be(tmp_path: Path) -> None:
+    both = make(tmp_path / "both", "ctl", variant="all", **CTL)
+    assert list(both.variants) == ["forward", "backward"]
+    for variant in both.variants:
+        alone = make(tmp_path / variant, "ctl", variant=variant, **CTL)
+        assert digests(alone) == {variant: digests(both)[variant]}
+    turned = make(tmp_path / "turned", "ctl", variant=["backward", "forward"], **CTL)
+    assert list(turned.variants) == ["backward", "forward"]
+
+
+def test_without_a_name_the_directory_is_called_as_the_task(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    generate("parity", workers=1, progress=False)
+    assert names(tmp_path) == ["parity"]
+
+
+def test_the_small_preset_has_a_hundredth_and_at_least_a_hundred_rows_where_they_exist(
+    tmp_path: Path, numbers: type[Numbers]
+) -> None:
+    def sizes(task: str, **options: Any) -> dict[str, int]:
+        made = make(tmp_path / f"{len(names(tmp_path))}", task, preset="small", **options)
+        (splits,) = made.variants.values()
+        return {name: split.rows for name, split in splits.items()}
+
+    assert sizes("ctl") == {"train": 537, "iid": 100, "validation": 100, "test": 100}
+    assert sizes("parity") == {"train": 100, "test": 102}
+    assert sizes("numbers") == {"train": 100, "iid": 90, "test": 70}
+    # Of 20 rows a bucket iid gets 2, train the rest; of the last bucket 5 exist.
+    few = {"sizes": (20, 20, 5)}
+    assert sizes("numbers", parameters=few) == {"train": 36, "iid": 4, "test": 5}
+
+
+# The same bytes, whoever makes them.
+
+
+@pytest.mark.parametrize("workers", [2, 5])
+def test_the_number_of_workers_changes_no_byte(
+    tmp_path: Path, ctl: dict[str, str], workers: int
+) -> None:
+    make(tmp_path / "ctl", "ctl", workers=workers, **CTL)
+    assert files(tmp_path / "ctl") == ctl
+
+
+def test_many_small_blocks_from_many_workers_change_no_byte(
+    tmp_path: Path, whole: dict[str, str]
+) -> None:
+    for workers in (2, 5):
+        make(tmp_path / f"{workers}", workers=workers)
+        assert files(tmp_path / f"{workers}") == whole
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"PYTHONHASHSEED": "0", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+        {"PYTHONHASHSEED": "1", "TZ": "Pacific/Chatham", "LC_ALL": "tr_TR.UTF-8"},
+        {"PYTHONHASHSEED": "random", "TZ": "America/St_Johns", "PYTHONOPTIMIZE": "2"},
+    ],
+    ids=["plain C locale", "Turkish", "optimised"],
+)
+def test_hash_seed_locale_time_zone_and_optimising_change_no_byte(
+    tmp_path: Path, ctl: dict[str, str], changes: dict[str, str]
+) -> None:
+    """A locale that is not installed leaves the C locale, and proves no more than that."""
+    done = run_program("generate", *CTL_WORDS, "--workers=2", cwd=tmp_path, **changes)
+    assert done.returncode == 0, done.stderr
+    assert files(tmp_path / "ctl") == ctl
+
+
+def test_the_rows_of_a_shard_change_files_but_no_digest(
+    tmp_path: Path, numbers: type[Numbers]
+) -> None:
+    expected = digests(make(tmp_path / "default"))
+    read = {name: stored_rows(tmp_path / "default", "default", name) for name in ("train", "iid")}
+    for shard_rows in (7, 40, 100, 499, 500, 10_000):
+        out = tmp_path / f"{shard_rows}"
+        manifest = make(out, shard_rows=shard_rows)
+        assert digests(manifest) == expected
+        assert [shard.rows for shard in manifest.variants["default"]["train"].shards] == [
+            min(shard_rows, 500 - first) for first in range(0, 500, shard_rows)
+        ]
+        for name, rows in read.items():
+            assert stored_rows(out, "default", name).to_pylist() == rows.to_pylist()
+
+
+def test_what_lies_around_or_was_made_before_changes_no_byte(
+    tmp_path: Path, ctl: dict[str, str], numbers: type[Numbers]
+) -> None:
+    make(tmp_path / "other")
+    make(tmp_path / "ctl", "ctl", seed=1, **CTL)
+    make(tmp_path / "ctl", "ctl", overwrite=True, **CTL)
+    assert files(tmp_path / "ctl") == ctl
+
+
+def test_another_seed_makes_another_dataset(tmp_path: Path, numbers: type[Numbers]) -> None:
+    made = [digests(make(tmp_path / f"{seed}", seed=seed))["default"] for seed in range(3)]
+    for split in ("train", "iid", "test"):
+        assert len({one[split] for one in made}) == 3
+
+
+# Places that cannot be used.
+
+
+def test_a_place_that_cannot_be_used_is_refused_before_any_work(
+    tmp_path: Path, numbers: type[Numbers], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = interrupting(monkeypatch, Numbers, "propose", -1)
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "notes.txt").write_text("mine")
+    before = files(tmp_path)
+    for place, text in [
+        ("file", "is a file"),
+        ("file/below", "cannot be written: Not a directory"),
+        ("full", r"holds something else \(no manifest.json\)"),
+        ("/proc/nothing/here", "cannot be written"),
+        ("/", "holds something else"),
+    ]:
+        for overwrite in (False, True):
+            with pytest.raises(UsageError, match=text):
+                make(tmp_path / place, overwrite=overwrite)
+    assert not drawn
+    assert files(tmp_path) == before
+
+
+def test_an_empty_directory_or_a_link_to_one_will_do(tmp_path: Path, whole: dict[str, str]) -> None:
+    (tmp_path / "empty").mkdir()
+    make(tmp_path / "empty")
+    assert files(tmp_path / "empty") == whole
+    (tmp_path / "target").mkdir()
+    (tmp_path / "link").symlink_to("target")
+    make(tmp_path / "link", seed=1)
+    make(tmp_path / "link", overwrite=True)
+    assert (tmp_path / "link").is_symlink()
+    assert files(tmp_path / "target") == whole
+    (tmp_path / "later").symlink_to("not-yet")
+    make(tmp_path / "later")
+    assert files(tmp_path / "not-yet") == whole
+    assert names(tmp_path) == ["empty", "later", "link", "not-yet", "target"]
+
+
+# Names and numbers that are refused.
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"task": "listop"}, "Unknown task 'listop'; .*Did you mean 'listops'?"),
+        ({"variant": "backwards"}, "Unknown variant of ctl 'backwards'; .*'backward'?"),
+        ({"variant": ["forward", "forward"]}, "name each wanted one once"),
+        ({"variant": []}, "name each wanted one once"),
+        ({"rows": {"tests": 5}}, "Unknown split of ctl 'tests'; .*Did you mean 'test'?"),
+        ({"parameters": {"symbol": 5}}, "Unknown parameter 'symbol'; .*Did you mean 'symbols'?"),
+        ({"preset": "smal"}, "Unknown preset 'smal'; allowed: paper, small. Did you mean 'small'?"),
+        ({"engine": "locale"}, "Unknown engine 'locale'; .*Did you mean 'local'?"),
+        ({"seed": -1}, "Seed -1: allowed are whole numbers from 0"),
+        ({"seed": 1.5}, "Seed 1.5: allowed are whole numbers from 0"),
+        ({"rows": {"train": 0}}, "Rows train=0: allowed are whole numbers from 1"),
+        ({"rows": {"train": -5}}, "Rows train=-5: allowed are whole numbers from 1"),
+        ({"rows": {"train": 2.5}}, "Rows train=2.5: allowed are whole numbers from 1"),
+        ({"rows": {"train": True}}, "Rows train=True: allowed are whole numbers from 1"),
+        ({"shard_rows": 0}, "Shard rows 0: allowed are whole numbers from 1"),
+        ({"shard_rows": 2.5}, "Shard rows 2.5: allowed are whole numbers from 1"),
+        ({"shard_rows": True}, "Shard rows True: allowed are whole numbers from 1"),
+        ({"workers": 1.5}, "Workers 1.5: allowed are whole numbers from 1"),
+        ({"workers": True}, "Workers True: allowed are whole numbers from 1"),
+        ({"workers": 0}, "Workers 0: allowed are whole numbers from 1"),
+        ({"scheduler": "tcp://host:1"}, "A scheduler address goes with engine 'dask' only"),
+        ({"task": "parity", "rows": {"test": 14_642}}, "14,642 rows asked for, but only 14,641"),
+        ({"task": "parity", "rows": {"test": 14_641}}, "no rows are left for it; 4,392 asked for"),
+    ],
+)
+def test_what_is_impossible_is_refused_in_one_line_before_any_file_is_made(
+    tmp_path: Path, options: dict[str, Any], text: str
+) -> None:
+    with pytest.raises(UsageError, match=text.replace("?", r"\?")) as refused:
+        make(tmp_path / "data", **{"task": "ctl", **options})
+    assert refused.value.exit_status == 2
+    assert "\n" not in str(refused.value)
+    assert names(tmp_path) == []
+
+
+def test_all_tasks_at_once_take_no_options_of_one_task() -> None:
+    for option, given in (("variant", ["x"]), ("rows", {"train": 5}), ("parameters", {"n": 1})):
+        request = Request("all", **{option: given})  # type: ignore[arg-type]
+        with pytest.raises(UsageError, match=f"{option} goes with one task"):
+            list(generation.run_all(request))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["listop"],
+        ["ctl", "--rows", "train=0"],
+        ["ctl", "--rows", "train=many"],
+        ["ctl", "--rows", "train"],
+        ["ctl", "--engine", "spark"],
+        ["ctl", "--set", "symbols=1"],
+        ["parity", "--rows", "train=20000"],
+    ],
+)
+def test_the_command_line_ends_with_status_2_and_one_line_on_standard_error(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: list[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as ended:
+        main(["generate", *words])
+    printed = capsys.readouterr()
+    assert ended.value.code == 2
+    assert printed.out == ""
+    assert printed.err.startswith("Error: ")
+    assert printed.err.count("\n") == 1
+    assert names(tmp_path) == []
+
+
+def test_a_bucket_that_cannot_be_filled_ends_the_run_by_name_and_publishes_nothing(
+    tmp_path: Path, numbers: type[Numbers]
+) -> None:
+    parameters = {"sizes": (7, 20, 500), "counted": False}
+    with pytest.raises(SynthbenchError, match=r"200 rows asked for.*bucket 0: \d found, bucket 1:"):
+        make(tmp_path / "data", parameters=parameters, rows={"train": 200, "iid": 2})
+    assert names(tmp_path) == []
+    with pytest.raises(ParameterError, match=r"200 rows asked for, but only 25 exist.*bucket 0: 7"):
+        make(
+            tmp_path / "counted",
+            parameters={**parameters, "counted": True},
+            rows={"train": 200, "iid": 2},
+        )
+    assert names(tmp_path) == []

@@ -1,0 +1,209 @@
+"""Shards made where their rows are: the same files, digests and checkpoints as made here."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import errno
+import pickle
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from synthbench.dataset import digest, staging
+from synthbench.engine.engine import Asked, Engine, RemoteResult
+from synthbench.errors import SynthbenchError
+from synthbench.generation import generate
+from synthbench.generation import shards as making_shards
+from synthbench.generation.writer import RemoteWriter
+from synthbench.sampling.blocks import BlockSummary
+from tests.making import SHARDS, Interrupted, files, interrupting, make, names
+from tests.numbers_task import Numbers
+
+
+@dataclasses.dataclass(frozen=True)
+class Handle:
+    """Stands for a result that is elsewhere."""
+
+    number: int
+
+
+class Elsewhere(Engine):
+    """A cluster played in this process: whatever goes there or comes back is pickled."""
+
+    batch = 3
+    remote = True
+
+    def __init__(self) -> None:
+        super().__init__(None, 2)
+        self.ahead = 3
+        self.kept: list[Any] = []
+        self.came_back: list[Any] = []
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Asked[Any]:
+        result: Future[Any] = Future()
+        made = self._call(function, args)
+        self.came_back.append(made)
+        result.set_result(pickle.loads(pickle.dumps(made)))
+        return result
+
+    def keep(
+        self, view: Callable[..., Any], function: Callable[..., Any], /, *args: Any, **kwargs: Any
+    ) -> RemoteResult[Any, Any]:
+        self.kept.append(self._call(function, args))
+        handle = Handle(len(self.kept) - 1)
+        return RemoteResult(handle, self.submit(view, handle))
+
+    def _call(self, function: Callable[..., Any], args: Any) -> Any:
+        return function(*[self._resolved(one) for one in pickle.loads(pickle.dumps(args))])
+
+    def _resolved(self, value: Any) -> Any:
+        if isinstance(value, Handle):
+            return self.kept[value.number]
+        return [self._resolved(one) for one in value] if isinstance(value, list) else value
+
+
+@pytest.fixture
+def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Elsewhere:
+    """What `engine="dask"` opens in one test."""
+    engine = Elsewhere()
+
+    @contextlib.contextmanager
+    def opened(name: str, *arguments: Any) -> Iterator[Engine]:
+        yield engine if name == "dask" else Engine(None, 1)
+
+    monkeypatch.setattr(generate, "open_engine", opened)
+    return engine
+
+
+def chunks_of(monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
+    """Chunks of so few rows that a small dataset has many."""
+    for module in (digest, making_shards):
+        monkeypatch.setattr(module, "CHUNK_ROWS", rows)
+
+
+def made_shards(elsewhere: Elsewhere) -> list[list[making_shards.MadeShard]]:
+    """What came back of each call that made shards."""
+    came = elsewhere.came_back
+    return [made for made in came if isinstance(made[0], making_shards.MadeShard)]
+
+
+@pytest.mark.parametrize(
+    ("chunk_rows", "shard_rows"),
+    [(1, 20), (7, 5), (7, 60), (60, 60), (90, 60), (90, 499), (70, 20), (8192, 120), (8192, 1000)],
+)
+def test_shards_made_elsewhere_are_the_same_to_the_byte(
+    tmp_path: Path,
+    numbers: type[Numbers],
+    elsewhere: Elsewhere,
+    monkeypatch: pytest.MonkeyPatch,
+    chunk_rows: int,
+    shard_rows: int,
+) -> None:
+    chunks_of(monkeypatch, chunk_rows)
+    here = make(tmp_path / "here", shard_rows=shard_rows)
+    assert elsewhere.kept == []
+    assert make(tmp_path / "there", engine="dask", shard_rows=shard_rows) == here
+    assert files(tmp_path / "there") == files(tmp_path / "here")
+
+
+def test_only_fingerprints_and_bytes_come_here(
+    tmp_path: Path, numbers: type[Numbers], elsewhere: Elsewhere
+) -> None:
+    make(tmp_path, engine="dask")
+    assert len(elsewhere.kept) > 10
+    for result in elsewhere.came_back:
+        assert {type(one) for one in result} in ({BlockSummary}, {making_shards.MadeShard})
+    assert len(made_shards(elsewhere)) == SHARDS
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chunk_rows", [9, 70])
+@pytest.mark.parametrize("engines", ["there there", "here there", "there here"])
+def test_a_run_that_is_interrupted_is_continued_to_the_same_bytes_here_or_there(
+    tmp_path: Path,
+    numbers: type[Numbers],
+    elsewhere: Elsewhere,
+    monkeypatch: pytest.MonkeyPatch,
+    chunk_rows: int,
+    engines: str,
+) -> None:
+    chunks_of(monkeypatch, chunk_rows)
+    first, second = ({"here": "local", "there": "dask"}[name] for name in engines.split())
+    make(tmp_path / "whole")
+    expected = files(tmp_path / "whole")
+    for at in range(0, SHARDS + 3, 3):
+        out = tmp_path / f"{at}" / "data"
+        with monkeypatch.context() as patched:
+            interrupting(patched, staging.Staging, "save", at, after=True)
+            with pytest.raises(Interrupted):
+                make(out, engine=first)
+        assert names(out.parent) == [".data.partial"]
+        make(out, engine=second)
+        assert files(out) == expected
+
+
+def test_what_is_finished_is_not_made_again(
+    tmp_path: Path,
+    whole: dict[str, str],
+    elsewhere: Elsewhere,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    chunks_of(monkeypatch, 30)
+    make(tmp_path / "whole", engine="dask")
+    with monkeypatch.context() as patched:
+        interrupting(patched, staging.Staging, "save", 9, after=True)
+        with pytest.raises(Interrupted):
+            make(tmp_path / "data", engine="dask")
+    elsewhere.came_back.clear()
+    make(tmp_path / "data", engine="dask")
+    assert [len(shards) for shards in made_shards(elsewhere)] == [1] * 5
+    assert files(tmp_path / "data") == files(tmp_path / "whole")
+
+
+def test_few_shards_are_asked_for_ahead(
+    tmp_path: Path,
+    numbers: type[Numbers],
+    elsewhere: Elsewhere,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Or their blocks would fill the cluster, and their bytes the memory here."""
+    chunks_of(monkeypatch, 30)
+    waiting: list[int] = []
+    ask = RemoteWriter._ask
+
+    def watched(self: RemoteWriter, *arguments: Any) -> None:
+        ask(self, *arguments)
+        waiting.append(len(self._making))
+
+    monkeypatch.setattr(RemoteWriter, "_ask", watched)
+    monkeypatch.setattr(Future, "done", lambda self: False)
+    make(tmp_path, engine="dask", shard_rows=40)
+    assert len(waiting) == 2 + 1 + 7  # the shards of iid, test and train, two together
+    assert max(waiting) == elsewhere.ahead + 1
+
+
+@pytest.mark.parametrize("at", [0, 5])
+def test_a_full_disk_names_the_file_and_can_be_gone_on_from(
+    tmp_path: Path, whole: dict[str, str], elsewhere: Elsewhere, at: int
+) -> None:
+    write_bytes = Path.write_bytes
+    calls: list[Path] = []
+
+    def write(self: Path, content: bytes) -> int:
+        calls.append(self)
+        if len(calls) == at + 1:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write_bytes(self, content)
+
+    out = tmp_path / "new" / "data"
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Path, "write_bytes", write)
+        with pytest.raises(SynthbenchError, match=r"No space .* while writing .*\.parquet"):
+            make(out, engine="dask")
+    assert names(out.parent) == [".data.partial"]
+    make(out, engine="dask")
+    assert files(out) == whole

@@ -1,0 +1,93 @@
+"""Inspect runs our tasks with its mock model."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from synthbench import llm
+from tests.support import environment
+
+inspect_ai = pytest.importorskip(
+    "inspect_ai", reason="inspect_ai is not installed: the extras inspect and dev have it"
+)
+
+# A framework's own warnings are not ours.
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
+
+
+def evaluated(task: Any, answers: list[str], place: Path) -> dict[str, Any]:
+    """The scores of a run by sample, for a mock model that answers the task's samples so."""
+    from inspect_ai.model import ModelOutput, ModelUsage, get_model
+
+    inputs = [sample.input for sample in task.dataset]
+    prompts = [one if isinstance(one, str) else one[0].text for one in inputs]
+
+    def outputs(messages: list[Any], *_: Any) -> ModelOutput:
+        output = ModelOutput.from_content("mockllm", answers[prompts.index(messages[0].text)])
+        # Without usage, tokens would be counted with a tokenizer from the internet.
+        output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
+        return output
+
+    model = get_model("mockllm/model", custom_outputs=outputs, memoize=False)
+    (log,) = inspect_ai.eval(task, model=model, log_dir=str(place), display="none")
+    assert log.status == "success", log.error
+    return {sample.id: sample.scores["right_answer"] for sample in log.samples}
+
+
+def test_right_answers_score_1_and_wrong_ones_0(tmp_path: Path) -> None:
+    task = llm.inspect_task("parity", split="test", limit=4, preset="small")
+    targets = [sample.target for sample in task.dataset]
+    answers = [f"Let me see.\nAnswer: {target}" for target in targets[:3]] + ["I cannot say."]
+    scores = evaluated(task, answers, tmp_path)
+    assert [scores[sample.id].value for sample in task.dataset] == [1.0, 1.0, 1.0, 0.0]
+    assert [scores[sample.id].answer for sample in task.dataset] == [*targets[:3], None]
+
+
+def test_composites_are_images_for_vision_models(
+    tiny: Callable[[str], Path], tmp_path: Path
+) -> None:
+    task = llm.inspect_task(tiny("composites"), limit=1)
+    picture, text = task.dataset[0].input[0].content
+    assert picture.type == "image"
+    assert picture.image.startswith("data:image/png;base64,")
+    assert "four quadrants" in text.text
+    (score,) = evaluated(task, [f"It is {task.dataset[0].target}."], tmp_path).values()
+    assert score.value == 1.0
+
+
+def test_inspect_finds_the_tasks_by_their_entry_point(tmp_path: Path) -> None:
+    # The mock model counts tokens with a tokenizer from the internet; here it counts words.
+    program = """
+import tiktoken
+class Words:
+    def encode(self, text, **_):
+        return text.split()
+tiktoken.get_encoding = lambda name: Words()
+from inspect_ai._cli.main import main
+main()
+"""
+    words = "eval synthbench/parity --model mockllm/model --display plain"
+    options = "--limit 3 -T preset=small -T n_values=12 -T seed=3"
+    done = subprocess.run(
+        [sys.executable, "-c", program, *words.split(), *options.split()],
+        cwd=tmp_path,
+        env=environment(PYTHONWARNINGS="ignore"),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "accuracy" in done.stdout
+    (log,) = (tmp_path / "logs").glob("*.eval")
+    from inspect_ai.log import read_eval_log
+
+    read = read_eval_log(str(log))
+    assert {"preset": "small", "n_values": 12, "seed": 3}.items() <= read.eval.task_args.items()
+    assert len(read.samples or []) == 3

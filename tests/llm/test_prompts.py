@@ -1,0 +1,140 @@
+"""Prompts and scores of language models, which need no framework."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import synthbench
+from synthbench import llm
+from synthbench.dataset.dataset import Dataset
+from synthbench.errors import SynthbenchError, UsageError
+from synthbench.evaluation.answers import find_answer
+from synthbench.llm.prompts import why_not_askable
+from synthbench.registry import make_task, task_class, task_names
+
+ROWS = {"train": 60, "test": 50}
+ASKABLE = ["listops", "arithmetic", "ctl", "parity", "composites"]
+
+
+def test_tasks_with_a_text_or_image_and_a_right_answer_can_be_asked() -> None:
+    assert [name for name in task_names() if why_not_askable(make_task(name)) is None] == ASKABLE
+
+
+def test_a_prompt_has_the_rule_the_row_and_its_answer() -> None:
+    rows = llm.prompts("parity", split="test", limit=20, seed=2, rows=ROWS, n_values=12)
+    loaded = synthbench.load_dataset("parity", "test", seed=2, rows=ROWS, n_values=12)
+    assert len(rows) == 20
+    assert rows.column_names[:3] == ["id", "prompt", "answer"]
+    assert rows.remove_columns(["prompt", "answer"]).to_list() == loaded.to_list()[:20]
+    for row in rows:
+        (message,) = row["prompt"]
+        assert message["role"] == "user"
+        assert "exactly one of a and b is odd" in message["content"]
+        assert row["text"] in message["content"]
+        right = synthbench.solve("parity", row["text"], parameters={"n_values": 12})
+        assert row["answer"] == str(right)
+
+
+@pytest.mark.parametrize("name", ASKABLE)
+def test_a_directory_gives_its_own_rows(name: str, tiny: Callable[[str], Path]) -> None:
+    directory = tiny(name)
+    rows = llm.prompts(directory, split="test")
+    dataset = Dataset.open(directory)
+    ids = [row["id"] for row in dataset.rows(dataset.variant(), "test", ["id"])]
+    assert rows["id"][:] == ids
+    plain = rows.select_columns(["answer", "label"])
+    for row in plain:
+        assert llm.score(directory, f"Answer: {row['answer']}", row) == 1.0
+        assert llm.score(directory, "I do not know.", row) == 0.0
+
+
+def test_composites_have_a_place_for_the_image_that_the_row_has(
+    tiny: Callable[[str], Path],
+) -> None:
+    row = llm.prompts(tiny("composites"), limit=1)[0]
+    picture, text = row["prompt"][0]["content"]
+    assert picture["type"] == "image"
+    assert "four quadrants" in text["text"]
+    assert row["image"].size == (56, 56)
+
+
+def test_an_answer_with_thoughts_before_it_counts_and_two_answers_do_not() -> None:
+    row = {"text": "3 4 7 2 =", "label": 7}
+    assert llm.score("parity", "2? No, 3 is odd, so 7.\nAnswer: 7", row) == 1.0
+    assert llm.score("parity", [{"role": "assistant", "content": "Answer: 7"}], row) == 1.0
+    parts = [{"type": "text", "text": "Answer: 7"}]
+    assert llm.score("parity", [{"role": "assistant", "content": parts}], row) == 1.0
+    for wrong in ("7 or 2", "17", "", None, [], [{"role": "assistant", "content": None}]):
+        assert llm.score("parity", wrong, row) == 0.0
+
+
+def test_the_seed_and_variant_matter_where_the_rule_depends_on_them() -> None:
+    one, two = (llm.prompts("ctl", limit=1, seed=seed, preset="small")[0] for seed in (0, 1))
+    rule = [row["prompt"][0]["content"].split("\n\n")[0] for row in (one, two)]
+    assert rule[0] != rule[1]
+    backward = llm.prompts("ctl", limit=1, variant="backward", preset="small")[0]
+    assert "stands last" in backward["prompt"][0]["content"]
+
+
+@pytest.mark.parametrize("name", task_names())
+def test_every_instruction_says_what_is_given_and_what_the_answer_is(name: str) -> None:
+    for variant in task_class(name).variants:
+        task = make_task(name, variant)
+        assert len(task.instruction.split()) >= 12
+        assert "answer" in task.instruction
+
+
+def test_the_instruction_of_composites_lists_answers_that_are_read() -> None:
+    for variant in task_class("composites").variants:
+        task = make_task("composites", variant)
+        names = task.instruction.rpartition("one of: ")[2].rstrip(".").split(", ")
+        label = {name: task.read_answer({}, find_answer(task, f"Answer: {name}")) for name in names}
+        assert None not in label.values()
+        assert set(label.values()) == set(range(len(task.label_names)))
+
+
+def test_a_reward_takes_columns_as_trl_gives_them() -> None:
+    reward = llm.trl_reward("parity")
+    completions: list[Any] = ["Answer: 7", [{"role": "assistant", "content": "Answer: 8"}], "no"]
+    columns = {"label": [7, 8, 9], "prompts": ["?"] * 3, "trainer_state": None, "log_metric": print}
+    assert reward(completions=completions, **columns) == [1.0, 1.0, 0.0]
+    assert reward.__name__ == "synthbench_parity"
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: llm.prompts("grid-count"), "neither a text nor an image"),
+        (lambda: llm.trl_reward("identity"), "neither a text nor an image"),
+        (lambda: llm.prompts("parity", "tset"), "Did you mean 'test'"),
+        (lambda: llm.prompts("parity", limit=0), "Limit 0"),
+        (lambda: llm.prompts("no-such-thing"), "No dataset at 'no-such-thing'"),
+        (lambda: llm.prompts("no-such-thing", seed=1), "is not a task"),
+        (lambda: llm.score("no-such-thing", "7", {}, seed=1), "is not a task"),
+        (lambda: llm.score("parity", "7", {"text": "3 4 7 2 ="}), "no column 'label'"),
+        (lambda: llm.trl_reward("parity")(["7"], text=["1 2 3 4 ="]), "no column 'label'"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(call: Callable[[], Any], message: str) -> None:
+    with pytest.raises(SynthbenchError, match=message):
+        call()
+
+
+def test_a_framework_that_is_missing_is_named_with_its_extra(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for module in ("inspect_tasks", "taskset"):
+        monkeypatch.delitem(sys.modules, f"synthbench.llm.{module}", raising=False)
+    for package in ("inspect_ai", "verifiers", "verifiers.v1"):
+        monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(SynthbenchError, match=r"pip install 'synthbench\[inspect\]'"):
+        llm.inspect_task("parity")
+    with pytest.raises(SynthbenchError, match=r"pip install 'synthbench\[verifiers\]'"):
+        llm.verifiers_taskset("parity")
+    with pytest.raises(UsageError):
+        llm.prompts("parity", preset="tiny")

@@ -1,0 +1,91 @@
+"""verifiers runs our taskset, from Python and as `vf-eval`, against a model server of the test."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import synthbench
+from synthbench import llm
+from synthbench.errors import UsageError
+from tests.llm.server import serve
+from tests.support import environment
+from tests.tasks.tiny_sources import write_sources
+
+pytest.importorskip(
+    "verifiers.v1", reason="verifiers is not installed: the extras verifiers and dev have it"
+)
+
+# A framework's own warnings are not ours.
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
+
+
+def test_the_taskset_is_endless_and_the_rows_are_those_of_the_stream() -> None:
+    taskset = llm.verifiers_taskset("parity", seed=1)
+    assert taskset.INFINITE
+    tasks = list(itertools.islice(taskset, 300))
+    batch = next(synthbench.stream("parity", seed=1))
+    assert [task.data.id for task in tasks] == batch["id"][:300].tolist()
+    first = tasks[0].data
+    assert batch["text"][0] in first.prompt_text
+    assert first.answer == str(batch["label"][0])
+
+
+def test_composites_are_image_messages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SYNTHBENCH_DATA", str(write_sources(tmp_path / "sources")))
+    data = next(iter(llm.verifiers_taskset("composites"))).data
+    picture, text = data.prompt[0].content
+    assert picture.image_url.url.startswith("data:image/png;base64,")
+    assert "four quadrants" in text.text
+    json.dumps(data.model_dump(mode="json"))
+
+
+def test_a_task_that_has_no_right_answer_is_refused() -> None:
+    with pytest.raises(UsageError, match="neither a text nor an image"):
+        llm.verifiers_taskset("identity")
+
+
+def test_load_environment_gives_an_environment_over_the_taskset() -> None:
+    environment = llm.load_environment("listops", seed=1, max_length=30)
+    first = next(iter(environment.taskset)).data
+    assert first.row["length"] <= 30
+    assert first.id == next(iter(llm.verifiers_taskset("listops", seed=1, max_length=30))).data.id
+
+
+def test_vf_eval_scores_the_replies_of_a_model(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def answer(messages: list[dict[str, Any]]) -> str:
+        content = messages[-1]["content"]
+        text = content if isinstance(content, str) else "".join(part["text"] for part in content)
+        (line,) = (line for line in text.splitlines() if line.endswith(" ="))
+        asked.append(line)
+        right = synthbench.solve("parity", line)
+        return f"Answer: {right}" if len(set(asked)) <= 2 else "No idea."
+
+    with serve(answer) as url:
+        words = ["--env.taskset.dataset", "parity", "--env.taskset.seed", "5", "-m", "tiny"]
+        server = ["--client.base-url", url, "--client.api-key-var", "KEY"]
+        command = ["synthbench-taskset", *words, *server, "-n", "3", "-c", "1", "--no-push"]
+        done = subprocess.run(
+            [str(Path(sys.executable).with_name("vf-eval")), *command, "--no-rich", "-o", "out"],
+            cwd=tmp_path,
+            env=environment(KEY="none", PYTHONWARNINGS="ignore"),
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+    assert done.returncode == 0, done.stdout + done.stderr
+    (traces,) = (tmp_path / "out").rglob("traces.jsonl")
+    lines = traces.read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 3
+    assert done.stderr.count("reward=1.000") == 2
+    assert done.stderr.count("reward=0.000") == 1
+    assert len(asked) == 3

@@ -1,0 +1,68 @@
+"""A set of fingerprints: that it is one, however it grows and whatever is in it."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from synthbench.sampling.seen import FingerprintSet
+from synthbench.seeding import Draws
+
+#: Few different numbers, at both ends: all of them want the first or the last slots.
+numbers_64 = st.integers(0, 40) | st.integers(2**64 - 5, 2**64 - 1)
+
+
+@given(
+    st.lists(st.tuples(st.lists(numbers_64, unique=True, max_size=12), st.integers(0, 12))),
+    st.lists(numbers_64),
+)
+def test_a_fingerprint_set_is_a_set(batches: list[tuple[list[int], int]], asked: list[int]) -> None:
+    ours, plain = FingerprintSet(), set[int]()
+    for batch, most in batches:
+        new = [index for index, one in enumerate(batch) if one not in plain][:most]
+        assert ours.add_new(np.array(batch, np.uint64), most).tolist() == new
+        plain.update(batch[index] for index in new)
+        assert len(ours) == len(plain)
+        found = ours.contains(np.array(asked, np.uint64))
+        assert found.tolist() == [one in plain for one in asked]
+
+
+@given(st.lists(numbers_64, unique=True), st.lists(numbers_64, unique=True))
+def test_room_that_is_made_changes_nothing(first: list[int], second: list[int]) -> None:
+    ours = FingerprintSet()
+    ours.add(np.array(first, np.uint64))
+    ours.make_room(1000)
+    roomy = len(ours._table)
+    assert ours.contains(np.array(first, np.uint64)).all()
+    ours.add(np.array(second, np.uint64))
+    assert len(ours) == len({*first, *second})
+    assert len(ours._table) == roomy
+
+
+def test_a_copy_of_a_fingerprint_set_grows_apart_from_it() -> None:
+    first = FingerprintSet()
+    first.add(np.arange(10, dtype=np.uint64))
+    copy = first.copy()
+    copy.add(np.arange(10, 13, dtype=np.uint64))
+    first.add(np.array([99], np.uint64))
+    asked = np.array([0, 5, 11, 99], np.uint64)
+    assert copy.contains(asked).tolist() == [True, True, True, False]
+    assert first.contains(asked).tolist() == [True, True, False, True]
+    assert (len(first), len(copy)) == (11, 13)
+
+
+def test_a_set_of_many_fingerprints_takes_few_bytes_for_each() -> None:
+    prints = Draws({"test": "fingerprints"}).words(200_000)
+    grown = FingerprintSet()
+    for part in np.array_split(prints, 77):
+        assert not grown.contains(part).any()
+        grown.add(part)
+        assert grown._table.nbytes <= 27 * max(3000, len(grown))
+    assert len(grown) == len(prints)
+    exact = FingerprintSet()
+    exact.make_room(len(prints))
+    exact.add(prints)
+    assert exact._table.nbytes < 18 * len(prints)
+    assert grown.contains(prints[::-1]).all()
+    assert not grown.contains(prints + np.uint64(1)).any()

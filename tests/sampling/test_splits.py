@@ -1,0 +1,554 @@
+"""Which rows a split gets: the plan, the rounds, and where the sampler stands between two."""
+
+from __future__ import annotations
+
+import collections
+import itertools
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from synthbench.engine.engine import Engine
+from synthbench.engine.open import open_engine
+from synthbench.errors import ParameterError, SynthbenchError
+from synthbench.registry import make_task
+from synthbench.sampling import buckets
+from synthbench.sampling.blocks import Rows, draw_candidates, list_candidates
+from synthbench.sampling.buckets import CANDIDATES_PER_ROW, STALL_BLOCKS
+from synthbench.sampling.plan import Plan, drawing_order, make_plan, share_out
+from synthbench.sampling.seen import FingerprintSet
+from synthbench.sampling.splits import SplitSampler
+from synthbench.seeding import Draws, fingerprints
+from synthbench.tasks.base import Block, Split, Task
+from tests.numbers_task import Numbers
+
+HERE = Engine(None, 1)
+
+
+def toy(*sizes: int, counted: bool = True, seed: int = 0) -> Numbers:
+    return Numbers(None, {"sizes": sizes, "counted": counted}, seed)
+
+
+def small(train: int = 30, iid: int = 3, test: int = 1) -> dict[str, int]:
+    return {"train": train, "iid": iid, "test": test}
+
+
+def rounds_of(task: Task, rows: Mapping[str, int], engine: Engine = HERE) -> dict[str, list[Rows]]:
+    """All rounds of all splits, in the order in which they are drawn."""
+    plan, seen = make_plan(task, rows), dict[int, FingerprintSet]()
+    return {
+        split.name: rows_of(SplitSampler(task, split, plan, seen, engine))
+        for split in drawing_order(task)
+    }
+
+
+def rows_of(sampler: SplitSampler) -> list[Rows]:
+    return [one.rows() for one in sampler.rounds()]
+
+
+def prints_of(rounds: list[Rows]) -> list[int]:
+    return [one for drawn in rounds for one in drawn.fingerprints.tolist()]
+
+
+def counts_of(rounds: list[Rows]) -> dict[int, int]:
+    counts = collections.Counter(b for drawn in rounds for b in drawn.buckets.tolist())
+    return dict(sorted(counts.items()))
+
+
+# Sharing out.
+
+limits = st.lists(st.none() | st.integers(0, 60), min_size=1, max_size=8)
+
+
+@given(st.integers(0, 300), limits)
+def test_rows_are_shared_out_evenly_as_far_as_the_limits_allow(
+    rows: int, limits: list[int | None]
+) -> None:
+    shares = share_out(rows, limits, (1.0,) * len(limits))
+    exist = sum(limit or 0 for limit in limits)
+    assert sum(shares) == (rows if None in limits else min(rows, exist))
+    assert all(limit is None or share <= limit for share, limit in zip(shares, limits, strict=True))
+    free = [
+        share for share, limit in zip(shares, limits, strict=True) if limit is None or share < limit
+    ]
+    if free:
+        # Nobody below its limit has more than one row less than anybody else.
+        assert max(shares) - min(free) <= 1
+        assert free == sorted(free, reverse=True)  # what does not divide goes to the first
+
+
+@given(st.integers(0, 10_000), st.lists(st.integers(1, 20), min_size=1, max_size=8))
+def test_rows_are_shared_out_in_proportion_to_the_weights(rows: int, weights: list[int]) -> None:
+    shares = share_out(rows, [None] * len(weights), tuple(map(float, weights)))
+    assert sum(shares) == rows
+    for share, weight in zip(shares, weights, strict=True):
+        assert abs(share - rows * weight / sum(weights)) <= 1
+
+
+@given(st.integers(0, 300), limits, st.data())
+def test_a_larger_limit_never_means_fewer_rows(
+    rows: int, limits: list[int | None], data: st.DataObject
+) -> None:
+    place = data.draw(st.integers(0, len(limits) - 1))
+    weights = (1.0,) * len(limits)
+    before = share_out(rows, limits, weights)
+    lifted = [*limits[:place], None, *limits[place + 1 :]]
+    assert share_out(rows, lifted, weights)[place] >= before[place]
+
+
+def test_worked_shares() -> None:
+    assert share_out(10, [None] * 4, (1.0,) * 4) == [3, 3, 2, 2]
+    assert share_out(14, [None, 0, None], (1.0,) * 3) == [7, 0, 7]
+    assert share_out(100, [None, 3, 30, None, None], (1.0,) * 5) == [25, 3, 24, 24, 24]
+    assert share_out(10, [1, 2, 3], (1.0,) * 3) == [1, 2, 3]
+    assert share_out(20, [None, None], (0.65, 0.35)) == [13, 7]
+
+
+# The plan.
+
+
+def test_evaluation_splits_take_at_most_their_share_of_what_train_wants_too() -> None:
+    plan = make_plan(toy(100, 1000, 1000, 500), small(train=900, iid=90, test=500))
+    assert plan.quotas["iid"] == {0: 10, 1: 40, 2: 40}
+    assert plan.quotas["train"] == {0: 90, 1: 405, 2: 405}
+    assert plan.quotas["test"] == {3: 500}  # nobody else wants these
+
+
+def test_the_share_of_a_bucket_is_rounded_down() -> None:
+    plan = make_plan(toy(19, 1000, 500), small(iid=30))
+    assert plan.quotas["iid"] == {0: 1, 1: 29}
+
+
+def test_a_bucket_too_small_to_share_gives_evaluation_splits_nothing() -> None:
+    plan = make_plan(toy(9, 1000, 500), small(iid=30))
+    assert plan.quotas["iid"] == {0: 0, 1: 30}
+
+
+def test_what_small_buckets_cannot_fill_goes_evenly_to_the_others() -> None:
+    plan = make_plan(toy(7, 1000, 1000, 1000, 500), small(train=367, iid=5))
+    assert plan.quotas["iid"] == {0: 0, 1: 2, 2: 2, 3: 1}
+    assert plan.quotas["train"] == {0: 7, 1: 120, 2: 120, 3: 120}
+
+
+def test_several_evaluation_splits_share_a_bucket_each_by_the_rule() -> None:
+    class Two(Numbers):
+        @property
+        def splits(self) -> tuple[Split, ...]:
+            return (
+                Split("iid", 50, (0, 1)),
+                Split("train", 100, (0, 1), evaluation=False),
+                Split("validation", 50, (0, 1)),
+                Split("test", 500, (0,), share=0.5),
+            )
+
+    task = Two(None, {"sizes": (200, 5000)})
+    rows = {"iid": 80, "train": 100, "validation": 80, "test": 100}
+    plan = make_plan(task, rows)
+    assert list(plan.quotas) == ["iid", "validation", "test", "train"]
+    assert plan.quotas["iid"] == {0: 20, 1: 60}
+    assert plan.quotas["validation"] == {0: 20, 1: 60}
+    assert plan.quotas["test"] == {0: 100}
+    assert plan.quotas["train"] == {0: 50, 1: 50}
+    with pytest.raises(ParameterError, match="101 rows asked for, but only 100 exist"):
+        make_plan(task, {**rows, "test": 101})
+
+
+def test_a_bucket_is_listed_once_half_of_it_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    listed: list[tuple[str, int]] = []
+
+    def noting(task: Task, stream: Any, split: Split, bucket: int) -> Any:
+        listed.append((split.name, bucket))
+        return list_candidates(task, stream, split, bucket)
+
+    monkeypatch.setattr(buckets, "list_candidates", noting)
+    rounds_of(toy(100, 500, 500), small(train=60, iid=10))  # 35 of bucket 0
+    assert listed == []
+    rounds_of(toy(100, 500, 500), small(train=180, iid=10))  # 95 of it
+    assert listed == [("train", 0)]
+    listed.clear()
+    rounds_of(toy(100, 500, counted=False), small(train=80, iid=10))
+    assert listed == []
+
+
+def test_a_counted_bucket_whose_other_rows_hardly_ever_come_is_listed_instead_of_given_up() -> None:
+    class Lopsided(Numbers):
+        """Of 50 rows the proposal only ever gives number 0."""
+
+        def propose(self, draws: Any, n: int, split: Split, bucket: int) -> Any:
+            return Block({"bucket": np.full(n, bucket), "number": np.zeros(n, np.int64)})
+
+    task = Lopsided(None, {"sizes": (50, 500)})
+    plan = Plan({"train": {0: 45}})
+    drawn = rows_of(SplitSampler(task, task.split("train"), plan, {}, HERE))
+    assert len(set(prints_of(drawn))) == 45
+
+
+class Unequal(Numbers):
+    """Each number is half as likely as the one before it, so new ones keep coming, but rarely."""
+
+    def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
+        drawn = draws.integers(1 << 24, n)
+        number = np.array([24 - int(one).bit_length() for one in drawn.tolist()], np.int64)
+        return Block({"bucket": np.full(n, bucket), "number": number})
+
+
+UNEQUAL = Unequal(None, {"sizes": (25, 500)})
+
+
+def rows_of_unequal(rows: int, engine: Engine = HERE) -> SplitSampler:
+    split, plan = UNEQUAL.split("train"), Plan({"train": {0: rows}})
+    return SplitSampler(UNEQUAL, split, plan, {}, engine)
+
+
+def test_the_candidates_of_a_listable_bucket_are_bounded_though_new_rows_keep_coming() -> None:
+    sampler = rows_of_unequal(25)
+    assert len(set(prints_of(rows_of(sampler)))) == 25
+    most = CANDIDATES_PER_ROW * 25 + UNEQUAL.block_rows + 25  # the last: the list itself
+    assert sampler.tried <= most
+    stopped = rows_of_unequal(8)  # filled before the list is needed
+    assert len(set(prints_of(rows_of(stopped)))) == 8
+    assert stopped.tried < CANDIDATES_PER_ROW * 25
+
+
+def test_when_the_list_is_used_depends_on_the_blocks_drawn_alone() -> None:
+    everything = set(prints_of(rows_of(rows_of_unequal(25))))
+    before: set[int] = set()
+    for rows in range(1, 26):  # what a smaller split has, a larger one has too
+        drawn = set(prints_of(rows_of(rows_of_unequal(rows))))
+        assert before < drawn <= everything
+        before = drawn
+    for workers in (2, 3):
+        with open_engine(workers=workers) as engine:
+            assert set(prints_of(rows_of(rows_of_unequal(18, engine)))) == set(
+                prints_of(rows_of(rows_of_unequal(18)))
+            )
+
+
+@pytest.mark.parametrize("round_rows", [1, 4, 9])
+def test_a_bucket_that_costs_too_much_goes_on_to_the_same_rows_after_any_round(
+    round_rows: int,
+) -> None:
+    class Rounds(Unequal):
+        pass
+
+    Rounds.round_rows = round_rows
+    task = Rounds(None, {"sizes": (25, 500)})
+    split, plan = task.split("train"), Plan({"train": {0: 20}})
+    whole = SplitSampler(task, split, plan, {}, HERE)
+    rounds, states = [], [whole.state()]
+    for one in whole.rounds():
+        rounds.append(one.rows().fingerprints)
+        states.append(whole.state())
+    assert states[-1]["streams"]["0"]["listed"]
+    for done, state in enumerate(states):
+        seen = {0: FingerprintSet()}
+        for prints in rounds[:done]:
+            seen[0].add(prints)
+        again = SplitSampler(task, split, plan, seen, HERE, state=json.loads(json.dumps(state)))
+        rest = [one.fingerprints.tolist() for one in rows_of(again)]
+        assert rest == [prints.tolist() for prints in rounds[done:]]
+        assert again.state() == states[-1]
+
+
+@pytest.mark.parametrize("bigger", [60, 90, 300])
+def test_the_rows_of_a_smaller_split_are_among_those_of_a_larger_one(bigger: int) -> None:
+    task = toy(100, 1000, 500)
+    few = set(prints_of(rounds_of(task, small(iid=2, test=1, train=40))["train"]))
+    many = set(prints_of(rounds_of(task, small(iid=2, test=1, train=bigger))["train"]))
+    assert few < many
+
+
+def test_capacities_beyond_any_float_are_planned_exactly() -> None:
+    class Huge(Numbers):
+        def capacity(self, split: Split, bucket: int) -> int:
+            return 10**400
+
+    plan = make_plan(Huge(), small(train=100, iid=10))
+    assert plan.quotas["iid"] == {0: 4, 1: 3, 2: 3}
+
+
+@given(
+    st.lists(st.integers(1, 80), min_size=2, max_size=6),
+    st.integers(1, 200),
+    st.integers(1, 40),
+)
+def test_a_plan_gives_no_row_twice_and_all_that_was_asked_for(
+    sizes: list[int], train: int, iid: int
+) -> None:
+    task = toy(*sizes)
+    rows = small(train, iid, test=1)
+    try:
+        plan = make_plan(task, rows)
+    except ParameterError:
+        # Too many: then even the most that the rules allow is less.
+        most = sum(size // 10 for size in sizes[:-1])
+        assert iid > most or train + iid > sum(sizes[:-1])
+        return
+    assert {name: sum(shares.values()) for name, shares in plan.quotas.items()} == rows
+    for bucket, size in enumerate(sizes[:-1]):
+        assert plan.quotas["iid"][bucket] <= size // 10
+        assert plan.quotas["iid"][bucket] + plan.quotas["train"][bucket] <= size
+
+
+def test_more_rows_than_exist_are_refused_by_bucket_before_anything_is_drawn() -> None:
+    task = toy(50, 70, 500)
+    with pytest.raises(ParameterError) as refused:
+        make_plan(task, small(train=120, iid=12))
+    assert str(refused.value) == (
+        "Split train of numbers: 120 rows asked for, but only 108 exist that are not in another "
+        "split (bucket 0: 45, bucket 1: 63). Allowed are 1 to 108."
+    )
+    with pytest.raises(ParameterError, match=r"iid of numbers: 13 rows .* only 12 exist"):
+        make_plan(task, small(iid=13))
+    with pytest.raises(ParameterError, match="no rows are left for it; 3 asked for"):
+        make_plan(toy(9, 9, 9), small(iid=3))
+
+
+def test_where_fewer_will_do_a_plan_takes_what_exists() -> None:
+    plan = make_plan(toy(50, 70, 500), small(10**6, 10**6, 10**6), at_most=True)
+    totals = {name: sum(shares.values()) for name, shares in plan.quotas.items()}
+    assert totals == {"iid": 12, "test": 500, "train": 108}
+
+
+def test_evaluation_splits_are_drawn_before_train() -> None:
+    assert [split.name for split in drawing_order(Numbers())] == ["iid", "test", "train"]
+    names = [split.name for split in drawing_order(make_task("ctl"))]
+    assert names == ["iid", "validation", "test", "train"]
+
+
+# Rounds.
+
+
+def test_every_round_is_balanced_and_has_the_rows_of_a_round() -> None:
+    drawn = rounds_of(toy(1000, 1000, 1000, 500), small(train=1000, iid=90))
+    assert len(drawn["train"]) == 10
+    for one in drawn["train"]:
+        assert abs(len(one.fingerprints) - 100) <= 3
+        counts = np.bincount(one.buckets, minlength=3)
+        assert counts.max() - counts.min() <= 1
+        assert len(one.block) == len(one.fingerprints) == len(one.buckets)
+    assert counts_of(drawn["train"]) == {0: 334, 1: 333, 2: 333}
+
+
+@pytest.mark.parametrize("name", ["ctl", "listops"])
+def test_the_paper_tasks_are_balanced_in_every_round(name: str) -> None:
+    task = make_task(name)
+    plan = make_plan(task, {split.name: 200 for split in task.splits})
+    for split in drawing_order(task):
+        for one in rows_of(SplitSampler(task, split, plan, {}, HERE)):
+            counts = {b: int((one.buckets == b).sum()) for b in split.buckets}
+            assert counts == plan.quotas[split.name]
+
+
+def test_rows_of_all_buckets_are_shuffled_together() -> None:
+    rows = {"train": 5000, "iid": 100, "validation": 9, "test": 9}
+    (one,) = rounds_of(make_task("ctl"), rows)["train"]
+    runs = [len(list(run)) for _, run in itertools.groupby(one.buckets.tolist())]
+    assert max(runs) < 12  # of four buckets by chance; in blocks it would be a thousand
+    shares = [np.bincount(part, minlength=6)[2:] for part in np.array_split(one.buckets, 10)]
+    # Of 500 rows about 62 of bucket 2, which has no more, and 144 of each of the others.
+    assert np.all(np.abs(np.array(shares) - [62, 144, 144, 144]) < 35)
+    # The rows of one bucket do not keep the order in which they were drawn, either.
+    task, split = make_task("ctl"), make_task("ctl").split("train")
+    stream = {**task.stream, "split": "train", "bucket": 5}
+    drawn = draw_candidates(task, stream, split, 5, 0).fingerprints.tolist()
+    kept = [p for p, b in zip(one.fingerprints.tolist(), one.buckets, strict=True) if b == 5]
+    places = [drawn.index(p) for p in kept]
+    assert 0.4 < np.mean(np.diff(places) > 0) < 0.6
+
+
+def test_no_row_comes_twice_within_a_split_or_in_two_splits() -> None:
+    for counted in (True, False):
+        task = toy(40, 300, 300, 60, counted=counted)
+        rows = small(train=400, iid=4, test=50)
+        drawn = rounds_of(task, rows)
+        prints = [one for rounds in drawn.values() for one in prints_of(rounds)]
+        assert len(set(prints)) == len(prints) == sum(rows.values())
+
+
+def test_fingerprints_buckets_and_rows_belong_together() -> None:
+    for rounds in rounds_of(Numbers(), small(train=250)).values():
+        for one in rounds:
+            again = Numbers().render(one.block)
+            assert again["bucket"].to_pylist() == one.buckets.tolist()
+            assert fingerprints(Numbers().content(one.block)).tolist() == one.fingerprints.tolist()
+
+
+def test_evaluation_splits_are_the_same_however_large_train_is() -> None:
+    few, many = (rounds_of(toy(900, 900, 500), small(train, 60, 60)) for train in (10, 1500))
+    for name in ("iid", "test"):
+        assert prints_of(few[name]) == prints_of(many[name])
+
+
+def test_another_seed_draws_other_rows() -> None:
+    one, two = (rounds_of(toy(10**6, 10**6, 10**6, seed=seed), small(300)) for seed in (0, 1))
+    assert not set(prints_of(one["train"])) & set(prints_of(two["train"]))
+
+
+def test_a_listed_bucket_is_taken_to_its_last_row_in_an_order_drawn_from_the_seed() -> None:
+    task = toy(500, 40, 500)
+    drawn = rounds_of(task, small(train=76, iid=4))
+    bucket = [
+        number
+        for name in ("iid", "train")
+        for one in drawn[name]
+        for number, b in zip(one.block["number"].tolist(), one.buckets, strict=True)
+        if b == 1
+    ]
+    assert sorted(bucket) == list(range(40))
+    assert bucket != sorted(bucket)
+    split = task.split("train")
+    orders = {
+        tuple(
+            list_candidates(toy(500, 40, 500, seed=seed), {"seed": seed}, split, 1)[0].block[
+                "number"
+            ]
+        )
+        for seed in range(5)
+    }
+    assert len(orders) == 5
+
+
+def test_the_rows_of_a_listed_bucket_are_a_uniform_choice() -> None:
+    """Which 9 of 12 rows train gets: each row equally often, over many seeds."""
+    chosen: collections.Counter[int] = collections.Counter()
+    for seed in range(400):
+        (one,) = rounds_of(toy(12, 500, seed=seed), {"train": 9, "iid": 1, "test": 1})["train"]
+        chosen.update(one.block["number"].tolist())
+    assert len(chosen) == 12
+    assert all(abs(count - 300) < 40 for count in chosen.values())
+
+
+# Buckets that nobody can count.
+
+
+def test_a_bucket_that_stalls_gives_all_it_has_and_the_others_fill_the_split() -> None:
+    task = toy(7, 10**6, 10**6, 500, counted=False)
+    drawn = rounds_of(task, small(train=330, iid=3))
+    # iid took one of the seven rows; 104 rows more are shared out over two buckets.
+    assert counts_of(drawn["iid"]) == {0: 1, 1: 1, 2: 1}
+    assert counts_of(drawn["train"]) == {0: 6, 1: 162, 2: 162}
+
+
+def test_a_split_that_cannot_be_filled_ends_with_what_was_found_in_each_bucket() -> None:
+    with pytest.raises(SynthbenchError) as refused:
+        rounds_of(toy(7, 20, 500, counted=False), small(train=200, iid=2))
+    assert not isinstance(refused.value, ParameterError)
+    assert str(refused.value) == (
+        "Split train of numbers cannot be filled: 200 rows asked for, 25 found before every "
+        "bucket was exhausted (bucket 0: 6 found, bucket 1: 19 found)."
+    )
+
+
+def test_a_bucket_is_exhausted_after_so_many_barren_blocks_never_after_a_time() -> None:
+    class Slow(Numbers):
+        """One new row in block 150, hidden among rows that are known."""
+
+        def propose(self, draws: Any, n: int, split: Split, bucket: int) -> Any:
+            asked.append(bucket)
+            number = np.full(n, 0)
+            if bucket == 0 and len(asked) == 150:
+                number[n // 2] = 1
+            return Block({"bucket": np.full(n, bucket), "number": number})
+
+    asked: list[int] = []
+    task = Slow(None, {"sizes": (2, 500), "counted": False})
+    plan = Plan({"train": {0: 3}})
+    sampler = SplitSampler(task, task.split("train"), plan, {}, HERE)
+    with pytest.raises(SynthbenchError, match="3 rows asked for, 2 found"):
+        list(sampler.rounds())
+    assert len(asked) == 150 + STALL_BLOCKS
+    assert sampler.tried == 32 * len(asked)
+
+
+def test_a_round_in_which_nothing_is_found_is_no_round() -> None:
+    """Bucket 0 has one row: the second round asks it for one more, and bucket 1 for none."""
+
+    class Tiny(Numbers):
+        round_rows = 2
+
+    task = Tiny(None, {"sizes": (1, 500, 500), "counted": False})
+    plan = Plan({"train": {0: 2, 1: 1}})
+    sampler = SplitSampler(task, task.split("train"), plan, {}, HERE)
+    drawn = rows_of(sampler)
+    assert counts_of(drawn) == {0: 1, 1: 2}
+    assert all(len(one.fingerprints) for one in drawn)
+
+
+# Where the sampler stands.
+
+
+@pytest.mark.parametrize("counted", [True, False])
+@pytest.mark.parametrize("sizes", [(1000, 1000, 1000, 500), (30, 9, 2000, 500)])
+def test_after_any_round_the_state_leads_to_the_same_rest(
+    sizes: tuple[int, ...], counted: bool
+) -> None:
+    task = toy(*sizes, counted=counted)
+    plan = make_plan(task, small(train=750, iid=20, test=9))
+    for split in drawing_order(task):
+        whole = SplitSampler(task, split, plan, {}, HERE)
+        rounds, states = [], [whole.state()]
+        for one in whole.rounds():
+            rounds.append(one.rows())
+            states.append(whole.state())
+        for done, state in enumerate(states):
+            seen: dict[int, FingerprintSet] = {}
+            for one in rounds[:done]:
+                for bucket in np.unique(one.buckets).tolist():
+                    prints = one.fingerprints[one.buckets == bucket]
+                    seen.setdefault(bucket, FingerprintSet()).add(prints)
+            stored = json.loads(json.dumps(state))
+            again = SplitSampler(task, split, plan, seen, HERE, state=stored)
+            assert again.state() == state
+            rest = rows_of(again)
+            assert [one.fingerprints.tolist() for one in rest] == [
+                one.fingerprints.tolist() for one in rounds[done:]
+            ]
+            assert again.state() == states[-1]
+            assert again.taken() == whole.taken()
+            assert again.tried == whole.tried
+
+
+def test_candidates_are_counted_exactly_as_far_as_they_were_looked_at() -> None:
+    task = toy(10**9, 500)
+    plan = Plan({"train": {0: 100}})
+    sampler = SplitSampler(task, task.split("train"), plan, {}, HERE)
+    list(sampler.rounds())
+    assert sampler.tried == 100  # every candidate was new
+    assert sampler.taken() == {0: 100}
+
+
+# Engines.
+
+
+def test_the_number_of_workers_changes_nothing() -> None:
+    task = make_task("ctl")
+    rows = {"train": 5000, "iid": 100, "validation": 50, "test": 50}
+    expected = {name: prints_of(rounds) for name, rounds in rounds_of(task, rows).items()}
+    for workers in (2, 5):
+        with open_engine(workers=workers) as engine:
+            drawn = rounds_of(task, rows, engine)
+        assert {name: prints_of(rounds) for name, rounds in drawn.items()} == expected
+
+
+def test_without_workers_no_block_is_made_that_is_not_needed() -> None:
+    class Counting(Numbers):
+        def propose(self, draws: Any, n: int, split: Split, bucket: int) -> Any:
+            asked.append((split.name, bucket))
+            return super().propose(draws, n, split, bucket)
+
+    asked: list[tuple[str, int]] = []
+    task = Counting(None, {"sizes": (10**9, 10**9, 10**9)})
+    rounds_of(task, small(train=64, iid=32, test=33))
+    assert collections.Counter(asked) == {
+        ("iid", 0): 1,
+        ("iid", 1): 1,
+        ("test", 2): 2,
+        ("train", 0): 1,
+        ("train", 1): 1,
+    }

@@ -1,0 +1,104 @@
+"""Croissant metadata, read by the reference library."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import synthbench
+from synthbench.registry import make_task, task_names
+from synthbench.sharing.croissant import obstacle
+from synthbench.sharing.export import export
+from tests.making import files
+
+TASKS = [name for name in task_names() if obstacle(make_task(name)) is None]
+
+
+@pytest.fixture
+def described(tiny: Callable[[str], Path], tmp_path: Path) -> Callable[..., Path]:
+    """The description of a task's tiny dataset, in a copy of it."""
+
+    def describe(name: str, **chosen: Any) -> Path:
+        directory = tmp_path / name
+        shutil.copytree(tiny(name), directory)
+        export(directory, "croissant", directory / "croissant.json", **chosen)
+        return directory / "croissant.json"
+
+    return describe
+
+
+def text(value: Any) -> Any:
+    """A value of the library, which gives texts as bytes."""
+    if isinstance(value, list):
+        return [text(one) for one in value]
+    return value.decode() if isinstance(value, bytes) else value
+
+
+@pytest.mark.filterwarnings("ignore")  # of rdflib
+@pytest.mark.parametrize("name", TASKS)
+def test_the_reference_library_finds_it_valid_and_reads_every_row(
+    name: str, described: Callable[..., Path]
+) -> None:
+    mlcroissant = pytest.importorskip("mlcroissant", reason="mlcroissant is not installed")
+    file = described(name)
+    opened = mlcroissant.Dataset(jsonld=str(file))
+    assert not opened.metadata.issues.errors
+    assert all("datePublished" in one for one in opened.metadata.issues.warnings)
+    dataset = synthbench.Dataset.open(file.parent)
+    for variant, splits in dataset.manifest.variants.items():
+        read = [
+            {key.rpartition("/")[2]: text(value) for key, value in row.items()}
+            for row in opened.records(variant)
+        ]
+        rows = [
+            {"split": split, **row}
+            for split in sorted(splits)
+            for row in dataset.rows(variant, split)
+        ]
+        assert read == rows
+
+
+def test_every_shard_is_listed_with_its_checksum(described: Callable[..., Path]) -> None:
+    file = described("ctl")
+    told = json.loads(file.read_text("utf-8"))
+    listed = {
+        one["contentUrl"]: one["sha256"]
+        for one in told["distribution"]
+        if one["@type"] == "cr:FileObject"
+    }
+    found = files(file.parent)
+    assert listed == {name: found[name] for name in found if name.endswith(".parquet")}
+    assert "csordas2022neural" in told["citeAs"]
+    (label,) = (one for one in told["recordSet"][0]["field"] if one["name"] == "label")
+    assert label["description"].endswith("000, 001, 010, 011, 100, 101, 110, 111.")
+
+
+def test_variants_and_splits_that_are_named_are_described_alone(
+    described: Callable[..., Path],
+) -> None:
+    told = json.loads(described("ctl", variants=["backward"], splits=["test"]).read_text("utf-8"))
+    assert [one["@id"] for one in told["recordSet"]] == ["backward"]
+    places = [one.get("contentUrl") or one["includes"] for one in told["distribution"]]
+    assert places == [
+        "data/backward/test-00000-of-00002.parquet",
+        "data/backward/test-00001-of-00002.parquet",
+        ["data/backward/test-*.parquet"],
+    ]
+
+
+def test_the_dataset_still_verifies_and_an_older_description_is_replaced(
+    described: Callable[..., Path],
+) -> None:
+    file = described("parity")
+    assert synthbench.verify(file.parent, workers=1, progress=False).ok
+    export(file.parent, "croissant", file, overwrite=True)
+
+
+def test_images_are_not_described() -> None:
+    assert obstacle(make_task("composites")) == "its column 'image' is not of numbers or text"
+    assert set(TASKS) == set(task_names()) - {"composites"}

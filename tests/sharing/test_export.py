@@ -1,0 +1,246 @@
+"""What is true of every way out: whole or not there, nothing replaced unasked, errors that help."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import synthbench
+from synthbench.cli.main import _run, commands
+from synthbench.errors import DatasetError, SynthbenchError, UsageError
+from synthbench.registry import make_task, task_names
+from synthbench.sharing import export as exporting
+from synthbench.sharing.export import FORMATS, MARKER, export
+from tests.making import files, names
+
+Tiny = Callable[[str], Path]
+
+#: Which formats take the rows of which tasks.
+TEXTS = {"listops", "arithmetic", "ctl", "parity"}
+ALLOWED = {
+    name: [
+        form
+        for form in FORMATS
+        if name in TEXTS
+        or form in ("jsonl", "torch")
+        or (form == "chat" and name == "composites")
+        or (form == "croissant" and name != "composites")
+    ]
+    for name in task_names()
+}
+IN_DIRECTORIES = [name for name, form in FORMATS.items() if not form.is_file]
+
+
+@pytest.mark.parametrize("name", task_names())
+def test_every_task_goes_out_in_every_form_that_can_hold_it(
+    name: str, tiny: Tiny, tmp_path: Path
+) -> None:
+    directory = tmp_path / name
+    shutil.copytree(tiny(name), directory)
+    for to, form in FORMATS.items():
+        out = directory / "about.json" if form.is_file else tmp_path / f"out-{to}"
+        if to in ALLOWED[name]:
+            sizes = export(directory, to, out)
+            written = [out] if form.is_file else [out / file for file in sizes]
+            assert [file.stat().st_size for file in written] == list(sizes.values())
+        else:
+            with pytest.raises(UsageError) as error:
+                export(directory, to, out)
+            assert f"Task {name!r} cannot be exported to {to}: its " in str(error.value)
+            assert str(error.value).endswith(f"Allowed for it: {', '.join(ALLOWED[name])}.")
+            assert not out.exists()
+    made = [f"out-{to}" for to in ALLOWED[name] if to in IN_DIRECTORIES]
+    assert names(tmp_path) == sorted([name, *made])
+
+
+@pytest.mark.parametrize("to", IN_DIRECTORIES)
+def test_the_same_export_has_the_same_bytes(to: str, tiny: Tiny, tmp_path: Path) -> None:
+    export(tiny("ctl"), to, tmp_path / "a")
+    export(str(tiny("ctl")), to, str(tmp_path / "deep/er/b"))
+    assert files(tmp_path / "a") == files(tmp_path / "deep/er/b")
+
+
+def test_an_export_tells_what_it_was_made_from(tiny: Tiny, tmp_path: Path) -> None:
+    export(tiny("ctl"), "tsv", tmp_path / "out", variants=["backward"], splits=["test", "iid"])
+    told = json.loads((tmp_path / "out" / MARKER).read_text("utf-8"))
+    manifest = synthbench.Dataset.open(tiny("ctl")).manifest
+    assert told["variants"] == {
+        "backward": {
+            name: {"rows": 40, "digest": manifest.variants["backward"][name].digest}
+            for name in ("iid", "test")
+        }
+    }
+    assert (told["format"], told["task"], told["seed"]) == ("tsv", "ctl", 0)
+    assert told["parameters"] == manifest.parameters
+
+
+def test_variants_and_splits_are_all_unless_some_are_named(tiny: Tiny, tmp_path: Path) -> None:
+    def made(**chosen: list[str]) -> list[str]:
+        sizes = export(tiny("ctl"), "jsonl", tmp_path / "out", overwrite=True, **chosen)
+        return sorted(set(sizes) - {MARKER})
+
+    splits = ["iid", "test", "train", "validation"]
+    assert made() == [f"{one}/{name}.jsonl" for one in ("backward", "forward") for name in splits]
+    assert made(variants=["forward"], splits=["test", "test"]) == ["forward/test.jsonl"]
+
+
+# Nothing lost, nothing half done.
+
+
+def test_nothing_is_replaced_that_is_no_export_or_without_being_asked(
+    tiny: Tiny, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    export(tiny("parity"), "jsonl", out)  # an empty directory is no loss
+    before = files(out)
+    with pytest.raises(UsageError, match="earlier export; replace it with --overwrite"):
+        export(tiny("parity"), "tsv", out)
+    assert files(out) == before
+    export(tiny("parity"), "tsv", out, overwrite=True)
+    assert sorted(files(out)) == ["default/basic_test.tsv", "default/basic_train.tsv", MARKER]
+
+    (out / MARKER).unlink()
+    (tmp_path / "file").write_text("mine")
+    for place in (out, tmp_path / "file"):
+        with pytest.raises(UsageError, match="holds something else"):
+            export(tiny("parity"), "jsonl", place, overwrite=True)
+    assert (tmp_path / "file").read_text() == "mine"
+    assert names(tmp_path) == ["file", "out"]
+
+
+@pytest.mark.parametrize("to", IN_DIRECTORIES)
+def test_what_fails_midway_leaves_everything_as_it_was(
+    to: str, tiny: Tiny, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    export(tiny("ctl"), "jsonl", out)
+    before = files(out)
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(exporting, "write_json", full)
+    with pytest.raises(SynthbenchError, match="cannot be written: No space left on device"):
+        export(tiny("ctl"), to, out, overwrite=True)
+    assert files(out) == before
+    assert names(tmp_path) == ["out"]
+
+
+def test_what_cannot_be_put_in_place_leaves_the_old_there(
+    tiny: Tiny, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    export(tiny("parity"), "jsonl", out)
+    before, rename = files(out), Path.rename
+
+    def refused(path: Path, target: Path) -> Path:
+        if path.name == "new":
+            raise PermissionError(13, "Permission denied")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", refused)
+    with pytest.raises(SynthbenchError, match="Permission denied"):
+        export(tiny("parity"), "tsv", out, overwrite=True)
+    assert files(out) == before
+    assert names(tmp_path) == ["out"]
+
+
+def test_a_damaged_dataset_is_not_exported(tiny: Tiny, tmp_path: Path) -> None:
+    directory = tmp_path / "parity"
+    shutil.copytree(tiny("parity"), directory)
+    shard = directory / "data/default/test-00001-of-00002.parquet"
+    whole = shard.read_bytes()
+    shard.write_bytes(whole[:-1])
+    with pytest.raises(DatasetError, match="missing or has another size"):
+        export(directory, "jsonl", tmp_path / "out")
+    # Of the right size, but not to be read.
+    shard.write_bytes(whole[:4] + bytes(len(whole) - 8) + whole[-4:])
+    with pytest.raises(DatasetError, match="cannot be read"):
+        export(directory, "jsonl", tmp_path / "out")
+    # With fewer rows than the manifest says.
+    shard.write_bytes(whole)
+    manifest = json.loads((directory / "manifest.json").read_text("utf-8"))
+    manifest["variants"]["default"]["splits"]["test"]["rows"] = 41
+    (directory / "manifest.json").write_text(json.dumps(manifest), "utf-8")
+    for to in ("jsonl", "tsv", "torch"):
+        with pytest.raises(
+            DatasetError, match="default/test has 40 rows where its manifest says 41"
+        ):
+            export(directory, to, tmp_path / "out")
+    assert names(tmp_path) == ["parity"]
+
+
+@pytest.mark.parametrize("to", ["jsonl", "tsv", "torch"])
+def test_memory_does_not_grow_with_the_rows(
+    to: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("synthbench.sharing.parts.BATCH_ROWS", 256)
+    monkeypatch.setattr("synthbench.sharing.tensors.BATCH_ROWS", 256)
+
+    def peak(rows: int) -> int:
+        synthbench.generate(
+            "parity", out=tmp_path / str(rows), rows={"train": rows, "test": 10}, workers=1,
+            progress=False,
+        )  # fmt: skip
+        tracemalloc.start()
+        export(tmp_path / str(rows), to, tmp_path / f"out-{rows}", splits=["train"])
+        tracemalloc.stop_peak = tracemalloc.get_traced_memory()[1]  # type: ignore[attr-defined]
+        tracemalloc.stop()
+        return int(tracemalloc.stop_peak)  # type: ignore[attr-defined]
+
+    peak(500)  # whatever is imported or cached
+    assert peak(4_000) < 1.2 * peak(1_000) + 20_000
+
+
+# Errors.
+
+
+def test_what_is_asked_for_wrongly_is_named_before_any_work(tiny: Tiny, tmp_path: Path) -> None:
+    ctl, out = tiny("ctl"), tmp_path / "out"
+    for wrong, text in (
+        ({"to": "json"}, "Unknown format 'json'; allowed: jsonl, chat, tsv, lm-eval, torch, "
+                         "croissant. Did you mean 'jsonl'?"),
+        ({"variants": ["forwards"]}, "Did you mean 'forward'?"),
+        ({"splits": ["tests"]}, "Did you mean 'test'?"),
+        ({"out": ctl / "data/out"}, "lies in the dataset itself"),
+        ({"out": ctl}, "lies in the dataset itself"),
+        ({"to": "croissant"}, "expected a .json file in"),
+        ({"to": "croissant", "out": ctl / "data/about.json"}, "expected a .json file in"),
+        ({"to": "croissant", "out": ctl / "about.txt"}, "expected a .json file in"),
+        ({"to": "croissant", "out": ctl / "manifest.json"}, "holds something else"),
+    ):  # fmt: skip
+        with pytest.raises(UsageError) as error:
+            export(**{"directory": ctl, "to": "jsonl", "out": out, "overwrite": True, **wrong})  # type: ignore[arg-type]
+        assert text in str(error.value)
+    with pytest.raises(DatasetError, match="No dataset at"):
+        export(tmp_path, "jsonl", out)
+    assert names(tmp_path) == []
+
+
+def test_the_command_shows_what_was_written(
+    tiny: Tiny, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["export", str(tiny("parity")), "--to", "tsv", "--out", str(tmp_path / "out")]
+    assert _run(commands, words) == 0
+    shown = capsys.readouterr()
+    assert "default/basic_test.tsv" in shown.out
+    assert shown.out.endswith(f"as tsv: {tmp_path / 'out'}\n")
+    assert _run(commands, words) == 2
+    assert "replace it with --overwrite" in capsys.readouterr().err
+    assert _run(commands, [*words, "--overwrite", "--quiet", "--split", "test"]) == 0
+    assert capsys.readouterr().out == ""
+    assert sorted(files(tmp_path / "out")) == ["default/basic_test.tsv", MARKER]
+
+
+def test_a_task_of_another_package_says_its_tokens_or_gets_no_tensors(tmp_path: Path) -> None:
+    from synthbench.sharing import tensors
+    from tests.toy_task import Addition
+
+    assert tensors.obstacle(Addition()) == "it does not say which tokens its text has"
+    assert tensors.obstacle(make_task("parity")) is None

@@ -1,0 +1,234 @@
+"""Task files of lm-evaluation-harness, run by the harness itself."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import synthbench
+from synthbench import registry
+from synthbench.errors import DatasetError
+from synthbench.evaluation.answer_words import word_pattern
+from synthbench.registry import make_task
+from synthbench.sharing.export import MARKER, export
+from tests.reversal_task import Reversal
+
+pytestmark = pytest.mark.slow
+
+TASKS = ["listops", "arithmetic", "ctl", "parity"]
+
+#: What a model may write for an answer {}, and which of the two filters find it.
+FORMS = [
+    ("{}", True, True),
+    ("\n{}\n\n", True, True),
+    ("The answer is **{}**.", False, True),
+    (r"First 3, then 4. \boxed{{{}}}", False, True),
+    ("{}1", False, False),
+    ("{}.5", False, False),
+    ("{} or 2222", False, False),
+    ("I cannot say.", False, False),
+]
+
+
+@pytest.fixture
+def evaluate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """Lets the harness run an exported task with one of its models, or with one given."""
+    pytest.importorskip("lm_eval", reason="lm-evaluation-harness is not installed")
+    import datasets
+    from lm_eval.evaluator import simple_evaluate
+    from lm_eval.tasks import TaskManager
+
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+
+    def run(model: Any, name: str) -> dict[str, Any]:
+        manager = TaskManager(include_path=str(tmp_path / "out"), include_defaults=False)
+        options = {"task_manager": manager, "bootstrap_iters": 0, "limit": len(FORMS)}
+        outcome: dict[str, Any] = simple_evaluate(model=model, tasks=[name], **options)
+        return outcome
+
+    return run
+
+
+def model(solve: Callable[[str], str]) -> Any:
+    """A model that answers every question by a function, and keeps what it was asked."""
+    from lm_eval.api.model import LM
+
+    class Model(LM):  # type: ignore[misc]
+        prompts: list[str]
+
+        def generate_until(self, requests: Any, **_: Any) -> list[str]:
+            self.prompts = [request.args[0] for request in requests]
+            return [solve(re.findall(r"Question: (.*)\nAnswer:$", one)[-1]) for one in self.prompts]
+
+        def loglikelihood(self, requests: Any, **_: Any) -> Any:
+            raise NotImplementedError
+
+        loglikelihood_rolling = loglikelihood
+
+    return Model()
+
+
+@pytest.mark.filterwarnings("ignore")  # of the harness and what it loads
+@pytest.mark.parametrize("name", TASKS)
+def test_a_model_that_is_always_right_gets_everything(
+    name: str, evaluate: Callable[..., Any], tiny: Callable[[str], Path], tmp_path: Path
+) -> None:
+    export(tiny(name), "lm-eval", tmp_path / "out")
+    task, title = make_task(name), f"synthbench_{name}" + ("_forward" if name == "ctl" else "")
+    solver = model(lambda question: f" {task.solve(question)}")
+    results = evaluate(solver, title)["results"][title]
+    assert results["exact_match,strict"] == results["exact_match,tolerant"] == 1.0
+    assert len(solver.prompts) == len(FORMS)
+    rows = synthbench.Dataset.open(tiny(name)).rows(task.variant, "train")
+    trained = {row["text"] for row in rows}
+    for prompt in solver.prompts:
+        assert prompt.startswith(task.instruction)
+        *shots, question = re.findall(r"^Question: (.*)$", prompt, re.MULTILINE)
+        assert len(shots) == 5
+        assert set(shots) <= trained
+        assert question not in trained
+        answers = re.findall(r"^Answer: (.*)$", prompt, re.MULTILINE)
+        assert answers == [str(task.solve(shot)) for shot in shots]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_what_is_written_around_an_answer_costs_nothing_but_another_answer_does(
+    evaluate: Callable[..., Any], tiny: Callable[[str], Path], tmp_path: Path
+) -> None:
+    export(tiny("ctl"), "lm-eval", tmp_path / "out")
+    task, forms = make_task("ctl"), iter(FORMS)
+    answering = model(lambda question: next(forms)[0].format(task.solve(question)))
+    samples = evaluate(answering, "synthbench_ctl_forward")["samples"]["synthbench_ctl_forward"]
+    for name, column in (("strict", 1), ("tolerant", 2)):
+        found = {
+            one["doc_id"]: bool(one["exact_match"]) for one in samples if one["filter"] == name
+        }
+        assert [found[number] for number in sorted(found)] == [form[column] for form in FORMS]
+    # `evaluate` reads what the harness logs of them, and comes to the same.
+    log = tmp_path / "samples.jsonl"
+    log.write_text("\n".join(json.dumps(one, default=str) for one in samples), "utf-8")
+    report = synthbench.evaluate(tiny("ctl"), log, split="test")
+    assert report.accuracy * 40 == sum(form[2] for form in FORMS)
+    assert len(report.missing) == 40 - len(FORMS)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_labels_may_be_any_text(
+    evaluate: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(registry._registered, Reversal.name, Reversal)
+    synthbench.generate("reversal", out=tmp_path / "made", workers=1, progress=False)
+    export(tmp_path / "made", "lm-eval", tmp_path / "out")
+    forms = {"{}": (True, True), "I turn it round.\n\n{}\n": (False, True), "{}x": (False, False)}
+    for form, (strict, tolerant) in forms.items():
+        solver = model(lambda question, form=form: form.format(question[::-1]))  # type: ignore[misc]
+        outcome = evaluate(solver, "synthbench_reversal")
+        results = outcome["results"]["synthbench_reversal"]
+        assert results["exact_match,strict"] == float(strict)
+        assert results["exact_match,tolerant"] == float(tolerant)
+        log = tmp_path / "samples.jsonl"
+        lines = outcome["samples"]["synthbench_reversal"]
+        log.write_text("\n".join(json.dumps(one, default=str) for one in lines), "utf-8")
+        assert synthbench.evaluate(tmp_path / "made", log).answered.accuracy == float(tolerant)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_dummy_model_of_the_harness_gets_nothing(
+    evaluate: Callable[..., Any], tiny: Callable[[str], Path], tmp_path: Path
+) -> None:
+    export(tiny("parity"), "lm-eval", tmp_path / "out")
+    results = evaluate("dummy", "synthbench_parity")["results"]["synthbench_parity"]
+    assert results["exact_match,strict"] == results["exact_match,tolerant"] == 0.0
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_an_export_that_was_moved_is_run_from_another_directory_without_the_dataset(
+    evaluate: Callable[..., Any],
+    tiny: Callable[[str], Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    dataset = shutil.copytree(tiny("ctl"), tmp_path / "ctl")
+    export(dataset, "lm-eval", tmp_path / "exported")
+    (tmp_path / "exported").rename(tmp_path / "out")
+    shutil.rmtree(dataset)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    solver = model(lambda question: str(make_task("ctl").solve(question)))
+    results = evaluate(solver, "synthbench_ctl_forward")["results"]["synthbench_ctl_forward"]
+    assert results["exact_match,strict"] == 1.0
+
+
+# The files themselves.
+
+
+def task_file(file: Path) -> Any:
+    """The values of a task file; those with the harness's tag `!function` as text."""
+
+    class Loader(yaml.SafeLoader):
+        pass
+
+    Loader.add_constructor("!function", Loader.construct_yaml_str)
+    return yaml.load(file.read_text("utf-8"), Loader)
+
+
+def test_there_is_a_file_for_each_variant_and_for_each_split_that_is_named(
+    tiny: Callable[[str], Path], tmp_path: Path
+) -> None:
+    def titles(**chosen: Any) -> set[str]:
+        made = export(tiny("ctl"), "lm-eval", tmp_path / "out", overwrite=True, **chosen)
+        assert {MARKER, "rows.py"} <= set(made)
+        return {Path(file).stem for file in made if file.endswith(".yaml")}
+
+    assert titles() == {"synthbench_ctl_forward", "synthbench_ctl_backward"}
+    assert titles(variants=["backward"], splits=["iid", "test"]) == {
+        "synthbench_ctl_backward",
+        "synthbench_ctl_backward_iid",
+    }
+
+
+def test_a_file_names_the_rows_that_were_copied_beside_it(
+    tiny: Callable[[str], Path], tmp_path: Path
+) -> None:
+    directory, out = tiny("parity"), tmp_path / "out"
+    made = export(directory, "lm-eval", out, splits=["test", "train"])
+    values = task_file(out / "synthbench_parity.yaml")
+    test, train = (
+        [f"data/default/{split}-0000{number}-of-00002.parquet" for number in range(2)]
+        for split in ("test", "train")
+    )
+    assert values["custom_dataset"] == "rows.load"
+    assert values["dataset_kwargs"]["data_files"] == {"test": test, "train": train[:1]}
+    assert {name for name in made if name.endswith(".parquet")} == {*test, *train}
+    for name in (*test, *train):
+        assert (out / name).read_bytes() == (directory / name).read_bytes()
+    for name in made:
+        assert str(tmp_path).encode() not in (out / name).read_bytes()
+        assert str(directory.parent).encode() not in (out / name).read_bytes()
+    assert values["metadata"]["digest"] == (
+        synthbench.Dataset.open(directory).split("default", "test").digest
+    )
+    # What is trained on is not shown before what is asked of it.
+    assert "fewshot_split" not in task_file(out / "synthbench_parity_train.yaml")
+
+
+def test_a_shard_of_another_dataset_is_noticed(tiny: Callable[[str], Path], tmp_path: Path) -> None:
+    dataset = shutil.copytree(tiny("parity"), tmp_path / "parity")
+    shards = sorted((dataset / "data/default").glob("test-*"))
+    shards[0].write_bytes(shards[0].read_bytes()[::-1])
+    with pytest.raises(DatasetError, match="is not the file that the manifest describes"):
+        export(dataset, "lm-eval", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_tolerant_filter_reads_numbers_as_the_rewards_do() -> None:
+    values = word_pattern(("0", "1"))
+    assert values.findall("not 18, 7.5, 7th or x3 but -1.") == ["18", "7.5", "7th", "-1"]
+    assert not values.groups  # the harness takes what is in brackets, if there are any

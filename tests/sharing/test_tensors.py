@@ -1,0 +1,105 @@
+"""Tensors: every row comes out again from numbers, lengths and vocabulary."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import synthbench
+from synthbench.errors import SynthbenchError
+from synthbench.registry import task_names
+from synthbench.sharing.export import export
+from synthbench.tasks.images import png
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+
+
+@pytest.mark.parametrize("name", task_names())
+def test_every_row_can_be_read_from_the_tensors(
+    name: str, tiny: Callable[[str], Path], tmp_path: Path
+) -> None:
+    dataset = synthbench.Dataset.open(tiny(name))
+    export(tiny(name), "torch", tmp_path / "out")
+    for variant, splits in dataset.manifest.variants.items():
+        task = dataset.manifest.make_task(variant)
+        for split, record in splits.items():
+            file = tmp_path / "out" / variant / f"{split}.pt"
+            loaded = torch.load(file, weights_only=True)
+            assert loaded["digest"] == record.digest
+            assert (loaded["task"], loaded["variant"], loaded["split"]) == (name, variant, split)
+            for number, row in enumerate(dataset.rows(variant, split)):
+                assert f"{loaded['id'][number].item() % 2**64:016x}" == row.pop("id")
+                for column, value in row.items():
+                    if column == "quadrants":
+                        assert column not in loaded
+                    else:
+                        assert restored(task, loaded, column, number) == plain(value), column
+
+
+def restored(task: Any, loaded: dict[str, Any], column: str, number: int) -> Any:
+    """A value from the tensors."""
+    values = loaded[column][number].numpy()
+    if column == "text":
+        length = int(loaded["text_length"][number])
+        assert not values[length:].any()
+        return task.separator.join(loaded["vocabulary"][one] for one in values[:length])
+    if column == "steps":
+        return [loaded["vocabulary"][one] for one in values if one]
+    if column == "image":
+        return values.transpose(1, 2, 0).tobytes()
+    if column in ("grid", "label") and values.ndim == 2:
+        size = int(loaded["size"][number])
+        assert (values[size:] == -1).all()
+        assert (values[:, size:] == -1).all()
+        return values[:size, :size].tolist()
+    return values.tolist()
+
+
+def plain(value: Any) -> Any:
+    return png.decode(value["bytes"]).tobytes() if isinstance(value, dict) else value
+
+
+def test_tokens_have_the_same_numbers_in_every_split(
+    tiny: Callable[[str], Path], tmp_path: Path
+) -> None:
+    export(tiny("listops"), "torch", tmp_path / "out")
+    splits = [torch.load(file, weights_only=True) for file in (tmp_path / "out").rglob("*.pt")]
+    assert len(splits) == 4
+    assert len({tuple(split["vocabulary"]) for split in splits}) == 1
+    assert all(split["text"].dtype == torch.uint8 for split in splits)
+    assert all(split["label"].dtype == torch.int64 for split in splits)
+    assert all(split["classes"] == [str(digit) for digit in range(10)] for split in splits)
+    assert all(split["text"].shape[1] == split["text_length"].max() for split in splits)
+
+
+def test_many_tokens_take_wider_numbers(tmp_path: Path) -> None:
+    synthbench.generate(
+        "ctl",
+        out=tmp_path / "ctl",
+        parameters={"symbols": 300},
+        rows={"train": 30, "iid": 10, "validation": 10, "test": 10},
+        workers=1,
+        progress=False,
+    )
+    export(tmp_path / "ctl", "torch", tmp_path / "out", splits=["test"])
+    loaded = torch.load(tmp_path / "out/forward/test.pt", weights_only=True)
+    texts = [
+        row["text"] for row in synthbench.Dataset.open(tmp_path / "ctl").rows("forward", "test")
+    ]
+    words = [[loaded["vocabulary"][one] for one in row if one] for row in loaded["text"].tolist()]
+    assert [" ".join(row) for row in words] == texts
+    assert np.dtype(loaded["text"].numpy().dtype) == np.int16
+
+
+def test_without_pytorch_the_error_says_what_to_install(
+    tiny: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(SynthbenchError, match=r"needs PyTorch: pip install 'synthbench\[train\]'"):
+        export(tiny("parity"), "torch", tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []

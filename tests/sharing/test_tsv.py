@@ -1,0 +1,62 @@
+"""Tables in the form of Long Range Arena."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import synthbench
+from synthbench import registry
+from synthbench.registry import make_task
+from synthbench.sharing import tsv
+from synthbench.sharing.export import export
+from tests.reversal_task import Reversal
+
+
+@pytest.mark.parametrize("name", ["listops", "arithmetic", "ctl", "parity"])
+def test_a_csv_reader_finds_text_and_class_of_every_row(
+    name: str, tiny: Callable[[str], Path], tmp_path: Path
+) -> None:
+    dataset = synthbench.Dataset.open(tiny(name))
+    export(tiny(name), "tsv", tmp_path / "out")
+    for variant, splits in dataset.manifest.variants.items():
+        for split in splits:
+            file = {"validation": "val"}.get(split, split)
+            with (tmp_path / "out" / variant / f"basic_{file}.tsv").open(newline="") as lines:
+                read = list(csv.DictReader(lines, delimiter="\t"))
+            assert list(read[0]) == ["Source", "Target"]
+            rows = dataset.rows(variant, split, ["text", "label"])
+            pairs = [(row["text"], str(row["label"])) for row in rows]
+            assert [(line["Source"], line["Target"]) for line in read] == pairs
+
+
+def test_labels_that_are_text_stand_as_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(registry._registered, Reversal.name, Reversal)
+    synthbench.generate("reversal", out=tmp_path / "made", workers=1, progress=False)
+    export(tmp_path / "made", "tsv", tmp_path / "out")
+    with (tmp_path / "out/default/basic_test.tsv").open(newline="") as lines:
+        read = [(line["Source"], line["Target"]) for line in csv.DictReader(lines, delimiter="\t")]
+    assert len(read) == 40
+    assert all(source[::-1] == target for source, target in read)
+
+
+@pytest.mark.parametrize("name", ["grid-count", "identity", "clusters", "composites"])
+def test_rows_of_another_kind_are_refused(name: str) -> None:
+    reason = "its rows are not a text with a class or another text as label"
+    assert tsv.obstacle(make_task(name)) == reason
+
+
+def test_the_files_are_named_as_the_loaders_look_for_them(
+    tiny: Callable[[str], Path], tmp_path: Path
+) -> None:
+    sizes = export(tiny("listops"), "tsv", tmp_path / "out")
+    assert {f"default/basic_{name}.tsv" for name in ("train", "val", "test")} <= set(sizes)
+    raw = (tmp_path / "out/default/basic_test.tsv").read_bytes()
+    assert raw.startswith(b"Source\tTarget\n[")
+    assert raw.count(b"\n") == 41
+    assert b"\r" not in raw

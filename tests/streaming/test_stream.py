@@ -1,0 +1,435 @@
+"""Endless fresh rows: balanced, without evaluation rows, the same with any number of workers."""
+
+from __future__ import annotations
+
+import collections
+import functools
+import itertools
+import pickle
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import torch.utils.data
+
+from synthbench.errors import ParameterError, UsageError
+from synthbench.registry import make_task
+from synthbench.streaming import rounds as streaming
+from synthbench.streaming.rounds import Batch, Rounds, datasets_stream, stream
+from synthbench.streaming.torch import TorchStream
+from tests.support import IMAGELESS, draw_splits, id_texts
+
+every_variant = pytest.mark.parametrize(("name", "variant"), IMAGELESS)
+
+#: Of parity's 14,641 equations train has 4,392: with this a round has 17 batches.
+PARITY = {"task": "parity", "batch_size": 256}
+
+
+def first(batches: Iterator[Batch], count: int) -> list[Batch]:
+    """The first batches; a stream's workers end with it."""
+    taken = list(itertools.islice(batches, count))
+    batches.close()  # type: ignore[attr-defined]
+    return taken
+
+
+def ids_of(batches: list[Batch]) -> list[str]:
+    return [one for batch in batches for one in batch["id"].tolist()]
+
+
+def assert_same(one: list[Batch], two: list[Batch]) -> None:
+    assert len(one) == len(two)
+    for a, b in zip(one, two, strict=True):
+        assert list(a) == list(b)
+        for key in a:
+            np.testing.assert_array_equal(a[key], b[key])
+
+
+@pytest.fixture
+def short_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rounds that are soon made, for what is tried with every task."""
+    monkeypatch.setattr(streaming, "ROUND_ROWS", 2_048)
+
+
+# Batches.
+
+
+@pytest.mark.usefixtures("short_rounds")
+@every_variant
+def test_a_batch_has_all_columns_and_is_as_long_as_asked(name: str, variant: str) -> None:
+    task = make_task(name, variant)
+    rows = {split.name: 70 for split in task.splits}
+    for split in rows:
+        (batch,) = first(stream(name, variant=variant, split=split, batch_size=70, rows=rows), 1)
+        assert next(iter(batch)) == "id"
+        assert {"id", *task.columns} <= set(batch)
+        assert {len(array) for array in batch.values()} == {70}
+        assert all(len(one) == 16 for one in batch["id"])
+
+
+@pytest.mark.usefixtures("short_rounds")
+@every_variant
+def test_a_streams_rows_are_what_the_reference_solver_says(name: str, variant: str) -> None:
+    task = make_task(name, variant)
+    source = Rounds(task, task.splits[0].name, 64, {split.name: 64 for split in task.splits})
+    for row in source.table(0).slice(0, 50).to_pylist():
+        inputs = {key: row[key] for key in task.inputs}
+        assert {"id": row["id"], **inputs, **task.recompute_columns(inputs)} == row
+
+
+@functools.cache
+def one_round(name: str, variant: str, split: str, batch_size: int) -> tuple[Rounds, list[Batch]]:
+    source = Rounds(make_task(name, variant), split, batch_size)
+    return source, list(source.batches_of(source.rows(0)))
+
+
+def test_a_round_is_balanced_and_has_no_row_twice() -> None:
+    source, batches = one_round("ctl", "forward", "train", 500)
+    assert len(batches) == source.batches == 65_536 // 500
+    assert {len(batch["id"]) for batch in batches} == {500}
+    ids = ids_of(batches)
+    assert len(set(ids)) == len(ids) == source.batches * 500
+    lengths = collections.Counter(np.concatenate([batch["length"] for batch in batches]).tolist())
+    # All 72 rows of one function and the 648 of two, less the 64 that iid has of these.
+    assert (lengths[1], lengths[2]) == (72, 584)
+    # Of three functions 5,832 there are 5,582, the others being iid's; 4 and 5 share the rest.
+    assert lengths[3] == 5_832 - 312
+    assert abs(lengths[4] - lengths[5]) <= 1
+
+
+def test_batches_have_the_splits_balance() -> None:
+    _, batches = one_round("ctl", "forward", "test", 500)
+    for batch in batches:
+        counts = collections.Counter(batch["length"].tolist())
+        assert set(counts) == {9, 10}
+        # Five standard deviations of a binomial of 500 rows.
+        assert abs(counts[9] - 250) < 56
+
+
+def test_a_batch_size_that_does_not_divide_the_round_leaves_rows_out_but_gives_whole_batches() -> (
+    None
+):
+    batches = first(stream("parity", batch_size=1_000), 9)
+    assert {len(batch["id"]) for batch in batches} == {1_000}
+    rounds = [ids_of(batches[start : start + 4]) for start in (0, 4)]
+    assert all(len(set(ids)) == 4_000 for ids in rounds)
+    assert rounds[0] != rounds[1]
+
+
+def test_a_batch_may_be_all_rows_there_are_but_not_more() -> None:
+    (batch,) = first(stream("parity", batch_size=4_392), 1)
+    assert len(set(batch["id"].tolist())) == 4_392
+    with pytest.raises(
+        ParameterError,
+        match=r"Batch size 4393: split train of parity has 4,392 rows that are in no evaluation "
+        r"split; allowed are 1 to 4,392\.",
+    ):
+        stream("parity", batch_size=4_393)
+
+
+def test_a_batch_may_be_larger_than_a_usual_round() -> None:
+    (batch,) = first(stream("identity", batch_size=70_000), 1)
+    assert len(set(batch["id"].tolist())) == 70_000
+
+
+@pytest.mark.parametrize("name", ["ctl", "parity", "arithmetic", "grid-count"])
+def test_small_buckets_are_emptied_and_the_others_fill_the_round(name: str) -> None:
+    """`arithmetic` has 200 rows of depth 1, `grid-count` 10 of size 1, and so on."""
+    task = make_task(name)
+    source = Rounds(task, "train", batch_size=512)
+    table = source.table(0)
+    assert table.num_rows == source.batches * 512
+    assert len(set(table["id"].to_pylist())) == table.num_rows
+    columns = {key: table[key].combine_chunks() for key in table.column_names}
+    counts = collections.Counter(task.buckets(columns).tolist())
+    assert set(counts) == set(task.split("train").buckets)
+    equal = table.num_rows / len(counts)
+    for bucket, count in counts.items():
+        capacity = task.capacity(task.split("train"), bucket)
+        assert count >= int(equal) or (capacity is not None and count >= 0.8 * min(capacity, equal))
+
+
+# What never comes.
+
+
+@pytest.mark.usefixtures("short_rounds")
+@every_variant
+def test_no_row_of_an_evaluation_split_ever_comes(name: str, variant: str) -> None:
+    task = make_task(name, variant, seed=5)
+    rows = 200
+    dataset = draw_splits(task, rows)
+    evaluation = {split.name for split in task.splits if split.evaluation}
+    kept_out = {one for split in evaluation for one in id_texts(dataset[split].fingerprints)}
+    assert len(kept_out) >= 200
+    train = next((split.name for split in task.splits if not split.evaluation), None)
+    sizes = {split: len(dataset[split].fingerprints) for split in evaluation}
+    # With the very sizes, and with the paper's, which are larger.
+    for given in (sizes, None) if train else ():
+        batches = first(stream(name, variant=variant, seed=5, split=train, rows=given), 12)
+        assert not kept_out.intersection(ids_of(batches))
+    # Fresh rows for an evaluation split are not those of the dataset either.
+    for split in evaluation:
+        batches = first(
+            stream(name, variant=variant, seed=5, split=split, rows=sizes, batch_size=64), 4
+        )
+        assert not kept_out.intersection(ids_of(batches))
+
+
+def test_of_a_space_that_train_and_test_share_out_everything_but_test_is_streamed() -> None:
+    test = set(id_texts(draw_splits(make_task("parity"), None)["test"].fingerprints))
+    streamed = ids_of(first(stream(**PARITY), 40))
+    assert len(test) == 10_249
+    assert not test.intersection(streamed)
+    everything = set(ids_of(first(stream("parity", batch_size=4_392), 1)))
+    assert len(everything | test) == 11**4
+
+
+# Where it starts, and who makes it.
+
+
+@pytest.mark.parametrize("start", [1, 16, 17, 40])
+def test_starting_at_a_batch_is_skipping_those_before_it(start: int) -> None:
+    whole = first(stream(**PARITY), start + 3)
+    assert_same(first(stream(**PARITY, start=start), 3), whole[start:])
+
+
+def test_two_workers_give_the_same_batches_as_one() -> None:
+    assert_same(first(stream(**PARITY, workers=2), 40), first(stream(**PARITY), 40))
+    assert_same(first(stream(**PARITY, workers=2, start=20), 3), first(stream(**PARITY), 23)[20:])
+
+
+def test_seeds_splits_variants_and_parameters_have_streams_of_their_own() -> None:
+    def opening(**arguments: Any) -> list[str]:
+        return ids_of(first(stream(**{"task": "ctl", "batch_size": 64, **arguments}), 1))
+
+    forward = opening()
+    assert opening() == forward
+    assert opening(seed=1) != forward
+    assert opening(split="iid") != forward
+    assert opening(parameters={"train_lengths": "2..5"}) != forward
+    # Both variants of ctl hold the same rows, each in its own direction.
+    assert opening(variant="backward") == forward
+
+
+def test_rounds_differ_from_each_other_and_from_the_dataset() -> None:
+    source = Rounds(make_task("identity"), "train", batch_size=512)
+    one, two = (set(id_texts(source.rows(number)[1])) for number in (0, 1))
+    assert not one & two
+    dataset = set(id_texts(draw_splits(make_task("identity"), 500)["train"].fingerprints))
+    assert not one & dataset
+
+
+def test_arrays_can_be_written_to() -> None:
+    (batch,) = first(stream("grid-count", batch_size=8), 1)
+    assert all(array.flags.writeable for array in batch.values())
+
+
+def test_a_pickled_source_makes_the_same_rounds() -> None:
+    source = Rounds(make_task("parity", seed=2), "train", 100, {"test": 5_000})
+    again = pickle.loads(pickle.dumps(source))
+    assert again.batches == source.batches == (11**4 - 5_000) // 100
+    np.testing.assert_array_equal(again.rows(3)[1], source.rows(3)[1])
+
+
+# What is refused, before any work.
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"task": "partity"}, r"Unknown task 'partity'.*Did you mean 'parity'\?"),
+        ({"split": "tran"}, r"Unknown split of parity 'tran'.*Did you mean 'train'\?"),
+        ({"variant": "default2"}, r"Unknown variant of parity 'default2'.*'default'\?"),
+        ({"parameters": {"n_value": 2}}, r"Unknown parameter 'n_value'.*Did you mean 'n_values'\?"),
+        ({"rows": {"tset": 5}}, r"Unknown split of parity 'tset'.*Did you mean 'test'\?"),
+        ({"rows": {"test": 0}}, r"Rows test=0: allowed are whole numbers from 1\."),
+        ({"rows": {"test": 2.5}}, r"Rows test=2\.5: allowed are whole numbers from 1\."),
+        ({"seed": -1}, r"Seed -1: allowed are whole numbers from 0\."),
+        ({"batch_size": 0}, r"Batch size 0: allowed are whole numbers from 1\."),
+        ({"batch_size": True}, r"Batch size True: allowed are whole numbers from 1\."),
+        ({"start": -1}, r"Start -1: allowed are whole numbers from 0\."),
+        ({"start": 1.0}, r"Start 1\.0: allowed are whole numbers from 0\."),
+        ({"workers": 0}, r"Workers 0: allowed are whole numbers from 1 to 256\."),
+        ({"workers": 257}, r"Workers 257: allowed are whole numbers from 1 to 256\."),
+        ({"workers": 1.5}, r"Workers 1\.5: allowed are whole numbers from 1 to 256\."),
+    ],
+)
+def test_what_cannot_be_streamed_is_refused_at_the_call(
+    arguments: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        stream(**{"task": "parity", **arguments})
+    if "workers" not in arguments:
+        with pytest.raises(UsageError, match=message):
+            TorchStream(**{"task": "parity", **arguments})
+
+
+# PyTorch.
+
+more_workers_than_cores = pytest.mark.filterwarnings("ignore:This DataLoader will create")
+
+
+def loaded(workers: int, count: int, **arguments: Any) -> list[Batch]:
+    """The first batches of a DataLoader, its strings as arrays again."""
+    source = TorchStream(**{**PARITY, **arguments})
+    loader = torch.utils.data.DataLoader(source, batch_size=None, num_workers=workers)
+    batches = []
+    for batch in itertools.islice(iter(loader), count):
+        batches.append({key: np.asarray(array) for key, array in batch.items()})
+    return batches
+
+
+def names_of(batches: list[Batch]) -> list[str]:
+    """Each batch by its first id; no two batches of a few rounds begin alike."""
+    return [",".join(batch["id"].tolist()) for batch in batches]
+
+
+def test_a_data_loader_without_workers_gives_the_stream_itself() -> None:
+    assert_same(loaded(0, 20), first(stream(**PARITY), 20))
+    assert_same(loaded(0, 3, start=20), first(stream(**PARITY), 23)[20:])
+
+
+@more_workers_than_cores
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_the_workers_of_a_data_loader_lose_and_repeat_no_batch(workers: int) -> None:
+    per_round = 17
+    expected = names_of(first(stream(**PARITY), workers * per_round))
+    found = names_of(loaded(workers, workers * per_round))
+    assert sorted(found) == sorted(expected)
+    assert len(set(found)) == len(found)
+
+
+@more_workers_than_cores
+@pytest.mark.parametrize("workers", [2, 3])
+def test_a_start_holds_for_all_workers_of_a_data_loader_together(workers: int) -> None:
+    start, per_round = 17 + 5, 17
+    # The rest of round 1, and the rounds up to one for each worker.
+    rest = 12 + (workers - 1) * per_round
+    whole = names_of(first(stream(**PARITY), start + rest))
+    found = names_of(loaded(workers, workers * per_round, start=start))
+    assert len(set(found)) == len(found)
+    assert set(whole[start:]) <= set(found)
+    assert not set(whole[:start]) & set(found)
+
+
+@pytest.mark.parametrize("options", [{}, {"batch_size": 32}, {"batch_size": 2, "num_workers": 1}])
+def test_a_data_loader_that_would_join_batches_is_told_what_to_write(
+    options: dict[str, int],
+) -> None:
+    loader = torch.utils.data.DataLoader(TorchStream(**PARITY), **options)
+    with pytest.raises(
+        UsageError,
+        match=r"batch_size=(1|2|32) would join whole batches of TorchStream\. Write "
+        r"DataLoader\(TorchStream\(\.\.\., batch_size=N\), batch_size=None\)",
+    ):
+        next(iter(loader))
+
+
+def test_a_stream_goes_on_where_its_state_says_and_makes_no_round_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    whole = first(stream(**PARITY), 45)
+    source = TorchStream(**PARITY)
+    assert_same([dict(batch) for batch in itertools.islice(source, 38)], whole[:38])
+    state = source.state_dict()
+    assert state == {"next": 38}
+    made: list[int] = []
+    rows = Rounds.rows
+    monkeypatch.setattr(
+        Rounds, "rows", lambda self, number: made.append(number) or rows(self, number)
+    )
+    again = TorchStream(**PARITY)
+    again.load_state_dict(state)
+    assert again.state_dict() == state
+    assert_same([dict(batch) for batch in itertools.islice(again, 7)], whole[38:])
+    assert made == [2]  # 17 batches a round
+    assert_same([dict(batch) for batch in itertools.islice(again, 1)], whole[:1])
+    for wrong in ({}, {"next": -1}, {"next": "38"}, 38):
+        with pytest.raises(UsageError, match="State"):
+            again.load_state_dict(wrong)  # type: ignore[arg-type]
+
+
+@more_workers_than_cores
+@pytest.mark.filterwarnings("ignore:.*deprecated")  # what torchdata calls of PyTorch
+@pytest.mark.parametrize("workers", [0, 2])
+def test_torchdatas_stateful_loader_resumes_in_every_worker(workers: int) -> None:
+    stateful = pytest.importorskip(
+        "torchdata.stateful_dataloader", reason="torchdata is not installed: the extra dev has it"
+    )
+
+    def loader() -> Any:
+        return stateful.StatefulDataLoader(
+            TorchStream(**PARITY), batch_size=None, num_workers=workers
+        )
+
+    def ids(batches: Iterator[Any], count: int) -> list[str]:
+        return [",".join(map(str, batch["id"])) for batch in itertools.islice(batches, count)]
+
+    begun = loader()
+    batches = iter(begun)
+    ids(batches, 41)
+    state = begun.state_dict()
+    rest = ids(batches, 20)
+    resumed = loader()
+    resumed.load_state_dict(state)
+    assert ids(iter(resumed), 20) == rest
+
+
+# Hugging Face datasets.
+
+
+def test_a_datasets_stream_gives_the_streams_rows_with_the_features() -> None:
+    given = list(itertools.islice(datasets_stream("ctl", seed=4), 300))
+    batches = first(stream("ctl", seed=4, batch_size=1), 300)
+    assert [row["id"] for row in given] == ids_of(batches)
+    assert [row["text"] for row in given] == [batch["text"][0] for batch in batches]
+    task = make_task("ctl", seed=4)
+    for row in given:
+        assert {"id": row["id"], "text": row["text"], **task.recompute_columns(row)} == row
+    features = datasets_stream("ctl").features
+    assert features["label"].names == list(task.symbols)
+
+
+def test_a_datasets_stream_goes_from_round_to_round_as_the_stream_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(streaming, "ROUND_ROWS", 4)
+    given = [row["id"] for row in itertools.islice(datasets_stream("parity"), 50)]
+    assert given == ids_of(first(stream("parity", batch_size=4), 13))[:50]
+
+
+@pytest.mark.usefixtures("short_rounds")
+def test_the_shards_of_a_datasets_stream_are_endless_and_have_no_row_in_common() -> None:
+    whole = datasets_stream("identity")
+    assert all(whole.num_shards % parts == 0 for parts in range(1, 11))
+    parts = [whole.shard(3, index) for index in range(3)]
+    given = [[row["id"] for row in itertools.islice(part, 500)] for part in parts]
+    assert len({one for ids in given for one in ids}) == 1_500
+    assert given[0] == ids_of(first(stream("identity", batch_size=1), 500))
+
+
+def test_a_datasets_stream_goes_on_where_its_state_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streaming, "ROUND_ROWS", 4)
+    rows = datasets_stream("parity")
+    reading = iter(rows)
+    for _ in range(9):
+        next(reading)
+    state = rows.state_dict()
+    ahead = [next(reading)["id"] for _ in range(9)]
+    later = datasets_stream("parity")
+    later.load_state_dict(state)
+    assert [row["id"] for row in itertools.islice(later, 9)] == ahead
+
+
+@pytest.mark.usefixtures("short_rounds")
+@more_workers_than_cores
+@pytest.mark.parametrize("workers", [2, 3])
+def test_the_workers_of_a_data_loader_have_different_rows_of_a_datasets_stream(
+    workers: int,
+) -> None:
+    rows = datasets_stream("identity")
+    loader = torch.utils.data.DataLoader(rows, batch_size=100, num_workers=workers)
+    batches = [batch["id"] for batch in itertools.islice(iter(loader), 5 * workers)]
+    assert len({one for ids in batches for one in ids}) == 500 * workers
+    found = [one for ids in batches[::workers] for one in ids]
+    assert found == ids_of(first(stream("identity", batch_size=1), 500))

@@ -1,0 +1,106 @@
+"""Class folders and paths to them that have markup or control characters in their names."""
+
+from __future__ import annotations
+
+import html
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+import synthbench
+from synthbench.errors import DatasetError, ParameterError
+from tests.tasks.tiny_sources import write_sources, write_tree
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="Windows has no such names")
+
+MARKUP = [
+    "<b>bold",
+    "<img src=x onerror=alert(1)>",
+    "[x](y)",
+    "a|b",
+    "back\\|slash",
+    "c`d",
+    "_e*f_",
+]
+FOLDER = "we|ird`<b>"
+
+
+def make(root: Path, folder: str) -> None:
+    """A dataset of composites whose targets come from class folders, at `root / "made"`."""
+    synthbench.generate(
+        "composites",
+        out=root / "made",
+        rows={"train": 28, "validation": 14, "test": 15},
+        parameters={"target_source": f"folder:{folder}"},
+        source_dir=root / "sources",
+        workers=1,
+        progress=False,
+    )
+
+
+def shown(cell: str) -> str:
+    """The text that a reader sees of a cell: without the marks of code, escapes undone."""
+    if re.fullmatch(r"`[^`]*`", cell):
+        return cell[1:-1].replace("\\|", "|")
+    cell = cell.removeprefix("<code>").removesuffix("</code>")
+    assert not re.search(r"[<>|]|(?<!\\)(?:\\\\)*(?<!\\)[`*\[]", cell), cell
+    return html.unescape(re.sub(r"\\([\\`*_\[~])", r"\1", cell))
+
+
+def cells(line: str) -> list[str]:
+    """The cells of a line of a table, as GitHub cuts it: an escaped character is no border."""
+    assert line.startswith("| ") and line.endswith(" |")
+    return [cell.strip() for cell in re.findall(r"((?:\\.|[^|\\])+)\|", line[1:])]
+
+
+def test_names_with_markup_stand_in_the_card_as_they_are(tmp_path: Path) -> None:
+    write_tree(write_sources(tmp_path / "sources") / FOLDER, MARKUP, seed=7)
+    make(tmp_path, FOLDER)
+    assert synthbench.verify(tmp_path / "made", source_dir=tmp_path / "sources", progress=False).ok
+
+    card = (tmp_path / "made/README.md").read_text(encoding="utf-8")
+    sections = dict(part.split("\n", 1) for part in card.split("\n## ")[1:])
+    splits = synthbench.Dataset.open(tmp_path / "made").manifest.variants["main"]
+
+    for line, (name, split) in zip(tables(sections["Splits"]), splits.items(), strict=True):
+        buckets = ", ".join(f"{bucket}: {count}" for bucket, count in split.buckets.items())
+        assert [shown(cell) for cell in cells(line)[:3]] == [name, str(split.rows), buckets]
+    labels = {shown(cells(line)[2]) for line in tables(sections["First rows"])}
+    assert labels and labels <= set(MARKUP)
+    parameters = {
+        shown(cells(line)[0]): shown(cells(line)[1]) for line in tables(sections["How it was made"])
+    }
+    assert parameters["target_source"] == f"folder:{FOLDER}"
+    sources = {shown(cells(line)[0]): cells(line)[1] for line in tables(sections["Tables"])}
+    assert f"classes: {' '.join(sorted(MARKUP))};" in shown(sources[f"folder:{FOLDER}"])
+    limits = re.findall(r"many rows: (.*?) has \d+,", sections["Known limits"])
+    assert limits and all(shown(bucket) in splits["test"].buckets for bucket in limits)
+
+
+def tables(section: str) -> list[str]:
+    """The lines of a section's tables, without their heads."""
+    return re.findall(r"^\|(?! (?:---|split|parameter|sources) ).*$", section, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", ["a\tb", "a\nb", "red\x1b[31m", "bell\x07", "\udcff"])
+def test_a_class_that_is_no_line_of_text_is_refused_before_any_row_is_made(
+    name: str, tmp_path: Path
+) -> None:
+    write_tree(write_sources(tmp_path / "sources") / "tree", ["first", name], seed=7)
+    expected = "the name of a class must be a line of text"
+    with pytest.raises(DatasetError, match=expected) as caught:
+        make(tmp_path, "tree")
+    assert repr(name) in str(caught.value)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["sources"]
+
+
+@pytest.mark.parametrize("folder", ["a\tb", "a\nb", "red\x1b[31m", "\udcff", "long" * 250])
+def test_a_path_that_is_no_line_of_text_is_refused_before_any_row_is_made(
+    folder: str, tmp_path: Path
+) -> None:
+    (tmp_path / "sources").mkdir()
+    with pytest.raises(ParameterError, match="expected a line of text, of at most 1,000"):
+        make(tmp_path, folder)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["sources"]

@@ -1,0 +1,27 @@
+"""A `DataLoader` over composites: images as tensors, and quadrants, which no tensor can hold."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+import synthbench
+from synthbench.streaming.torch import TorchStream
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_a_data_loader_gives_quadrants_by_field(workers: int) -> None:
+    batch = next(synthbench.stream("composites", seed=5, batch_size=6))
+    loader = torch.utils.data.DataLoader(
+        TorchStream("composites", seed=5, batch_size=6), batch_size=None, num_workers=workers
+    )
+    loaded = next(iter(loader))
+    assert list(loaded) == list(batch)
+    assert (loaded["image"].dtype, loaded["image"].shape) == (torch.uint8, (6, 56, 56, 3))
+    quadrants = loaded["quadrants"]
+    assert list(quadrants) == ["kind", "class", "color", "rgb", "source_index"]
+    assert quadrants["rgb"].shape == (6, 4, 3)
+    for name, field in quadrants.items():
+        assert isinstance(field, np.ndarray) == (name in ("kind", "color"))
+        np.testing.assert_array_equal(np.asarray(field), batch["quadrants"][name])

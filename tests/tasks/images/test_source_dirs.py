@@ -1,0 +1,258 @@
+"""Source images in several places: every source that a parameter names can be given again."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from synthbench.auditing.audit import audit
+from synthbench.cli.main import _run, commands
+from synthbench.dataset.dataset import Dataset
+from synthbench.errors import UsageError
+from synthbench.evaluation.evaluate import evaluate
+from synthbench.generation.generate import generate
+from synthbench.sharing.export import export
+from synthbench.sharing.push import push
+from synthbench.tasks.images import locations
+from synthbench.tasks.images.locations import SourceDir, named_source, source_dirs, use_source_dir
+from synthbench.verification.verify import verify
+from tests.tasks.tiny_sources import write_sources
+
+ROWS = {"train": 40, "validation": 16, "test": 16}
+
+
+class Made:
+    """A dataset of composites with class folders that lie elsewhere than its other source.
+
+    Attributes:
+        directory: the dataset.
+        sets: the directory with MNIST, Fashion-MNIST and CIFAR-10.
+        own: the directory with the class folders.
+        folders: the class folders, which the dataset names by their absolute path.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.directory = root / "composites"
+        self.sets, self.own = write_sources(root / "sets"), root / "own"
+        self.own.mkdir()
+        self.folders = (self.sets / "pictures").rename(self.own / "pictures")
+        self.name = f"folder:{self.folders}"
+        generate(
+            "composites",
+            out=self.directory,
+            rows=ROWS,
+            parameters={"target_source": self.name},
+            workers=1,
+            source_dir=self.sets,
+            progress=False,
+        )
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    return Made(tmp_path_factory.mktemp("sources"))
+
+
+@pytest.fixture(autouse=True)
+def _no_sources_by_default(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SYNTHBENCH_DATA", str(tmp_path / "no sources"))
+
+
+def all_forms(made: Made) -> list[SourceDir]:
+    """The forms in which all sources of the dataset can be given."""
+    return [
+        [made.own, made.sets],
+        (str(made.sets), f"{made.name}={made.folders}"),
+        {"mnist": made.sets, made.name: str(made.folders)},
+    ]
+
+
+@pytest.mark.parametrize("form", range(3))
+def test_a_dataset_of_class_folders_elsewhere_is_verified_by_its_maker(
+    made: Made, form: int
+) -> None:
+    verdict = verify(made.directory, source_dir=all_forms(made)[form], workers=1, progress=False)
+    assert verdict.ok, str(verdict)
+    assert verdict.checked["rows compared with source images"] == sum(ROWS.values())
+
+
+def test_worker_processes_get_all_source_directories(made: Made, tmp_path: Path) -> None:
+    options: dict[str, Any] = {"source_dir": {"mnist": made.sets, made.name: made.folders}}
+    assert verify(made.directory, workers=2, progress=False, **options).ok
+    manifest = generate(
+        "composites",
+        out=tmp_path / "again",
+        rows=ROWS,
+        parameters={"target_source": made.name},
+        workers=2,
+        progress=False,
+        **options,
+    )
+    assert manifest == Dataset.open(made.directory).manifest
+
+
+def words(made: Made) -> list[str]:
+    return [f"--source-dir={made.sets}", "--source-dir", f"{made.name}={made.folders}"]
+
+
+def test_every_command_takes_several_source_directories(
+    made: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    directory, out = str(made.directory), str(tmp_path / "out")
+    predictions = tmp_path / "predictions.jsonl"
+    with use_source_dir(made.own):
+        rows = list(Dataset.open(directory).rows("main", "test"))
+    predictions.write_text(
+        "".join(json.dumps({"id": row["id"], "prediction": row["label"]}) + "\n" for row in rows)
+    )
+    for command in (
+        ["verify", directory, "--workers=1"],
+        ["audit", directory],
+        ["evaluate", directory, str(predictions), "--split=test"],
+        ["export", directory, "--to=jsonl", f"--out={out}"],
+        ["push", directory, "someone/composites", "--dry-run"],
+        ["preview", "composites", f"--set=target_source={made.name}", f"--out={out}.png"],
+        ["generate", "composites", f"--set=target_source={made.name}", "--workers=1",
+         *(f"--rows={name}={count}" for name, count in ROWS.items()), f"--out={directory}"],
+    ):  # fmt: skip
+        status = _run(commands, [*command, *words(made)])
+        assert status == 0, (command, capsys.readouterr().err)
+
+
+def test_python_functions_take_several_source_directories(made: Made, tmp_path: Path) -> None:
+    with use_source_dir(made.own):
+        rows = Dataset.open(made.directory).rows("main", "test")
+        predictions = {row["id"]: row["label"] for row in rows}
+    given = all_forms(made)[2]
+    assert evaluate(made.directory, predictions, split="test", source_dir=given).accuracy == 1.0
+    assert audit(made.directory, source_dir=given).task == "composites"
+    assert export(made.directory, "jsonl", tmp_path / "exported", source_dir=given)
+    assert not push(made.directory, "someone/composites", dry_run=True, source_dir=given).done
+
+
+def failure(capsys: pytest.CaptureFixture[str], *command: str) -> Sequence[str]:
+    """The lines that a command of wrong usage prints, all on standard error."""
+    assert _run(commands, command) == 2
+    printed = capsys.readouterr()
+    assert not printed.out
+    return printed.err.splitlines()
+
+
+def test_class_folders_that_are_not_given_are_named_plainly(
+    made: Made, capsys: pytest.CaptureFixture[str]
+) -> None:
+    directory = str(made.directory)
+    for command in (
+        ["verify", directory],
+        ["verify", directory, f"--source-dir={made.sets}"],
+        ["audit", directory],
+        ["export", directory, "--to=jsonl", "--out=none"],
+        ["push", directory, "someone/composites", "--dry-run"],
+    ):
+        missing, remedy = failure(capsys, *command)
+        assert missing.startswith(f"Error: Class folders '{made.folders}', which the dataset names")
+        assert "--source-dir DIR" in remedy and f"--source-dir {made.name}=DIR" in remedy
+
+
+def test_another_source_that_is_not_given_is_named_plainly(
+    made: Made, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Class folders alone do not hide that MNIST is needed as well."""
+    command = ["verify", str(made.directory), "--workers=1", f"--source-dir={made.own}"]
+    missing, remedy = failure(capsys, *command)
+    assert missing == f"Error: MNIST is missing: there is no {made.own / MNIST}."
+    assert "--source-dir (it may be repeated)" in remedy
+    missing, _ = failure(capsys, *command, f"--source-dir={made.own.parent}")
+    places = f"{made.own / MNIST} and no {made.own.parent / MNIST}"
+    assert missing == f"Error: MNIST is missing: there is no {places}."
+
+
+MNIST = "MNIST/raw/train-images-idx3-ubyte"
+
+
+def test_class_folders_that_were_moved_are_found_under_their_old_name(
+    made: Made, tmp_path: Path
+) -> None:
+    moved = shutil.copytree(made.folders, tmp_path / "moved")
+    given = {made.name: moved, "mnist": made.sets}
+    verdict = verify(made.directory, source_dir=given, workers=1, progress=False)
+    assert verdict.ok and verdict.checked["rows compared with source images"]
+
+
+def test_a_variant_that_cannot_be_made_gives_no_failures_of_its_tables(
+    made: Made, tmp_path: Path
+) -> None:
+    directory = shutil.copytree(made.directory, tmp_path / "spoilt")
+    manifest = json.loads((directory / "manifest.json").read_text())
+    manifest["parameters"]["noise"] = 7
+    (directory / "manifest.json").write_text(json.dumps(manifest))
+    verdict = verify(directory, source_dir=[made.sets, made.own], workers=1, progress=False)
+    assert not any("tables." in failure for failure in verdict.failures)
+    assert str(verdict).endswith("Checked: nothing.")
+
+
+# What may be given.
+
+
+def test_directories_are_searched_in_order_and_names_come_first(tmp_path: Path) -> None:
+    one, two, three = (tmp_path / name for name in ("one", "two", "a=b"))
+    for directory in (one, two, three, tmp_path / "x=y"):
+        directory.mkdir()
+    assert source_dirs() == [tmp_path / "no sources"]
+    with use_source_dir([one, str(two), str(three), f"cifar={tmp_path}/x=y"]):
+        assert source_dirs() == [one, two, three]
+        assert named_source("cifar") == tmp_path / "x=y"
+        assert named_source("mnist") is None
+        assert locations.source_dir() == one
+    with use_source_dir({"mnist": one}):
+        assert source_dirs() == [tmp_path / "no sources"]
+    with use_source_dir(()):
+        assert source_dirs() == [tmp_path / "no sources"]
+    assert named_source("cifar") is None
+
+
+def test_a_relative_source_directory_stays_where_it_was_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("one", "two"):
+        Path(name).mkdir()
+    with use_source_dir(["one", "mnist=two"]):
+        monkeypatch.chdir(os.sep)
+        assert source_dirs() == [tmp_path / "one"]
+        assert named_source("mnist") == tmp_path / "two"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("mnits=/data", "Unknown source 'mnits'; allowed: mnist, fashion, cifar, folder:PATH. "
+                        "Did you mean 'mnist'?"),
+        ({"folder:": "/data"}, "Unknown source 'folder:'"),
+        (["mnist=/one", "mnist=/two"], "mnist is given already, as '/one'"),
+        ("", "Source directory '': expected a path."),
+        (["mnist="], "Source directory '': expected a path."),
+    ],
+)  # fmt: skip
+def test_what_names_no_source_is_refused(given: SourceDir, said: str) -> None:
+    with pytest.raises(UsageError) as error, use_source_dir(given):
+        pass
+    assert said in str(error.value)
+
+
+def test_a_dataset_cannot_lead_out_of_several_source_directories(tmp_path: Path) -> None:
+    for name in ("one", "two", "secret"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "two/pictures").mkdir()
+    with use_source_dir([tmp_path / "one", tmp_path / "two"]):
+        for place in ("pictures", str(tmp_path / "two/pictures")):
+            locations.check_place(place)
+        for place in ("../secret", "../two", str(tmp_path / "secret"), "two/../../secret"):
+            with pytest.raises(UsageError, match="are not in"):
+                locations.check_place(place)

@@ -1,0 +1,94 @@
+"""Modules beside a task's: looked up by those who audit or draw, never imported by the task."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from synthbench import registry
+from synthbench.auditing.variant import audit_spec_of
+from synthbench.preview import draw_row
+from synthbench.registry import make_task, task_names
+from synthbench.tasks.companions import companion
+from tests.support import run_python
+from tests.toy_task import Addition
+
+TASK = """
+    from tests.toy_task import Addition
+
+    class Sums(Addition):
+        name = "sums"
+"""
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package of somebody else's with one task."""
+    place = tmp_path / "strange_sums"
+    place.mkdir()
+    (place / "__init__.py").touch()
+    (place / "task.py").write_text(textwrap.dedent(TASK))
+    monkeypatch.syspath_prepend(tmp_path)
+    yield place
+    for name in [name for name in sys.modules if name.startswith("strange_sums")]:
+        del sys.modules[name]
+
+
+def test_a_task_of_another_package_is_audited_and_drawn_by_the_modules_beside_it(
+    package: Path,
+) -> None:
+    (package / "audit.py").write_text(
+        "from synthbench.tasks.audit_spec import AuditSpec, fixed\n"
+        "def audit_spec(task):\n"
+        "    return AuditSpec(shortcuts=(fixed(task.name, 'x', lambda rows: []),))\n"
+    )
+    (package / "drawing.py").write_text("def draw_row(task, row):\n    return row['text'] + '!'\n")
+    from strange_sums.task import Sums  # type: ignore[import-not-found]
+
+    assert [one.name for one in audit_spec_of(Sums()).shortcuts] == ["sums"]
+    assert draw_row(Sums(), {"text": "1 + 2", "label": 3}) == "1 + 2!"
+
+
+def test_without_these_modules_a_task_is_drawn_by_columns_and_audited_like_any(
+    package: Path,
+) -> None:
+    from strange_sums.task import Sums
+
+    assert audit_spec_of(Sums()).shortcuts == ()
+    drawn = draw_row(Sums(), {"text": "1 + 2", "label": 3, "digits": 1})
+    assert drawn == "text    1 + 2\nlabel   3\ndigits  1"
+    assert draw_row(Addition(), {"text": "1 + 2", "label": 3, "digits": 1}) == drawn
+
+
+def test_a_module_of_that_name_without_the_function_is_passed_over(package: Path) -> None:
+    (package / "audit.py").write_text("LEDGER = []\n")
+    from strange_sums.task import Sums
+
+    assert companion(Sums(), "audit", "audit_spec") is None
+
+
+def test_a_task_that_changes_another_is_audited_and_drawn_like_it() -> None:
+    parity = make_task("parity")
+
+    class Other(type(parity)):  # type: ignore[misc]
+        name = "other"
+
+    row = {"text": "3 4 7 2 ="}
+    assert draw_row(Other(), row) == draw_row(parity, row)
+    assert audit_spec_of(Other()).near_duplicate_keys.keys() == {"the same with a and b exchanged"}
+
+
+def test_making_every_task_imports_none_of_the_modules_beside_it() -> None:
+    code = """
+import sys
+from synthbench.registry import make_task, task_names
+for name in task_names():
+    make_task(name)
+print([name for name in sys.modules if name.startswith("synthbench.tasks.")
+       and name.rpartition(".")[2] in ("audit", "audit_spec", "drawing")])
+"""
+    assert run_python(code).strip() == "[]"
+    assert set(registry._OWN) <= set(task_names())

@@ -1,0 +1,97 @@
+"""Text as tokens: split, numbered, padded, joined again, and refused with the reason."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from synthbench.registry import make_task
+from synthbench.tasks.tokens import Vocabulary, pad
+
+#: Words in twos, threes and more: joined four at a time, one at a time, in two bytes; characters.
+VOCABULARIES = [
+    Vocabulary(("0", "1", "+")),
+    Vocabulary(tuple(f"w{number}" for number in range(15))),
+    Vocabulary(tuple(f"w{number}" for number in range(16))),
+    Vocabulary(tuple(f"w{number}" for number in range(300)), ", "),
+    Vocabulary(("(", ")", "1"), ""),
+    Vocabulary(("½", "é", "1"), ""),
+]
+rows = st.lists(st.lists(st.integers(0, 10**6), min_size=1, max_size=11), max_size=6)
+
+
+@pytest.mark.parametrize("vocabulary", VOCABULARIES, ids=lambda one: one.tokens[-1])
+@given(rows)
+def test_texts_are_encoded_by_the_place_of_their_tokens_and_joined_again(
+    vocabulary: Vocabulary, numbers: list[list[int]]
+) -> None:
+    chosen = [[number % len(vocabulary.tokens) for number in row] for row in numbers]
+    texts = [vocabulary.separator.join(vocabulary.tokens[one] for one in row) for row in chosen]
+    padded = pa.array(["x", *texts], pa.string())[1:]  # a slice: its buffers begin earlier
+    ids = vocabulary.encode(padded)
+    assert ids.dtype == vocabulary.dtype
+    assert ids.shape == (len(chosen), max(map(len, chosen), default=1))
+    for row, found in zip(chosen, ids.tolist(), strict=True):
+        assert found == [one + 1 for one in row] + [0] * (ids.shape[1] - len(row))
+    assert vocabulary.join(ids).to_pylist() == texts
+    assert vocabulary.join(np.insert(ids, 0, 0, axis=1)).to_pylist() == texts
+    assert vocabulary.join(ids[:, ::-1]).to_pylist() == [
+        vocabulary.separator.join(vocabulary.tokens[one] for one in reversed(row)) for row in chosen
+    ]
+    assert vocabulary.split(padded).to_pylist() == [
+        [vocabulary.tokens[one] for one in row] for row in chosen
+    ]
+    flat, lengths = vocabulary.read(padded)
+    assert pad(flat, lengths, least=1).tolist() == ids.tolist()
+
+
+@pytest.mark.parametrize("vocabulary", VOCABULARIES, ids=lambda one: one.tokens[-1])
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [("z", "'z' is not a token; allowed are "), ("", "not a token|no tokens"), (None, "null")],
+)
+def test_text_that_is_not_made_of_tokens_is_refused_with_what_is_allowed(
+    vocabulary: Vocabulary, text: str | None, reason: str
+) -> None:
+    good = vocabulary.tokens[0]
+    for texts in ([text], [good, text], [text, good], [good, text, good]):
+        with pytest.raises(ValueError, match=reason):
+            vocabulary.encode(pa.array(texts, pa.string()))
+
+
+def test_characters_beyond_ascii_are_named_whole() -> None:
+    with pytest.raises(ValueError, match="'é' is not a token"):
+        Vocabulary(("(", ")", "1"), "").encode(pa.array(["(1)", "(é)"]))
+
+
+def test_words_that_are_not_tokens_have_the_number_0() -> None:
+    assert Vocabulary(("a", "b")).number(pa.array(["b", "c", "a"])).tolist() == [2, 0, 1]
+
+
+def test_many_allowed_tokens_are_shown_by_their_ends() -> None:
+    with pytest.raises(ValueError, match=r"allowed are w0 w1 .* w19 \.\.\. w299$"):
+        VOCABULARIES[3].encode(pa.array(["w300"]))
+
+
+def test_padding_fills_nested_values_behind_each_run() -> None:
+    padded = pad(np.arange(6.0).reshape(3, 2), np.array([1, 0, 2]), np.nan)
+    assert padded.shape == (3, 2, 2)
+    assert padded[2].tolist() == [[2, 3], [4, 5]]
+    assert np.isnan(padded[:2, 1:]).all()
+
+
+@pytest.mark.parametrize("name", ["listops", "arithmetic", "ctl", "parity"])
+def test_a_row_has_the_same_ids_in_a_block_an_export_and_a_model(name: str) -> None:
+    from synthbench.train.encoding import Encoding
+    from tests.support import draw_splits
+
+    task = make_task(name)
+    columns = task.render(draw_splits(task, 20)["train"].block)
+    assert task.vocabulary is not None
+    ids = task.vocabulary.encode(columns["text"])
+    model = Encoding.of(task).encode(columns)
+    assert model.inputs.tolist() == ids.tolist()
+    assert task.vocabulary.join(ids).equals(columns["text"])
