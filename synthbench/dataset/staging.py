@@ -21,7 +21,13 @@ from synthbench.dataset.dataset import MANIFEST, Dataset
 from synthbench.dataset.files import read_regular, why_unreadable
 from synthbench.dataset.forms import read_json
 from synthbench.engine.signals import defer_signals
-from synthbench.errors import DatasetError, ExhaustedError, SynthbenchError, UsageError
+from synthbench.errors import (
+    DatasetError,
+    ExhaustedError,
+    MissingPathError,
+    SynthbenchError,
+    UsageError,
+)
 from synthbench.text import one_line, short
 
 #: What ends a run for lack of room: not the place is wrong, there is only too little of it.
@@ -110,11 +116,17 @@ class Staging:
         # Or a machine that loses power could have the new name, but not what belongs to it.
         _flush(self.path)
         # Last of all: that took a while, in which files may have gone.
-        check_whole(Dataset.open(self.path), "run the same command again")
+        check_whole(self._made(), "run the same command again")
         with defer_signals():
             self._give_name(replaced)
             with contextlib.suppress(OSError):  # the next run removes what is left
                 places.remove(self._place)
+
+    def _made(self) -> Dataset:
+        try:
+            return Dataset.open(self.path)
+        except MissingPathError:  # which would say that the command is wrong
+            raise self._removed() from None
 
     def _give_name(self, replaced: bool) -> None:
         try:
@@ -134,10 +146,13 @@ class Staging:
 
     def _check_held(self) -> None:
         if not places.is_held(self._place, self._lock):
-            raise SynthbenchError(
-                f"{self._place}, in which the dataset is made, was removed meanwhile; "
-                "run the same command again."
-            )
+            raise self._removed()
+
+    def _removed(self) -> SynthbenchError:
+        return SynthbenchError(
+            f"{self._place}, in which the dataset is made, was removed meanwhile; "
+            "run the same command again."
+        )
 
 
 def _read_progress(place: Path) -> dict[str, Any]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import errno
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from synthbench.dataset import staging
 from synthbench.dataset.dataset import Dataset
 from synthbench.dataset.staging import (
     check_whole,
@@ -215,6 +217,16 @@ def test_a_dataset_that_appeared_meanwhile_is_left_alone_and_so_is_the_work(
     assert Dataset.open(target).manifest.seed == 5
     assert names(workplace.path.parent) == ["command.json", "dataset", "lock", "progress.json"]
     assert names(workplace.path) == ["manifest.json"]
+
+
+def test_a_workplace_that_is_removed_while_it_is_flushed_to_disk_is_no_wrong_usage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(staging, "_flush", lambda path: shutil.rmtree(path.parent))
+    with pytest.raises(SynthbenchError, match="was removed meanwhile; run the same") as raised:
+        publish(tmp_path / "data")
+    assert raised.value.exit_status == 1
+    assert not (tmp_path / "data").exists()
 
 
 def test_overwriting_replaces_the_dataset_that_was_there(tmp_path: Path) -> None:
