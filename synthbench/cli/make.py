@@ -72,7 +72,7 @@ def preview(
 ) -> None:
     """Show rows of TASK as a person reads them."""
     from synthbench.preview import preview as show_rows
-    from synthbench.tasks.images.locations import use_source_dir
+    from synthbench.tasks.images.source_dirs import use_source_dir
 
     with use_source_dir(source_dir):
         show(show_rows(task, variant, rows, seed, split, pairs(settings, "--set"), out))

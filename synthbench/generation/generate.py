@@ -24,17 +24,17 @@ from synthbench.dataset.staging import (
 from synthbench.engine.engine import Engine, check_workers
 from synthbench.engine.open import open_engine
 from synthbench.errors import SynthbenchError, UsageError
+from synthbench.generation.checkpoint import SplitCheckpoint
 from synthbench.generation.request import DatasetPlan, Request, plan_dataset
-from synthbench.generation.resume import SplitCheckpoint
 from synthbench.generation.shards import ShardPlan
-from synthbench.generation.writer import open_writer
+from synthbench.generation.split_writer import open_split_writer
 from synthbench.progress import progress_bar
 from synthbench.registry import task_names
 from synthbench.sampling.plan import drawing_order
 from synthbench.sampling.seen import FingerprintSet
 from synthbench.sampling.splits import SplitSampler
 from synthbench.tasks.base import Split, Task
-from synthbench.tasks.images.locations import SourceDir, use_source_dir
+from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.version import __version__
 
 
@@ -72,7 +72,7 @@ def generate(
         engine: "local" or "dask".
         scheduler: address of a running Dask scheduler.
         source_dir: where source images lie, for tasks made from images: a directory, several, or
-            a mapping from sources to directories; see `tasks.images.locations.use_source_dir`.
+            a mapping from sources to directories; see `tasks.images.source_dirs.use_source_dir`.
         overwrite: replace a finished dataset, or an interrupted run with other options.
         progress: show a bar on standard error, if that is a terminal.
 
@@ -177,7 +177,7 @@ def _make_split(
     quotas = plan.quotas[task.variant]
     rows = quotas.rows(split.name)
     shard_plan = ShardPlan.of(task, staging.path, split.name, rows, plan.shard_rows)
-    with open_writer(engine, shard_plan, checkpoint.shards, checkpoint.save) as writer:
+    with open_split_writer(engine, shard_plan, checkpoint.shards, checkpoint.save) as writer:
         checkpoint.restore(seen, writer.add_finished_rows)
         bar.update(checkpoint.rows)
         if checkpoint.record is not None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from synthbench.dataset.dataset import Dataset
 from synthbench.errors import UsageError, check_whole_number
-from synthbench.evaluation.answers import LABEL, answer_writer
+from synthbench.evaluation.final_answer import LABEL, answer_writer
 from synthbench.features import is_image
 from synthbench.generation.cache import cached_dataset, open_with_datasets
 from synthbench.registry import make_task, task_names

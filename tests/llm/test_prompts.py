@@ -13,7 +13,7 @@ import synthbench
 from synthbench import llm
 from synthbench.dataset.dataset import Dataset
 from synthbench.errors import SynthbenchError, UsageError
-from synthbench.evaluation.answers import find_answer
+from synthbench.evaluation.final_answer import find_answer
 from synthbench.llm.prompts import why_not_askable
 from synthbench.registry import make_task, task_class, task_names
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import synthbench
-from synthbench.evaluation.answers import find_answer
+from synthbench.evaluation.final_answer import find_answer
 from synthbench.registry import task_names
 from synthbench.sharing.export import export
 
