@@ -29,7 +29,7 @@ from synthbench.generation.request import DatasetPlan, Request, plan_dataset
 from synthbench.generation.shards import ShardPlan
 from synthbench.generation.split_writer import open_split_writer
 from synthbench.progress import progress_bar
-from synthbench.registry import task_names
+from synthbench.registry import list_tasks
 from synthbench.sampling.plan import drawing_order
 from synthbench.sampling.seen import FingerprintSet
 from synthbench.sampling.splits import SplitSampler
@@ -218,7 +218,7 @@ def run_all(request: Request) -> Iterator[Outcome]:
             raise UsageError(f"'all' makes every task as it is; {option} goes with one task.")
     check_workers(request.workers)
     failed = []
-    for name in task_names():
+    for name in list_tasks():
         try:
             yield run(dataclasses.replace(request, task=name, out=Path(request.out or ".") / name))
         except SynthbenchError as error:  # for example, missing source images
