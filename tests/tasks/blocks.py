@@ -7,8 +7,9 @@ from typing import Any
 import pyarrow as pa
 
 from synthbench.features import arrow_schema
-from synthbench.seeding import Draws, fingerprints
+from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Task
+from synthbench.tasks.row_ids import fingerprints
 
 
 def propose_all(task: Task, n: int = 60, split: str = "train", block: int = 0) -> Block:
@@ -31,4 +32,4 @@ def rows_of(task: Task, block: Block) -> list[dict[str, Any]]:
 
 
 def ids(task: Task, block: Block) -> list[int]:
-    return fingerprints(task.content(block)).tolist()
+    return fingerprints(task, block).tolist()
