@@ -444,39 +444,42 @@ def test_the_rows_of_a_listed_bucket_are_a_uniform_choice() -> None:
 def test_a_bucket_that_stalls_gives_all_it_has_and_the_others_fill_the_split() -> None:
     task = toy(7, 10**6, 10**6, 500, counted=False)
     drawn = rounds_of(task, small(train=330, iid=3))
-    # iid took one of the seven rows; 104 rows more are shared out over two buckets.
+    assert len(numbers_of(task, "train", 0)) == 6
     assert counts_of(drawn["iid"]) == {0: 1, 1: 1, 2: 1}
     assert counts_of(drawn["train"]) == {0: 6, 1: 162, 2: 162}
 
 
 def test_a_split_that_cannot_be_filled_ends_with_what_was_found_in_each_bucket() -> None:
+    task = toy(7, 20, 500, counted=False)
     with pytest.raises(SynthbenchError) as refused:
-        rounds_of(toy(7, 20, 500, counted=False), small(train=200, iid=2))
+        rounds_of(task, small(train=200, iid=2))
     assert not isinstance(refused.value, ParameterError)
+    first, second = (len(numbers_of(task, "train", bucket)) for bucket in (0, 1))
     assert str(refused.value) == (
-        "Split train of numbers cannot be filled: 200 rows asked for, 25 found before every "
-        "bucket was exhausted (bucket 0: 6 found, bucket 1: 19 found)."
+        f"Split train of numbers cannot be filled: 200 rows asked for, {first + second} found "
+        f"before every bucket was exhausted (bucket 0: {first} found, bucket 1: {second} found)."
     )
 
 
-def test_a_bucket_is_exhausted_after_so_many_barren_blocks_never_after_a_time() -> None:
+@pytest.mark.parametrize(("every", "windows"), [(150, 1), (20, 1), (10, 2)])
+def test_a_bucket_is_exhausted_when_too_few_rows_come_of_so_many_blocks(
+    every: int, windows: int
+) -> None:
     class Slow(Open):
-        """One new row in block 150, hidden among rows that are known."""
+        """One new row every few blocks, hidden among rows that are known; 30 of them in all."""
 
         def propose(self, draws: Any, n: int, split: Split, bucket: int) -> Any:
             asked.append(bucket)
             number = np.full(n, 0)
-            if bucket == 0 and len(asked) == 150:
-                number[n // 2] = 1
+            number[n // 2] = min(29, len(asked) // every)
             return Block({"bucket": np.full(n, bucket), "number": number})
 
     asked: list[int] = []
-    task = Slow(None, {"sizes": (2, 500), "counted": False})
-    plan = Plan({"train": {0: 3}})
-    sampler = SplitSampler(task, task.split("train"), plan, HERE)
-    with pytest.raises(SynthbenchError, match="3 rows asked for, 2 found"):
+    task = Slow(None, {"sizes": (30, 500), "counted": False})
+    sampler = SplitSampler(task, task.split("train"), Plan({"train": {0: 60}}), HERE)
+    with pytest.raises(SynthbenchError, match="60 rows asked for"):
         list(sampler.rounds())
-    assert len(asked) == 150 + STALL_BLOCKS
+    assert len(asked) == windows * STALL_BLOCKS
     assert sampler.tried == 32 * len(asked)
 
 
@@ -551,18 +554,13 @@ def test_the_number_of_workers_changes_nothing() -> None:
 
 
 def test_without_workers_no_block_is_made_that_is_not_needed() -> None:
-    class Counting(Numbers):
+    class Counting(Open):
         def propose(self, draws: Any, n: int, split: Split, bucket: int) -> Any:
             asked.append((split.name, bucket))
             return super().propose(draws, n, split, bucket)
 
     asked: list[tuple[str, int]] = []
     task = Counting(None, {"sizes": (10**9, 10**9, 10**9)})
-    rounds_of(task, small(train=64, iid=32, test=33))
-    assert collections.Counter(asked) == {
-        ("iid", 0): 1,
-        ("iid", 1): 1,
-        ("test", 2): 2,
-        ("train", 0): 1,
-        ("train", 1): 1,
-    }
+    plan = Plan({"train": {0: 32, 1: 33}})
+    rows_of(SplitSampler(task, task.split("train"), plan, HERE))
+    assert collections.Counter(asked) == {("train", 0): 1, ("train", 1): 2}
