@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synthbench.seeding import Draws
+from synthbench.seeding import Draws, total
 from synthbench.tasks.arithmetic.task import Arithmetic, DepthDistribution
 from synthbench.tasks.listops.distribution import OPERATORS, ListOpsDistribution
 from synthbench.tasks.listops.task import ListOps
@@ -382,6 +382,10 @@ def distributions():
             yield ListOpsDistribution(grammar, operators, strict)
     for p_op in (0.0, 0.2, 0.999):
         yield DepthDistribution(Grammar(p_op, 2, 2, 9, 50, operators=2, separators=1))
+
+
+def test_chances_are_added_up_from_left_to_right_in_every_python() -> None:
+    assert total([1.0, 1e100, 1.0, -1e100]) == 0.0  # `sum` of Python 3.12 gives 2
 
 
 @pytest.mark.parametrize("distribution", list(distributions()), ids=str)
