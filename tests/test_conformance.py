@@ -31,6 +31,7 @@ from synthbench.registry import list_tasks, make_task, task_class
 from synthbench.sampling.blocks import Rows, draw_candidates
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Task
+from synthbench.tasks.row_ids import fingerprints
 from tests.support import (
     IMAGELESS,
     draw_splits,
@@ -238,7 +239,6 @@ def elsewhere() -> dict[str, dict[str, list[str]]]:
     code = f"""
 import json
 from synthbench.registry import make_task, register
-from synthbench.tasks.row_ids import fingerprints
 from tests.support import draw_splits, id_texts
 from tests.toy_task import Addition
 register(Addition)

@@ -112,7 +112,6 @@ def test_what_is_finished_is_not_made_again(
     there = names(tmp_path / ".data.partial" / "dataset" / "data" / "default")
     assert len(there) >= 5  # of train, and those begun meanwhile
     tables = interrupting(monkeypatch, pq.ParquetWriter, "write_table", -1)
-    drawn = interrupting(monkeypatch, Numbers, "propose", -1)
     make(tmp_path / "data")
     assert len(tables) == 7 + 3 + 3  # of four shards of train, two of iid and two of test
     assert files(tmp_path / "data") == whole
