@@ -25,6 +25,7 @@ from synthbench.tasks.trees.distribution import (
 )
 from synthbench.tasks.trees.grammar import Grammar
 from synthbench.tasks.trees.growing import grow
+from tests.tasks.blocks import all_candidates
 
 PAPER = Grammar(p_op=0.3, min_args=2, max_args=5, max_depth=5, max_length=50, operators=4)
 
@@ -488,7 +489,7 @@ def test_every_shape_and_label_of_listops_has_its_chance_given_the_bucket(ties):
             exact[derived["dependency_depth"]][shape_of(text), derived["label"]] += chance
     for bucket, chances in exact.items():
         total = sum(chances.values())
-        block = task.propose(Draws({"test": 7}), 30_000, task.split("train"), bucket)
+        block = all_candidates(task, {"test": 7}, 30_000, bucket)
         texts = task.render(block)["text"].to_pylist()
         outcomes = zip(map(shape_of, texts), block["label"].tolist(), strict=True)
         assert_drawn_from(
@@ -581,7 +582,7 @@ def test_rows_are_distributed_as_if_drawn_and_thrown_away(task_class, candidate,
     found = thrown_away(task, candidate, split, tries, seed=8)
     for bucket, rows in found.items():
         assert len(rows) > 300
-        block = task.propose(Draws({"test": 8}), 2 * len(rows), split, bucket)
+        block = all_candidates(task, {"test": 8}, 2 * len(rows), bucket)
         columns = task.render(block)
         grown = [
             dict(zip(columns, row, strict=True))
