@@ -23,6 +23,7 @@ from synthbench.engine.engine import Asked, Engine
 from synthbench.errors import ExhaustedError
 from synthbench.features import Features, is_image
 from synthbench.generation.shards import rows_table
+from synthbench.sampling.plan import Plan, divide
 from synthbench.sampling.splits import SplitSampler
 from synthbench.tasks.base import Block, Task
 from synthbench.text import short
@@ -47,7 +48,6 @@ class _Chunk:
 
 def compare_with_files(
     task: Task,
-    sampler: SplitSampler,
     files: SplitFiles,
     directory: Path,
     chunks: list[bytes],
@@ -58,8 +58,7 @@ def compare_with_files(
 
     Args:
         task: the task.
-        sampler: gives the split's rows again.
-        files: the files; all are there and have the record's rows.
+        files: the split's files; all are there, and have as many rows as its record says.
         directory: the dataset directory.
         chunks: the digests of the chunks of the rows in the files.
         engine: where chunks are rendered and hashed.
@@ -68,6 +67,13 @@ def compare_with_files(
     Yields:
         How many rows were compared, chunk by chunk. It ends at the first row that differs.
     """
+    split, rows = files.split, files.record.rows
+    quotas = divide(task, split, rows)
+    if (exist := sum(quotas.values())) < rows:
+        text = f"{files.name} has {rows} rows, but only {exist} exist"
+        findings.add(MANIFEST, f"rows of {files.name}", text)
+        return
+    sampler = SplitSampler(task, split, Plan({split.name: quotas}), engine)
     row = 0
     try:
         for number, chunk in enumerate(_hashed(task, sampler, engine)):

@@ -15,13 +15,13 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from synthbench.dataset.digest import RowDigest, file_sha256, ids
+from synthbench.dataset.digest import RowDigest, file_sha256
 from synthbench.dataset.parquet import LARGEST_ROW, large_rows, read_batches
 from synthbench.errors import DatasetError
 from synthbench.features import Features, is_image
-from synthbench.seeding import fingerprints
 from synthbench.tasks.base import Split, Task
 from synthbench.tasks.images import png
+from synthbench.tasks.row_ids import fingerprints, ids, is_held_out
 from synthbench.text import one_line, short
 from synthbench.verification.findings import Findings
 
@@ -176,7 +176,7 @@ class _RowGroupChecks:
                 self._add(f"wrong {name}", text, number)
 
     def _check_parsed(self, rows: _Rows) -> None:
-        """Whether all rows are rows of the task, and have the ids of their content."""
+        """Whether all rows are rows of the task, with their ids, in a split that may have them."""
         indices, prints = self._fingerprints(rows)
         if not self._check_ids:
             return
@@ -186,12 +186,16 @@ class _RowGroupChecks:
         for index in np.flatnonzero(wrong).tolist():
             text = f"id is {short(there[index].as_py())}, the row's content gives {expected[index]}"
             self._add("wrong id", text, rows.numbers[index])
+        evaluation = self._row_group.split.evaluation
+        for index in np.flatnonzero(is_held_out(prints) != evaluation).tolist():
+            text = f"its id, {expected[index]}, is{' not' * evaluation} one of a held-out row"
+            self._add("row of another kind of split", text, rows.numbers[index])
 
     def _fingerprints(self, rows: _Rows) -> tuple[list[int], NDArray[np.uint64]]:
         """Indices and fingerprints of the rows that can be parsed; the others are halved out."""
         try:
             block = self._task.parse(rows.columns(self._task.inputs))
-            return list(range(len(rows.numbers))), fingerprints(self._task.content(block))
+            return list(range(len(rows.numbers))), fingerprints(self._task, block)
         except Exception as error:  # whatever a parser makes of what is no row
             if len(rows.numbers) < 2:
                 for number in rows.numbers:

@@ -15,14 +15,10 @@ from typing import Any
 
 from tqdm import tqdm
 
-from synthbench.dataset.dataset import MANIFEST, Dataset, columns_of
+from synthbench.dataset.dataset import Dataset, columns_of
 from synthbench.engine.engine import Asked, Engine, check_workers
 from synthbench.engine.open import open_engine
-from synthbench.errors import ParameterError
 from synthbench.progress import progress_bar
-from synthbench.sampling.plan import drawing_order, make_plan
-from synthbench.sampling.seen import FingerprintSet
-from synthbench.sampling.splits import SplitSampler
 from synthbench.tasks.base import Task
 from synthbench.tasks.images.locations import SourceDir, use_source_dir
 from synthbench.tasks.images.task import ImageTask
@@ -310,26 +306,14 @@ class _Checking:
         Yields:
             Names of the splits that could not be made again, because faults were found in them.
         """
-        records = {files.split.name: files.record for files in splits}
-        if len(records) < len(task.splits):  # what the others get depends on the missing ones
-            yield from (files.name for files in splits)
-            return
-        try:
-            plan = make_plan(task, {name: record.rows for name, record in records.items()})
-        except ParameterError as error:
-            self.findings.add(MANIFEST, f"rows of {task.variant}", f"cannot be made: {error}")
-            return
-        seen: dict[int, FingerprintSet] = {}
-        by_name = {files.split.name: files for files in splits}
-        for split in drawing_order(task):
-            files = by_name[split.name]
-            if split.name not in chunks:
+        for files in splits:
+            if files.split.name not in chunks:
                 yield files.name
                 continue
             self.bar.set_postfix_str(f"{files.name} again")
-            sampler = SplitSampler(task, split, plan, seen, self.engine)
+            made = chunks[files.split.name]
             for rows in compare_with_files(
-                task, sampler, files, self.directory, chunks[split.name], self.engine, self.findings
+                task, files, self.directory, made, self.engine, self.findings
             ):
                 self.made_again += rows
                 self.bar.update(rows)
