@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from synthbench.dataset.dataset import Manifest
 from synthbench.engine.engine import Engine
 from synthbench.features import is_image
-from synthbench.registry import make_task, task_class, task_names
+from synthbench.registry import list_tasks, make_task, task_class
 from synthbench.sampling.blocks import Rows
 from synthbench.sampling.plan import make_plan
 from synthbench.sampling.splits import SplitSampler
@@ -33,7 +33,7 @@ def has_images(task: Task) -> bool:
 #: Every task that needs no source images, with each of its variants.
 IMAGELESS = [
     (name, variant)
-    for name in task_names()
+    for name in list_tasks()
     if not has_images(make_task(name))
     for variant in task_class(name).variants
 ]

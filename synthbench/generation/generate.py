@@ -24,15 +24,15 @@ from synthbench.dataset.staging import (
 from synthbench.engine.engine import Engine, check_workers
 from synthbench.engine.open import open_engine
 from synthbench.errors import SynthbenchError, UsageError
+from synthbench.generation.checkpoint import SplitCheckpoint
 from synthbench.generation.request import DatasetPlan, Request, plan_dataset
-from synthbench.generation.resume import SplitCheckpoint
 from synthbench.generation.shards import ShardPlan
-from synthbench.generation.writer import open_writer
+from synthbench.generation.split_writer import open_split_writer
 from synthbench.progress import progress_bar
-from synthbench.registry import task_names
+from synthbench.registry import list_tasks
 from synthbench.sampling.splits import SplitSampler
 from synthbench.tasks.base import Split, Task
-from synthbench.tasks.images.locations import SourceDir, use_source_dir
+from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.version import __version__
 
 
@@ -70,7 +70,7 @@ def generate(
         engine: "local" or "dask".
         scheduler: address of a running Dask scheduler.
         source_dir: where source images lie, for tasks made from images: a directory, several, or
-            a mapping from sources to directories; see `tasks.images.locations.use_source_dir`.
+            a mapping from sources to directories; see `tasks.images.source_dirs.use_source_dir`.
         overwrite: replace a finished dataset, or an interrupted run with other options.
         progress: show a bar on standard error, if that is a terminal.
 
@@ -173,7 +173,7 @@ def _make_split(
     quotas = plan.quotas[task.variant]
     rows = quotas.rows(split.name)
     shard_plan = ShardPlan.of(task, staging.path, split.name, rows, plan.shard_rows)
-    with open_writer(engine, shard_plan, checkpoint.shards, checkpoint.save) as writer:
+    with open_split_writer(engine, shard_plan, checkpoint.shards, checkpoint.save) as writer:
         seen = checkpoint.restore(writer.add_finished_rows)
         bar.update(checkpoint.rows)
         if checkpoint.record is not None:
@@ -214,7 +214,7 @@ def run_all(request: Request) -> Iterator[Outcome]:
             raise UsageError(f"'all' makes every task as it is; {option} goes with one task.")
     check_workers(request.workers)
     failed = []
-    for name in task_names():
+    for name in list_tasks():
         try:
             yield run(dataclasses.replace(request, task=name, out=Path(request.out or ".") / name))
         except SynthbenchError as error:  # for example, missing source images

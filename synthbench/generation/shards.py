@@ -129,7 +129,7 @@ def make_shard(
         OSError: the file cannot be written.
     """
     digest = RowDigest(spec.features)
-    with _open_writer(place, spec.features) as file:
+    with _open_parquet_file(place, spec.features) as file:
         for group in _row_groups(_own_rows(tables, spec, digest), spec.group_rows):
             # One chunk a group, so that the bytes do not depend on how the rows came.
             file.write_table(group.combine_chunks(), row_group_size=group.num_rows)
@@ -219,7 +219,7 @@ def make_shards(
 
 
 @contextlib.contextmanager
-def _open_writer(place: Path | io.BytesIO, features: Features) -> Iterator[pq.ParquetWriter]:
+def _open_parquet_file(place: Path | io.BytesIO, features: Features) -> Iterator[pq.ParquetWriter]:
     with contextlib.ExitStack() as opened:
         if isinstance(place, Path):
             # As bytes: pyarrow encodes text as UTF-8, which not every path can be.

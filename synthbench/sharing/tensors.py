@@ -28,7 +28,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.errors import DatasetError, SynthbenchError
-from synthbench.evaluation.answers import LABEL
+from synthbench.evaluation.final_answer import LABEL
 from synthbench.features import Feature, is_image, label_names, value
 from synthbench.sharing.parts import BATCH_ROWS, Part
 from synthbench.tasks.base import Task

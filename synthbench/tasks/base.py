@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from synthbench.errors import check_whole_number, unknown_name
 from synthbench.features import Feature, label_names
 from synthbench.seeding import Draws
-from synthbench.tasks.answers import read_class, read_label
 from synthbench.tasks.parameters import Parameters, parameter
+from synthbench.tasks.reading import read_class, read_label
 from synthbench.tasks.tokens import Vocabulary
 
 #: What a task's module needs of this package, beside draws, features and errors.

@@ -20,7 +20,7 @@ from synthbench.engine.engine import Asked, Engine, check_workers
 from synthbench.engine.open import open_engine
 from synthbench.progress import progress_bar
 from synthbench.tasks.base import Task
-from synthbench.tasks.images.locations import SourceDir, use_source_dir
+from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.tasks.images.task import ImageTask
 from synthbench.text import printable
 from synthbench.verification.again import compare_with_files

@@ -34,7 +34,7 @@ from synthbench.features import arrow_schema
 from synthbench.generation.generate import run
 from synthbench.generation.request import Request
 from synthbench.generation.shards import ShardPlan, make_shard, rows_table
-from synthbench.registry import make_task, task_names
+from synthbench.registry import list_tasks, make_task
 from synthbench.sampling.blocks import Round
 from synthbench.sampling.plan import make_plan
 from synthbench.sampling.splits import SplitSampler
@@ -149,7 +149,7 @@ def main() -> None:
     chosen = parser.parse_args()
     parameters = dict(word.split("=", 1) for word in chosen.set)
     print(machine(), f"\n{chosen.workers} workers, load {os.getloadavg()[0]:.1f}")
-    for name in chosen.tasks or task_names():
+    for name in chosen.tasks or list_tasks():
         try:
             measure(make_task(name, parameters=parameters), chosen.workers, chosen.rows)
         except SynthbenchError as error:
