@@ -67,7 +67,8 @@ FORGERIES = {
         ("grid-count", {"train": 6, "iid": 3, "test": 7}, {"parameters": {"fill": 0.7}}),
         {"claims": claim(fill=0.8)}, "train", 0),
     "another seed than claimed": (
-        ("arithmetic", LISTOPS, {"parameters": FEW, "seed": 1}), {"claims": claim_seed}, "train", 0),
+        ("arithmetic", LISTOPS, {"parameters": FEW, "seed": 1}),
+        {"claims": claim_seed}, "train", 0),
     "clusters inverted": (("clusters", {"test": 8}, {}), {"rows": invert_clusters}, "test", 0),
     "two rows exchanged": (
         ("grid-count", {"train": 6, "iid": 3, "test": 7}, {}),
