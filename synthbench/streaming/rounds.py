@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 Batch = dict[str, NDArray[Any]]
 Rows = tuple[Block, NDArray[np.uint64]]
 
-#: Rows of a round, about; a task with heavy rows makes smaller ones. So do evaluation splits: their
-#: rows may be rare among those proposed, and the first batch should come within a second.
-ROUND_ROWS, EVALUATION_ROUND_ROWS = 65_536, 4_096
+#: Rows of a round, about; a task with heavy rows makes smaller ones. Rows of evaluation splits are
+#: the costly ones, and whoever streams them wants to see the first soon.
+ROUND_ROWS, EVALUATION_ROUND_ROWS = 65_536, 8_192
 
 
 def stream(
@@ -54,8 +54,8 @@ def stream(
     """Endless batches of fresh rows in the split's balance.
 
     No row is held out, whatever the split, so no dataset of any seed has it for evaluation. None
-    comes twice in a round: some ten thousand rows of train, some thousand of an evaluation split.
-    Beyond a round, rows of small buckets come again.
+    comes twice in a round of some ten thousand rows. Beyond a round, rows of small buckets come
+    again.
 
     Args:
         task: name of the task.
@@ -118,11 +118,11 @@ class Rounds:
     def __init__(self, task: Task, split: str, batch_size: int = 512) -> None:
         check_whole_number("Batch size", batch_size, least=1)
         chosen = task.split(split)
-        most = EVALUATION_ROUND_ROWS if chosen.evaluation else ROUND_ROWS
+        round_rows = EVALUATION_ROUND_ROWS if chosen.evaluation else ROUND_ROWS
         # Rows of an evaluation split are proposed as ever, but those that are held out are not had.
         self._split = dataclasses.replace(chosen, evaluation=False)
         self._task, self._batch_size = task, batch_size
-        self.batches = max(1, min(most, task.round_rows) // batch_size)
+        self.batches = max(1, min(round_rows, task.round_rows) // batch_size)
         wanted = self.batches * batch_size
         there = [rows_there(task, self._split, bucket, wanted) for bucket in self._split.buckets]
         if None not in there:
