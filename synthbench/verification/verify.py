@@ -139,7 +139,7 @@ def verify(
         >>> manifest = synthbench.generate("parity", preset="small")
         >>> report = synthbench.verify("parity")
         >>> report.ok, report.made_again, report.checked["rows"]
-        (True, True, 202)
+        (True, True, 200)
     """
     check_workers(workers)
     dataset = Dataset.open(path)
