@@ -23,8 +23,12 @@ if TYPE_CHECKING:
     from synthbench.generation.cache import load_dataset
     from synthbench.generation.generate import generate
     from synthbench.registry import list_tasks, register
+    from synthbench.sharing.export import export
+    from synthbench.sharing.push import push
     from synthbench.streaming.rounds import stream
     from synthbench.tasks.base import Task
+    from synthbench.training.train import train
+    from synthbench.training.validate import validate
     from synthbench.verification.verify import VerificationReport, verify
 
 from synthbench.version import __version__ as __version__
@@ -42,13 +46,17 @@ __all__ = [
     "VerificationReport",
     "audit",
     "evaluate",
+    "export",
     "generate",
     "list_tasks",
     "load_dataset",
+    "push",
     "register",
     "score",
     "solve",
     "stream",
+    "train",
+    "validate",
     "verify",
 ]
 
@@ -65,13 +73,17 @@ _MODULES = {
     "VerificationReport": "verification.verify",
     "audit": "auditing.audit",
     "evaluate": "evaluation.evaluate",
+    "export": "sharing.export",
     "generate": "generation.generate",
     "list_tasks": "registry",
     "load_dataset": "generation.cache",
+    "push": "sharing.push",
     "register": "registry",
     "score": "evaluation.evaluate",
     "solve": "evaluation.evaluate",
     "stream": "streaming.rounds",
+    "train": "training.train",
+    "validate": "training.validate",
     "verify": "verification.verify",
 }
 

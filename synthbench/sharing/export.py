@@ -84,6 +84,13 @@ def export(
             rows, a place that is taken, or source images that are missing.
         DatasetError: the directory holds no whole dataset.
         SynthbenchError: it cannot be written, or a package is missing.
+
+    Example:
+        >>> import synthbench
+        >>> manifest = synthbench.generate("parity", preset="small")
+        >>> sizes = synthbench.export("parity", "jsonl", "exported", splits=["test"])
+        >>> sorted(sizes)
+        ['default/test.jsonl', 'export.json']
     """
     if to not in FORMATS:
         raise unknown_name("format", to, FORMATS)

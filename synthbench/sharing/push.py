@@ -102,6 +102,13 @@ def push(
         UsageError: no name of a repository or of a branch, or source images that are missing.
         DatasetError: the directory holds no whole dataset, or its card is of another one.
         SynthbenchError: there is no token, or the Hub cannot be reached or refuses.
+
+    Example:
+        >>> import synthbench
+        >>> manifest = synthbench.generate("parity", preset="small")
+        >>> planned = synthbench.push("parity", "someone/parity", dry_run=True)
+        >>> sorted(planned.files)[:2], planned.done
+        (['README.md', 'data/default/test-00000-of-00001.parquet'], False)
     """
     try:
         from huggingface_hub import HfApi

@@ -14,7 +14,7 @@ import synthbench
 from synthbench import progress
 from synthbench.engine.pool import WorkerPool
 from synthbench.sharing.export import export
-from synthbench.train.training import train
+from synthbench.training.train import train
 from tests.support import ROOT, environment
 
 pytestmark = pytest.mark.slow
