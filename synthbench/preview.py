@@ -143,7 +143,7 @@ def sample_rows(task: Task, split: str, rows: int) -> list[dict[str, Any]]:
     chosen = task.split(split)
     sizes = {one.name: rows if one is chosen or one == chosen else 1 for one in task.splits}
     plan = make_plan(task, sizes, at_most=True)
-    sampler = SplitSampler(task, chosen, plan, {}, Engine(None, 1))
+    sampler = SplitSampler(task, chosen, plan, Engine(None, 1))
     drawn: list[dict[str, Any]] = []
     for batch in sampler.rounds():
         rendered = task.render(batch.rows().block)

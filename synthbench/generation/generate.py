@@ -30,8 +30,6 @@ from synthbench.generation.shards import ShardPlan
 from synthbench.generation.split_writer import open_split_writer
 from synthbench.progress import progress_bar
 from synthbench.registry import list_tasks
-from synthbench.sampling.plan import drawing_order
-from synthbench.sampling.seen import FingerprintSet
 from synthbench.sampling.splits import SplitSampler
 from synthbench.tasks.base import Split, Task
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
@@ -149,11 +147,10 @@ def run(request: Request) -> Outcome:
             for task in plan.tasks:
                 engine.check(task)
                 records[task.variant], seconds[task.variant] = {}, {}
-                seen: dict[int, FingerprintSet] = {}  # fingerprints by bucket, of all splits
-                for split in drawing_order(task):
+                for split in task.splits:
                     started = time.perf_counter()
                     bar.set_postfix_str(f"{task.variant}/{split.name}")
-                    record = _make_split(plan, task, split, seen, engine, staging, bar)
+                    record = _make_split(plan, task, split, engine, staging, bar)
                     records[task.variant][split.name] = record
                     seconds[task.variant][split.name] = time.perf_counter() - started
             manifest = plan.manifest(records)
@@ -167,7 +164,6 @@ def _make_split(
     plan: DatasetPlan,
     task: Task,
     split: Split,
-    seen: dict[int, FingerprintSet],
     engine: Engine,
     staging: Staging,
     bar: tqdm[Any],
@@ -178,11 +174,11 @@ def _make_split(
     rows = quotas.rows(split.name)
     shard_plan = ShardPlan.of(task, staging.path, split.name, rows, plan.shard_rows)
     with open_split_writer(engine, shard_plan, checkpoint.shards, checkpoint.save) as writer:
-        checkpoint.restore(seen, writer.add_finished_rows)
+        seen = checkpoint.restore(writer.add_finished_rows)
         bar.update(checkpoint.rows)
         if checkpoint.record is not None:
             return checkpoint.record
-        sampler = SplitSampler(task, split, quotas, seen, engine, state=checkpoint.state)
+        sampler = SplitSampler(task, split, quotas, engine, state=checkpoint.state, seen=seen)
         emitted, state = checkpoint.emitted, sampler.state()
         for drawn in sampler.rounds():
             # The state before the round: a resumed run makes the round again.

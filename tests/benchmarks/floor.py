@@ -111,8 +111,7 @@ def _stream(
 ) -> tuple[Batch, float]:
     """A stream's first batch, and how many a second are ready to be trained on after it."""
     task = _task(study)
-    sizes = {split.name: study.rows.get(split.name, split.rows) for split in task.splits}
-    source = Rounds(task, "train", batch_size, sizes)
+    source = Rounds(task, "train", batch_size)
     cpu = torch.device("cpu")
     batches = StreamBatches(source, batch_size, Encoding.of(task), engine, cpu)
     first, step = batches.batch(0), source.batches

@@ -200,7 +200,8 @@ def test_wrong_choices_are_refused_before_any_work(changes, message, tmp_path):
 def test_two_runs_at_once_show_what_layer_normalisation_does_out_of_distribution(tmp_path):
     printed = run_python(f"""
 import dataclasses
-from synthbench.train import recipes, validate
+from synthbench.training import recipes
+from synthbench.training.validate import validate
 study = recipes.find_study("identity", "paper")
 small = tuple(
     dataclasses.replace(one, steps=400, learning_rate=3e-3, schedule="one-cycle", validate_every=50,
