@@ -2,7 +2,7 @@
 
     >>> import synthbench
     >>> manifest = synthbench.generate("ctl", seed=0, preset="small")  # in the directory `ctl`
-    >>> rows = synthbench.Dataset.open("ctl").rows("forward", "test")
+    >>> rows = synthbench.DatasetDirectory.open("ctl").rows("forward", "test")
     >>> predictions = {row["id"]: synthbench.solve("ctl", row["text"]) for row in rows}
     >>> synthbench.evaluate("ctl", predictions, split="test").accuracy
     1.0
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from synthbench.auditing.audit import Audit, audit
-    from synthbench.dataset.dataset import Dataset, Manifest
+    from synthbench.dataset.dataset import DatasetDirectory, Manifest
     from synthbench.errors import DatasetError, ParameterError, SynthbenchError, UsageError
     from synthbench.evaluation.evaluate import Report, evaluate, score, solve
     from synthbench.evaluation.held_out import held_out
@@ -36,7 +36,7 @@ from synthbench.version import __version__ as __version__
 
 __all__ = [
     "Audit",
-    "Dataset",
+    "DatasetDirectory",
     "DatasetError",
     "Manifest",
     "ParameterError",
@@ -64,7 +64,7 @@ __all__ = [
 
 _MODULES = {
     "Audit": "auditing.audit",
-    "Dataset": "dataset.dataset",
+    "DatasetDirectory": "dataset.dataset",
     "DatasetError": "errors",
     "Manifest": "dataset.dataset",
     "ParameterError": "errors",

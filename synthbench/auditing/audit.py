@@ -26,7 +26,7 @@ from synthbench.auditing.shortcuts import choose_shortcuts
 from synthbench.auditing.statistics import NEAR
 from synthbench.auditing.tables import sections_text
 from synthbench.auditing.variant import AuditedVariant
-from synthbench.dataset.dataset import Dataset
+from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import SynthbenchError
 from synthbench.progress import progress_bar
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
@@ -133,7 +133,7 @@ def audit(
 
 
 def _audit(directory: str | Path, variant: str | None, progress: bool) -> Audit:
-    dataset = Dataset.open(directory)
+    dataset = DatasetDirectory.open(directory)
     names = list(dataset.manifest.variants) if variant is None else [dataset.variant(variant)]
     with progress_bar(progress, unit=" parts", leave=False) as bar:
         variants = {name: _audit_variant(dataset, name, bar) for name in names}
@@ -141,7 +141,7 @@ def _audit(directory: str | Path, variant: str | None, progress: bool) -> Audit:
     return Audit(manifest.task, manifest.seed, manifest.parameters, __version__, variants)
 
 
-def _audit_variant(dataset: Dataset, variant: str, bar: tqdm[None]) -> VariantAudit:
+def _audit_variant(dataset: DatasetDirectory, variant: str, bar: tqdm[None]) -> VariantAudit:
     subject = AuditedVariant.open(dataset, variant)
 
     def step(what: str) -> None:

@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from synthbench.dataset.dataset import Dataset
+from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.files import usable_path
 from synthbench.dataset.staging import check_whole, write_json
 from synthbench.errors import SynthbenchError, UsageError, unknown_name
@@ -96,7 +96,7 @@ def export(
         raise unknown_name("format", to, FORMATS)
     form, place = FORMATS[to], usable_path("Output", out)
     with use_source_dir(source_dir):
-        dataset = Dataset.open(directory)
+        dataset = DatasetDirectory.open(directory)
         tasks = _choose_tasks(dataset, variants, to)
         names = _choose_splits(dataset, tasks, splits, form)
         _check_place(place, dataset, form, overwrite)
@@ -120,7 +120,7 @@ def export(
                 ) from error
 
 
-def _choose_tasks(dataset: Dataset, variants: Sequence[str] | None, to: str) -> list[Task]:
+def _choose_tasks(dataset: DatasetDirectory, variants: Sequence[str] | None, to: str) -> list[Task]:
     there = list(dataset.manifest.variants)
     chosen = list(dict.fromkeys(map(dataset.variant, variants or there)))
     tasks = [dataset.make_task(name) for name in chosen]
@@ -135,7 +135,7 @@ def _choose_tasks(dataset: Dataset, variants: Sequence[str] | None, to: str) -> 
 
 
 def _choose_splits(
-    dataset: Dataset, tasks: Sequence[Task], splits: Sequence[str] | None, form: Format
+    dataset: DatasetDirectory, tasks: Sequence[Task], splits: Sequence[str] | None, form: Format
 ) -> list[str]:
     there = list(dataset.manifest.variants[tasks[0].variant])
     if not splits:
@@ -146,7 +146,7 @@ def _choose_splits(
     return [name for name in there if name in splits]
 
 
-def _check_place(place: Path, dataset: Dataset, form: Format, overwrite: bool) -> None:
+def _check_place(place: Path, dataset: DatasetDirectory, form: Format, overwrite: bool) -> None:
     """Refuse a place that is taken, or that is not where such a thing belongs."""
     home, name = dataset.path.resolve(), repr(str(place))
     if form.is_file and (place.resolve().parent != home or place.suffix != ".json"):

@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from synthbench.dataset.dataset import MANIFEST, Dataset
+from synthbench.dataset.dataset import MANIFEST, DatasetDirectory
 from synthbench.dataset.files import regular_file
 from synthbench.dataset.staging import check_whole
 from synthbench.errors import DatasetError, SynthbenchError, UsageError
@@ -117,7 +117,7 @@ def push(
             "Pushing needs huggingface_hub: pip install 'synthbench[hub]'."
         ) from None
     _check_names(repo_id, revision)
-    dataset = Dataset.open(Path(directory))
+    dataset = DatasetDirectory.open(Path(directory))
     check_whole(dataset)
     url = f"{HfApi().endpoint}/datasets/{repo_id}"
     with use_source_dir(source_dir), dataset.unreplaced():
@@ -147,7 +147,7 @@ def _check_names(repo_id: str, revision: str | None) -> None:
         raise UsageError(f"Revision {revision!r}: expected the name of a branch.")
 
 
-def _read_card(dataset: Dataset) -> dict[str, Any]:
+def _read_card(dataset: DatasetDirectory) -> dict[str, Any]:
     """The card's front matter, if manifest and card agree with each other."""
     findings = Findings()
     check_card(dataset, make_tasks(dataset, findings), findings)
@@ -157,7 +157,7 @@ def _read_card(dataset: Dataset) -> dict[str, Any]:
     return front
 
 
-def _files(dataset: Dataset) -> dict[str, int]:
+def _files(dataset: DatasetDirectory) -> dict[str, int]:
     """The files that belong to a dataset, with their sizes."""
     names = [CARD, MANIFEST]
     for variant, splits in dataset.manifest.variants.items():
@@ -166,7 +166,7 @@ def _files(dataset: Dataset) -> dict[str, int]:
     return {name: regular_file(dataset.path, name).stat().st_size for name in names}
 
 
-def _upload(dataset: Dataset, planned: Push) -> Push:
+def _upload(dataset: DatasetDirectory, planned: Push) -> Push:
     from huggingface_hub import HfApi, get_token
 
     if get_token() is None:

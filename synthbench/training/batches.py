@@ -19,7 +19,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from synthbench.dataset.dataset import Dataset
+from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.engine.engine import Asked, Engine
 from synthbench.errors import DatasetError, ParameterError, UsageError
 from synthbench.seeding import Draws
@@ -55,7 +55,7 @@ class Batch(NamedTuple):
         )
 
 
-def read_split(dataset: Dataset, variant: str, split: str, encoding: Encoding) -> Rows:
+def read_split(dataset: DatasetDirectory, variant: str, split: str, encoding: Encoding) -> Rows:
     """All rows of a split of a dataset directory.
 
     Raises:
@@ -66,7 +66,7 @@ def read_split(dataset: Dataset, variant: str, split: str, encoding: Encoding) -
 
 
 def read_split_with(
-    dataset: Dataset, variant: str, split: str, encoding: Encoding, columns: Sequence[str]
+    dataset: DatasetDirectory, variant: str, split: str, encoding: Encoding, columns: Sequence[str]
 ) -> tuple[Rows, pa.Table]:
     """All rows of a split, and some of its columns as they are stored; raises as `read_split`."""
     parts, kept = [], []

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from synthbench.dataset.dataset import Dataset
+from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.staging import finished
 from synthbench.errors import UsageError
 from synthbench.generation.generate import generate
@@ -40,7 +40,7 @@ class DataRequest:
     insisted: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     stream: bool = False
 
-    def find(self, path: Path) -> Dataset | None:
+    def find(self, path: Path) -> DatasetDirectory | None:
         """The dataset at a place, None where there is nothing yet.
 
         Raises:
@@ -53,7 +53,7 @@ class DataRequest:
             self._check(there)
         return there
 
-    def make(self, path: Path, workers: int, progress: bool, overwrite: bool) -> Dataset:
+    def make(self, path: Path, workers: int, progress: bool, overwrite: bool) -> DatasetDirectory:
         """Make the dataset at a place where there is none yet.
 
         Args:
@@ -76,9 +76,9 @@ class DataRequest:
             overwrite=overwrite,
             progress=progress,
         )
-        return Dataset.open(path)
+        return DatasetDirectory.open(path)
 
-    def plan(self, variant: str, there: Dataset | None) -> tuple[Task, dict[str, int]]:
+    def plan(self, variant: str, there: DatasetDirectory | None) -> tuple[Task, dict[str, int]]:
         """The task and the rows of each split: of the dataset that is there, or is to be made.
 
         Raises:
@@ -96,7 +96,7 @@ class DataRequest:
     def _rows(self) -> dict[str, int]:
         return {**self.rows, **({"train": _STREAM_TRAIN_ROWS} if self.stream else {})}
 
-    def _check(self, dataset: Dataset) -> None:
+    def _check(self, dataset: DatasetDirectory) -> None:
         manifest = dataset.manifest
         if manifest.task != self.task:
             raise UsageError(

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from synthbench.dataset.dataset import Dataset
+from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import DatasetError
 from synthbench.training.batches import read_split
 from synthbench.training.directory import RunDirectory
@@ -36,7 +36,7 @@ class FinishedRun:
 
     path: Path
     recipe: Recipe
-    dataset: Dataset
+    dataset: DatasetDirectory
     variant: str
     encoding: Encoding
     model: nn.Module
@@ -71,7 +71,7 @@ def open_run(path: str | Path, data: str | Path | None = None) -> FinishedRun:
         raise DatasetError(
             f"The run at {str(path)!r} is not finished; its `synthbench train` goes on with it."
         )
-    dataset = Dataset.open(data or result["dataset"])
+    dataset = DatasetDirectory.open(data or result["dataset"])
     splits = dataset.manifest.variants.get(command["variant"], {})
     if command["data"]["digests"] != {name: split.digest for name, split in splits.items()}:
         raise DatasetError(

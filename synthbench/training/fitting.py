@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import torch
 
-from synthbench.dataset.dataset import Dataset
+from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import ParameterError
 from synthbench.features import arrow_schema
 from synthbench.preview import sample_rows
@@ -42,7 +42,7 @@ class Trial:
     sizes: Mapping[str, int]
 
     @classmethod
-    def of(cls, request: DataRequest, variant: str, there: Dataset | None) -> Trial:
+    def of(cls, request: DataRequest, variant: str, there: DatasetDirectory | None) -> Trial:
         """A few rows of the dataset that is there, or of the one that is to be made.
 
         Raises:

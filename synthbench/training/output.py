@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from synthbench.dataset.dataset import MANIFEST, Dataset
+from synthbench.dataset.dataset import MANIFEST, DatasetDirectory
 from synthbench.dataset.places import LOCK, workplace_of
 from synthbench.errors import DatasetError, UsageError
 
@@ -68,7 +68,7 @@ def _is_dataset(place: Path) -> bool:
     if not (place / MANIFEST).is_file():
         return False
     try:
-        Dataset.open(place)
+        DatasetDirectory.open(place)
     except DatasetError:
         return False  # many programs have a manifest.json
     return True

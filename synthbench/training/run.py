@@ -13,7 +13,7 @@ import pyarrow as pa
 import torch
 from torch import nn
 
-from synthbench.dataset.dataset import Dataset
+from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.engine.open import open_engine
 from synthbench.errors import DatasetError
 from synthbench.evaluation.evaluate import evaluate
@@ -56,7 +56,9 @@ class _EvaluationSplit:
     judged: pa.Table
 
     @classmethod
-    def read(cls, dataset: Dataset, task: Task, split: str, encoding: Encoding) -> _EvaluationSplit:
+    def read(
+        cls, dataset: DatasetDirectory, task: Task, split: str, encoding: Encoding
+    ) -> _EvaluationSplit:
         groups = [breakdown.column for breakdown in task.breakdowns]
         columns = list(dict.fromkeys(["id", *(task.judged_by or task.columns), *groups]))
         rows, judged = read_split_with(dataset, task.variant, split, encoding, columns)
@@ -86,7 +88,7 @@ class Run:
 
     study: Study
     recipe: Recipe
-    dataset: Dataset
+    dataset: DatasetDirectory
     variant: str
     seed: int
     setting: Setting

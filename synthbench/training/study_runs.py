@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from synthbench.dataset.dataset import Dataset
+from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.engine.open import open_engine
 from synthbench.progress import progress_bar
 from synthbench.training.data import DataRequest
@@ -20,7 +20,7 @@ from synthbench.training.setting import Setting
 def check_runs(
     study: Study,
     request: DataRequest,
-    dataset: Dataset | None,
+    dataset: DatasetDirectory | None,
     setting: Setting,
     path: Path,
     overwrite: bool,
@@ -40,7 +40,7 @@ def _directory(path: Path, variant: str, recipe: Recipe, seed: int) -> RunDirect
 
 
 def runs_of(
-    study: Study, dataset: Dataset, setting: Setting, stream: bool, path: Path
+    study: Study, dataset: DatasetDirectory, setting: Setting, stream: bool, path: Path
 ) -> list[tuple[RunDirectory, Run]]:
     """All runs and where they lie, in the table's order."""
     return [

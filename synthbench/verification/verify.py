@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from synthbench.dataset.dataset import MANIFEST, Dataset, columns_of
+from synthbench.dataset.dataset import MANIFEST, DatasetDirectory, columns_of
 from synthbench.dataset.parquet import read_batches
 from synthbench.engine.engine import Asked, Engine, check_workers
 from synthbench.engine.open import open_engine
@@ -125,7 +125,7 @@ def verify(
         (True, 202)
     """
     check_workers(workers)
-    dataset = Dataset.open(path)
+    dataset = DatasetDirectory.open(path)
     findings = Findings()
     with use_source_dir(source_dir), dataset.unreplaced():
         tasks = make_tasks(dataset, findings)

@@ -204,7 +204,7 @@ def test_characters_that_no_path_can_have_are_wrong_usage(name: str, good: Path)
         lambda: synthbench.audit(name),
         lambda: synthbench.evaluate(name, {}),
         lambda: export(good, "jsonl", name),
-        lambda: synthbench.Dataset.open(name),
+        lambda: synthbench.DatasetDirectory.open(name),
     ):
         with pytest.raises(UsageError, match="cannot be a path"):
             use()

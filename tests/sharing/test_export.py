@@ -68,7 +68,7 @@ def test_the_same_export_has_the_same_bytes(to: str, tiny: Tiny, tmp_path: Path)
 def test_an_export_tells_what_it_was_made_from(tiny: Tiny, tmp_path: Path) -> None:
     export(tiny("ctl"), "tsv", tmp_path / "out", variants=["backward"], splits=["test", "iid"])
     told = json.loads((tmp_path / "out" / MARKER).read_text("utf-8"))
-    manifest = synthbench.Dataset.open(tiny("ctl")).manifest
+    manifest = synthbench.DatasetDirectory.open(tiny("ctl")).manifest
     assert told["variants"] == {
         "backward": {
             name: {"rows": 40, "digest": manifest.variants["backward"][name].digest}

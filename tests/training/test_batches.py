@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import synthbench
-from synthbench.dataset.dataset import Dataset
+from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.engine.open import open_engine
 from synthbench.errors import DatasetError, ParameterError, UsageError
 from synthbench.registry import make_task
@@ -156,7 +156,7 @@ def test_evaluation_takes_every_row_once_and_bounds_what_a_batch_holds():
 
 
 def test_a_split_is_read_whole_and_in_order(tmp_path):
-    dataset = Dataset.open(make_ctl(tmp_path / "ctl"))
+    dataset = DatasetDirectory.open(make_ctl(tmp_path / "ctl"))
     encoding = Encoding.of(dataset.manifest.make_task("forward"))
     rows = read_split(dataset, "forward", "train", encoding)
     labels = [row["label"] for row in dataset.rows("forward", "train", ["label"])]
@@ -164,7 +164,7 @@ def test_a_split_is_read_whole_and_in_order(tmp_path):
 
 
 def test_rows_of_another_task_are_an_error_that_names_the_split(tmp_path):
-    dataset = Dataset.open(make_ctl(tmp_path / "ctl"))
+    dataset = DatasetDirectory.open(make_ctl(tmp_path / "ctl"))
     with pytest.raises(DatasetError, match=r"split 'test'.*is not a token; allowed are"):
         read_split(dataset, "forward", "test", Encoding.of(make_task("parity")))
 

@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from synthbench.cli.main import _run, commands
-from synthbench.dataset.dataset import Dataset
+from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import DatasetError, ParameterError, SynthbenchError, UsageError
 from synthbench.evaluation.evaluate import evaluate
 from synthbench.generation.generate import generate
@@ -89,7 +89,11 @@ def test_every_split_is_read_once_and_through_the_dataset_that_was_opened(
     tmp_path, data, monkeypatch
 ):
     opened, read, looked_up = [], [], []
-    open_dataset, batches, find_study = Dataset.open, Dataset.batches, training.find_study
+    open_dataset, batches, find_study = (
+        DatasetDirectory.open,
+        DatasetDirectory.batches,
+        training.find_study,
+    )
 
     def noting_open(path):
         opened.append(path)
@@ -104,8 +108,8 @@ def test_every_split_is_read_once_and_through_the_dataset_that_was_opened(
         looked_up.append(arguments)
         return find_study(*arguments)
 
-    monkeypatch.setattr(Dataset, "open", noting_open)
-    monkeypatch.setattr(Dataset, "batches", noting_batches)
+    monkeypatch.setattr(DatasetDirectory, "open", noting_open)
+    monkeypatch.setattr(DatasetDirectory, "batches", noting_batches)
     monkeypatch.setattr(training, "find_study", noting_study)
     run(tmp_path / "run", data)
     assert opened == [data]
@@ -215,7 +219,7 @@ def test_a_stream_trains_on_fresh_rows(tmp_path):
         progress=False,
         recipe={"steps": 10},
     )
-    dataset = Dataset.open(tmp_path / "run" / "data")
+    dataset = DatasetDirectory.open(tmp_path / "run" / "data")
     assert dataset.manifest.variants["forward"]["train"].rows == 100
     assert result["stream"]
     # An epoch of a stream is as many rows as the paper's train split.
