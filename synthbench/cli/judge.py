@@ -20,15 +20,26 @@ from synthbench.cli.options import (
 
 @click.command(cls=WithExamples, epilog="synthbench verify listops")
 @directory_argument
+@click.option("--fast", is_flag=True, help="Do not make the dataset again.")
 @click.option("--workers", type=int, metavar="N", help="At most 256. Default: the usable cores.")
 @source_option
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.option("--quiet", is_flag=True, help="No bar.")
-def verify(directory: str, workers: int | None, source_dir: Sequence[str], quiet: bool) -> int:
-    """Derive every row of a dataset again, from its files alone."""
+def verify(
+    directory: str,
+    fast: bool,
+    workers: int | None,
+    source_dir: Sequence[str],
+    as_json: bool,
+    quiet: bool,
+) -> int:
+    """Check every row of DIR, then make the dataset again and compare."""
+    import json
+
     from synthbench.verification.verify import verify as check
 
-    report = check(directory, workers=workers, source_dir=source_dir, progress=not quiet)
-    show(str(report))
+    report = check(directory, fast=fast, workers=workers, source_dir=source_dir, progress=not quiet)
+    show(json.dumps(report.to_dict(), indent=2) if as_json else str(report))
     return 0 if report.ok else 1
 
 
