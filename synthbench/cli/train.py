@@ -51,7 +51,7 @@ stream_option = click.option(
 @profile_option
 @click.option("--study", default="main", show_default=True, metavar="NAME", help="Or an ablation.")
 @variant_option
-@click.option("--data", metavar="DIR", help="A dataset; made there if there is none yet.")
+@click.option("--dataset", metavar="DIR", help="A dataset; made there if there is none yet.")
 @seed_option
 @click.option("--recipe", "recipe", multiple=True, metavar="KEY=VALUE", help="Such as steps=500.")
 @click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="Of the model.")
@@ -126,7 +126,7 @@ def train(
 @variants_option
 @click.option("--seeds", type=int, metavar="N", help="Default: as many as the study asks for.")
 @click.option("--out", metavar="DIR", help="Default: TASK-validation.")
-@click.option("--data", metavar="DIR", help="A dataset; made there if there is none yet.")
+@click.option("--dataset", metavar="DIR", help="A dataset; made there if there is none yet.")
 @stream_option
 @device_option
 @precision_option
@@ -161,7 +161,7 @@ def validate(
 @click.option("--split", metavar="S", help="Default: the last one, the hardest.")
 @click.option("--row", type=int, default=0, show_default=True, help="Whose maps are drawn.")
 @click.option("--out", metavar="DIR", help="Default: RUN/figures.")
-@click.option("--data", metavar="DIR", help="The run's dataset, if it has moved.")
+@click.option("--dataset", metavar="DIR", help="The run's dataset, if it has moved.")
 @source_option
 def figures(run: str, **chosen: Any) -> None:
     """Draw curves, attention, gates and probes of a finished RUN."""

@@ -225,7 +225,7 @@ class DatasetDirectory:
         self._identity: _Identity | None = None
 
     @classmethod
-    def open(cls, path: str | PathLike[str]) -> DatasetDirectory:
+    def open(cls, dataset: str | PathLike[str]) -> DatasetDirectory:
         """Open a directory; only its manifest is read, and nothing is changed.
 
         If `generate --overwrite` replaces the directory later, reading on is an error: rows of two
@@ -237,10 +237,10 @@ class DatasetDirectory:
                 nothing lies at the path at all, it is a `MissingPathError`.
             UsageError: the path is too long, or has a character that no path can have.
         """
-        path = usable_path("Dataset", path)
+        path = usable_path("Dataset", dataset)
         identity = _identify(path / MANIFEST)
         try:
-            dataset = cls(path, _read_manifest(path), trusted=False)
+            opened = cls(path, _read_manifest(path), trusted=False)
         except DatasetError:
             # In this order: the replacement may be done between the two questions.
             if is_being_replaced(path):
@@ -250,8 +250,8 @@ class DatasetDirectory:
             raise
         if identity is None or _identify(path / MANIFEST) != identity:
             raise _replaced(path)
-        dataset._identity = identity
-        return dataset
+        opened._identity = identity
+        return opened
 
     @contextlib.contextmanager
     def unreplaced(self) -> Iterator[None]:

@@ -53,7 +53,7 @@ FORMATS = {
 
 
 def export(
-    directory: str | PathLike[str],
+    dataset: str | PathLike[str],
     to: str,
     out: str | PathLike[str],
     *,
@@ -61,20 +61,20 @@ def export(
     splits: Sequence[str] | None = None,
     source_dir: SourceDir | None = None,
     overwrite: bool = False,
-    progress: bool = False,
+    progress: bool = True,
 ) -> dict[str, int]:
     """Write a dataset in the form of another tool, beside its place, and then rename it.
 
     Args:
-        directory: the dataset directory.
+        dataset: the dataset directory.
         to: `jsonl`, `chat`, `tsv`, `lm-eval`, `torch` or `croissant`; the module of each describes
             what it writes.
-        out: the directory to write, or the file `croissant` writes, which must lie in `directory`.
+        out: the directory to write, or the file `croissant` writes, which must lie in `dataset`.
         variants: default: all that are there.
         splits: default: all, but for `lm-eval` test alone.
         source_dir: where source images lie, as in `generate`.
         overwrite: whether an earlier export there may be replaced.
-        progress: whether to show a bar on a terminal.
+        progress: show a bar on standard error, if that is a terminal.
 
     Returns:
         Bytes of each file that was written, by its path in `out`.
@@ -96,20 +96,20 @@ def export(
         raise unknown_name("format", to, FORMATS)
     form, place = FORMATS[to], usable_path("Output", out)
     with use_source_dir(source_dir):
-        dataset = DatasetDirectory.open(directory)
-        tasks = _choose_tasks(dataset, variants, to)
-        names = _choose_splits(dataset, tasks, splits, form)
-        _check_place(place, dataset, form, overwrite)
-        check_whole(dataset)
-        rows = sum(dataset.split(task.variant, name).rows for task in tasks for name in names)
+        opened = DatasetDirectory.open(dataset)
+        tasks = _choose_tasks(opened, variants, to)
+        names = _choose_splits(opened, tasks, splits, form)
+        _check_place(place, opened, form, overwrite)
+        check_whole(opened)
+        rows = sum(opened.split(task.variant, name).rows for task in tasks for name in names)
         with progress_bar(
             progress,
             total=rows,
-            desc=f"export {dataset.manifest.task}",
+            desc=f"export {opened.manifest.task}",
             unit=" rows",
             unit_scale=True,
         ) as bar:
-            parts = [Part(dataset, task, name, bar.update) for task in tasks for name in names]
+            parts = [Part(opened, task, name, bar.update) for task in tasks for name in names]
             try:
                 return _write_beside(parts, place, form, to)
             except OSError as error:

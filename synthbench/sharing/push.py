@@ -7,7 +7,6 @@ import dataclasses
 import re
 from collections.abc import Iterator
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 from synthbench.dataset.dataset import MANIFEST, DatasetDirectory
@@ -72,14 +71,14 @@ def _listed(value: Any) -> str:
 
 
 def push(
-    directory: str | PathLike[str],
+    dataset: str | PathLike[str],
     repo_id: str,
     *,
     private: bool = False,
     revision: str | None = None,
     dry_run: bool = False,
     source_dir: SourceDir | None = None,
-    progress: bool = False,
+    progress: bool = True,
 ) -> Push:
     """Upload a dataset to the Hugging Face Hub; what an older one left there is removed.
 
@@ -87,13 +86,13 @@ def push(
     is the one that `hf auth login` or `HF_TOKEN` has given to `huggingface_hub`.
 
     Args:
-        directory: the dataset directory.
+        dataset: the dataset directory.
         repo_id: `USER/NAME`, or `NAME` for the token's own user. Made if there is none yet.
         private: whether the repository is private, if it has to be made.
         revision: the branch, made if there is none yet; default: the main one.
         dry_run: whether only to look, without network and token.
         source_dir: where source images lie, as in `generate`.
-        progress: whether to show bars on a terminal.
+        progress: show bars on standard error, if that is a terminal.
 
     Returns:
         What went up, or would.
@@ -117,17 +116,17 @@ def push(
             "Pushing needs huggingface_hub: pip install 'synthbench[hub]'."
         ) from None
     _check_names(repo_id, revision)
-    dataset = DatasetDirectory.open(Path(directory))
-    check_whole(dataset)
+    opened = DatasetDirectory.open(dataset)
+    check_whole(opened)
     url = f"{HfApi().endpoint}/datasets/{repo_id}"
-    with use_source_dir(source_dir), dataset.unreplaced():
-        card = _read_card(dataset)
-        planned = Push(repo_id, url, private, revision, _files(dataset), card)
+    with use_source_dir(source_dir), opened.unreplaced():
+        card = _read_card(opened)
+        planned = Push(repo_id, url, private, revision, _files(opened), card)
     if dry_run:
         return planned
     try:
-        with _bars(progress), dataset.unreplaced():
-            return _upload(dataset, planned)
+        with _bars(progress), opened.unreplaced():
+            return _upload(opened, planned)
     except SynthbenchError:
         raise
     except Exception as error:  # of many classes, not the same in all versions of the client

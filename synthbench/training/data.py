@@ -110,5 +110,5 @@ class DataRequest:
             if manifest.parameters[name] != wanted[name]:
                 raise UsageError(
                     f"Data {str(dataset.path)!r} has {name}={manifest.parameters[name]}; "
-                    f"{name}={wanted[name]} was asked for. Name another --data."
+                    f"{name}={wanted[name]} was asked for. Name another --dataset."
                 )

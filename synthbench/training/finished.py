@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -53,40 +54,40 @@ class FinishedRun:
         return read_split(self.dataset, self.variant, split, self.encoding)
 
 
-def open_run(path: str | Path, data: str | Path | None = None) -> FinishedRun:
+def open_run(path: str | PathLike[str], dataset: str | PathLike[str] | None = None) -> FinishedRun:
     """Open a run.
 
     Args:
         path: the run's directory.
-        data: the dataset that it was trained on; default: where it was then.
+        dataset: the dataset that it was trained on; default: where it was then.
 
     Raises:
         UsageError: there is no run.
         DatasetError: the run is not finished, its files cannot be read, or the dataset is another
             one or gone.
     """
-    directory = RunDirectory(path)
+    directory = RunDirectory(Path(path))
     command, result = directory.command, directory.result
     if result is None:
         raise DatasetError(
             f"The run at {str(path)!r} is not finished; its `synthbench train` goes on with it."
         )
-    dataset = DatasetDirectory.open(data or result["dataset"])
-    splits = dataset.manifest.variants.get(command["variant"], {})
+    opened = DatasetDirectory.open(dataset or result["dataset"])
+    splits = opened.manifest.variants.get(command["variant"], {})
     if command["data"]["digests"] != {name: split.digest for name, split in splits.items()}:
         raise DatasetError(
             f"The run at {str(path)!r} was trained on other rows than those in "
-            f"{str(dataset.path)!r}; name its dataset with --data."
+            f"{str(opened.path)!r}; name its dataset with --dataset."
         )
-    task = dataset.make_task(command["variant"])
+    task = opened.make_task(command["variant"])
     encoding, recipe = Encoding.of(task), Recipe.from_dict(command["recipe"])
     setting = Setting(torch.device("cpu"), progress=False)
     first = next(split.name for split in task.splits if split.evaluation)
-    sizes = encoding.sizes(read_split(dataset, task.variant, first, encoding))
+    sizes = encoding.sizes(read_split(opened, task.variant, first, encoding))
     with isolated(0, setting):
         model = build(recipe.model, encoding.form, sizes, recipe.options)
     model.load_state_dict(directory.model(setting.device))
     model.eval()
     return FinishedRun(
-        Path(path), recipe, dataset, task.variant, encoding, model, directory.metrics(), result
+        Path(path), recipe, opened, task.variant, encoding, model, directory.metrics(), result
     )

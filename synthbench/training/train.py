@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +23,11 @@ def train(
     task: str,
     *,
     model: str,
-    out: str | Path | None = None,
+    out: str | PathLike[str] | None = None,
     profile: str = "cpu",
     study: str = "main",
     variant: str | None = None,
-    data: str | Path | None = None,
+    dataset: str | PathLike[str] | None = None,
     seed: int = 0,
     recipe: Mapping[str, Any] | None = None,
     options: Mapping[str, Any] | None = None,
@@ -54,7 +55,7 @@ def train(
         profile: sizes of the recipe: "cpu", or "paper".
         study: "main", or an ablation of the papers.
         variant: one of the task's variants; default: the recipe's first.
-        data: a dataset directory, made if it is not there; default: `data` in the run's.
+        dataset: a dataset directory, made if it is not there; default: `data` in the run's.
         seed: of the model's parameters, dropout and the order of rows; the dataset that is made
             has the seed 0.
         recipe: fields of the recipe to change, such as `steps`.
@@ -110,15 +111,15 @@ def train(
         insisted=parameters or {},
         stream=stream,
     )
-    place = Path(data or path / "data")
+    place = Path(dataset or path / "data")
     directory = RunDirectory(path, place)
     with use_source_dir(source_dir):
         known = command_without_data(group, chosen, variant, seed, setting, stream)
         directory.check(known, overwrite)
-        dataset = wanted.find(place)
-        Trial.of(wanted, variant, dataset).check(chosen, stream)
-        dataset = dataset or wanted.make(place, workers, progress, overwrite)
-        run = Run(group, chosen, dataset, variant, seed, setting, stream, workers)
+        found = wanted.find(place)
+        Trial.of(wanted, variant, found).check(chosen, stream)
+        found = found or wanted.make(place, workers, progress, overwrite)
+        run = Run(group, chosen, found, variant, seed, setting, stream, workers)
         return run.finish(directory, overwrite)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Sequence
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,8 +35,8 @@ def validate(
     models: Sequence[str] | None = None,
     variants: Sequence[str] | None = None,
     seeds: int | None = None,
-    out: str | Path | None = None,
-    data: str | Path | None = None,
+    out: str | PathLike[str] | None = None,
+    dataset: str | PathLike[str] | None = None,
     stream: bool | None = None,
     device: str = "auto",
     precision: str = "float32",
@@ -60,7 +61,7 @@ def validate(
         out: the directory: new, empty, or of a validation, and in no dataset; default:
             `TASK-validation`. The table is written there as `TASK-PROFILE.json` and `.md`, with
             the name of an ablation in between.
-        data: a dataset directory, made if it is not there; default: `data` in `out`.
+        dataset: a dataset directory, made if it is not there; default: `data` in `out`.
         stream: train on fresh rows from `stream` instead of the train split; default: as the
             study does.
         device: "auto", "cpu", "cuda" or "cuda:N".
@@ -103,14 +104,14 @@ def validate(
     setting = dataclasses.replace(setting, progress=progress and workers == 1)
     path = Path(out or f"{task}-validation")
     request = DataRequest(task, chosen.variants, chosen.parameters, chosen.rows, stream=stream)
-    place = Path(data or path / "data")
+    place = Path(dataset or path / "data")
     check_output(path, place, _MARK)
     with use_source_dir(source_dir):
-        dataset = request.find(place)
-        check_runs(chosen, request, dataset, setting, path, overwrite)
-        dataset = dataset or request.make(place, workers, progress, overwrite)
+        found = request.find(place)
+        check_runs(chosen, request, found, setting, path, overwrite)
+        found = found or request.make(place, workers, progress, overwrite)
         _mark(path)
-        runs = runs_of(chosen, dataset, setting, stream, path)
+        runs = runs_of(chosen, found, setting, stream, path)
         continued = any((directory.path / RUN).is_file() for directory, _ in runs)
         results = finish_runs(runs, workers, overwrite, progress)
     by_line: dict[tuple[str, str], list[dict[str, Any]]] = {}

@@ -71,7 +71,7 @@ def _speed(
             study.task,
             model=recipe.name,
             out=place / f"{study.task}-{recipe.name}-{stream}-{steps}",
-            data=place / study.task,
+            dataset=place / study.task,
             profile=study.profile,
             recipe={"steps": steps, "validate_every": steps, "warmup": 0},
             rows=dict.fromkeys(sorted(evaluated), _EVALUATED),

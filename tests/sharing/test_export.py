@@ -216,7 +216,7 @@ def test_what_is_asked_for_wrongly_is_named_before_any_work(tiny: Tiny, tmp_path
         ({"to": "croissant", "out": ctl / "manifest.json"}, "holds something else"),
     ):  # fmt: skip
         with pytest.raises(UsageError) as error:
-            export(**{"directory": ctl, "to": "jsonl", "out": out, "overwrite": True, **wrong})  # type: ignore[arg-type]
+            export(**{"dataset": ctl, "to": "jsonl", "out": out, "overwrite": True, **wrong})  # type: ignore[arg-type]
         assert text in str(error.value)
     with pytest.raises(DatasetError, match="No dataset at"):
         export(tmp_path, "jsonl", out)

@@ -70,7 +70,7 @@ def make_ctl(path: Path, **changes: Any) -> Path:
 def run(out: Path, data: Path, **changes: Any) -> dict[str, Any]:
     """A run of `STUDY`, which must have been added."""
     options = {"model": "small", "profile": "tiny", "device": "cpu", "progress": False}
-    return train("ctl", out=out, data=data, **{**options, **changes})
+    return train("ctl", out=out, dataset=data, **{**options, **changes})
 
 
 def parameters(run: Path) -> dict[str, torch.Tensor]:

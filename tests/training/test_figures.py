@@ -306,6 +306,6 @@ def test_a_run_whose_data_is_gone_or_another_says_so(runs, tmp_path):
     other = tmp_path / "other"
     synthbench.generate("ctl", out=other, seed=1, rows=CTL, progress=False, workers=1)
     with pytest.raises(DatasetError, match="other rows"):
-        draw_figures(runs("lstm"), data=other)
+        draw_figures(runs("lstm"), dataset=other)
     with pytest.raises(DatasetError, match="gone"):
-        draw_figures(runs("lstm"), data=tmp_path / "gone")
+        draw_figures(runs("lstm"), dataset=tmp_path / "gone")

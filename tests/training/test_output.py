@@ -40,7 +40,7 @@ def files(place):
 def check(out, data=None, models=("lstm",), **changes):
     """A short `validate` of one model."""
     options = {"profile": "tiny", "device": "cpu", "progress": False, "workers": 1, "seeds": 1}
-    return validate("ctl", out=out, data=data, models=models, **{**options, **changes})
+    return validate("ctl", out=out, dataset=data, models=models, **{**options, **changes})
 
 
 def short_run(out, data=None, **changes):

@@ -347,7 +347,7 @@ def test_a_killed_program_goes_on_from_its_checkpoint_to_the_same_numbers(tmp_pa
             "parity",
             model="softmax",
             out=tmp_path / out,
-            data=tmp_path / "killed" / "data",
+            dataset=tmp_path / "killed" / "data",
             recipe=recipe,
             device="cpu",
             progress=False,
@@ -465,7 +465,7 @@ def test_a_model_that_reads_other_rows_is_refused(tmp_path, data, monkeypatch):
 
 
 def test_the_command_prints_each_splits_metrics(tmp_path, data, capsys):
-    words = ["--profile", "tiny", "--model", "small", "--data", str(data), "--recipe", "steps=2"]
+    words = ["--profile", "tiny", "--model", "small", "--dataset", str(data), "--recipe", "steps=2"]
     words += ["--out", str(tmp_path / "run"), "--option", "d_model=8", "--device", "cpu"]
     assert _run(commands, ["train", "ctl", *words]) == 0
     printed = capsys.readouterr().out

@@ -6,6 +6,7 @@ import dataclasses
 import importlib.util
 import json
 from collections.abc import Sequence
+from os import PathLike
 from pathlib import Path
 
 from synthbench.dataset.staging import write_failure, write_text
@@ -54,13 +55,13 @@ class Drawn:
 
 
 def draw_figures(
-    run: str | Path,
+    run: str | PathLike[str],
     *,
-    out: str | Path | None = None,
+    out: str | PathLike[str] | None = None,
     names: Sequence[str] | None = None,
     split: str | None = None,
     row: int = 0,
-    data: str | Path | None = None,
+    dataset: str | PathLike[str] | None = None,
     source_dir: SourceDir | None = None,
 ) -> list[Drawn]:
     """Draw the figures that a run can have, each as a picture and its data.
@@ -71,7 +72,7 @@ def draw_figures(
         names: which figures; default: all.
         split: the split that they show; default: the last one.
         row: the row whose attention and gates are drawn, counted from 0.
-        data: the dataset of the run; default: where it was in training.
+        dataset: the dataset of the run; default: where it was in training.
         source_dir: where source images lie, as in `synthbench.generate`.
 
     Returns:
@@ -89,7 +90,7 @@ def draw_figures(
         if one not in FIGURES:
             raise unknown_name("figure", one, FIGURES)
     with use_source_dir(source_dir):
-        view = View(open_run(run, data), split, row)
+        view = View(open_run(run, dataset), split, row)
         place = Path(out or Path(run, "figures"))
         try:
             place.mkdir(parents=True, exist_ok=True)
