@@ -38,12 +38,11 @@ MODULES = [
     "synthbench.tasks.tokens",
     "synthbench.tasks.trees",
     "synthbench.torch_stream",
-    "synthbench.train",
-    "synthbench.train.layers.attention",
-    "synthbench.train.layers.halting",
-    "synthbench.train.models",  # and its submodules
-    "synthbench.train.layers.normalisation",
-    "synthbench.train.layers.positions",
+    "synthbench.training.layers.attention",
+    "synthbench.training.layers.halting",
+    "synthbench.training.models",  # and its submodules
+    "synthbench.training.layers.normalisation",
+    "synthbench.training.layers.positions",
 ]
 
 
