@@ -1,9 +1,10 @@
 """Training and validating the papers' models; needs PyTorch, the extra `train`.
 
->>> from synthbench.train import train
->>> result = train("clusters", model="clusters-dnas", out="run", rows={"test": 4})
->>> result["splits"]["test"]["separated"]  # clusters that stay apart
-1.0
+Example:
+    >>> from synthbench.train import train
+    >>> result = train("clusters", model="clusters-dnas", out="run", rows={"test": 4})
+    >>> result["splits"]["test"]["separated"]  # clusters that stay apart
+    1.0
 """
 
 from __future__ import annotations
