@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from synthbench.registry import task_class
 from synthbench.training.recipes.base import Measure, Published, Study
 
 #: A result of `train`, or a part of one, as JSON values.
@@ -63,6 +64,7 @@ def _line(study: Study, variant: str, title: str, runs: Sequence[Json]) -> dict[
             }
             for one in study.measures
         },
+        "by_bucket": _by_bucket(study.task, runs),
         "runs": [
             {
                 name: run[name]
@@ -74,6 +76,19 @@ def _line(study: Study, variant: str, title: str, runs: Sequence[Json]) -> dict[
             for run in runs
         ],
     }
+
+
+def _by_bucket(task: str, runs: Sequence[Json]) -> dict[str, float]:
+    """The mean of the task's first metric for each depth, length or size, over all splits."""
+    column = task_class(task).bucket_name
+    means: dict[str, list[float]] = {}
+    for run in runs:
+        metric = run["metrics"][0]
+        for report in run["splits"].values():
+            for value, score in report["by"].get(column, {}).items():
+                if score[metric] is not None:
+                    means.setdefault(value, []).append(score[metric])
+    return {value: statistics.fmean(found) for value, found in means.items()}
 
 
 def _taken(measure: Measure, run: Json) -> float | None:
