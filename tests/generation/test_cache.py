@@ -92,6 +92,7 @@ def test_two_directories_of_one_name_are_never_mixed_up(tmp_path: Path) -> None:
     assert ids[0] != ids[1]
 
 
+@pytest.mark.slow
 def test_of_two_processes_at_once_the_second_waits_for_the_first(place: Path) -> None:
     code = (
         "import synthbench; "
@@ -151,6 +152,7 @@ def test_wrong_requests_are_refused_before_anything_is_written(
     assert not place.exists()
 
 
+@pytest.mark.slow
 def test_a_task_of_another_package_is_made_again_when_its_module_changes(
     place: Path, tmp_path: Path
 ) -> None:
