@@ -256,6 +256,7 @@ def test_pandas_reads_the_same_rows(name: str, variant: str, directories: dict[s
         assert [_plain(row) for row in frame.to_dict("records")] == expected.to_pylist()
 
 
+@pytest.mark.dev
 @every_variant
 def test_polars_reads_the_same_rows(name: str, variant: str, directories: dict[str, Path]) -> None:
     polars = pytest.importorskip("polars", reason="Polars is not installed")
@@ -266,6 +267,7 @@ def test_polars_reads_the_same_rows(name: str, variant: str, directories: dict[s
         assert frame.to_dicts() == expected.to_pylist()
 
 
+@pytest.mark.dev
 @every_variant
 def test_duckdb_reads_the_same_rows(name: str, variant: str, directories: dict[str, Path]) -> None:
     duckdb = pytest.importorskip("duckdb", reason="DuckDB is not installed")

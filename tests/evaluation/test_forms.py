@@ -31,6 +31,8 @@ from tests.support import draw_splits, id_texts, plain_rows, run_python
 duckdb = pytest.importorskip("duckdb", reason="DuckDB is not installed: the extra dev has it")
 pl = pytest.importorskip("polars", reason="Polars is not installed: the extra dev has it")
 
+pytestmark = pytest.mark.dev
+
 #: One of each kind of answer: digits, symbols, names, grids, vectors, clusters.
 TASKS = [
     *(("listops", "default"), ("ctl", "forward"), ("composites", "main")),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -46,15 +45,10 @@ def test_the_rows_are_those_that_generate_writes_with_their_features(tmp_path: P
     assert {name: len(split) for name, split in both.items()} == ROWS
 
 
-def test_the_second_call_makes_nothing_and_takes_less_than_a_third_of_a_second(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_second_call_makes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     first = load()["id"][:]
     monkeypatch.setattr(cache, "generate", None)
-    start = time.perf_counter()
-    again = load()
-    assert time.perf_counter() - start < 0.3
-    assert again["id"][:] == first
+    assert load()["id"][:] == first
 
 
 def test_every_request_has_a_directory_of_its_own(place: Path) -> None:
