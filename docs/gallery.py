@@ -16,8 +16,8 @@ from synthbench.features import label_names
 from synthbench.preview import sample_rows, type_name
 from synthbench.registry import make_task, task_names
 from synthbench.tasks.base import Split, Task
-from synthbench.train.comparison import markdown, markdown_table
-from synthbench.train.results import read_comparisons
+from synthbench.training.comparison import markdown, markdown_table
+from synthbench.training.results import read_comparisons
 
 #: Rows that take more room, in characters or cells, are drawn only if there are no others.
 _SHORT = 46

@@ -19,7 +19,7 @@ from mkdocs.structure.files import File, Files
 from synthbench.cli.main import commands
 from synthbench.dataset.card import prose
 from synthbench.registry import make_task, task_names
-from synthbench.train.results import read_comparisons, results_section
+from synthbench.training.results import read_comparisons, results_section
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # for the image sources that the tests make
@@ -46,11 +46,11 @@ MODULES = [
     "synthbench.tasks.trees",
     "synthbench.torch_stream",
     "synthbench.train",
-    "synthbench.train.layers.attention",
-    "synthbench.train.layers.halting",
-    "synthbench.train.layers.normalisation",
-    "synthbench.train.layers.positions",
-    "synthbench.train.models",
+    "synthbench.training.layers.attention",
+    "synthbench.training.layers.halting",
+    "synthbench.training.layers.normalisation",
+    "synthbench.training.layers.positions",
+    "synthbench.training.models",
 ]
 
 

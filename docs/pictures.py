@@ -20,11 +20,11 @@ import torch
 from synthbench.preview import draw_row
 from synthbench.tasks.base import Task
 from synthbench.tasks.images import load
-from synthbench.tasks.images.locations import named_source, use_source_dir
+from synthbench.tasks.images.source_dirs import named_source, use_source_dir
 from synthbench.tasks.parity.solver import asks_for_c
 from synthbench.tasks.trees.expression import Deciding, Expression
 from synthbench.tasks.trees.task import ExpressionTask
-from synthbench.train.models.clusters import NORMALISATIONS, Clusters
+from synthbench.training.models.clusters import NORMALISATIONS, Clusters
 from tests.tasks.tiny_sources import write_sources
 
 _ESCAPE_CODES = re.compile(r"\x1b\[[\d;]*m")

@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import NormalDist
 from typing import Any
 
@@ -153,8 +153,8 @@ def _normal_table() -> NDArray[np.int32]:
     return table.astype(np.int32)
 
 
-def fingerprints(content: NDArray[np.uint8]) -> NDArray[np.uint64]:
-    """64-bit fingerprints of rows of bytes, uint64 `(rows,)`.
+def hash_rows(content: NDArray[np.uint8]) -> NDArray[np.uint64]:
+    """64-bit hashes of rows of bytes, uint64 `(rows,)`.
 
     Args:
         content: uint8 `(rows, width)`, each row one row's content, padded with zero bytes on the
@@ -171,15 +171,27 @@ def fingerprints(content: NDArray[np.uint8]) -> NDArray[np.uint64]:
     columns = np.ascontiguousarray(padded.view("<u8").T)
     state = np.zeros(rows, np.uint64)
     for position, column in enumerate(columns, start=1):
-        stirred = _mix(state ^ column) + np.uint64((position * 0x9E3779B97F4A7C15) % (1 << 64))
+        stirred = mix(state ^ column) + np.uint64((position * 0x9E3779B97F4A7C15) % (1 << 64))
         state = np.where(column != 0, stirred, state)
-    return _mix(state)
+    return mix(state)
 
 
-def _mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """SplitMix64's finaliser: a fixed permutation of the 64-bit integers that looks random."""
     state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return state ^ (state >> np.uint64(31))
+
+
+def total(terms: Iterable[float]) -> float:
+    """The sum, added up from left to right.
+
+    From Python 3.12 on `sum` compensates for rounding, so its last bits depend on the version.
+    """
+    result = 0.0
+    for term in terms:
+        result += term
+    return result
 
 
 class Choice:
@@ -195,10 +207,10 @@ class Choice:
     _GUIDE_BITS = 12
 
     def __init__(self, values: NDArray[np.integer[Any]], weights: Sequence[float]) -> None:
-        total, running, thresholds = sum(weights), 0.0, []
+        whole, running, thresholds = total(weights), 0.0, []
         for weight in weights[:-1]:
             running += weight
-            thresholds.append(threshold(min(1.0, running / total)))
+            thresholds.append(threshold(min(1.0, running / whole)))
         self._values = values
         self._thresholds = np.array(thresholds, np.uint64)
         edges = np.arange((1 << self._GUIDE_BITS) + 1, dtype=np.uint64) << np.uint64(20)

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthbench.errors import DatasetError, UsageError, unknown_name
-from synthbench.evaluation.answers import LABEL, find_answer
+from synthbench.evaluation.final_answer import LABEL, find_answer
 from synthbench.evaluation.predictions import VALUE, Predictions, read_predictions
 from synthbench.evaluation.report import Report, Score, score_of, scores_by
 from synthbench.evaluation.rows import RowSource, choose_task, open_rows
 from synthbench.evaluation.unreadable import Unreadable, expected_answer, may_be_answer
 from synthbench.features import label_names
 from synthbench.tasks.base import Breakdown, Parameters, Task
-from synthbench.tasks.images.locations import SourceDir, use_source_dir
+from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.tasks.numeric import plain_value
 from synthbench.text import one_line, short
 
@@ -28,7 +28,7 @@ READINGS = (VALUE, TEXT)
 
 
 def evaluate(
-    data: Any,
+    dataset: Any,
     predictions: Any,
     *,
     task: str | Task | None = None,
@@ -46,7 +46,7 @@ def evaluate(
     score over all rows, and over those whose prediction could be read.
 
     Args:
-        data: a dataset directory; rows as a `datasets.Dataset` or a sequence of dicts; or a
+        dataset: a dataset directory; rows as a `datasets.Dataset` or a sequence of dicts; or a
             mapping of split names to such rows, such as a `datasets.DatasetDict`.
         predictions: `{id: prediction}`, a sequence or an array in the order of one split's rows,
             a pandas Series, a table with `id` and `prediction`, an array (rows, classes) of
@@ -58,7 +58,7 @@ def evaluate(
         parameters: for rows, the task's parameters that differ from their defaults.
         seed: for rows, the seed of the dataset.
         read: `value`, where a prediction is the answer and nothing else; or `text`, where
-            predictions that are text hold it somewhere, see `answers.find_answer`.
+            predictions that are text hold it somewhere, see `final_answer.find_answer`.
         source_dir: where source images lie, as in `generate`.
 
     Returns:
@@ -81,7 +81,7 @@ def evaluate(
     if read not in READINGS:
         raise unknown_name("way to read predictions", read, READINGS)
     with use_source_dir(source_dir):
-        source = open_rows(data, task, variant, split, parameters, seed)
+        source = open_rows(dataset, task, variant, split, parameters, seed)
         classes = label_names(source.task.columns.get(LABEL, {}))
         given = read_predictions(predictions, split, None if classes is None else len(classes))
         names = [split] if split is not None else _predicted_splits(source, given)

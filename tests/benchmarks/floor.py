@@ -26,17 +26,17 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from synthbench.engine.engine import Engine, usable_cores
 from synthbench.engine.open import open_engine
-from synthbench.registry import make_task, task_names
+from synthbench.registry import list_tasks, make_task
 from synthbench.streaming.rounds import Rounds
 from synthbench.tasks.base import Task
 from synthbench.text import text_table
-from synthbench.train.batches import Batch, StreamBatches
-from synthbench.train.encoding import Encoding
-from synthbench.train.layers.attention import balance_gradients
-from synthbench.train.models import build
-from synthbench.train.objectives import OBJECTIVES
-from synthbench.train.recipes import find_study
-from synthbench.train.recipes.base import Recipe, Study
+from synthbench.training.batches import Batch, StreamBatches
+from synthbench.training.encoding import Encoding
+from synthbench.training.layers.attention import balance_gradients
+from synthbench.training.models import build
+from synthbench.training.objectives import OBJECTIVES
+from synthbench.training.recipes import find_study
+from synthbench.training.recipes.base import Recipe, Study
 
 #: Models whose operations cannot be counted without values.
 _LEFT_OUT = ("lstm", "bilstm")
@@ -77,7 +77,7 @@ def main(words: list[str]) -> None:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("tasks", nargs="+", choices=task_names())
+    parser.add_argument("tasks", nargs="+", choices=list_tasks())
     parser.add_argument("--model", action="append", help="default: all of the study")
     parser.add_argument("--profile", default="paper", choices=["cpu", "paper"])
     parser.add_argument("--tflops", type=float, help="operations a second, in 10^12")
@@ -111,8 +111,7 @@ def _stream(
 ) -> tuple[Batch, float]:
     """A stream's first batch, and how many a second are ready to be trained on after it."""
     task = _task(study)
-    sizes = {split.name: study.rows.get(split.name, split.rows) for split in task.splits}
-    source = Rounds(task, "train", batch_size, sizes)
+    source = Rounds(task, "train", batch_size)
     cpu = torch.device("cpu")
     batches = StreamBatches(source, batch_size, Encoding.of(task), engine, cpu)
     first, step = batches.batch(0), source.batches

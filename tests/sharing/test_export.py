@@ -13,7 +13,7 @@ import pytest
 import synthbench
 from synthbench.cli.main import _run, commands
 from synthbench.errors import DatasetError, SynthbenchError, UsageError
-from synthbench.registry import make_task, task_names
+from synthbench.registry import list_tasks, make_task
 from synthbench.sharing import export as exporting
 from synthbench.sharing.export import FORMATS, MARKER, export
 from tests.making import files, names
@@ -31,12 +31,12 @@ ALLOWED = {
         or (form == "chat" and name == "composites")
         or (form == "croissant" and name != "composites")
     ]
-    for name in task_names()
+    for name in list_tasks()
 }
 IN_DIRECTORIES = [name for name, form in FORMATS.items() if not form.is_file]
 
 
-@pytest.mark.parametrize("name", task_names())
+@pytest.mark.parametrize("name", list_tasks())
 def test_every_task_goes_out_in_every_form_that_can_hold_it(
     name: str, tiny: Tiny, tmp_path: Path
 ) -> None:
@@ -68,7 +68,7 @@ def test_the_same_export_has_the_same_bytes(to: str, tiny: Tiny, tmp_path: Path)
 def test_an_export_tells_what_it_was_made_from(tiny: Tiny, tmp_path: Path) -> None:
     export(tiny("ctl"), "tsv", tmp_path / "out", variants=["backward"], splits=["test", "iid"])
     told = json.loads((tmp_path / "out" / MARKER).read_text("utf-8"))
-    manifest = synthbench.Dataset.open(tiny("ctl")).manifest
+    manifest = synthbench.DatasetDirectory.open(tiny("ctl")).manifest
     assert told["variants"] == {
         "backward": {
             name: {"rows": 40, "digest": manifest.variants["backward"][name].digest}
@@ -216,7 +216,7 @@ def test_what_is_asked_for_wrongly_is_named_before_any_work(tiny: Tiny, tmp_path
         ({"to": "croissant", "out": ctl / "manifest.json"}, "holds something else"),
     ):  # fmt: skip
         with pytest.raises(UsageError) as error:
-            export(**{"directory": ctl, "to": "jsonl", "out": out, "overwrite": True, **wrong})  # type: ignore[arg-type]
+            export(**{"dataset": ctl, "to": "jsonl", "out": out, "overwrite": True, **wrong})  # type: ignore[arg-type]
         assert text in str(error.value)
     with pytest.raises(DatasetError, match="No dataset at"):
         export(tmp_path, "jsonl", out)

@@ -1,0 +1,426 @@
+r"""Answers in running text, as language models give them, and what they are worth.
+
+`score` and `evaluate` read a prediction strictly: `7`, but not "the answer is 7". Here the one
+answer that a text settles on is looked for. Thoughts (`<think>...</think>`) do not count; a text
+that never ends them has no answer. Of the rest, the first of these that there is decides:
+
+1. The last place that calls itself the answer: `\boxed{7}`, `<answer>7</answer>`, `#### 7`,
+   "the answer is 7", "Answer: 7".
+2. The last line, where it holds the answer alone.
+3. The last of: an answer alone in bold (`**7**`), "the result is 7", the first line where it holds
+   the answer alone.
+4. The last number, or name of a class.
+
+So a number that comes in passing behind a marked answer changes nothing: "**7**, tell me if you
+want 3 more". Numbers up to twelve may be written out, and classes may be called by a part of their
+name ("T-shirt" for `T-shirt/top`). What decides is then read strictly. Nothing is searched for that
+would fit: a text that ends in 18 does not answer 8, and one that offers "7 or 8", "7.5", "-7" or
+"3 + 4" gives no answer at all.
+"""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from synthbench.evaluation.answer_words import Vocabulary, Word, vocabulary
+from synthbench.features import label_names, value
+from synthbench.registry import make_task
+from synthbench.tasks.base import Task
+
+LABEL = "label"
+
+
+def has_text_labels(task: Task) -> bool:
+    """Whether the task's answers are any text."""
+    return task.columns.get(LABEL) == value("string")
+
+
+def answer_writer(task: Task) -> Callable[[Any], str]:
+    """A function that writes a label as an answer: a class by its name, numbers as JSON.
+
+    What it writes is found again by `find_answer`.
+
+    Example:
+        >>> from synthbench.evaluation.final_answer import answer_writer
+        >>> from synthbench.registry import make_task
+        >>> answer_writer(make_task("ctl"))(5)
+        '101'
+    """
+    names = label_names(task.columns.get(LABEL, {}))
+    if names is not None:
+        return names.__getitem__
+    return str if has_text_labels(task) else json.dumps
+
+
+def find_answer(task: Task, text: str) -> Any:
+    """The answer that a text gives.
+
+    Args:
+        task: the task, which says what answers look like.
+        text: what a language model wrote.
+
+    Returns:
+        The answer in a form that `score` and `evaluate` read: a number or a name as text, several
+        numbers as nested lists. None if the text gives no answer, or more than one.
+
+    Example:
+        >>> from synthbench.evaluation.final_answer import find_answer
+        >>> from synthbench.registry import make_task
+        >>> task = make_task("arithmetic")
+        >>> find_answer(task, "First I get 3, then 8. **The answer is 7.** Ask me 2 more!")
+        '7'
+        >>> find_answer(task, "It is 7 or 8.") is None
+        True
+    """
+    text = _THOUGHTS_END.split(text)[-1]
+    if _THOUGHTS_BEGIN.search(text):
+        return None
+    feature = task.columns.get(LABEL)
+    if feature is None or isinstance(feature, list):
+        return _find_numbers(text)
+    if has_text_labels(task):
+        return _find_text(text)
+    return _find_word(_TEX_TEXT.sub("", text), vocabulary(tuple(label_names(feature) or ())))
+
+
+def score_answer(answer: str | None, entry: Mapping[str, Any], task: str | Task) -> float:
+    r"""What an answer in running text is worth: a reward for reinforcement learning.
+
+    Args:
+        answer: what a language model wrote; None for nothing.
+        entry: the row as plain values, with the columns that its answer is judged by.
+        task: the task's name, or the task itself where variant, parameters or seed matter.
+
+    Returns:
+        The task's first metric: for tasks with classes 1.0 or 0.0, with nothing in between. Where
+        labels are text, an answer that is exactly the label counts, whatever else it looks like.
+
+    Raises:
+        UsageError: an unknown task.
+        KeyError: a row without one of these columns.
+
+    Example:
+        >>> from synthbench.evaluation.final_answer import score_answer
+        >>> row = {"text": "((4*7)+2)", "label": 0}
+        >>> score_answer(r"So it is $\boxed{0}$.", row, "arithmetic")
+        1.0
+        >>> score_answer("So it is 10.", row, "arithmetic")
+        0.0
+    """
+    if isinstance(task, str):
+        task = make_task(task)
+    if answer is not None and has_text_labels(task) and answer.strip() == entry[LABEL]:
+        return task.score(entry, entry[LABEL])
+    return task.score(entry, None if answer is None else find_answer(task, answer))
+
+
+# Where an answer stands.
+
+_THOUGHTS = "think|thinking|thought|thoughts|reasoning"
+_THOUGHTS_BEGIN = re.compile(rf"<(?:{_THOUGHTS})>", re.IGNORECASE)
+_THOUGHTS_END = re.compile(rf"</(?:{_THOUGHTS})>", re.IGNORECASE)
+_CLOSING = r"[\"'*_`)\]]*"
+_IS = (
+    r"(?:[:=→]|->|\b(?:is|was|equals|(?:must|should|would|will)\ be|comes\ (?:out\ )?(?:to|as))\b)"
+)
+_MARK = re.compile(
+    rf"""(?P<brace> \\(?:boxed|fbox)\s*\{{)
+    |   (?P<tag> <(?:final_?)?answer>)
+    |   (?P<hashes> \#{{4}})
+    |   \b(?:answer|final\ (?:result|value|output|solution))\b {_CLOSING}
+        (?:\s+(?:to|for|of)\ [^.\n]{{1,200}}?)?? \s* {_IS}
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+#: What is called a result may be one on the way.
+_RESULT = re.compile(
+    rf"\b(?:result|value|output|solution|total|outcome|label|class|symbol|prediction){_CLOSING}"
+    rf"\s*{_IS}(?P<line>[\W_]*[^\n]*)",
+    re.IGNORECASE,
+)
+_BOLD = re.compile(
+    r"\*\*(?P<stars>[^*\n]{1,200})\*\*|__(?P<lines>[^_\n]{1,200})__"
+    r"|<(?:b|strong)>(?P<tag>[^<\n]{1,200})</|\\(?:text|math)bf\{(?P<tex>[^{}\n]{1,200})\}",
+    re.IGNORECASE,
+)
+_TAG_END = re.compile(r"</(?:final_?)?answer>", re.IGNORECASE)
+_LINE = re.compile(r"[\W_]*[^\n]*")
+#: What a model offers behind its answer.
+_OFFER = re.compile(
+    r"\b(?:let me know|tell me|ask me|feel free|would you like|do you want|want me to|happy to|"
+    r"glad to|hope (?:this|that) helps)\b",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"[^.!?\n]*[.!?]*\W*")
+#: How far an answer may be from the words that announce it, in characters.
+_REACH = 1_000
+#: So many announcements are looked at, from the last one back.
+_MOST_PLACES = 10
+
+
+def _marks(text: str) -> Iterator[re.Match[str]]:
+    """Where a text says that its answer stands, the last such place first."""
+    yield from [*_MARK.finditer(text)][: -_MOST_PLACES - 1 : -1]
+
+
+def _place(text: str, mark: re.Match[str]) -> str:
+    """What stands behind a mark."""
+    rest = text[mark.end() : mark.end() + _REACH]
+    if len(rest) == _REACH:
+        rest = rest.rpartition(" ")[0]  # what is cut in two is left out
+    if mark["brace"]:
+        return _closed(rest)
+    if mark["tag"]:
+        return _TAG_END.split(rest)[0]
+    return _LINE.match(rest)[0]  # type: ignore[index]  # it always matches
+
+
+def _closed(rest: str) -> str:
+    """The text up to the brace that closes one opened before it."""
+    depth = 1
+    for at, character in enumerate(rest):
+        depth += {"{": 1, "}": -1}.get(character, 0)
+        if not depth:
+            return rest[:at]
+    return rest
+
+
+# Numbers, and names of classes.
+
+_MARKUP = r"[\s*_`$\"'()\[\]{}\\]*"
+#: Between two words of which only one can be the answer.
+_OR = re.compile(
+    rf"{_MARKUP}(?:(?:or|and)(?:\s+(?:maybe|perhaps|possibly|even|else))?|[,;/|&]){_MARKUP}|[ \t]+",
+    re.IGNORECASE,
+)
+#: Before a word that is part of a calculation, or ruled out.
+_BEFORE = re.compile(
+    r"(?:[+×·÷^/≠]|!=|\}\{|[\d)\]]\s*[-−*]|(?:\b(?:not|nor|than|plus|minus)|n['’]t)\b\W*"
+    r"(?:(?:a|an|the)\b\W*)?)\s*\Z",
+    re.IGNORECASE,
+)
+#: Behind a word with which a calculation only begins, or that is doubted or ruled out.
+_BEHIND = re.compile(
+    r"\s*(?:[+×·÷^/=?]|[-−*]\s*[\d(]|(?:mod|plus|minus)\b)"
+    rf"|{_MARKUP}(?:is|was)(?:n['’]t|\s+(?:not|wrong|incorrect))\b",
+    re.IGNORECASE,
+)
+_NOT = re.compile(r"(?:\b(?:not|nor)|n['’]t)\b\W*\Z", re.IGNORECASE)
+#: Words in brackets: "7 (in 3 steps)".
+_REMARK = re.compile(r"\([^()\n]{0,200}?[a-zA-Z]{2}[^()\n]{0,200}\)")
+#: Around a number in letters that nothing marks: "It is seven."
+_SAID = re.compile(r"\b(?:is|be|get|gives?|equals|yields|returns|makes)\b\W*\Z", re.IGNORECASE)
+_SAID_END = re.compile(r"[^\w\n]*(?:\Z|\n|[.!](?:\s|\Z))")
+_TEX_TEXT = re.compile(r"\\(?:text|textrm|mathrm|mbox)\b\s*(?=\{)")
+_COMMAND = re.compile(r"\\[a-zA-Z]+")
+
+
+def _find_word(text: str, words: Vocabulary) -> str | None:
+    """The number or the name that decides, None if there is none, or not just one."""
+    for mark in _marks(text):
+        place = _place(text, mark)
+        found = words.find(place)
+        if found and (not mark["hashes"] or _stands_at_once(place, found)):
+            return _announced(place, found)
+    text = _without_offers(text)
+    found = words.find(text)
+    return _find_unmarked(text, words, found) if found else None
+
+
+def _find_unmarked(text: str, words: Vocabulary, found: Sequence[Word]) -> str | None:
+    """The word that decides in a text that does not call any its answer."""
+    lines = [line.span() for line in re.finditer(r"[^\n]+", text)]
+    lines = [line for line in lines if any(map(str.isalnum, text[slice(*line)]))]
+    if _is_alone(text, lines[-1], found):
+        return _in_span(text, lines[-1], found)
+    bold = [match.span(match.lastgroup or 0) for match in _BOLD.finditer(text)]
+    alone = [span for span in [lines[0], *bold[-_MOST_PLACES:]] if _is_alone(text, span, found)]
+    # "**7**, not **3**"
+    alone = [span for span in alone if not _is_ruled_out(text, span)] or alone
+    result = _last_result(text, words)
+    if result is not None and (not alone or result[0] > max(alone)[0]):
+        return result[1]
+    return _in_span(text, max(alone), found) if alone else _last(text, found)
+
+
+def _without_offers(text: str) -> str:
+    """A text without what is offered in its last sentences, as in "tell me if you want 3 more"."""
+    for offer in reversed([*_OFFER.finditer(text)]):
+        if not _SENTENCE.fullmatch(text, offer.end()) or not text[: offer.start()].strip():
+            break
+        text = text[: offer.start()]
+    return text
+
+
+def _stands_at_once(place: str, words: Sequence[Word]) -> bool:
+    return not any(map(str.isalnum, _COMMAND.sub("", place[: words[0].start])))
+
+
+def _announced(place: str, words: Sequence[Word]) -> str | None:
+    """The answer where a text says that it stands: the first word, or else the only one."""
+    at_once = _stands_at_once(place, words)
+    if at_once and (answer := _alone(place, words, 0)):
+        return answer
+    # Of a calculation, what it comes to.
+    words = [word for word in words if word.start > place.rfind("=")]
+    if not at_once:
+        words = [word for word in words if not word.written_out] or words
+    several = len({word.key for word in words}) != 1
+    return None if several else _alone(place, words, 0)
+
+
+def _is_alone(text: str, span: tuple[int, int], words: Sequence[Word]) -> bool:
+    """Whether a part of a text holds one answer and nothing else; no number of a list."""
+    inner = [word for word in words if span[0] <= word.start and word.end <= span[1]]
+    if len({word.key for word in inner}) != 1:
+        return False
+    ends = [span[0], *(end for word in inner for end in (word.start, word.end)), span[1]]
+    around = "".join(text[start:end] for start, end in zip(ends[::2], ends[1::2], strict=True))
+    if any(map(str.isalnum, _COMMAND.sub("", around))):
+        return False
+    line_begins = not text[text.rfind("\n", 0, span[0]) + 1 : span[0]].strip(" *_#")
+    goes_on = text[span[1] :].partition("\n")[0].strip(" *_")
+    return not (line_begins and goes_on and around.rstrip().endswith((".", ")", ":")))
+
+
+def _in_span(text: str, span: tuple[int, int], words: Sequence[Word]) -> str | None:
+    index = next(index for index, word in enumerate(words) if word.start >= span[0])
+    return _alone(text, words, index)
+
+
+def _last_result(text: str, words: Vocabulary) -> tuple[int, str | None] | None:
+    """Where the last result is given at once, as in "the result is 7", and which."""
+    for match in [*_RESULT.finditer(text)][: -_MOST_PLACES - 1 : -1]:
+        place = match["line"][:_REACH]
+        found = words.find(place)
+        if found and _stands_at_once(place, found):
+            return match.start(), _alone(place, found, 0)
+    return None
+
+
+def _last(text: str, words: Sequence[Word]) -> str | None:
+    """The last word of a text that does not stand in a remark in brackets."""
+    remarks = [remark.span() for remark in _REMARK.finditer(text)]
+    words = [word for word in words if not _is_in(word, remarks)] or words
+    if any(not word.written_out for word in words):
+        words = [word for word in words if not word.written_out]
+        return _alone(text, words, len(words) - 1)
+    word = words[-1]
+    before = text[max(0, word.start - 20) : word.start]
+    said = _SAID.search(before) and _SAID_END.match(text, word.end)
+    return _alone(text, words, len(words) - 1) if said else None
+
+
+def _is_in(word: Word, spans: Sequence[tuple[int, int]]) -> bool:
+    """Whether a word lies in one of these spans, which are in order and do not overlap."""
+    index = bisect.bisect(spans, (word.start, len(word.text) + word.start)) - 1
+    return index >= 0 and word.end <= spans[index][1]
+
+
+def _is_ruled_out(text: str, span: tuple[int, int]) -> bool:
+    return _NOT.search(text[max(0, span[0] - 20) : span[0]]) is not None
+
+
+def _alone(text: str, words: Sequence[Word], index: int) -> str | None:
+    """One of a text's words, None where it is part of a calculation, ruled out, or one of two."""
+    word = words[index]
+    if _BEFORE.search(text[max(0, word.start - 20) : word.start]):
+        return None
+    if _BEHIND.match(text, word.end):
+        return None
+    for one, other in itertools.pairwise(words[max(0, index - 1) : index + 2]):
+        if one.key != other.key and _OR.fullmatch(text, one.end, other.start):
+            return None
+    return word.value
+
+
+# Labels that are any text.
+
+_FENCE = "```"
+_EDGES = " \t*_`$\"'“”‘’"
+
+
+def _find_text(text: str) -> str | None:
+    """What is marked as the answer, or the last line."""
+    for mark in _marks(text):
+        if not mark["hashes"] and (place := _trimmed(_COMMAND.sub("", _place(text, mark)))):
+            return place
+    bold = [match[match.lastgroup or 0] for match in _BOLD.finditer(text)]
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith(_FENCE)]
+    if bold and len(lines) == 1:
+        return _trimmed(bold[-1])
+    return _trimmed(lines[-1]) if lines else None
+
+
+def _trimmed(text: str) -> str | None:
+    """The first line of a text without markup, quotes and full stop at its edges."""
+    line = text.strip().partition("\n")[0].strip(_EDGES)
+    return line.removesuffix(".").strip(_EDGES + "{}") or None
+
+
+# Several numbers.
+
+_PLAIN_NUMBER = re.compile(r"[-−]?\d+(?:\.\d*)?", re.ASCII)
+_BEFORE_LIST = re.compile(r"[^\w\[]*(?:json|python|text)?[^\w\[]*(?=\[)", re.IGNORECASE)
+
+
+def _find_numbers(text: str) -> Any:
+    """The numbers that are marked as the answer, or the last list, or the last lines of numbers."""
+    for mark in _marks(text):
+        rest = text[mark.end() :]
+        if before := _BEFORE_LIST.match(rest):
+            return _read_list(_first_list(rest[before.end() :]))
+        if numbers := _line_of_numbers(_place(text, mark).strip(f"{_EDGES}:.\n")):
+            return numbers
+    if "[" in text:
+        return _read_list(_last_list(text))
+    lines = [line for line in text.splitlines() if any(map(str.isalnum, line))]
+    table = itertools.dropwhile(lambda line: not line, map(_line_of_numbers, reversed(lines)))
+    return list(itertools.takewhile(bool, table))[::-1] or None
+
+
+def _line_of_numbers(line: str) -> list[float]:
+    """The numbers of a line; none if there is anything else in it."""
+    words = re.sub(r"[|,;()]", " ", line).split()
+    if not all(map(_PLAIN_NUMBER.fullmatch, words)):
+        return []
+    return [float(word.replace("−", "-")) for word in words]
+
+
+def _read_list(text: str) -> Any:
+    """A list as JSON has it or as NumPy prints it, None if it is none."""
+    text = re.sub(r"(?<=[\d.\]])\s+(?=[-.\d\[])", ", ", text)
+    text = re.sub(r"(?<=\d)\.(?!\d)", "", text)
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _first_list(text: str) -> str:
+    """The list in brackets with which a text begins; empty if it is not closed."""
+    depth = 0
+    for bracket in re.finditer(r"[\[\]]", text):
+        depth += 1 if bracket[0] == "[" else -1
+        if not depth:
+            return text[: bracket.end()]
+    return ""
+
+
+def _last_list(text: str) -> str:
+    """The last list in brackets, with all that is in it; empty if one is not closed."""
+    depth, start = 0, 0
+    found = ""
+    for bracket in re.finditer(r"[\[\]]", text):
+        if bracket[0] == "[":
+            start = start if depth else bracket.start()
+            depth += 1
+        elif depth:
+            depth -= 1
+            found = "" if depth else text[start : bracket.end()]
+    return "" if depth else found

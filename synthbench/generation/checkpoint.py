@@ -1,0 +1,86 @@
+"""What an interrupted run left of a split, and how to go on from there."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from synthbench.dataset.dataset import Shard, SplitRecord, split_record
+from synthbench.dataset.digest import file_sha256
+from synthbench.dataset.files import why_unreadable
+from synthbench.dataset.parquet import read_batches
+from synthbench.dataset.staging import Staging
+from synthbench.sampling.seen import FingerprintSet
+from synthbench.tasks.base import Split, Task
+from synthbench.tasks.row_ids import read_ids
+
+
+class SplitCheckpoint:
+    """The finished shards of a split, and the sampler's state to go on with.
+
+    `Staging` keeps it as JSON values; it is saved after every shard.
+
+    Shards that do not have their checksum any more are not trusted: the split starts anew.
+
+    Attributes:
+        record: the split's record, if the split is finished.
+        shards: its finished shards.
+        rows: rows in these shards.
+        emitted: rows that the sampler had given before the round that `state` starts.
+        state: state of the sampler before that round, None to start from the beginning.
+    """
+
+    def __init__(self, staging: Staging, task: Task, split: Split) -> None:
+        self._staging, self._task, self._split = staging, task, split.name
+        left = staging.progress.get(task.variant, {}).get(split.name, {})
+        self.record: SplitRecord | None = split_record(left["record"]) if "record" in left else None
+        self.shards: list[Shard] = [Shard(**shard) for shard in left.get("shards", [])]
+        if self.record is not None:
+            self.shards = list(self.record.shards)
+        self.emitted: int = left.get("emitted", 0)
+        self.state: dict[str, Any] | None = left.get("state")
+        if not all(map(self._whole, self.shards)):
+            self.record, self.shards, self.emitted, self.state = None, [], 0, None
+        self.rows = sum(shard.rows for shard in self.shards)
+
+    def _whole(self, shard: Shard) -> bool:
+        path = self._staging.path
+        there = why_unreadable(path, shard.file) is None
+        return there and file_sha256(path / shard.file) == shard.sha256
+
+    def save(self, shards: list[Shard], position: dict[str, Any]) -> None:
+        """Note all finished shards, with `emitted` and `state` of the round that filled the last.
+
+        Raises:
+            SynthbenchError: it cannot be written.
+        """
+        done = [dataclasses.asdict(shard) for shard in shards]
+        self._staging.save(self._task.variant, self._split, {"shards": done, **position})
+
+    def finish(self, record: SplitRecord) -> None:
+        """Note that the split is finished; raises as `save`."""
+        self._staging.save(self._task.variant, self._split, {"record": dataclasses.asdict(record)})
+
+    def restore(
+        self, add_finished_rows: Callable[[pa.RecordBatch], None]
+    ) -> dict[int, FingerprintSet]:
+        """Hand the finished rows to the writer; the fingerprints of those before the state."""
+        seen: dict[int, FingerprintSet] = {}
+        remembered = self.emitted
+        for batch in self._batches():
+            add_finished_rows(batch)
+            old = batch.slice(0, remembered)
+            remembered -= old.num_rows
+            prints = read_ids(old.column("id"))
+            buckets = self._task.buckets({name: old.column(name) for name in old.schema.names})
+            for bucket in np.unique(buckets).tolist():
+                seen.setdefault(bucket, FingerprintSet()).add(prints[buckets == bucket])
+        return seen
+
+    def _batches(self) -> Iterator[pa.RecordBatch]:
+        for shard in self.shards:
+            yield from read_batches(self._staging.path / shard.file)

@@ -1,0 +1,92 @@
+"""Predictions read as values of a label: a class, a whole number, numbers of some shape."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from synthbench.features import Feature, label_names
+from synthbench.tasks.numeric import is_number, plain_value, read_numbers
+
+#: Whole numbers of more digits are not read.
+_MOST_DIGITS = 18
+#: A whole number as text; `3.0` is how tables with a gap in the column write 3.
+_WHOLE = re.compile(r"(-?)0*(\d+?)(?:\.0+)?", re.ASCII)
+
+
+def read_label(feature: Feature, row: Mapping[str, Any], prediction: Any) -> Any:
+    """A prediction as a value of the column `label`, None where it cannot be read.
+
+    Args:
+        feature: the column's feature.
+        row: the row; where the label is a list, its label has the shape that is expected.
+        prediction: what was predicted.
+
+    Returns:
+        A class index, an `int`, text without spaces around it, or float64 numbers in the label's
+        shape.
+    """
+    names = label_names(feature)
+    if names is not None:
+        return read_class(prediction, names)
+    if isinstance(feature, list):
+        return read_numbers(prediction, np.shape(row["label"]))
+    dtype = str(feature.get("dtype"))
+    if dtype == "string":
+        return prediction.strip() if isinstance(prediction, str) else None
+    if "int" in dtype:
+        return read_whole_number(prediction)
+    return read_numbers(prediction, ())
+
+
+def read_class(prediction: Any, names: Sequence[str]) -> int | None:
+    """A class index from an index or a name: `3`, `"3"`, `" 3 "`, `3.0`; None if unreadable.
+
+    Args:
+        prediction: an integer, an integral float, Fraction or Decimal, text, or one of these as
+            a NumPy, torch or Arrow scalar. Booleans, other numbers, NaN and infinity are not read.
+        names: the class names; text is looked up here first, then read as an index.
+
+    Example:
+        >>> from synthbench.tasks.base import read_class
+        >>> [read_class(one, ["no", "yes"]) for one in ("yes", " 1 ", "1.0", 1.5, True, 2)]
+        [1, 1, 1, None, None, None]
+    """
+    prediction = _plain(prediction)
+    if isinstance(prediction, str) and prediction.strip() in names:
+        return list(names).index(prediction.strip())
+    if isinstance(prediction, str) and "-" in prediction:
+        return None
+    index = read_whole_number(prediction)
+    return index if index is not None and 0 <= index < len(names) else None
+
+
+def read_whole_number(prediction: Any) -> int | None:
+    """A whole number from an integral number, a scalar, or text in ASCII digits.
+
+    Example:
+        >>> from synthbench.tasks.reading import read_whole_number
+        >>> [read_whole_number(one) for one in (7, "-7", "7.0", 7.5, True, "seven")]
+        [7, -7, 7, None, None, None]
+    """
+    prediction = _plain(prediction)
+    if isinstance(prediction, str):
+        whole = _WHOLE.fullmatch(prediction.strip())
+        if whole is None or len(whole[2]) > _MOST_DIGITS:  # `int` refuses long texts
+            return None
+        return int(whole[1] + whole[2])
+    if not is_number(prediction) or (isinstance(prediction, Decimal) and prediction.is_nan()):
+        return None
+    if not abs(prediction) < 10**_MOST_DIGITS or prediction != int(prediction):
+        return None
+    return int(prediction)
+
+
+def _plain(prediction: Any) -> Any:
+    """A scalar as a plain Python value, bytes as text."""
+    prediction = plain_value(prediction)
+    return prediction.decode("utf-8", "replace") if isinstance(prediction, bytes) else prediction

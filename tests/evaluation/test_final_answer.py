@@ -1,0 +1,420 @@
+"""Answers in running text: many forms are read, a wrong number never scores."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from synthbench import llm
+from synthbench.errors import UsageError
+from synthbench.evaluation.answer_words import vocabulary
+from synthbench.evaluation.final_answer import answer_writer, find_answer, score_answer
+from synthbench.registry import make_task
+from synthbench.tasks.base import Task
+from tests.evaluation import answers_as_written as written
+from tests.reversal_task import Reversal
+from tests.support import IMAGELESS, draw_splits, plain_rows
+from tests.toy_task import Addition
+
+LISTOPS = make_task("listops")
+CTL = make_task("ctl")
+GRID = make_task("grid-count")
+
+#: Texts that answer with what stands for {}.
+FORMS = [
+    "{}",
+    "{}\n",
+    " {}. ",
+    "= {}",
+    "_{}_",
+    "*{}*",
+    "**{}**",
+    "`{}`",
+    "${}$",
+    "[{}]",
+    "- {}",
+    "So...{}",
+    "the answer is {}",
+    "The answer is {}.",
+    "The answer is **{}**!",
+    "The answer is ${}$.",
+    "The answer is: {}",
+    "The answer is therefore {}",
+    "The answer is the number {}, of course",
+    "The answer is {} because 3+4 = {}",
+    "The answer is {}. In step 3 there were 4 of them.",
+    "The answer is 2 + 5 = {}",
+    "The answer is\n\n$$\n{}\n$$",
+    "The correct answer would be {}",
+    "Answer: {}",
+    "ANSWER: {}.",
+    "**Answer:** {}",
+    "**Answer**: {}",
+    "Final answer = {}",
+    "answer -> {}",
+    '{{"answer": {}}}',
+    '{{"answer": "{}"}}',
+    "#### {}",
+    "4 and 3 are left.\n#### {}",
+    r"\boxed{{{}}}",
+    r"$\boxed{{\text{{{}}}}}$",
+    r"\boxed{{x = {}}}",
+    r"\boxed{{{}}}, as 1 + 2 = 3",
+    "<answer>{}</answer>",
+    "<answer>\n{}\n</answer> Anything else? 3",
+    "<think>First 3, then 4.</think>{}",
+    "<think>The answer is 9.</think>\nThe answer is {}.",
+    "no opening tag, 3</think>{}",
+    "[MAX 8 4 9 ] is 9. Not done yet! The median of 4, 5, 8, 9 is {}",
+    "Is it 3? No. It is {}.",
+    "The answer is {}, not 3.",
+    "Empty: \\boxed{{}}. So it is {}",
+    "We get 3, then 4, and in the end {}.",
+    "The answer is 1. No, wait: the answer is {}.",
+    "I put 9 aside, so \\boxed{{{}}}.\n\nThe answer is given above.",
+]
+
+#: Texts that answer nothing, or not with one digit.
+SILENCE = [
+    "",
+    "none",
+    "?",
+    "<think>7",
+    "<think>The answer is 7.",
+    "7.5",
+    ".7",
+    "-7",
+    "−7",
+    "7%",
+    "7/8",
+    "8/7",
+    "7-8",
+    "7:30",
+    "7th",
+    "7e0",
+    "0x7",
+    "x7",
+    "f7",
+    "７",
+    "7²",
+    "7 8",
+    "7 or 8",
+    "8, 7",
+    "7 and 8",
+    "(7 or 8)",
+    "either 8 / 7",
+    "3 + 7",
+    "3*7",
+    "3 - 7",
+    "7 + ",
+    "7 =",
+    r"\frac{8}{7}",
+    "not 7",
+    "less than 7",
+    "it isn't 7",
+    "!= 7",
+    "7?",
+    "7 is wrong",
+    "**7** isn't right",
+    "The answer is 7? No, 3.",
+    "The answer is not 7",
+    "The answer is 7 or 8.",
+    "The answer is 7, 8",
+    "The answer is 7 + 8",
+    "The answer is among 7 and 8",
+    "Answer: 7.5, about 7",
+    r"\boxed{7, 8}",
+    r"\boxed{7 8}",
+    "<answer>7 or 8</answer> 7",
+    "[MED 4 8 5 [MAX 8 4 7 ] ]",
+    "((4*7)+7)",
+]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("number", ["7", "0", "7.0", "07"])
+def test_an_answer_is_found_in_many_forms(form: str, number: str) -> None:
+    label = int(float(number))
+    text = form.format(*[number] * form.count("{}"))
+    assert score_answer(text, {"label": label}, LISTOPS) == 1.0
+    assert score_answer(text, {"label": label + 1}, LISTOPS) == 0.0
+
+
+@pytest.mark.parametrize("text", SILENCE)
+def test_what_gives_no_single_answer_scores_for_no_label(text: str) -> None:
+    assert [score_answer(text, {"label": label}, LISTOPS) for label in range(10)] == [0.0] * 10
+
+
+@given(st.sampled_from(FORMS), st.integers(0, 10**6), st.integers(0, 9))
+def test_a_number_scores_if_it_is_the_label_and_never_else(
+    form: str, number: int, label: int
+) -> None:
+    text = form.format(*[number] * form.count("{}"))
+    assert score_answer(text, {"label": label}, LISTOPS) == float(number == label)
+
+
+@given(
+    st.lists(st.sampled_from([*"0123456789 .,-+*/=[](){}\n$_", "answer: ", "the answer is ",
+                              "\\boxed{", "}", "<think>", "</think>", "<answer>", "or", "#### "]))
+    .map("".join) | st.text(),
+    st.integers(0, 9),
+)  # fmt: skip
+def test_what_scores_has_the_label_standing_by_itself_in_its_text(text: str, label: int) -> None:
+    score = score_answer(text, {"label": label}, LISTOPS)
+    assert score in (0.0, 1.0)
+    if score:
+        assert str(label) in [word.lstrip("0") or "0" for word in re.findall(r"\d+", text)]
+
+
+@given(st.text())
+def test_text_of_any_kind_is_read_without_an_error(text: str) -> None:
+    for task in (LISTOPS, CTL, GRID, make_task("clusters"), make_task("composites")):
+        find_answer(task, text)
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "#",
+        "1.",
+        "[",
+        "\\boxed{",
+        "answer: ",
+        "7 ",
+        "<think>",
+        "-",
+        "1",
+        "*",
+        "**",
+        "**7",
+        "_",
+        "__",
+        "answer to ",
+        "result ",
+        "result: ",
+        "one ",
+        "seven-",
+        "the one ",
+        "\n",
+        "7\n",
+        "T-",
+        "(",
+        "<b>",
+        "let me know ",
+        "**7** 8 ",
+        "(ab 7) ",
+        "(aa",
+        "tell me. ",
+        "answer: 7 or ",
+        "7 or maybe ",
+        "\\text",
+        "\\textbf{",
+    ],
+)
+def test_a_text_that_runs_away_is_read_in_no_time_worth_mentioning(piece: str) -> None:
+    # Each of these would take hours if reading took more than about linear time.
+    for task in (LISTOPS, GRID, make_task("composites"), Reversal()):
+        find_answer(task, piece * 20_000)
+
+
+def test_no_answer_scores_as_nothing() -> None:
+    assert score_answer(None, {"label": 0}, "listops") == 0.0
+    with pytest.raises(UsageError, match="Did you mean 'listops'"):
+        score_answer("7", {"label": 7}, "listop")
+    with pytest.raises(KeyError):
+        score_answer("7", {"text": "[MAX 7 0 ]"}, LISTOPS)
+
+
+# The table.
+
+WRITTEN = {
+    LISTOPS: written.DIGITS,
+    CTL: written.SYMBOLS,
+    make_task("composites"): written.CLOTHES,
+    GRID: written.GRIDS,
+    make_task("identity"): written.VECTORS,
+    Reversal(): written.TEXTS,
+}
+ENTRIES = [(task, *entry) for task, entries in WRITTEN.items() for entry in entries]
+
+
+@pytest.mark.parametrize(("task", "text", "answer"), ENTRIES, ids=[one[1] for one in ENTRIES])
+def test_an_answer_is_read_as_models_write_it(task: Task, text: str, answer: Any) -> None:
+    assert find_answer(task, text) == answer
+
+
+def test_the_table_is_long_and_repeats_nothing() -> None:
+    assert len(ENTRIES) >= 250
+    assert len({(task.name, text) for task, text, _ in ENTRIES}) == len(ENTRIES)
+
+
+# Text as labels.
+
+
+def test_the_exact_label_scores_where_labels_are_text() -> None:
+    task = Reversal()
+    for label in ("dcba", "dc ba", "d.", "**d**", "The answer is 3.", "7", "a\nb", "`"):
+        row = {"text": label[::-1], "label": label}
+        assert score_answer(label, row, task) == 1.0
+        assert score_answer(f"{label}x", row, task) == 0.0
+        assert score_answer(None, row, task) == 0.0
+        if label.isalpha():
+            assert answer_writer(task)(label) == label
+            assert score_answer(f"The answer is **{label}**.", row, task) == 1.0
+            assert score_answer(f"So it is {label[::-1]}.", row, task) == 0.0
+
+
+# Classes by a part of their name.
+
+
+def test_a_part_that_two_classes_have_in_common_names_neither() -> None:
+    names = vocabulary(
+        ("red/rose", "white/rose", "tulips", "tulip", "Lily", "lily", "3/4", "oak s", "N/A")
+    )
+
+    def read(text: str) -> list[str | None]:
+        return [word.value for word in names.find(text)]
+
+    assert read("red white rose") == ["red/rose", "white/rose"]
+    assert read("Red / Rose") == ["red/rose"]
+    assert read("tulip tulips") == ["tulip", "tulips"]
+    assert read("lily Lily lilys") == ["lily", "Lily"]
+    assert read("oak-s, oaks") == ["oak s", "oak s"]
+    assert read("one three a s") == []
+
+
+# Symbols with leading zeros.
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("symbol", ["000", "010", "101"])
+def test_symbols_keep_their_leading_zeros(form: str, symbol: str) -> None:
+    text = form.format(*[symbol] * form.count("{}"))
+    assert find_answer(CTL, text) == symbol
+    assert score_answer(text, {"label": int(symbol, 2)}, CTL) == 1.0
+    assert score_answer(text, {"label": (int(symbol, 2) + 1) % 8}, CTL) == 0.0
+
+
+@pytest.mark.parametrize("text", ["10", "0101", "1 0 1", "101 or 011", "8", "1.01"])
+def test_what_is_no_symbol_scores_for_no_label(text: str) -> None:
+    assert not any(score_answer(text, {"label": label}, CTL) for label in range(8))
+
+
+# Names.
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Bag", "Bag"),
+        ("the answer is **ankle boot**.", "Ankle boot"),
+        ("It shows a T-shirt/top", "T-shirt/top"),
+        ("A shirt? A coat? I say: Answer: Coat", "Coat"),
+        ("bag or coat", None),
+        ("Handbag", None),
+        ("not a bag: not bag", None),
+        ("8", "8"),
+        ("a hat", None),
+    ],
+)
+def test_names_of_classes_are_found_whole(text: str, name: str | None) -> None:
+    assert find_answer(make_task("composites"), text) == name
+
+
+# Several numbers.
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[[3, 1], [1, 3]]",
+        "```json\n[[3,1],[1,3]]\n```",
+        "For the grid [[2, 5], [5, 2]] I count [[3, 1], [1, 3]], and that is it.",
+        "3 1\n1 3",
+        "The counts:\n\n3 1\n1 3\n",
+        "```\n3 1\n1 3\n```",
+        "| 3 | 1 |\n| 1 | 3 |",
+        "<think>[[0, 0], [0, 0]]</think>3, 1\n1, 3",
+    ],
+)
+def test_grids_are_found_in_brackets_or_in_lines(text: str) -> None:
+    row = {"grid": [[1, 2], [2, 1]], "label": [[3, 1], [1, 3]]}
+    assert score_answer(text, row, GRID) == 1.0
+
+
+@pytest.mark.parametrize("text", ["", "none", "[[3, 1], [1, 3]", "[3, 1] [", "[[3, x], [1, 3]]"])
+def test_what_holds_no_whole_list_is_no_grid(text: str) -> None:
+    assert find_answer(GRID, text) is None
+
+
+# Every task.
+
+
+@pytest.mark.parametrize(("name", "variant"), IMAGELESS)
+def test_every_tasks_own_answer_is_found_again(name: str, variant: str) -> None:
+    task = make_task(name, variant)
+    for drawn in draw_splits(task, 5).values():
+        for row in plain_rows(task.render(drawn.block)):
+            if "label" not in row:
+                continue
+            text = answer_writer(task)(row["label"])
+            best = task.measure(row, task.read_answer(row, row["label"]))[task.metrics[0]]
+            assert score_answer(f"So the answer is {text}.", row, task) == best
+
+
+def test_a_label_that_is_a_plain_number_is_found_too() -> None:
+    row: dict[str, Any] = {"text": "700 + 512", "label": 1212}
+    assert answer_writer(Addition())(row["label"]) == "1212"
+    assert score_answer("That makes 1,212.", row, Addition()) == 1.0
+    assert score_answer("That makes 1,2,12.", row, Addition()) == 0.0
+
+
+def test_the_answer_as_text_is_a_class_by_name_or_json() -> None:
+    assert answer_writer(CTL)(2) == "010"
+    assert answer_writer(GRID)([[1]]) == "[[1]]"
+    numbers = np.array([0.1, -0.5], np.float32).tolist()
+    assert json.loads(answer_writer(make_task("identity"))(numbers)) == numbers
+
+
+# The reward, as libraries for reinforcement learning call it.
+
+
+def test_the_reward_function_takes_what_libraries_give_it() -> None:
+    assert list(inspect.signature(score_answer).parameters)[:2] == ["answer", "entry"]
+    row = {"text": "", "label": 3, "steps": ["011"]}
+    assert score_answer("So it is 011.", row, "ctl") == 1.0
+    assert score_answer(None, {"label": 3}, "ctl") == 0.0
+    chat = [{"role": "assistant", "content": "**011**"}]
+    rewards = llm.trl_reward("ctl")(
+        prompts=["?", "?", "?"],
+        completions=["The answer is 011.", chat, "111"],
+        label=[3, 3, 3],
+        text=["", "", ""],
+    )
+    assert rewards == [1.0, 1.0, 0.0]
+    assert all(type(one) is float for one in rewards)
+
+
+# What a model is told.
+
+
+@pytest.mark.parametrize(("name", "variant"), IMAGELESS)
+def test_the_instruction_tells_what_a_row_does_not(name: str, variant: str) -> None:
+    task = make_task(name, variant)
+    assert re.fullmatch(r"[A-Z].*[.?]", task.instruction, re.DOTALL)
+    for function, symbols in task.tables.items():
+        for start, reached in zip(CTL.symbols, symbols, strict=True):  # type: ignore[attr-defined]
+            assert f"{start} to {reached}" in task.instruction.split(f" {function}: ")[1]
+
+
+def test_the_instruction_follows_the_parameters() -> None:
+    assert "modulo 7" in make_task("arithmetic", parameters={"modulus": 7}).instruction
+    assert "from left to right" in CTL.instruction
+    assert "from right to left" in make_task("ctl", "backward").instruction

@@ -1,0 +1,345 @@
+"""Runs that are interrupted, killed or repeated: the same command goes on to the same bytes."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from synthbench.dataset import staging
+from synthbench.dataset.dataset import DatasetDirectory
+from synthbench.errors import SynthbenchError, UsageError
+from synthbench.generation import generate, split_writer
+from tests.making import (
+    CTL,
+    CTL_WORDS,
+    GROUPS,
+    ROUNDS,
+    SHARDS,
+    Interrupted,
+    files,
+    interrupting,
+    kill_at,
+    make,
+    names,
+)
+from tests.numbers_task import Numbers
+from tests.support import environment, run_program
+
+# Interruptions.
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize(
+    ("owner", "name", "calls"),
+    [
+        (staging.Staging, "save", SHARDS + 3),
+        (pq.ParquetWriter, "write_table", GROUPS),
+        (pq.ParquetWriter, "close", SHARDS),
+        (split_writer.LocalWriter, "write", ROUNDS),
+        (generate, "write_card", 1),
+    ],
+)
+def test_a_run_that_is_interrupted_anywhere_is_continued_to_the_same_bytes(
+    tmp_path: Path, whole: dict[str, str], owner: Any, name: str, calls: int, after: bool
+) -> None:
+    for at in range(calls):
+        out = tmp_path / f"{at}" / "data"
+        with pytest.MonkeyPatch.context() as patched:
+            interrupting(patched, owner, name, at, after)
+            with pytest.raises(Interrupted):
+                make(out)
+        assert names(out.parent) == [".data.partial"]
+        make(out)
+        assert files(out) == whole
+        assert names(out.parent) == ["data"]
+
+
+def test_that_many_calls_are_all_there_are(
+    tmp_path: Path, numbers: type[Numbers], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saves = interrupting(monkeypatch, staging.Staging, "save", -1)
+    tables = interrupting(monkeypatch, pq.ParquetWriter, "write_table", -1)
+    rounds = interrupting(monkeypatch, split_writer.LocalWriter, "write", -1)
+    make(tmp_path)
+    assert (len(saves), len(tables), len(rounds)) == (SHARDS + 3, GROUPS, ROUNDS)
+
+
+def test_a_run_that_is_interrupted_after_every_shard_comes_to_its_end_all_the_same(
+    tmp_path: Path, whole: dict[str, str]
+) -> None:
+    runs = 0
+    while not (tmp_path / "data").exists():
+        runs += 1
+        with pytest.MonkeyPatch.context() as patched:
+            interrupting(patched, staging.Staging, "save", 0, after=True)
+            try:
+                make(tmp_path / "data")
+            except Interrupted:
+                assert not (tmp_path / "data").exists()
+    assert runs >= SHARDS
+    assert files(tmp_path / "data") == whole
+
+
+def test_buckets_that_stall_are_continued_to_the_same_bytes_too(
+    tmp_path: Path, numbers: type[Numbers]
+) -> None:
+    options: dict[str, Any] = {"parameters": {"sizes": (40, 7, 2000, 1000), "counted": False}}
+    make(tmp_path / "whole", **options)
+    expected = files(tmp_path / "whole")
+    for at in range(0, SHARDS + 3, 3):
+        with pytest.MonkeyPatch.context() as patched:
+            interrupting(patched, staging.Staging, "save", at, after=True)
+            with pytest.raises(Interrupted):
+                make(tmp_path / f"{at}", **options)
+        make(tmp_path / f"{at}", **options)
+        assert files(tmp_path / f"{at}") == expected
+
+
+def test_what_is_finished_is_not_made_again(
+    tmp_path: Path, whole: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        interrupting(patched, staging.Staging, "save", 4, after=True)
+        with pytest.raises(Interrupted):
+            make(tmp_path / "data")
+    there = names(tmp_path / ".data.partial" / "dataset" / "data" / "default")
+    assert len(there) >= 5  # of train, and those begun meanwhile
+    tables = interrupting(monkeypatch, pq.ParquetWriter, "write_table", -1)
+    make(tmp_path / "data")
+    assert len(tables) == 7 + 3 + 3  # of four shards of train, two of iid and two of test
+    assert files(tmp_path / "data") == whole
+
+
+@pytest.mark.parametrize("damage", ["flip", "cut", "remove", "empty"])
+def test_a_damaged_shard_of_an_interrupted_run_is_made_anew(
+    tmp_path: Path, whole: dict[str, str], damage: str
+) -> None:
+    out = tmp_path / "data"
+    for number in range(7):
+        with pytest.MonkeyPatch.context() as patched:
+            interrupting(patched, staging.Staging, "save", 8, after=True)
+            with pytest.raises(Interrupted):
+                make(out)
+        file = sorted((tmp_path / ".data.partial").rglob("*.parquet"))[number]
+        content = bytearray(file.read_bytes())
+        content[len(content) // 2] ^= 1
+        if damage == "remove":
+            file.unlink()
+        else:
+            file.write_bytes(bytes({"flip": content, "cut": content[:-9], "empty": b""}[damage]))
+        make(out)
+        assert files(out) == whole
+        shutil.rmtree(out)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
+@pytest.mark.parametrize(
+    ("place", "number"),
+    [
+        ("synthbench.dataset.staging.Staging.save", 1),
+        ("synthbench.dataset.staging.Staging.save", 7),
+        ("pyarrow.parquet.ParquetWriter.write_table", 6),
+        ("pathlib.Path.replace", 9),
+        ("pathlib.Path.rename", 0),
+    ],
+)
+def test_a_run_that_is_killed_is_continued_to_the_same_bytes(
+    tmp_path: Path, place: str, number: int
+) -> None:
+    """With workers, who must not go on holding the lock when the main process is gone."""
+    make(tmp_path / "whole", "ctl", shard_rows=500, **CTL)
+    out = tmp_path / "killed" / "ctl"
+    kill_at(place, number, f"'ctl', out={str(out)!r}, shard_rows=500, rows={CTL['rows']!r}")
+    assert names(out.parent) == [".ctl.partial"]
+    make(out, "ctl", shard_rows=500, **CTL)
+    assert files(out) == files(tmp_path / "whole")
+    assert names(out.parent) == ["ctl"]
+
+
+# What is there already.
+
+
+def stamps(directory: Path) -> dict[str, tuple[int, int]]:
+    """Every file and directory with its inode and time of change."""
+    return {
+        str(one): (one.stat().st_ino, one.stat().st_mtime_ns)
+        for one in (directory, *sorted(directory.rglob("*")))
+    }
+
+
+def test_the_same_command_again_changes_nothing_and_says_so(tmp_path: Path) -> None:
+    first = run_program("generate", *CTL_WORDS, "--workers=1", cwd=tmp_path)
+    assert first.returncode == 0, first.stderr
+    before, content = stamps(tmp_path), files(tmp_path)
+    again = run_program("generate", *CTL_WORDS, "--workers=2", cwd=tmp_path)
+    assert (again.returncode, again.stderr) == (0, "")
+    assert "is already there, made by the same command; nothing was changed." in again.stdout
+    assert stamps(tmp_path) == before
+    assert files(tmp_path) == content
+    assert DatasetDirectory.open(tmp_path / "ctl").manifest == make(tmp_path / "ctl", "ctl", **CTL)
+
+
+@pytest.mark.parametrize(
+    ("other", "difference"),
+    [
+        ({"seed": 1}, "seed: 0 there, 1 asked for"),
+        ({"rows": {"train": 400}}, "rows: {'default': .*500.* there, {'default': .*400.* asked"),
+        ({"parameters": {"sizes": (1000, 1000, 500)}}, r"parameters: {'sizes': \[1000, 1000, 1000"),
+        ({"shard_rows": 100}, "shard_rows: 60 there, 100 asked for"),
+        ({"preset": "small"}, "rows: .*500.* there, .*100.* asked for"),
+    ],
+)
+@pytest.mark.parametrize("partial", [False, True], ids=["finished", "interrupted"])
+def test_another_command_is_refused_by_its_difference_and_harms_nothing(
+    tmp_path: Path,
+    whole: dict[str, str],
+    other: dict[str, Any],
+    difference: str,
+    partial: bool,
+) -> None:
+    out = tmp_path / "data"
+    with pytest.MonkeyPatch.context() as patched:
+        if partial:
+            interrupting(patched, staging.Staging, "save", 6)
+            with pytest.raises(Interrupted):
+                make(out)
+        else:
+            make(out)
+    before = files(tmp_path)
+    with pytest.raises(UsageError, match=f"{difference}.*--overwrite"):
+        make(out, **other)
+    assert files(tmp_path) == before
+    make(out)
+    assert files(out) == whole
+
+
+def test_overwriting_replaces_a_dataset_or_an_interrupted_run_of_another_command(
+    tmp_path: Path, whole: dict[str, str]
+) -> None:
+    out = tmp_path / "new" / "data"
+    make(out, seed=1)
+    make(out, overwrite=True)
+    assert files(out) == whole
+    shutil.rmtree(out)
+    with pytest.MonkeyPatch.context() as patched:
+        interrupting(patched, staging.Staging, "save", 6)
+        with pytest.raises(Interrupted):
+            make(out, seed=1)
+    make(out, overwrite=True)
+    assert files(out) == whole
+    assert names(out.parent) == ["data"]
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "at"),
+    [
+        (staging.Staging, "save", 0),
+        (pq.ParquetWriter, "write_table", 11),
+        (generate, "write_card", 0),
+        (staging.Staging, "publish", 0),
+    ],
+)
+def test_overwriting_that_fails_leaves_the_old_dataset_whole(
+    tmp_path: Path, whole: dict[str, str], owner: Any, name: str, at: int
+) -> None:
+    out = tmp_path / "new" / "data"
+    make(out, seed=1)
+    old = files(out)
+    with pytest.MonkeyPatch.context() as patched:
+        interrupting(patched, owner, name, at)
+        with pytest.raises(Interrupted):
+            make(out, overwrite=True)
+    assert files(out) == old
+    make(out, overwrite=True)
+    assert files(out) == whole
+    assert names(out.parent) == ["data"]
+
+
+def test_shards_that_go_at_the_very_end_are_made_again_and_never_missed(
+    tmp_path: Path, whole: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flush = staging._flush
+
+    def flush_slowly(directory: Path) -> None:
+        flush(directory)
+        shutil.rmtree(directory / "data" / "default")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(staging, "_flush", flush_slowly)
+        with pytest.raises(SynthbenchError, match=r"is missing .*; run the same command again"):
+            make(tmp_path / "data")
+    assert names(tmp_path) == [".data.partial"]
+    make(tmp_path / "data")
+    assert files(tmp_path / "data") == whole
+    assert names(tmp_path) == ["data"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
+def test_overwriting_that_is_killed_leaves_the_old_dataset_or_none_and_can_be_repeated(
+    tmp_path: Path,
+) -> None:
+    out = tmp_path / "data"
+    make(tmp_path / "new" / "data", "parity")
+    words = f"'parity', out={str(out)!r}, overwrite=True"
+    make(out, "parity", seed=1)
+    old = files(out)
+    kill_at("pathlib.Path.rename", 0, words)
+    assert files(out) == old
+    kill_at("pathlib.Path.rename", 1, words)  # between the two renames
+    assert not out.exists()
+    make(out, "parity", overwrite=True)
+    assert files(out) == files(tmp_path / "new" / "data")
+    assert names(tmp_path) == ["data", "new"]
+
+
+def test_a_shard_that_is_lost_from_a_finished_dataset_is_noticed(
+    tmp_path: Path, whole: dict[str, str]
+) -> None:
+    make(tmp_path / "data")
+    next((tmp_path / "data").rglob("test-00001*")).unlink()
+    with pytest.raises(SynthbenchError, match=r"test-00001.* is missing.*--overwrite"):
+        make(tmp_path / "data")
+    make(tmp_path / "data", overwrite=True)
+    assert files(tmp_path / "data") == whole
+
+
+def test_of_two_runs_at_once_the_second_is_refused_and_the_first_not_disturbed(
+    tmp_path: Path, ctl: dict[str, str]
+) -> None:
+    code = f"""
+from synthbench.dataset import staging as publishing
+from synthbench.generation import generate as generation
+save = publishing.Staging.save
+def wait(self, *arguments):
+    save(self, *arguments)
+    if len(self.progress["forward"]) == 2:
+        print("at work", flush=True)
+        input()
+publishing.Staging.save = wait
+generation.generate("ctl", out={str(tmp_path / "ctl")!r}, workers=2, progress=False, **{CTL!r})
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", code],
+        env=environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as first:
+        assert first.stdout is not None
+        assert first.stdout.readline() == "at work\n"
+        before = files(tmp_path)
+        for options in (CTL, {**CTL, "seed": 1}, {**CTL, "overwrite": True}):
+            with pytest.raises(UsageError, match="Another run is at work"):
+                make(tmp_path / "ctl", "ctl", **options)
+        assert files(tmp_path) == before
+        first.communicate("\n" * 9, timeout=60)
+        assert first.returncode == 0
+    assert files(tmp_path / "ctl") == ctl
+    assert names(tmp_path) == ["ctl"]
