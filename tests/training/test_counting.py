@@ -158,6 +158,7 @@ def test_a_record_holds_weights_and_states(counting):
     assert torch.equal(record["hidden"][1], scores.detach())
 
 
+@pytest.mark.slow
 def test_compile_traces_the_model_as_one_graph():
     torch.manual_seed(0)
     model, (colors, lengths, _) = Counting(**STANDARD), grids()
