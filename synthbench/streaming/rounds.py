@@ -183,15 +183,19 @@ class Rounds:
         block, prints = self.rows(number)
         return rows_table(self._task, block, prints)
 
-    def batches_of(self, rows: Rows) -> Iterator[Batch]:
-        """A round's rows as batches of NumPy arrays."""
+    def arrays(self, rows: Rows) -> Batch:
+        """A round's rows as NumPy arrays by column, `id` first."""
         block, prints = rows
         arrays = {"id": ids(prints).to_numpy(zero_copy_only=False), **self._task.arrays(block)}
         # Arrays that share memory with Arrow are read-only, which PyTorch warns about.
-        arrays = {
+        return {
             name: array if array.flags.writeable else array.copy() for name, array in arrays.items()
         }
-        for first in range(0, len(prints), self._batch_size):
+
+    def batches_of(self, rows: Rows) -> Iterator[Batch]:
+        """A round's rows as batches of NumPy arrays."""
+        arrays = self.arrays(rows)
+        for first in range(0, len(rows[1]), self._batch_size):
             yield {name: array[first : first + self._batch_size] for name, array in arrays.items()}
 
 
