@@ -11,7 +11,7 @@ from synthbench.dataset.files import usable_path
 from synthbench.engine.engine import Engine
 from synthbench.errors import UsageError, check_whole_number
 from synthbench.features import Feature, is_image, label_names
-from synthbench.registry import make_task, task_class, task_names
+from synthbench.registry import list_tasks, make_task, task_class
 from synthbench.sampling.plan import make_plan
 from synthbench.sampling.splits import SplitSampler
 from synthbench.tasks.base import Task
@@ -19,10 +19,10 @@ from synthbench.tasks.companions import companion
 from synthbench.text import printable, text_table
 
 
-def list_tasks() -> str:
+def describe_tasks() -> str:
     """All tasks with variants, splits and default sizes, one task a paragraph."""
     parts = []
-    for name in task_names():
+    for name in list_tasks():
         task = make_task(name)
         sizes = ", ".join(f"{split.name} {split.rows:,}" for split in task.splits)
         parts.append(f"{name}\n  {task.summary}\n  variants: {', '.join(task.variants)}\n  {sizes}")
@@ -143,7 +143,7 @@ def sample_rows(task: Task, split: str, rows: int) -> list[dict[str, Any]]:
     chosen = task.split(split)
     sizes = {one.name: rows if one is chosen or one == chosen else 1 for one in task.splits}
     plan = make_plan(task, sizes, at_most=True)
-    sampler = SplitSampler(task, chosen, plan, {}, Engine(None, 1))
+    sampler = SplitSampler(task, chosen, plan, Engine(None, 1))
     drawn: list[dict[str, Any]] = []
     for batch in sampler.rounds():
         rendered = task.render(batch.rows().block)

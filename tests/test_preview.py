@@ -11,11 +11,11 @@ import pytest
 
 from synthbench.errors import ParameterError, UsageError
 from synthbench.features import Feature, class_label, image, value
-from synthbench.preview import describe, draw_row, list_tasks, preview, sample_rows, type_name
-from synthbench.registry import make_task, task_names
+from synthbench.preview import describe, describe_tasks, draw_row, preview, sample_rows, type_name
+from synthbench.registry import list_tasks, make_task
 from tests.support import IMAGELESS
 
-every_task = pytest.mark.parametrize("name", task_names())
+every_task = pytest.mark.parametrize("name", list_tasks())
 every_variant = pytest.mark.parametrize(("name", "variant"), IMAGELESS)
 
 
@@ -23,13 +23,13 @@ every_variant = pytest.mark.parametrize(("name", "variant"), IMAGELESS)
 
 
 def test_the_list_has_a_paragraph_for_every_task_in_order() -> None:
-    paragraphs = list_tasks().split("\n\n")
-    assert [paragraph.splitlines()[0] for paragraph in paragraphs] == task_names()
+    paragraphs = describe_tasks().split("\n\n")
+    assert [paragraph.splitlines()[0] for paragraph in paragraphs] == list_tasks()
 
 
 @every_task
 def test_the_list_names_variants_splits_and_default_sizes(name: str) -> None:
-    paragraph = next(one for one in list_tasks().split("\n\n") if one.startswith(f"{name}\n"))
+    paragraph = next(one for one in describe_tasks().split("\n\n") if one.startswith(f"{name}\n"))
     task = make_task(name)
     assert task.summary in paragraph
     assert f"variants: {', '.join(task.variants)}" in paragraph

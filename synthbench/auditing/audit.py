@@ -29,7 +29,7 @@ from synthbench.auditing.variant import AuditedVariant
 from synthbench.dataset.dataset import Dataset
 from synthbench.errors import SynthbenchError
 from synthbench.progress import progress_bar
-from synthbench.tasks.images.locations import SourceDir, use_source_dir
+from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.version import __version__
 
 __all__ = ["Audit", "audit"]

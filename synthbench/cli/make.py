@@ -1,4 +1,4 @@
-"""Commands that show tasks and make datasets: list, info, preview, generate."""
+"""The command that makes datasets: generate."""
 
 from __future__ import annotations
 
@@ -21,61 +21,10 @@ from synthbench.cli.options import (
     show,
     source_option,
     task_argument,
-    variant_option,
 )
 from synthbench.generation.generate import Outcome
 from synthbench.generation.request import Request
 from synthbench.text import printable, text_table
-
-
-@click.command("list", cls=WithExamples, epilog="synthbench list")
-def list_() -> None:
-    """Show all tasks with their variants, splits and default sizes."""
-    from synthbench import preview
-
-    show(preview.list_tasks())
-
-
-@click.command(cls=WithExamples, epilog="synthbench info listops")
-@task_argument
-def info(task: str) -> None:
-    """Show what TASK is, its parameters, columns and paper."""
-    from synthbench import preview
-
-    show(preview.describe(task))
-
-
-@click.command(
-    cls=WithExamples,
-    epilog="""
-    synthbench preview listops -n 2
-    synthbench preview composites --variant cifar --out sheet.png
-    """,
-)
-@task_argument
-@variant_option
-@click.option("-n", "rows", type=click.IntRange(1, 1000), default=5, show_default=True)
-@seed_option
-@click.option("--split", metavar="S", help="Default: the task's first.")
-@set_option
-@click.option("--out", metavar="FILE.png", help="Where a contact sheet of images goes.")
-@source_option
-def preview(
-    task: str,
-    variant: str | None,
-    rows: int,
-    seed: int,
-    split: str | None,
-    settings: Sequence[str],
-    out: str | None,
-    source_dir: Sequence[str],
-) -> None:
-    """Show rows of TASK as a person reads them."""
-    from synthbench.preview import preview as show_rows
-    from synthbench.tasks.images.locations import use_source_dir
-
-    with use_source_dir(source_dir):
-        show(show_rows(task, variant, rows, seed, split, pairs(settings, "--set"), out))
 
 
 @click.command(

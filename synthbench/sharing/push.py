@@ -15,7 +15,7 @@ from synthbench.dataset.files import regular_file
 from synthbench.dataset.staging import check_whole
 from synthbench.errors import DatasetError, SynthbenchError, UsageError
 from synthbench.progress import on_terminal
-from synthbench.tasks.images.locations import SourceDir, use_source_dir
+from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.text import text_table
 from synthbench.verification.card import CARD, check_card, read_card
 from synthbench.verification.files import make_tasks

@@ -15,7 +15,7 @@ from torch.utils.data._utils.collate import default_collate_fn_map
 
 from synthbench.errors import UsageError, check_whole_number
 from synthbench.features import arrow_type
-from synthbench.registry import make_task, task_class, task_names
+from synthbench.registry import list_tasks, make_task, task_class
 from synthbench.streaming.rounds import Rounds
 from synthbench.streaming.rounds import Rows as Drawn
 from synthbench.tasks.base import LABEL, Task, TextTask
@@ -95,7 +95,6 @@ class TorchStream(torch.utils.data.IterableDataset[dict[str, Any]]):
         seed: whole number from 0.
         parameters: parameters that differ from the defaults.
         batch_size: rows of a batch; None gives single rows.
-        rows: rows of the dataset's evaluation splits, where it has more than the paper's.
         start: number of the first batch, or of the first row without `batch_size`; those before it
             are left out, by whatever worker.
         encode: give `input_ids`, `attention_mask` and `labels` instead of the columns.
@@ -127,7 +126,6 @@ class TorchStream(torch.utils.data.IterableDataset[dict[str, Any]]):
         parameters: Mapping[str, Any] | None = None,
         batch_size: int | None = 512,
         start: int = 0,
-        rows: Mapping[str, int] | None = None,
         encode: bool = False,
     ) -> None:
         super().__init__()
@@ -135,7 +133,7 @@ class TorchStream(torch.utils.data.IterableDataset[dict[str, Any]]):
         made = make_task(task, variant, parameters, seed)
         self._encoded = _check_text(made) if encode else None
         self._batch_size = batch_size
-        self._source = Rounds(made, split, 1 if batch_size is None else batch_size, rows)
+        self._source = Rounds(made, split, 1 if batch_size is None else batch_size)
         self._start = start
         self._next = start
         self._loaded: int | None = None
@@ -205,7 +203,7 @@ def _check_text(task: Task) -> TextTask:
     label = task.columns.get(LABEL)
     if isinstance(task, TextTask) and label and pa.types.is_integer(arrow_type(label)):
         return task
-    text_tasks = [name for name in task_names() if issubclass(task_class(name), TextTask)]
+    text_tasks = [name for name in list_tasks() if issubclass(task_class(name), TextTask)]
     raise UsageError(
         f"encode=True: rows of {task.name!r} are not text that is answered by a class or number; "
         f"allowed are {', '.join(text_tasks)}. Without encode, {task.name!r} has the columns id, "
