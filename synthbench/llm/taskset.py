@@ -130,8 +130,3 @@ class OneTurnEnv(vf.Env[OneTurnConfig]):
     async def run(self, task: vf.Task[Any], agents: vf.Agents) -> None:
         """Have the model answer; the task's reward follows."""
         await agents.agent.run(task)
-
-
-def load_environment(**options: Any) -> vf.Env[OneTurnConfig]:
-    """The environment over a `SynthbenchTaskset` with these options."""
-    return OneTurnEnv(OneTurnConfig(taskset=SynthbenchConfig(**options)))
