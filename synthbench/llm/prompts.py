@@ -1,4 +1,4 @@
-"""What a language model is asked: a row as chat messages."""
+"""Prompts for language models: rows as chat messages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import datasets
 
 TEXT = "text"
-#: `find_answer` takes what stands there for the answer, whatever comes before.
+#: `find_answer` takes such a line as the answer, whatever comes before it.
 ANSWER_FORMAT = "Write your answer on the last line, in the form 'Answer: ...'."
 
 
@@ -165,7 +165,7 @@ def image_column(task: Task) -> str | None:
 
 
 def question(task: Task, text: str | None) -> str:
-    """Everything that is asked in words: the rule, the row's text, and where the answer goes."""
+    """The text of a prompt: the rule, the row's text, and where the answer goes."""
     return "\n\n".join(filter(None, [_instruction(task), text, ANSWER_FORMAT]))
 
 

@@ -1,4 +1,4 @@
-"""What a language model's completion is worth."""
+"""Scores and rewards for completions of language models."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def score(
     row: Mapping[str, Any],
     **options: Any,
 ) -> float:
-    r"""Score one completion: the answer is looked for in its text, then judged strictly.
+    r"""Score one completion: find the answer in its text, then compare it strictly.
 
     Args:
         task: name of the task, or a dataset directory.
@@ -75,7 +75,7 @@ def trl_reward(task: str | PathLike[str], **options: Any) -> Callable[..., list[
         ]
         return [score_completion(made, *pair) for pair in zip(completions, rows, strict=True)]
 
-    reward.__name__ = f"synthbench_{made.name.replace('-', '_')}"  # how TRL's logs call it
+    reward.__name__ = f"synthbench_{made.name.replace('-', '_')}"  # its name in TRL's logs
     return reward
 
 

@@ -47,7 +47,7 @@ class SynthbenchData(vf.TaskData):
     row: dict[str, Any]
     """The row's columns, without its image."""
     source: tuple[str, str, int, dict[str, Any]]
-    """What makes the task of synthbench that judges answers: name, variant, seed, parameters."""
+    """The task of synthbench that judges answers: name, variant, seed, parameters."""
 
 
 class SynthbenchTask(vf.Task[SynthbenchData]):

@@ -86,7 +86,7 @@ class TorchStream(torch.utils.data.IterableDataset[dict[str, Any]]):
 
     `state_dict` says which batch or row comes next, and after `load_state_dict` reading goes on
     there without making those before it. torchdata's `StatefulDataLoader` calls both in every
-    worker; it must have as many workers again.
+    worker; it must have the same number of workers when it resumes.
 
     Args:
         task: name of the task.
@@ -95,8 +95,8 @@ class TorchStream(torch.utils.data.IterableDataset[dict[str, Any]]):
         seed: whole number from 0.
         parameters: parameters that differ from the defaults.
         batch_size: rows of a batch; None gives single rows.
-        start: number of the first batch, or of the first row without `batch_size`; those before it
-            are left out, by whatever worker.
+        start: number of the first batch, or of the first row without `batch_size`; no worker gives
+            those before it.
         encode: give `input_ids`, `attention_mask` and `labels` instead of the columns.
 
     Raises:
@@ -147,13 +147,13 @@ class TorchStream(torch.utils.data.IterableDataset[dict[str, Any]]):
         return {"next": self._next}
 
     def load_state_dict(self, state: Mapping[str, int]) -> None:
-        """Go on where `state_dict` was asked.
+        """Continue where `state_dict` was called.
 
         Args:
             state: what `state_dict` returned, in a stream with the same arguments.
 
         Raises:
-            UsageError: it is no such state.
+            UsageError: `state` is something else.
         """
         if not isinstance(state, Mapping) or set(state) != {"next"}:
             raise UsageError(f"State {state!r}: expected what state_dict returns, {{'next': 0}}.")
