@@ -43,9 +43,14 @@ def test_example_runs_as_it_stands_and_prints_a_result(
     assert capsys.readouterr().out.strip()
 
 
+MIRRORED = str.maketrans("()", ")(")
+
+
 @pytest.mark.parametrize(
     ("task", "copied"),
     [
+        ("listops", lambda text: re.sub(r"(\d) (\d)", r"\2 \1", text)),
+        ("arithmetic", lambda text: text[::-1].translate(MIRRORED)),
         ("ctl", lambda text: " ".join([*text.split()[:0:-1], "000"])),
         ("parity", lambda text: re.sub(r"(\d+) (\d+)", r"\2 \1", text, count=1)),
     ],

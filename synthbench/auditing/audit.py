@@ -10,7 +10,7 @@ import dataclasses
 import importlib.util
 import math
 from collections.abc import Mapping
-from pathlib import Path
+from os import PathLike
 from typing import Any
 
 from tqdm import tqdm
@@ -26,7 +26,7 @@ from synthbench.auditing.shortcuts import choose_shortcuts
 from synthbench.auditing.statistics import NEAR
 from synthbench.auditing.tables import sections_text
 from synthbench.auditing.variant import AuditedVariant
-from synthbench.dataset.dataset import Dataset
+from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import SynthbenchError
 from synthbench.progress import progress_bar
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
@@ -97,16 +97,16 @@ def need_packages(purpose: str, packages: Mapping[str, str]) -> None:
 
 
 def audit(
-    directory: str | Path,
+    dataset: str | PathLike[str],
     *,
     variant: str | None = None,
     source_dir: SourceDir | None = None,
-    progress: bool = False,
+    progress: bool = True,
 ) -> Audit:
     """Look for ways to answer a dataset's rows without solving its task.
 
     Args:
-        directory: the dataset directory.
+        dataset: the dataset directory.
         variant: the variant; default: all variants of the dataset.
         source_dir: where source images lie, as in `generate`.
         progress: show a bar on standard error, if that is a terminal.
@@ -129,11 +129,10 @@ def audit(
     """
     need_packages("An audit", {"sklearn": "scikit-learn"})
     with use_source_dir(source_dir):
-        return _audit(directory, variant, progress)
+        return _audit(DatasetDirectory.open(dataset), variant, progress)
 
 
-def _audit(directory: str | Path, variant: str | None, progress: bool) -> Audit:
-    dataset = Dataset.open(directory)
+def _audit(dataset: DatasetDirectory, variant: str | None, progress: bool) -> Audit:
     names = list(dataset.manifest.variants) if variant is None else [dataset.variant(variant)]
     with progress_bar(progress, unit=" parts", leave=False) as bar:
         variants = {name: _audit_variant(dataset, name, bar) for name in names}
@@ -141,7 +140,7 @@ def _audit(directory: str | Path, variant: str | None, progress: bool) -> Audit:
     return Audit(manifest.task, manifest.seed, manifest.parameters, __version__, variants)
 
 
-def _audit_variant(dataset: Dataset, variant: str, bar: tqdm[None]) -> VariantAudit:
+def _audit_variant(dataset: DatasetDirectory, variant: str, bar: tqdm[None]) -> VariantAudit:
     subject = AuditedVariant.open(dataset, variant)
 
     def step(what: str) -> None:

@@ -9,7 +9,7 @@ from synthbench.auditing.figures import BarChart, IntervalChart, Mark
 from synthbench.auditing.leaks import OverstatedDifficulty
 from synthbench.auditing.results import VariantAudit
 from synthbench.auditing.scoring import Reference, Score, ShortcutScore
-from synthbench.auditing.statistics import NEAR, Estimate, progress_from_chance
+from synthbench.auditing.statistics import NEAR, Estimate, is_better, is_near
 from synthbench.auditing.tables import Cell, Section, Table
 
 #: The signs of a score that is surely better than chance, and of a score that comes near solving.
@@ -121,11 +121,10 @@ def _score_cell(score: Score | None, metric: str, reference: Reference) -> Cell:
 def _mark(score: Score, metric: str, reference: Reference) -> str:
     if metric not in reference.chance or metric not in reference.solution:
         return ""
-    chance, solution = reference.chance[metric], reference.solution[metric]
-    progress = progress_from_chance(score.figures[metric], chance, solution)
-    if score.near and progress >= NEAR:
+    compared = score.figures[metric], reference.chance[metric], reference.solution[metric]
+    if score.near and is_near(*compared):
         return SOLVES
-    return BETTER if progress > 0 else ""
+    return BETTER if is_better(*compared) else ""
 
 
 def _interval_chart(variant: VariantAudit, metric: str) -> IntervalChart:

@@ -11,7 +11,7 @@ from synthbench.cli import completion
 from synthbench.cli.options import (
     WithExamples,
     choice_option,
-    directory_argument,
+    dataset_argument,
     show,
     source_option,
     variant_option,
@@ -19,21 +19,32 @@ from synthbench.cli.options import (
 
 
 @click.command(cls=WithExamples, epilog="synthbench verify listops")
-@directory_argument
+@dataset_argument
+@click.option("--fast", is_flag=True, help="Do not make the dataset again.")
 @click.option("--workers", type=int, metavar="N", help="At most 256. Default: the usable cores.")
 @source_option
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.option("--quiet", is_flag=True, help="No bar.")
-def verify(directory: str, workers: int | None, source_dir: Sequence[str], quiet: bool) -> int:
-    """Derive every row of a dataset again, from its files alone."""
+def verify(
+    dataset: str,
+    fast: bool,
+    workers: int | None,
+    source_dir: Sequence[str],
+    as_json: bool,
+    quiet: bool,
+) -> int:
+    """Check every row of DIR, then make the dataset again and compare."""
+    import json
+
     from synthbench.verification.verify import verify as check
 
-    report = check(directory, workers=workers, source_dir=source_dir, progress=not quiet)
-    show(str(report))
+    report = check(dataset, fast=fast, workers=workers, source_dir=source_dir, progress=not quiet)
+    show(json.dumps(report.to_dict(), indent=2) if as_json else str(report))
     return 0 if report.ok else 1
 
 
 @click.command(cls=WithExamples, epilog="synthbench audit listops --out audited")
-@directory_argument
+@dataset_argument
 @click.option("--variant", metavar="V", help="Default: every variant that is there.")
 @click.option("--out", metavar="REPORT_DIR", help="Where audit.html and audit.json go.")
 @source_option
@@ -41,7 +52,7 @@ def verify(directory: str, workers: int | None, source_dir: Sequence[str], quiet
 @click.option("--json", "as_json", is_flag=True, help="Print the audit as JSON.")
 @click.option("--quiet", is_flag=True, help="No bar.")
 def audit(
-    directory: str,
+    dataset: str,
     variant: str | None,
     out: str | None,
     source_dir: Sequence[str],
@@ -56,7 +67,7 @@ def audit(
     from synthbench.auditing.page import report_directory, write_report
 
     report = None if out is None else report_directory(out, overwrite)
-    found = look(directory, variant=variant, source_dir=source_dir, progress=not quiet)
+    found = look(dataset, variant=variant, source_dir=source_dir, progress=not quiet)
     if report is not None:
         write_report(found, report)
     show(json.dumps(found.to_dict(), indent=2) if as_json else str(found))
@@ -70,14 +81,14 @@ def audit(
     synthbench evaluate listops predictions.jsonl --read text
     """,
 )
-@directory_argument
+@dataset_argument
 @click.argument("predictions", shell_complete=completion.files)
 @click.option("--split", metavar="S", help="Default: every split that has predictions.")
 @variant_option
 @source_option
 @choice_option("--read", "value", "text")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-def evaluate(directory: str, predictions: str, as_json: bool, **chosen: Any) -> None:
+def evaluate(dataset: str, predictions: str, as_json: bool, **chosen: Any) -> None:
     """Score PREDICTIONS on the dataset in DIR.
 
     PREDICTIONS is a .jsonl, .json, .csv, .tsv (each also with .gz) or .parquet
@@ -89,7 +100,7 @@ def evaluate(directory: str, predictions: str, as_json: bool, **chosen: Any) -> 
 
     from synthbench.evaluation.evaluate import evaluate as judge
 
-    report = judge(directory, predictions, **chosen)
+    report = judge(dataset, predictions, **chosen)
     if report.warning:
         click.echo(f"Warning: {report.warning}", err=True)
     show(json.dumps(report.to_dict(), indent=2) if as_json else str(report))

@@ -11,7 +11,7 @@ from typing import Any
 from tqdm import tqdm
 
 from synthbench.dataset.card import write_card
-from synthbench.dataset.dataset import MANIFEST, Dataset, Manifest, SplitRecord
+from synthbench.dataset.dataset import MANIFEST, DatasetDirectory, Manifest, SplitRecord
 from synthbench.dataset.staging import (
     Staging,
     check_whole,
@@ -223,7 +223,7 @@ def run_all(request: Request) -> Iterator[Outcome]:
         raise SynthbenchError("Not all tasks could be made. " + " ".join(failed))
 
 
-def _check_same(there: Dataset, command: dict[str, Any]) -> None:
+def _check_same(there: DatasetDirectory, command: dict[str, Any]) -> None:
     manifest = there.manifest
     made = {
         "task": manifest.task,

@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from synthbench.dataset.dataset import Dataset
+from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import UsageError, check_whole_number, unknown_name
 from synthbench.evaluation.final_answer import LABEL, answer_writer
 from synthbench.features import is_image
@@ -88,7 +88,7 @@ def open_task(
     preset: str = "paper",
     rows: Mapping[str, int] | None = None,
     **options: Any,
-) -> tuple[Task, Dataset]:
+) -> tuple[Task, DatasetDirectory]:
     """A task whose rows can be prompts, with its dataset; arguments as in `prompts`."""
     if limit is not None:
         check_whole_number("Limit", limit, least=1)
@@ -103,7 +103,7 @@ def open_task(
 
 def choose_task(
     task: str | PathLike[str], *, variant: str | None = None, seed: int = 0, **parameters: Any
-) -> tuple[Task, Dataset | None]:
+) -> tuple[Task, DatasetDirectory | None]:
     """A task whose rows can be prompts, by its name or the directory of a dataset.
 
     Returns:
@@ -120,7 +120,7 @@ def choose_task(
         if not Path(task).exists():
             raise unknown_name("task or dataset directory", str(task), list_tasks())
         _refuse_beside_a_directory(task, {"seed": seed, **parameters})
-        dataset = Dataset.open(Path(task))
+        dataset = DatasetDirectory.open(Path(task))
         made = dataset.make_task(dataset.variant(variant))
     check_askable(made)
     return made, dataset
