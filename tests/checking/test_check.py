@@ -57,7 +57,7 @@ def test_what_a_task_raises_is_an_answer_that_names_its_method() -> None:
     register(Raising)
     texts = [str(one) for one in check_task("raising") if one.problems]
     assert any("KeyError: 'digits', raised in method propose of class" in text for text in texts)
-    assert texts[-1].endswith("no\n  Not tried: mend what stands above first.")
+    assert texts[-1].endswith("no\n  Not tried: fix the problems above first.")
 
 
 def test_the_command_prints_a_line_a_check_and_exits_with_1_if_one_fails(
