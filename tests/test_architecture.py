@@ -1,4 +1,4 @@
-"""The rooms that the documentation shows are those of the code; each imports only rooms below it."""
+"""The documentation shows the rooms of the code; each imports only rooms below it."""
 
 from __future__ import annotations
 
