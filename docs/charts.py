@@ -23,12 +23,13 @@ def line_chart(
     Args:
         series: for each model its points, from left to right.
         x_label: what the horizontal axis counts.
-        ticks: places on the horizontal axis that are labelled; default: five even ones.
+        ticks: the places that were measured, which are labelled and marked; default: a few even
+            ones are labelled.
         trained_to: the last place that training has, up to which the chart is shaded.
     """
     points = [x for line in series.values() for x, _ in line]
     low, high = min(points), max(points)
-    ticks = ticks or _even_ticks(low, high)
+    marked, ticks = bool(ticks), ticks or _even_ticks(low, high)
 
     def across(x: float) -> float:
         return _LEFT + 12 + (_RIGHT - _LEFT - 24) * (x - low) / ((high - low) or 1)
@@ -52,7 +53,7 @@ def line_chart(
     for number, places in enumerate(series.values(), start=1):
         path = " ".join(f"{across(x):.1f},{up(y):.1f}" for x, y in places)
         parts.append(f'<polyline points="{path}" class="curve-{number}"/>')
-        if len(places) <= 12:
+        if marked:
             parts += [
                 f'<circle cx="{across(x):.1f}" cy="{up(y):.1f}" r="4" class="dot-{number}"/>'
                 for x, y in places
