@@ -1,15 +1,20 @@
 """The tables of a report, in a form that a terminal and the page both show.
 
-`sections_text` renders them as text, the template `page.html.jinja` as HTML.
+`show_sections` renders them as text, the template `page.html.jinja` as HTML.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
+from synthbench import text
 from synthbench.auditing.figures import BarChart, IntervalChart
-from synthbench.text import text_table
+from synthbench.text import items, stack, styled
+
+if TYPE_CHECKING:
+    from rich.console import Group
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,16 +71,13 @@ class Section:
     tables: Sequence[Table] = ()
 
 
-def sections_text(sections: Sequence[Section]) -> str:
-    """Sections as text for a terminal, without the detailed tables."""
-    parts = []
+def show_sections(sections: Sequence[Section]) -> Group:
+    """Sections for a terminal, without the detailed tables."""
+    parts: list[Any] = []
     for section in sections:
-        tables = [_table_text(table) for table in section.tables if not table.detail]
-        lines = [f"{section.title}:", *(f"- {item}" for item in section.items)]
-        parts.append("\n".join([*lines, "\n\n".join(tables)]).rstrip())
-    return "\n\n".join(parts)
-
-
-def _table_text(table: Table) -> str:
-    rows = [[str(cell) for cell in row] for row in table.rows]
-    return "\n".join([text_table(table.head, rows, table.right), *table.notes])
+        parts += ["", styled(section.title, "bold"), items(section.items)]
+        for number, one in enumerate(one for one in section.tables if not one.detail):
+            rows = [[str(cell) for cell in row] for row in one.rows]
+            parts += [*([""] if number else []), text.Table(one.head, rows, one.right)]
+            parts += map(styled, one.notes)
+    return stack(*parts)

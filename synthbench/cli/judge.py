@@ -16,6 +16,7 @@ from synthbench.cli.options import (
     source_option,
     variant_option,
 )
+from synthbench.text import styled
 
 
 @click.command(cls=WithExamples, epilog="synthbench verify listops")
@@ -28,7 +29,8 @@ def verify(directory: str, workers: int | None, source_dir: Sequence[str], quiet
     from synthbench.verification.verify import verify as check
 
     report = check(directory, workers=workers, source_dir=source_dir, progress=not quiet)
-    show(str(report))
+    verdict, *lines = str(report).split("\n")
+    show(styled(verdict, "green" if report.ok else "red", whole=True), *lines)
     return 0 if report.ok else 1
 
 
@@ -59,7 +61,7 @@ def audit(
     found = look(directory, variant=variant, source_dir=source_dir, progress=not quiet)
     if report is not None:
         write_report(found, report)
-    show(json.dumps(found.to_dict(), indent=2) if as_json else str(found))
+    show(json.dumps(found.to_dict(), indent=2) if as_json else found)
 
 
 @click.command(
@@ -92,4 +94,4 @@ def evaluate(directory: str, predictions: str, as_json: bool, **chosen: Any) -> 
     report = judge(directory, predictions, **chosen)
     if report.warning:
         click.echo(f"Warning: {report.warning}", err=True)
-    show(json.dumps(report.to_dict(), indent=2) if as_json else str(report))
+    show(json.dumps(report.to_dict(), indent=2) if as_json else report)

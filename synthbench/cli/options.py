@@ -12,7 +12,7 @@ import click
 
 from synthbench.cli import completion
 from synthbench.errors import UsageError
-from synthbench.text import printable
+from synthbench.text import render, takes_colors
 
 
 class WithExamples(click.Command):
@@ -25,13 +25,13 @@ class WithExamples(click.Command):
                 formatter.write_text(f"\b\n{inspect.cleandoc(self.epilog)}")
 
 
-def show(text: str) -> None:
-    """Print a result, with control characters escaped.
+def show(*parts: Any) -> None:
+    """Print results: texts, and tables or whatever else `rich` can print, one below the other.
 
-    A reader that has gone, as `head` does, is told no more.
+    Control characters are escaped. A reader that has gone, as `head` does, is told no more.
     """
     try:
-        click.echo(printable(text, keep="\t\n"))
+        click.echo(render(*parts, colors=takes_colors(sys.stdout)))
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

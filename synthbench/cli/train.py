@@ -23,6 +23,7 @@ from synthbench.cli.options import (
     variants_option,
 )
 from synthbench.errors import SynthbenchError, UsageError
+from synthbench.text import Table
 
 profile_option = choice_option("--profile", "cpu", "paper")
 device_option = click.option("--device", default="auto", show_default=True, metavar="cpu|cuda")
@@ -144,12 +145,12 @@ def validate(
 ) -> None:
     """Train baselines and solutions of TASK; set the paper's beside."""
     need_torch("validate")
-    from synthbench.train.comparison import markdown
+    from synthbench.train.comparison import comparison_table
     from synthbench.train.validation import validate as run
 
     comparison = run(task, models=models, variants=variants, progress=not quiet, **chosen)
     if not quiet:
-        show(markdown(comparison))
+        show(comparison_table(comparison))
 
 
 @click.command(
@@ -169,12 +170,11 @@ def validate(
 def figures(run: str, **chosen: Any) -> None:
     """Draw curves, attention, gates and probes of a finished RUN."""
     need_torch("figures")
-    from synthbench.text import text_table
     from synthbench.train.figures import draw_figures
 
     drawn = draw_figures(run, **chosen)
     lines = [(one.name, str(one.file) if one.file else f"none: {one.reason}") for one in drawn]
-    show(text_table(("figure", "file"), lines))
+    show(Table(("figure", "file"), lines))
 
 
 def need_torch(command: str) -> None:

@@ -95,13 +95,7 @@ def export(
         _check_place(place, dataset, form, overwrite)
         check_whole(dataset)
         rows = sum(dataset.split(task.variant, name).rows for task in tasks for name in names)
-        with progress_bar(
-            progress,
-            total=rows,
-            desc=f"export {dataset.manifest.task}",
-            unit=" rows",
-            unit_scale=True,
-        ) as bar:
+        with progress_bar(progress, f"export {dataset.manifest.task}", "rows", rows) as bar:
             parts = [Part(dataset, task, name, bar.update) for task in tasks for name in names]
             try:
                 return _write_beside(parts, place, form, to)

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from synthbench.engine.engine import check_workers
 from synthbench.errors import UsageError, check_whole_number
 from synthbench.tasks.images.locations import SourceDir, use_source_dir
-from synthbench.text import text_table
+from synthbench.text import Table, stack, styled
 from synthbench.train.data import DataRequest
 from synthbench.train.directory import RunDirectory
 from synthbench.train.fitting import Trial
 from synthbench.train.recipes import find_study
 from synthbench.train.run import Run, command_without_data
 from synthbench.train.setting import Setting
+
+if TYPE_CHECKING:
+    from rich.console import Group
 
 #: PyTorch takes no larger one.
 _LARGEST_SEED = 2**64 - 1
@@ -119,7 +122,7 @@ def _check_seed(seed: int) -> None:
         raise UsageError(f"Seed {seed}: allowed are whole numbers from 0 to {_LARGEST_SEED}.")
 
 
-def summary(result: Mapping[str, Any]) -> str:
+def summary(result: Mapping[str, Any]) -> Group:
     """A result for people: what was run, and each split's metrics."""
     metrics = [name for name in next(iter(result["splits"].values())) if name in result["metrics"]]
     head = ["split", "rows", *metrics]
@@ -132,7 +135,7 @@ def summary(result: Mapping[str, Any]) -> str:
         f"{result['task']}, {result['variant']}: {result['recipe']['name']}, "
         f"{result['steps']:,} steps" + (f" at {speed:.3g} a second" if speed else "")
     )
-    return f"{title}\n\n{text_table(head, lines, right=range(1, len(head)))}"
+    return stack(styled(title, "bold"), "", Table(head, lines, right=range(1, len(head))))
 
 
 def shown(value: float | None) -> str:

@@ -14,16 +14,14 @@ import contextlib
 import dataclasses
 import itertools
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from synthbench.dataset.dataset import MANIFEST, Dataset, columns_of
 from synthbench.dataset.parquet import read_batches
 from synthbench.engine.engine import Asked, Engine, check_workers
 from synthbench.engine.open import open_engine
-from synthbench.progress import progress_bar
+from synthbench.progress import Bar, progress_bar
 from synthbench.tasks.base import Task
 from synthbench.tasks.images.locations import SourceDir, use_source_dir
 from synthbench.tasks.images.task import ImageTask
@@ -138,13 +136,7 @@ def verify(
         calls = len(splits) + sum(len(split.row_groups) for split in splits)
         with (
             open_engine(workers=workers, calls=calls) as engine,
-            progress_bar(
-                progress,
-                total=rows,
-                desc=f"verify {dataset.manifest.task}",
-                unit=" rows",
-                unit_scale=True,
-            ) as bar,
+            progress_bar(progress, f"verify {dataset.manifest.task}", "rows", rows) as bar,
         ):
             checking = _Checking(dataset.path, engine, findings, bar, bool(source_dir))
             for name, task in tasks.items():
@@ -182,7 +174,7 @@ class _Checking:
     directory: Path
     engine: Engine
     findings: Findings
-    bar: tqdm[Any]
+    bar: Bar
     with_sources: bool
     values: int = 0
     images: int = 0
@@ -212,7 +204,7 @@ class _Checking:
         with_sources = self.with_sources or (isinstance(task, ImageTask) and task.has_sources())
         pending: collections.deque[tuple[RowGroup, Asked[RowGroupReport]]] = collections.deque()
         reports: _Reports = []
-        self.bar.set_postfix_str(files.name)
+        self.bar.update(0, now=files.name)
         waiting = collections.deque(files.row_groups)
         while waiting or pending:
             while waiting and len(pending) <= self.engine.ahead:
