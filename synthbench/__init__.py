@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from synthbench.dataset.dataset import Dataset, Manifest
     from synthbench.errors import DatasetError, ParameterError, SynthbenchError, UsageError
     from synthbench.evaluation.evaluate import Report, evaluate, score, solve
+    from synthbench.evaluation.held_out import held_out
     from synthbench.generation.cache import load_dataset
     from synthbench.generation.generate import generate
     from synthbench.registry import list_tasks, register
@@ -43,6 +44,7 @@ __all__ = [
     "audit",
     "evaluate",
     "generate",
+    "held_out",
     "list_tasks",
     "load_dataset",
     "register",
@@ -66,6 +68,7 @@ _MODULES = {
     "audit": "auditing.audit",
     "evaluate": "evaluation.evaluate",
     "generate": "generation.generate",
+    "held_out": "evaluation.held_out",
     "list_tasks": "registry",
     "load_dataset": "generation.cache",
     "register": "registry",

@@ -11,7 +11,7 @@ from synthbench.dataset.files import usable_path
 from synthbench.engine.engine import Engine
 from synthbench.errors import UsageError, check_whole_number
 from synthbench.features import Feature, is_image, label_names
-from synthbench.registry import make_task, task_class, task_names
+from synthbench.registry import list_tasks, make_task, task_class
 from synthbench.sampling.plan import make_plan
 from synthbench.sampling.splits import SplitSampler
 from synthbench.tasks.base import Task
@@ -55,10 +55,10 @@ def task_facts(name: str) -> dict[str, Any]:
     }
 
 
-def list_tasks() -> Table:
+def describe_tasks() -> Table:
     """All tasks with variants, splits and default sizes."""
     rows = []
-    for facts in map(task_facts, task_names()):
+    for facts in map(task_facts, list_tasks()):
         sizes = "\n".join(f"{split['rows']:,}" for split in facts["splits"].values())
         variants, splits = "\n".join(facts["variants"]), "\n".join(facts["splits"])
         rows.append((facts["task"], facts["summary"], variants, splits, sizes))
@@ -172,7 +172,7 @@ def sample_rows(task: Task, split: str, rows: int) -> list[dict[str, Any]]:
     chosen = task.split(split)
     sizes = {one.name: rows if one is chosen or one == chosen else 1 for one in task.splits}
     plan = make_plan(task, sizes, at_most=True)
-    sampler = SplitSampler(task, chosen, plan, {}, Engine(None, 1))
+    sampler = SplitSampler(task, chosen, plan, Engine(None, 1))
     drawn: list[dict[str, Any]] = []
     for batch in sampler.rounds():
         rendered = task.render(batch.rows().block)

@@ -120,11 +120,6 @@ def list_tasks() -> list[str]:
         >>> synthbench.list_tasks()[:3]
         ['listops', 'arithmetic', 'ctl']
     """
-    return task_names()
-
-
-def task_names() -> list[str]:
-    """The names of all tasks: ours first, then registered ones, then those of entry points."""
     return list(dict.fromkeys([*_OWN, *_registered, *_entry_points()]))
 
 
@@ -145,7 +140,7 @@ def task_class(name: str) -> type[Task]:
         return _registered[name]
     if name in _entry_points():
         return register(_load(_entry_points()[name]))
-    raise unknown_name("task", name, task_names())
+    raise unknown_name("task", name, list_tasks())
 
 
 def _load(point: importlib.metadata.EntryPoint) -> type[Task]:

@@ -153,8 +153,8 @@ def _normal_table() -> NDArray[np.int32]:
     return table.astype(np.int32)
 
 
-def fingerprints(content: NDArray[np.uint8]) -> NDArray[np.uint64]:
-    """64-bit fingerprints of rows of bytes, uint64 `(rows,)`.
+def hash_rows(content: NDArray[np.uint8]) -> NDArray[np.uint64]:
+    """64-bit hashes of rows of bytes, uint64 `(rows,)`.
 
     Args:
         content: uint8 `(rows, width)`, each row one row's content, padded with zero bytes on the
@@ -171,12 +171,13 @@ def fingerprints(content: NDArray[np.uint8]) -> NDArray[np.uint64]:
     columns = np.ascontiguousarray(padded.view("<u8").T)
     state = np.zeros(rows, np.uint64)
     for position, column in enumerate(columns, start=1):
-        stirred = _mix(state ^ column) + np.uint64((position * 0x9E3779B97F4A7C15) % (1 << 64))
+        stirred = mix(state ^ column) + np.uint64((position * 0x9E3779B97F4A7C15) % (1 << 64))
         state = np.where(column != 0, stirred, state)
-    return _mix(state)
+    return mix(state)
 
 
-def _mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """SplitMix64's finaliser: a fixed permutation of the 64-bit integers that looks random."""
     state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return state ^ (state >> np.uint64(31))

@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 from synthbench.dataset.dataset import Manifest
 from synthbench.engine.engine import Engine
 from synthbench.features import is_image
-from synthbench.registry import make_task, task_class, task_names
+from synthbench.registry import list_tasks, make_task, task_class
 from synthbench.sampling.blocks import Rows
-from synthbench.sampling.plan import drawing_order, make_plan
-from synthbench.sampling.seen import FingerprintSet
+from synthbench.sampling.plan import make_plan
 from synthbench.sampling.splits import SplitSampler
 from synthbench.tasks.base import Block, Task
 
@@ -34,7 +33,7 @@ def has_images(task: Task) -> bool:
 #: Every task that needs no source images, with each of its variants.
 IMAGELESS = [
     (name, variant)
-    for name in task_names()
+    for name in list_tasks()
     if not has_images(make_task(name))
     for variant in task_class(name).variants
 ]
@@ -43,10 +42,9 @@ IMAGELESS = [
 def draw_splits(task: Task, rows: int | None) -> dict[str, Rows]:
     """All splits of a dataset: `rows` rows each or as many as exist, or the paper's numbers."""
     plan = make_plan(task, {split.name: rows or split.rows for split in task.splits}, at_most=True)
-    seen: dict[int, FingerprintSet] = {}
     drawn = {}
-    for split in drawing_order(task):
-        sampler = SplitSampler(task, split, plan, seen, Engine(None, 1))
+    for split in task.splits:
+        sampler = SplitSampler(task, split, plan, Engine(None, 1))
         rounds = [one.rows() for one in sampler.rounds()]
         drawn[split.name] = Rows(
             Block.concatenate([one.block for one in rounds]),

@@ -27,7 +27,7 @@ from synthbench.checking.rows import (
 )
 from synthbench.errors import UsageError
 from synthbench.features import label_names, value
-from synthbench.registry import make_task, task_class, task_names
+from synthbench.registry import list_tasks, make_task, task_class
 from synthbench.sampling.blocks import Rows, draw_candidates
 from synthbench.seeding import Draws, fingerprints
 from synthbench.tasks.base import Task
@@ -72,7 +72,7 @@ def ids_of(splits: dict[str, Rows]) -> dict[str, list[str]]:
 # What a task says of itself.
 
 
-@pytest.mark.parametrize("name", [*task_names(), Addition.name])
+@pytest.mark.parametrize("name", [*list_tasks(), Addition.name])
 def test_every_task_says_what_it_is_and_where_it_comes_from(name: str) -> None:
     task = task_class(name)
     assert task.name == name

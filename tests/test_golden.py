@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from synthbench.generation.generate import generate
-from synthbench.registry import make_task, task_class, task_names
+from synthbench.registry import list_tasks, make_task, task_class
 from tests.support import digests
 
 GOLDEN = Path(__file__).parent / "golden" / "digests.json"
@@ -29,7 +29,7 @@ WITHOUT = {"composites": "made from source images; tests/tasks pins it with tiny
 
 Digests = dict[str, dict[str, str]]
 
-NAMES = [name for name in task_names() if name not in WITHOUT]
+NAMES = [name for name in list_tasks() if name not in WITHOUT]
 
 
 def made(name: str) -> Digests:
@@ -54,7 +54,7 @@ def test_the_rows_of_every_task_are_what_they_always_were(name: str) -> None:
 
 def test_golden_digests_are_of_tasks_and_variants_that_exist() -> None:
     stored = golden()
-    assert set(stored) | set(WITHOUT) == set(task_names())
+    assert set(stored) | set(WITHOUT) == set(list_tasks())
     for name, variants in stored.items():
         assert list(variants) == list(task_class(name).variants)
         for variant, splits in variants.items():

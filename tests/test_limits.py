@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from synthbench import registry
 from synthbench.errors import SynthbenchError
 from synthbench.features import Feature, value
-from synthbench.generation import writer
+from synthbench.generation import split_writer
 from synthbench.sampling.buckets import BucketStream
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Split
@@ -110,14 +110,14 @@ def test_memory_grows_by_a_few_bytes_a_row_not_by_the_rows_themselves(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(registry._registered, "wide", Wide)
-    write = writer.LocalWriter.write
+    write = split_writer.LocalWriter.write
     arrow: list[int] = []
 
     def watched(*arguments: Any) -> None:
         write(*arguments)
         arrow.append(pa.total_allocated_bytes())
 
-    monkeypatch.setattr(writer.LocalWriter, "write", watched)
+    monkeypatch.setattr(split_writer.LocalWriter, "write", watched)
 
     def peaks(rows: int) -> tuple[int, int]:
         arrow.clear()

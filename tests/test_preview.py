@@ -11,12 +11,12 @@ import pytest
 
 from synthbench.errors import ParameterError, UsageError
 from synthbench.features import Feature, class_label, image, value
-from synthbench.preview import describe, draw_row, list_tasks, preview, sample_rows, type_name
-from synthbench.registry import make_task, task_names
+from synthbench.preview import describe, describe_tasks, draw_row, preview, sample_rows, type_name
+from synthbench.registry import list_tasks, make_task
 from synthbench.text import render
 from tests.support import IMAGELESS
 
-every_task = pytest.mark.parametrize("name", task_names())
+every_task = pytest.mark.parametrize("name", list_tasks())
 every_variant = pytest.mark.parametrize(("name", "variant"), IMAGELESS)
 
 
@@ -24,9 +24,9 @@ every_variant = pytest.mark.parametrize(("name", "variant"), IMAGELESS)
 
 
 def test_the_list_names_tasks_variants_splits_and_default_sizes() -> None:
-    rows = {row[0]: row[1:] for row in list_tasks().rows}
-    assert list(rows) == task_names()
-    for task in map(make_task, task_names()):
+    rows = {row[0]: row[1:] for row in describe_tasks().rows}
+    assert list(rows) == list_tasks()
+    for task in map(make_task, list_tasks()):
         summary, variants, splits, sizes = (str(cell).split("\n") for cell in rows[task.name])
         assert (summary, variants) == ([task.summary], list(task.variants))
         assert splits == [split.name for split in task.splits]

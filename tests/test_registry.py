@@ -15,7 +15,7 @@ import synthbench
 from synthbench import preview, registry
 from synthbench.errors import SynthbenchError, UsageError
 from synthbench.features import Feature
-from synthbench.registry import make_task, register, task_class, task_names
+from synthbench.registry import list_tasks, make_task, register, task_class
 from synthbench.tasks.base import Breakdown, Split, Task
 from tests.support import digests, stored_rows
 from tests.toy_task import Addition
@@ -58,7 +58,7 @@ def install(monkeypatch: pytest.MonkeyPatch, **points: str) -> None:
 
 
 def test_all_our_tasks_are_there_by_the_names_of_the_papers_page() -> None:
-    assert task_names() == OURS
+    assert list_tasks() == OURS
     assert [task_class(name).name for name in OURS] == OURS
 
 
@@ -79,9 +79,9 @@ def test_a_task_is_made_with_its_first_variant_its_defaults_and_seed_0() -> None
 
 def test_a_registered_task_is_found_by_its_name_and_stands_behind_ours() -> None:
     assert register(Addition) is Addition
-    assert task_names() == [*OURS, "addition"]
+    assert list_tasks() == [*OURS, "addition"]
     assert task_class("addition") is Addition
-    assert preview.list_tasks().rows[-1][:2] == (
+    assert preview.describe_tasks().rows[-1][:2] == (
         "addition",
         "What is the sum of two whole numbers?",
     )
@@ -89,7 +89,7 @@ def test_a_registered_task_is_found_by_its_name_and_stands_behind_ours() -> None
 
 def test_registering_a_task_twice_changes_nothing() -> None:
     register(register(Addition))
-    assert task_names() == [*OURS, "addition"]
+    assert list_tasks() == [*OURS, "addition"]
 
 
 @pytest.mark.parametrize("taken", ["parity", "addition"])
@@ -126,7 +126,7 @@ def test_a_task_that_names_what_does_not_exist_is_refused(
     other = type("Wrong", (Addition,), {"name": "wrong", **wrong})
     with pytest.raises(UsageError, match=message):
         register(other)
-    assert "wrong" not in task_names()
+    assert "wrong" not in list_tasks()
 
 
 def test_the_columns_of_every_variant_are_looked_at() -> None:
@@ -182,9 +182,9 @@ def test_an_installed_packages_task_is_found_by_its_entry_point(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     install(monkeypatch, addition="tests.toy_task:Addition")
-    assert task_names() == [*OURS, "addition"]
+    assert list_tasks() == [*OURS, "addition"]
     assert task_class("addition") is Addition
-    assert task_names() == [*OURS, "addition"]
+    assert list_tasks() == [*OURS, "addition"]
     with pytest.raises(UsageError, match="Did you mean 'addition'"):
         task_class("additon")
 
@@ -193,7 +193,7 @@ def test_an_entry_point_cannot_take_the_place_of_one_of_our_tasks(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     install(monkeypatch, parity="tests.toy_task:Addition")
-    assert task_names() == OURS
+    assert list_tasks() == OURS
     assert task_class("parity").name == "parity"
 
 

@@ -27,7 +27,7 @@ from synthbench.auditing.variant import AuditedVariant
 from synthbench.dataset.dataset import Dataset
 from synthbench.errors import SynthbenchError
 from synthbench.progress import Bar, progress_bar
-from synthbench.tasks.images.locations import SourceDir, use_source_dir
+from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.text import render, stack
 from synthbench.version import __version__
 

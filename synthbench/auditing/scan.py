@@ -10,12 +10,12 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from synthbench.auditing.variant import AuditedVariant
-from synthbench.dataset.digest import ids, read_ids
 from synthbench.errors import DatasetError
-from synthbench.seeding import fingerprints
+from synthbench.seeding import hash_rows
 from synthbench.tasks.audit_spec import Columns, numbers
 from synthbench.tasks.base import Task
 from synthbench.tasks.images.task import ImageTask
+from synthbench.tasks.row_ids import fingerprints, ids, read_ids
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,7 +76,7 @@ def scan_split(subject: AuditedVariant, split: str) -> SplitScan:
 
 def _scan_batch(subject: AuditedVariant, columns: Columns) -> SplitScan:
     task = subject.task
-    contents = fingerprints(task.content(task.parse(columns)))
+    contents = fingerprints(task, task.parse(columns))
     label = columns.get("label")
     whole = label is not None and pa.types.is_integer(label.type)
     wrong = pc.not_equal(columns["id"], ids(contents)).fill_null(True)
@@ -101,4 +101,4 @@ def _id_codes(column: pa.Array) -> NDArray[np.uint64]:
         return read_ids(column)
     except ValueError:  # malformed ids are compared as text
         texts = np.array([text or "" for text in column.to_pylist()], np.bytes_)
-        return fingerprints(texts.view(np.uint8).reshape(len(texts), -1))
+        return hash_rows(texts.view(np.uint8).reshape(len(texts), -1))

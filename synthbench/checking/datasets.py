@@ -102,7 +102,7 @@ def make_for_parent() -> None:
     """Make the dataset that `check_elsewhere` asks for on standard input; print its digests."""
     sys.path[:], request = pickle.loads(sys.stdin.buffer.read())
     cls, variant, plan, out = pickle.loads(request)
-    if cls.name not in registry.task_names():
+    if cls.name not in registry.list_tasks():
         registry.register(cls)
     print(json.dumps(_digests(_make(cls(variant), plan, out, workers=1))))
 

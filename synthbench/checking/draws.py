@@ -16,7 +16,7 @@ import numpy as np
 
 from synthbench.checking.rows import Problems, plain_rows
 from synthbench.errors import SynthbenchError
-from synthbench.sampling.buckets import LISTABLE_ROWS
+from synthbench.sampling.plan import LISTABLE_ROWS
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Split, Task
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from string import Template
 
 from synthbench.errors import UsageError
-from synthbench.registry import task_names
+from synthbench.registry import list_tasks
 
 _LONGEST = 40
 #: Each template and the file it becomes; `$module` is the name of the package's module.
@@ -85,7 +85,7 @@ def _module_of(name: str) -> str:
             f"Name {name!r}: allowed are lower-case letters, digits and single hyphens, a letter "
             f"first, {_LONGEST} characters at most.{hint}"
         )
-    if name in task_names():
+    if name in list_tasks():
         raise UsageError(f"A task named {name!r} exists already; choose another name.")
     module = name.replace("-", "_")
     if keyword.iskeyword(module) or module in sys.stdlib_module_names or _is_installed(module):

@@ -13,8 +13,8 @@ import numpy as np
 
 from synthbench import preview
 from synthbench.features import arrow_type, class_answer, is_image, label_names
-from synthbench.seeding import fingerprints
 from synthbench.tasks.base import LABEL, Block, Task
+from synthbench.tasks.row_ids import fingerprints
 from synthbench.text import short
 
 Problems = list[str]
@@ -82,7 +82,7 @@ def check_ids(task: Task, block: Block) -> Problems:
     """`parse` reads from the rendered inputs the content that the rows were drawn with."""
     columns = task.render(block)
     parsed = task.parse({name: columns[name] for name in task.inputs})
-    same = fingerprints(task.content(parsed)) == fingerprints(task.content(block))
+    same = fingerprints(task, parsed) == fingerprints(task, block)
     if same.all():
         return []
     row = plain_rows(task, block)[int(np.flatnonzero(~same)[0])]

@@ -24,7 +24,7 @@ def check(task: str, source_dir: Sequence[str]) -> int:
     look at. The exit status is 1 if any check fails.
     """
     from synthbench.checking.check import check_task
-    from synthbench.tasks.images.locations import use_source_dir
+    from synthbench.tasks.images.source_dirs import use_source_dir
 
     findings: list[Finding] = []
     with use_source_dir(source_dir):

@@ -48,17 +48,17 @@ def one_of(*words: str) -> Completer:
 
 def tasks(context: click.Context, parameter: click.Parameter, begun: str) -> list[str]:
     """Offer the names of the tasks."""
-    from synthbench.registry import task_names
+    from synthbench.registry import list_tasks
 
-    return _matching(task_names(), begun)
+    return _matching(list_tasks(), begun)
 
 
 def variants(context: click.Context, parameter: click.Parameter, begun: str) -> list[str]:
     """Offer the variants of the task that stands before."""
-    from synthbench.registry import task_class, task_names
+    from synthbench.registry import list_tasks, task_class
 
     task = _task(context)
-    return _matching(task_class(task).variants, begun) if task in task_names() else []
+    return _matching(task_class(task).variants, begun) if task in list_tasks() else []
 
 
 def models(context: click.Context, parameter: click.Parameter, begun: str) -> list[str]:

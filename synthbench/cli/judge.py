@@ -12,7 +12,9 @@ from synthbench.cli.options import (
     WithExamples,
     choice_option,
     directory_argument,
+    json_option,
     show,
+    show_json,
     source_option,
     variant_option,
 )
@@ -40,7 +42,7 @@ def verify(directory: str, workers: int | None, source_dir: Sequence[str], quiet
 @click.option("--out", metavar="REPORT_DIR", help="Where audit.html and audit.json go.")
 @source_option
 @click.option("--overwrite", is_flag=True, help="Replace a report that is there.")
-@click.option("--json", "as_json", is_flag=True, help="Print the audit as JSON.")
+@json_option
 @click.option("--quiet", is_flag=True, help="No bar.")
 def audit(
     directory: str,
@@ -52,8 +54,6 @@ def audit(
     quiet: bool,
 ) -> None:
     """Show what shortcuts score, what leaks, what is uneven in DIR."""
-    import json
-
     from synthbench.auditing.audit import audit as look
     from synthbench.auditing.page import report_directory, write_report
 
@@ -61,7 +61,7 @@ def audit(
     found = look(directory, variant=variant, source_dir=source_dir, progress=not quiet)
     if report is not None:
         write_report(found, report)
-    show(json.dumps(found.to_dict(), indent=2) if as_json else found)
+    show_json(found.to_dict()) if as_json else show(found)
 
 
 @click.command(
@@ -78,7 +78,7 @@ def audit(
 @variant_option
 @source_option
 @choice_option("--read", "value", "text")
-@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@json_option
 def evaluate(directory: str, predictions: str, as_json: bool, **chosen: Any) -> None:
     """Score PREDICTIONS on the dataset in DIR.
 
@@ -87,11 +87,9 @@ def evaluate(directory: str, predictions: str, as_json: bool, **chosen: Any) -> 
     standard input. A prediction is the answer and nothing else; with --read
     text the answer is found in running text, such as "The answer is 7".
     """
-    import json
-
     from synthbench.evaluation.evaluate import evaluate as judge
 
     report = judge(directory, predictions, **chosen)
     if report.warning:
         click.echo(f"Warning: {report.warning}", err=True)
-    show(json.dumps(report.to_dict(), indent=2) if as_json else report)
+    show_json(report.to_dict()) if as_json else show(report)

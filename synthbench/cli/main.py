@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import click
 
-from synthbench.cli import author, completion, judge, make, share, train
+from synthbench.cli import author, completion, judge, look, make, share, train
 from synthbench.cli.options import WithExamples
 from synthbench.engine.signals import interruptible
 from synthbench.engine.unexpected import where_raised
@@ -119,9 +119,9 @@ def commands(context: click.Context) -> int:
 
 
 for _command in (
-    make.list_,
-    make.info,
-    make.preview,
+    look.list_,
+    look.info,
+    look.preview,
     make.generate,
     judge.verify,
     judge.audit,

@@ -1,4 +1,4 @@
-"""Commands that show tasks and make datasets: list, info, preview, generate."""
+"""The command that makes datasets: generate."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from synthbench.cli.options import (
     show,
     source_option,
     task_argument,
-    variant_option,
 )
 from synthbench.text import Table, printable, stack, styled
 
@@ -30,62 +29,6 @@ if TYPE_CHECKING:
     from rich.console import Group
 
     from synthbench.generation.generate import Outcome
-
-
-@click.command("list", cls=WithExamples, epilog="synthbench list")
-@click.option("--json", "as_json", is_flag=True, help="Print the tasks as JSON.")
-def list_(as_json: bool) -> None:
-    """Show all tasks with their variants, splits and default sizes."""
-    from synthbench import preview
-    from synthbench.registry import task_names
-
-    if as_json:
-        show(json.dumps([preview.task_facts(name) for name in task_names()], indent=2))
-    else:
-        show(preview.list_tasks())
-
-
-@click.command(cls=WithExamples, epilog="synthbench info listops")
-@task_argument
-@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
-def info(task: str, as_json: bool) -> None:
-    """Show what TASK is, its parameters, columns and paper."""
-    from synthbench import preview
-
-    show(json.dumps(preview.task_facts(task), indent=2) if as_json else preview.describe(task))
-
-
-@click.command(
-    cls=WithExamples,
-    epilog="""
-    synthbench preview listops -n 2
-    synthbench preview composites --variant cifar --out sheet.png
-    """,
-)
-@task_argument
-@variant_option
-@click.option("-n", "rows", type=click.IntRange(1, 1000), default=5, show_default=True)
-@seed_option
-@click.option("--split", metavar="S", help="Default: the task's first.")
-@set_option
-@click.option("--out", metavar="FILE.png", help="Where a contact sheet of images goes.")
-@source_option
-def preview(
-    task: str,
-    variant: str | None,
-    rows: int,
-    seed: int,
-    split: str | None,
-    settings: Sequence[str],
-    out: str | None,
-    source_dir: Sequence[str],
-) -> None:
-    """Show rows of TASK as a person reads them."""
-    from synthbench.preview import preview as show_rows
-    from synthbench.tasks.images.locations import use_source_dir
-
-    with use_source_dir(source_dir):
-        show(show_rows(task, variant, rows, seed, split, pairs(settings, "--set"), out))
 
 
 @click.command(

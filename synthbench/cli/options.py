@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -34,6 +35,11 @@ def show(*parts: Any) -> None:
         click.echo(render(*parts, colors=takes_colors(sys.stdout)))
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def show_json(values: Any) -> None:
+    """Print a result as JSON."""
+    show(json.dumps(values, indent=2))
 
 
 def pairs(given: Sequence[str], option: str, form: str = "KEY=VALUE") -> dict[str, str]:
@@ -104,4 +110,5 @@ source_option = click.option(
     help="Where source images lie; NAME: mnist, fashion, cifar or folder:PATH. May be repeated.",
     shell_complete=completion.directories,
 )
+json_option = click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 seed_option = click.option("--seed", type=int, default=0, show_default=True)

@@ -14,7 +14,7 @@ from synthbench.cli.options import (
     source_option,
     variants_option,
 )
-from synthbench.text import Table
+from synthbench.text import Table, printable
 
 
 @click.command(
@@ -63,7 +63,8 @@ def export(
     )
     if not quiet:
         rows = [(file, f"{size:,}") for file, size in sizes.items()]
-        show(Table(("file", "bytes"), rows, right=(1,)), f"{directory} as {to}: {out}")
+        done = printable(f"{directory} as {to}: {out}")  # one line, whatever their names
+        show(Table(("file", "bytes"), rows, right=(1,)), done)
 
 
 @click.command(

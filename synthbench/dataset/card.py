@@ -28,7 +28,7 @@ from synthbench.dataset.staging import write_text
 from synthbench.features import card_features, is_image
 from synthbench.tasks.base import Task
 from synthbench.tasks.companions import companion, companion_text
-from synthbench.tasks.images.origins import Origin
+from synthbench.tasks.images.licences import Origin
 from synthbench.tasks.images.task import ImageTask
 
 LICENSE = "apache-2.0"

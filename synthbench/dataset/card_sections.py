@@ -10,7 +10,7 @@ from typing import Any
 from synthbench.dataset.dataset import Dataset, Manifest, SplitRecord, columns_of
 from synthbench.features import Feature, is_image, label_names
 from synthbench.tasks.base import Task
-from synthbench.tasks.images.origins import Origin
+from synthbench.tasks.images.licences import Origin
 from synthbench.text import printable
 
 #: Rows of each split that are shown, and how much of a value, in characters.

@@ -42,7 +42,7 @@ from synthbench.errors import DatasetError, MissingPathError, UsageError, unknow
 from synthbench.features import Features, arrow_type, value
 from synthbench.registry import make_task
 from synthbench.tasks.base import Task
-from synthbench.tasks.images.locations import check_place
+from synthbench.tasks.images.source_dirs import check_place
 from synthbench.tasks.images.task import ImageTask
 from synthbench.text import one_line
 

@@ -17,11 +17,6 @@ from numpy.typing import NDArray
 
 from synthbench.features import Feature, Features, is_image
 
-_HEX = np.frombuffer(
-    "".join(f"{byte:02x}" for byte in range(256)).encode("ascii"), dtype="S2"
-).copy()
-
-
 #: Rows that are hashed together.
 CHUNK_ROWS = 8_192
 
@@ -169,34 +164,3 @@ def file_sha256(path: Path) -> str:
     """
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def ids(fingerprints: NDArray[np.uint64]) -> pa.Array:
-    """Fingerprints as the `id` column: 16 hexadecimal digits each."""
-    big_endian = fingerprints.astype(">u8").view(np.uint8)
-    offsets = np.arange(len(fingerprints) + 1, dtype=np.int32) * 16
-    return pa.StringArray.from_buffers(
-        len(fingerprints), pa.py_buffer(offsets), pa.py_buffer(_HEX[big_endian])
-    )
-
-
-def read_ids(column: pa.Array) -> NDArray[np.uint64]:
-    """The `id` column as fingerprints, uint64 `(rows,)`.
-
-    Raises:
-        ValueError: an id that is not 16 lower-case hexadecimal digits.
-    """
-    texts = column.fill_null("").cast(pa.binary())
-    wrong = np.flatnonzero(np.diff(_offsets(texts)) != 16)
-    if len(wrong):
-        raise ValueError(f"{column[int(wrong[0])].as_py()!r} is not 16 hexadecimal digits")
-    digits = _bytes(texts)
-    table = np.full(256, 255, np.uint8)
-    table[np.frombuffer(b"0123456789abcdef", np.uint8)] = np.arange(16)
-    nibbles = table[digits].reshape(-1, 8, 2)
-    if (nibbles == 255).any():
-        row = int(np.flatnonzero((nibbles == 255).any(axis=(1, 2)))[0])
-        raise ValueError(f"{column[row].as_py()!r} is not 16 hexadecimal digits")
-    octets = nibbles[:, :, 0] << np.uint8(4) | nibbles[:, :, 1]
-    fingerprints: NDArray[np.uint64] = octets.view(">u8")[:, 0].astype(np.uint64)
-    return fingerprints

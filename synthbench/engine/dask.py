@@ -23,7 +23,7 @@ from synthbench.engine.pool import keep_freed_memory
 from synthbench.engine.unexpected import for_another_process
 from synthbench.errors import SynthbenchError
 from synthbench.tasks.base import Task
-from synthbench.tasks.images.locations import carried_source_dirs, carry_source_dirs
+from synthbench.tasks.images.source_dirs import carried_source_dirs, carry_source_dirs
 from synthbench.version import __version__
 
 P = ParamSpec("P")

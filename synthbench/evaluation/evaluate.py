@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthbench.errors import DatasetError, UsageError, unknown_name
-from synthbench.evaluation.answers import LABEL, find_answer
+from synthbench.evaluation.final_answer import LABEL, find_answer
 from synthbench.evaluation.predictions import VALUE, Predictions, read_predictions
 from synthbench.evaluation.report import Report, Score, score_of, scores_by
 from synthbench.evaluation.rows import RowSource, choose_task, open_rows
 from synthbench.evaluation.unreadable import Unreadable, expected_answer, may_be_answer
 from synthbench.features import label_names
 from synthbench.tasks.base import Breakdown, Parameters, Task
-from synthbench.tasks.images.locations import SourceDir, use_source_dir
+from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.tasks.numeric import plain_value
 from synthbench.text import one_line, short
 
@@ -58,7 +58,7 @@ def evaluate(
         parameters: for rows, the task's parameters that differ from their defaults.
         seed: for rows, the seed of the dataset.
         read: `value`, where a prediction is the answer and nothing else; or `text`, where
-            predictions that are text hold it somewhere, see `answers.find_answer`.
+            predictions that are text hold it somewhere, see `final_answer.find_answer`.
         source_dir: where source images lie, as in `generate`.
 
     Returns:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthbench.errors import UsageError
-from synthbench.evaluation.answers import LABEL, find_answer
+from synthbench.evaluation.final_answer import LABEL, find_answer
 from synthbench.features import Feature, label_names
 from synthbench.tasks.base import Task
 from synthbench.tasks.numeric import is_number, plain_value, to_array

@@ -33,7 +33,7 @@ from synthbench.generation.generate import generate
 from synthbench.generation.request import plan_rows
 from synthbench.registry import make_task
 from synthbench.tasks.base import Task
-from synthbench.tasks.images.locations import carried_source_dirs, source_dirs
+from synthbench.tasks.images.source_dirs import carried_source_dirs, source_dirs
 from synthbench.version import __version__
 
 if TYPE_CHECKING:

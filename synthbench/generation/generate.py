@@ -22,17 +22,15 @@ from synthbench.dataset.staging import (
 from synthbench.engine.engine import Engine, check_workers
 from synthbench.engine.open import open_engine
 from synthbench.errors import SynthbenchError, UsageError
+from synthbench.generation.checkpoint import SplitCheckpoint
 from synthbench.generation.request import DatasetPlan, Request, plan_dataset
-from synthbench.generation.resume import SplitCheckpoint
 from synthbench.generation.shards import ShardPlan
-from synthbench.generation.writer import open_writer
+from synthbench.generation.split_writer import open_split_writer
 from synthbench.progress import Bar, progress_bar
-from synthbench.registry import task_names
-from synthbench.sampling.plan import drawing_order
-from synthbench.sampling.seen import FingerprintSet
+from synthbench.registry import list_tasks
 from synthbench.sampling.splits import SplitSampler
 from synthbench.tasks.base import Split, Task
-from synthbench.tasks.images.locations import SourceDir, use_source_dir
+from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.version import __version__
 
 
@@ -70,7 +68,7 @@ def generate(
         engine: "local" or "dask".
         scheduler: address of a running Dask scheduler.
         source_dir: where source images lie, for tasks made from images: a directory, several, or
-            a mapping from sources to directories; see `tasks.images.locations.use_source_dir`.
+            a mapping from sources to directories; see `tasks.images.source_dirs.use_source_dir`.
         overwrite: replace a finished dataset, or an interrupted run with other options.
         progress: show a bar on standard error, if that is a terminal.
 
@@ -145,11 +143,10 @@ def run(request: Request) -> Outcome:
             for task in plan.tasks:
                 engine.check(task)
                 records[task.variant], seconds[task.variant] = {}, {}
-                seen: dict[int, FingerprintSet] = {}  # fingerprints by bucket, of all splits
-                for split in drawing_order(task):
+                for split in task.splits:
                     started = time.perf_counter()
                     bar.update(0, now=f"{task.variant} {split.name}")
-                    record = _make_split(plan, task, split, seen, engine, staging, bar)
+                    record = _make_split(plan, task, split, engine, staging, bar)
                     records[task.variant][split.name] = record
                     seconds[task.variant][split.name] = time.perf_counter() - started
             manifest = plan.manifest(records)
@@ -163,7 +160,6 @@ def _make_split(
     plan: DatasetPlan,
     task: Task,
     split: Split,
-    seen: dict[int, FingerprintSet],
     engine: Engine,
     staging: Staging,
     bar: Bar,
@@ -173,12 +169,12 @@ def _make_split(
     quotas = plan.quotas[task.variant]
     rows = quotas.rows(split.name)
     shard_plan = ShardPlan.of(task, staging.path, split.name, rows, plan.shard_rows)
-    with open_writer(engine, shard_plan, checkpoint.shards, checkpoint.save) as writer:
-        checkpoint.restore(seen, writer.add_finished_rows)
+    with open_split_writer(engine, shard_plan, checkpoint.shards, checkpoint.save) as writer:
+        seen = checkpoint.restore(writer.add_finished_rows)
         bar.update(checkpoint.rows)
         if checkpoint.record is not None:
             return checkpoint.record
-        sampler = SplitSampler(task, split, quotas, seen, engine, state=checkpoint.state)
+        sampler = SplitSampler(task, split, quotas, engine, state=checkpoint.state, seen=seen)
         emitted, state = checkpoint.emitted, sampler.state()
         for drawn in sampler.rounds():
             # The state before the round: a resumed run makes the round again.
@@ -214,7 +210,7 @@ def run_all(request: Request) -> Iterator[Outcome]:
             raise UsageError(f"'all' makes every task as it is; {option} goes with one task.")
     check_workers(request.workers)
     failed = []
-    for name in task_names():
+    for name in list_tasks():
         try:
             yield run(dataclasses.replace(request, task=name, out=Path(request.out or ".") / name))
         except SynthbenchError as error:  # for example, missing source images

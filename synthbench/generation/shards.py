@@ -20,10 +20,11 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from synthbench.dataset.dataset import columns_of
-from synthbench.dataset.digest import CHUNK_ROWS, RowDigest, ids
+from synthbench.dataset.digest import CHUNK_ROWS, RowDigest
 from synthbench.features import Feature, Features, arrow_schema, is_image, value
 from synthbench.sampling.blocks import Run, Selection
 from synthbench.tasks.base import Block, Task
+from synthbench.tasks.row_ids import ids
 
 
 def shard_file(variant: str, split: str, number: int, count: int) -> str:
@@ -128,7 +129,7 @@ def make_shard(
         OSError: the file cannot be written.
     """
     digest = RowDigest(spec.features)
-    with _open_writer(place, spec.features) as file:
+    with _open_parquet_file(place, spec.features) as file:
         for group in _row_groups(_own_rows(tables, spec, digest), spec.group_rows):
             # One chunk a group, so that the bytes do not depend on how the rows came.
             file.write_table(group.combine_chunks(), row_group_size=group.num_rows)
@@ -218,7 +219,7 @@ def make_shards(
 
 
 @contextlib.contextmanager
-def _open_writer(place: Path | io.BytesIO, features: Features) -> Iterator[pq.ParquetWriter]:
+def _open_parquet_file(place: Path | io.BytesIO, features: Features) -> Iterator[pq.ParquetWriter]:
     with contextlib.ExitStack() as opened:
         if isinstance(place, Path):
             # As bytes: pyarrow encodes text as UTF-8, which not every path can be.

@@ -16,10 +16,10 @@ from inspect_ai.model import ChatMessageUser, ContentImage, ContentText
 from inspect_ai.scorer import Score, Scorer, Target, accuracy, scorer, stderr
 from inspect_ai.solver import TaskState, generate
 
-from synthbench.evaluation.answers import LABEL, answer_writer, find_answer
+from synthbench.evaluation.final_answer import LABEL, answer_writer, find_answer
 from synthbench.llm.prompts import TEXT, image_url, metadata, open_task, question
 from synthbench.llm.scoring import score_completion
-from synthbench.registry import make_task, task_names
+from synthbench.registry import list_tasks, make_task
 from synthbench.tasks.base import Task
 
 
@@ -103,5 +103,5 @@ def _register(name: str) -> None:
         )
 
 
-for _name in task_names():
+for _name in list_tasks():
     _register(_name)

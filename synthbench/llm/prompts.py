@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from synthbench.dataset.dataset import Dataset
 from synthbench.errors import UsageError, check_whole_number
-from synthbench.evaluation.answers import LABEL, answer_writer
+from synthbench.evaluation.final_answer import LABEL, answer_writer
 from synthbench.features import is_image
 from synthbench.generation.cache import cached_dataset, open_with_datasets
-from synthbench.registry import make_task, task_names
+from synthbench.registry import list_tasks, make_task
 from synthbench.tasks.base import Task
 
 if TYPE_CHECKING:
@@ -114,13 +114,13 @@ def choose_task(
             beside a directory, or a task without a single right answer.
     """
     dataset = None
-    if task in task_names():
+    if task in list_tasks():
         made = make_task(str(task), variant, parameters, seed)
     else:
         for name, given in {"seed": seed, "rows": rows, **parameters}.items():
             if given:
                 raise UsageError(
-                    f"{name}={given!r}: {str(task)!r} is not a task ({', '.join(task_names())}), "
+                    f"{name}={given!r}: {str(task)!r} is not a task ({', '.join(list_tasks())}), "
                     "and a dataset directory says it itself; leave it out."
                 )
         dataset = Dataset.open(Path(task))

@@ -7,7 +7,7 @@ from os import PathLike
 from typing import Any
 
 from synthbench.errors import UsageError
-from synthbench.evaluation.answers import score_answer
+from synthbench.evaluation.final_answer import score_answer
 from synthbench.llm.prompts import choose_task
 from synthbench.tasks.base import Task
 

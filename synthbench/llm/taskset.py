@@ -17,7 +17,7 @@ from pydantic import Field
 from verifiers.v1.dialects.chat import message_to_wire
 from verifiers.v1.types import UserMessage
 
-from synthbench.evaluation.answers import LABEL, answer_writer
+from synthbench.evaluation.final_answer import LABEL, answer_writer
 from synthbench.llm.prompts import check_askable, messages, metadata
 from synthbench.llm.scoring import score_completion
 from synthbench.registry import make_task

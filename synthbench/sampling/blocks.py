@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from synthbench.seeding import Draws, fingerprints
+from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Split, Task
+from synthbench.tasks.row_ids import fingerprints, may_have
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,7 +38,7 @@ class BlockSummary:
 
 @dataclasses.dataclass(frozen=True)
 class Candidates(BlockSummary):
-    """A block that was drawn: rows of the bucket, no fingerprint twice, in order."""
+    """A block that was drawn: rows of the bucket that the split may have, none twice, in order."""
 
     block: Block
 
@@ -59,17 +60,23 @@ def draw_candidates(
     """Block `number` of a bucket's stream: a pure function of its arguments."""
     rows = task.block_rows
     block = task.propose(Draws(stream, number), rows, split, bucket)
-    return _distinct(task, block, rows)
+    return _allowed(task, split, bucket, block, rows)
 
 
 def list_candidates(task: Task, stream: Mapping[str, object], split: Split, bucket: int) -> Run:
-    """Every row of a bucket, in an order drawn from its stream."""
+    """Every row of a bucket that the split may have, in an order drawn from its stream."""
     block = task.enumerate_rows(split, bucket)
-    return [_distinct(task, block.take(Draws(stream).permutation(len(block))), len(block))]
+    block = block.take(Draws(stream).permutation(len(block)))
+    return [_allowed(task, split, bucket, block, len(block))]
 
 
-def _distinct(task: Task, block: Block, tried: int) -> Candidates:
-    prints = fingerprints(task.content(block))
+def _allowed(task: Task, split: Split, bucket: int, block: Block, tried: int) -> Candidates:
+    """The rows that the split may have, the first of each."""
+    prints = fingerprints(task, block)
+    allowed = may_have(task, split, bucket, prints)
+    if not allowed.all():
+        rows = np.flatnonzero(allowed)
+        block, prints = block.take(rows), prints[rows]
     order = np.argsort(prints)
     ascending = prints[order]
     starts = np.flatnonzero(np.append(True, ascending[1:] != ascending[:-1]))

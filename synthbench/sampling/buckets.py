@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from synthbench.engine.engine import Engine, RemoteResult
 from synthbench.sampling.blocks import BlockSummary, Run, draw_run, list_candidates, summaries
+from synthbench.sampling.plan import LISTABLE_ROWS, expected_rows
 from synthbench.sampling.seen import FingerprintSet
 from synthbench.tasks.base import Split, Task
 
-#: So many blocks in a row without a new row mean that a bucket is exhausted, unless it can be
-#: counted and is small enough to be listed.
-STALL_BLOCKS = 200
-LISTABLE_ROWS = 1 << 22
+#: A bucket is exhausted, unless it is small enough to be listed, when fewer than `STALL_ROWS` new
+#: rows came of `STALL_BLOCKS` blocks. Where rows are rarer than that a split would take hours.
+STALL_BLOCKS, STALL_ROWS = 200, 20
 #: Candidates that a split draws per distinct row of a listable bucket before the remaining rows
 #: come from the list. Reaching half of the rows takes 0.7 where all are equally likely.
 CANDIDATES_PER_ROW = 50
@@ -26,18 +26,18 @@ CANDIDATES_PER_ROW = 50
 class BucketStream:
     """The accepted rows of one bucket of one split, in order.
 
-    Candidates come from the bucket's blocks. Where its rows can be counted, the last half comes
-    from a list of all rows, because waiting for the last of them to be drawn takes for ever. Some
-    rows may be so unlikely that even half of them never come; then the list is used after a fixed
-    number of blocks. How many rows are wanted plays no part in it: of two splits that differ in
-    that alone, the smaller one's rows are the first of the larger one's.
+    Candidates come from the bucket's blocks. Where its rows can be counted, about the last half
+    comes from a list of all rows, because waiting for the last of them to be drawn takes for ever.
+    Some rows may be so unlikely that even half of them never come; then the list is used after a
+    fixed number of blocks. How many rows are wanted plays no part in it: of two splits that differ
+    in that alone, the smaller one's rows are the first of the larger one's.
 
     Args:
         task: the task.
         split: the split.
         bucket: the bucket.
         coordinates: name the stream, beside the bucket.
-        seen: fingerprints that must not come again; accepted ones are added.
+        seen: fingerprints of the rows that were accepted before `state`; those accepted are added.
         engine: where blocks are made; some are asked for ahead of time.
         state: where to go on, as `state` gave it.
     """
@@ -56,10 +56,11 @@ class BucketStream:
         self._stream = {**coordinates, "bucket": bucket}
         self._seen, self._engine = seen, engine
         self._capacity = task.capacity(split, bucket)
+        self._expected = expected_rows(task, split, bucket)
         state = state or {}
         self._block: int = state.get("block", 0)
         self._offset: int = state.get("offset", 0)
-        self._stalled_blocks: int = state.get("stalled_blocks", 0)
+        self._window: int = state.get("window", 0)  # new rows of the last blocks, see `STALL_ROWS`
         self._listed: bool = state.get("listed", False)
         self.tried: int = state.get("tried", 0)
         self.taken: int = state.get("taken", 0)
@@ -78,7 +79,7 @@ class BucketStream:
         return {
             "block": self._block,
             "offset": self._offset,
-            "stalled_blocks": self._stalled_blocks,
+            "window": self._window,
             "listed": self._listed,
             "tried": self.tried,
             "taken": self.taken,
@@ -107,15 +108,14 @@ class BucketStream:
             return self._engine.keep(summaries, list_candidates, task, stream, split, bucket)
         return self._engine.keep(summaries, draw_run, task, stream, split, bucket, numbers)
 
-    def _look_for_list(self) -> None:
+    def _look_for_list(self, stalled: bool = False) -> None:
         """Between two blocks, use the list if half of all rows are taken or new ones are rare."""
-        if self._capacity is None or self._listed or self._offset:
+        if self._capacity is None or self._expected is None or self._listed or self._offset:
             return
         drawn = self._block * self._task.block_rows
-        costly = (
-            self._stalled_blocks >= STALL_BLOCKS or drawn >= CANDIDATES_PER_ROW * self._capacity
-        )
-        if 2 * len(self._seen) >= self._capacity or (costly and self._capacity <= LISTABLE_ROWS):
+        costly = stalled or drawn >= CANDIDATES_PER_ROW * self._capacity
+        half = 2 * self.taken >= self._expected
+        if half or (costly and self._capacity <= LISTABLE_ROWS):
             self.close()
             self._listed = True
 
@@ -138,11 +138,9 @@ class BucketStream:
             new = self._seen.add_new(prints, rows)
             if len(new):
                 yield run.handle, self._place, (self._offset + new).astype(np.uint32)
-                self._stalled_blocks = 0
-            elif self._offset == 0:
-                self._stalled_blocks += 1
             rows, left = rows - len(new), left - len(new)
             self.taken += len(new)
+            self._window += len(new)
             looked_at = len(prints) if rows else int(new[-1]) + 1
             self.tried += summary.share(looked_at)
             self._offset += looked_at
@@ -157,8 +155,11 @@ class BucketStream:
             self._pending.popleft()
             self._place = 0
         self.exhausted = self._listed
-        self._look_for_list()
-        self.exhausted |= not self._listed and self._stalled_blocks >= STALL_BLOCKS
+        stalled = False
+        if self._block % STALL_BLOCKS == 0:
+            stalled, self._window = self._window < STALL_ROWS, 0
+        self._look_for_list(stalled)
+        self.exhausted |= stalled and not self._listed
 
     def close(self) -> None:
         """Give up the blocks that were asked for and are not needed."""

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Mapping
 from fractions import Fraction
 
 from synthbench.errors import ParameterError, UsageError
+from synthbench.sampling.blocks import list_candidates
 from synthbench.tasks.base import Split, Task
+from synthbench.tasks.row_ids import share_of
+
+#: Rows of the largest bucket that is listed, to be counted or drawn from.
+LISTABLE_ROWS = 1 << 22
 
 
 def share_out(rows: int, limits: list[int | None], weights: tuple[float, ...]) -> list[int]:
@@ -53,7 +59,7 @@ class Plan:
     """How many rows each split takes from each of its buckets.
 
     Attributes:
-        quotas: rows by split and bucket, splits in the order in which they are drawn.
+        quotas: rows by split and bucket.
     """
 
     quotas: dict[str, dict[int, int]]
@@ -79,10 +85,7 @@ def check_rows(task: Task, rows: Mapping[str, int] | None) -> dict[str, int]:
 
 
 def make_plan(task: Task, rows: Mapping[str, int], at_most: bool = False) -> Plan:
-    """Divide every split's rows over its buckets, evaluation splits first.
-
-    A bucket whose rows can be counted gives an evaluation split at most its share of them where
-    train wants some too, and train what is left. What it cannot fill goes to the other buckets.
+    """Divide every split's rows over its buckets; what one cannot fill goes to the others.
 
     Args:
         task: the task.
@@ -92,33 +95,55 @@ def make_plan(task: Task, rows: Mapping[str, int], at_most: bool = False) -> Pla
     Raises:
         ParameterError: a split asks for more rows than exist.
     """
-    drawn = drawing_order(task)
-    wanted_by_train = {b for split in drawn if not split.evaluation for b in split.buckets}
-    left: dict[int, int | None] = {}
-    quotas: dict[str, dict[int, int]] = {}
-    for split in drawn:
-        limits: list[int | None] = []
-        for bucket in split.buckets:
-            capacity = task.capacity(split, bucket)
-            remaining = left.setdefault(bucket, capacity)
-            shared = split.evaluation and bucket in wanted_by_train
-            if shared and remaining is not None and capacity is not None:
-                remaining = min(remaining, _part(capacity, split.share))
-            limits.append(remaining)
-        shares = share_out(rows[split.name], limits, task.bucket_weights(split))
-        there = sum(shares)
-        if there < rows[split.name] and not (at_most and there > 0):
-            raise ParameterError(_too_many(task, split, rows[split.name], limits))
-        quotas[split.name] = dict(zip(split.buckets, shares, strict=True))
-        for bucket, share in quotas[split.name].items():
-            if (remaining := left[bucket]) is not None:
-                left[bucket] = remaining - share
+    quotas = {}
+    for split in task.splits:
+        wanted = rows[split.name]
+        quotas[split.name] = divide(task, split, wanted)
+        there = sum(quotas[split.name].values())
+        if there < wanted and not (at_most and there > 0):
+            raise ParameterError(_too_many(task, split, wanted, quotas[split.name]))
     return Plan(quotas)
 
 
-def _part(count: int, share: float) -> int:
-    """A share of a number that may be far beyond what a float can hold."""
-    return int(count * _exact(share))
+def divide(task: Task, split: Split, rows: int) -> dict[int, int]:
+    """How many rows a split takes from each of its buckets; together `rows`, or all there are."""
+    weights = task.bucket_weights(split)
+    limits: list[int | None] = [None] * len(split.buckets)
+    while True:
+        shares = share_out(rows, limits, weights)
+        # Counting takes time, so a bucket is counted only when it may have too few rows.
+        counted = [
+            rows_there(task, split, bucket, share) if limit is None else limit
+            for bucket, share, limit in zip(split.buckets, shares, limits, strict=True)
+        ]
+        if counted == limits:
+            return dict(zip(split.buckets, shares, strict=True))
+        limits = counted
+
+
+def rows_there(task: Task, split: Split, bucket: int, wanted: int) -> int | None:
+    """How many rows of a bucket a split may have; None if it is certainly enough, or unknown.
+
+    About an eighth of all rows are held out. Where a bucket is small enough to be listed the rows
+    are counted, otherwise it is taken that it has as many as expected.
+    """
+    expected = expected_rows(task, split, bucket)
+    if expected is None or 2 * wanted <= expected:
+        return None
+    listable = (task.capacity(split, bucket) or 0) <= LISTABLE_ROWS
+    return _count(task, split, bucket) if listable else expected
+
+
+def expected_rows(task: Task, split: Split, bucket: int) -> int | None:
+    """How many rows of a bucket a split may have, about; None where nobody can count them."""
+    everything = task.capacity(split, bucket)
+    return None if everything is None else int(everything * _exact(share_of(task, split, bucket)))
+
+
+@functools.lru_cache(maxsize=1024)
+def _count(task: Task, split: Split, bucket: int) -> int:
+    (listed,) = list_candidates(task, {}, split, bucket)
+    return len(listed.fingerprints)
 
 
 def _exact(share: float) -> Fraction:
@@ -126,7 +151,7 @@ def _exact(share: float) -> Fraction:
     return Fraction(share).limit_denominator(10**6)
 
 
-#: How many candidates are tried for a row, at a guess, where blocks are counted beforehand.
+#: How many candidates that a split may have are tried for a row, at a guess.
 _CANDIDATES_A_ROW = 16
 
 
@@ -136,26 +161,25 @@ def most_blocks(task: Task, plan: Plan) -> int:
     Every bucket has blocks of its own. How many candidates become rows shows only when they are
     drawn, so their number is a guess, and rather too large.
     """
-    per_block = max(1, task.block_rows // _CANDIDATES_A_ROW)
     return max(
-        sum(-(-rows // per_block) for rows in quotas.values()) for quotas in plan.quotas.values()
+        sum(-(-rows // _rows_a_block(task, split, bucket)) for bucket, rows in quotas.items())
+        for split, quotas in ((task.split(name), quotas) for name, quotas in plan.quotas.items())
     )
 
 
-def drawing_order(task: Task) -> list[Split]:
-    """The splits in the order in which they are drawn: evaluation before train."""
-    return sorted(task.splits, key=lambda split: not split.evaluation)
+def _rows_a_block(task: Task, split: Split, bucket: int) -> int:
+    allowed = task.block_rows * share_of(task, split, bucket)
+    return max(1, int(allowed) // _CANDIDATES_A_ROW)
 
 
-def _too_many(task: Task, split: Split, rows: int, limits: list[int | None]) -> str:
-    exist = sum(limit or 0 for limit in limits)
+def _too_many(task: Task, split: Split, rows: int, there: Mapping[int, int]) -> str:
+    which = "are held out" if split.evaluation else "are not held out"
+    exist = sum(there.values())
+    asked = f"Split {split.name} of {task.name}: {rows:,} rows asked for, but "
     if not exist:
-        return f"Split {split.name} of {task.name}: no rows are left for it; {rows:,} asked for."
-    text = f"Split {split.name} of {task.name}: {rows:,} rows asked for, but only {exist:,} exist"
-    if len(split.buckets) > 1:
-        each = (
-            f"{task.bucket_name} {task.bucket_label(bucket)}: {limit:,}"
-            for bucket, limit in zip(split.buckets, limits, strict=True)
-        )
-        text += f" that are not in another split ({', '.join(each)})"
+        return f"{asked}none exist that {which}."
+    text = f"{asked}only {exist:,} exist that {which}"
+    if len(there) > 1:
+        each = (f"{task.bucket_name} {task.bucket_label(b)}: {n:,}" for b, n in there.items())
+        text += f" ({', '.join(each)})"
     return f"{text}. Allowed are 1 to {exist:,}."

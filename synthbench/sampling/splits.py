@@ -27,10 +27,10 @@ class SplitSampler:
         task: the task.
         split: the split.
         plan: how many rows come from which bucket.
-        seen: fingerprints of accepted rows by bucket, over all splits of the variant; added to.
         engine: where blocks are made.
         purpose: coordinates that tell this use of the streams from others.
         state: where to go on, as `state` gave it before some round.
+        seen: fingerprints of the rows before that round, by bucket.
     """
 
     def __init__(
@@ -38,10 +38,10 @@ class SplitSampler:
         task: Task,
         split: Split,
         plan: Plan,
-        seen: dict[int, FingerprintSet],
         engine: Engine,
         purpose: Mapping[str, object] | None = None,
         state: Mapping[str, Any] | None = None,
+        seen: Mapping[int, FingerprintSet] | None = None,
     ) -> None:
         self._task, self._split = task, split
         self._coordinates = {**task.stream, **(purpose or {}), "split": split.name}
@@ -53,20 +53,19 @@ class SplitSampler:
         self._total = plan.rows(split.name)
         self._round: int = state.get("round", 0)
         states = state.get("streams", {})
+        self._streams: dict[int, BucketStream] = {}
         for bucket, left in self._left.items():
-            seen.setdefault(bucket, FingerprintSet()).make_room(left)
-        self._streams = {
-            bucket: BucketStream(
+            before = (seen or {}).get(bucket, FingerprintSet())
+            before.make_room(left)
+            self._streams[bucket] = BucketStream(
                 task,
                 split,
                 bucket,
                 self._coordinates,
-                seen[bucket],
+                before,
                 engine,
                 states.get(str(bucket)),
             )
-            for bucket in self._left
-        }
 
     def state(self) -> dict[str, Any]:
         """Where the sampler stands between two rounds, as JSON values."""

@@ -13,7 +13,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from synthbench.evaluation.answers import LABEL, answer_writer
+from synthbench.evaluation.final_answer import LABEL, answer_writer
 from synthbench.llm.prompts import messages, why_not_askable
 from synthbench.sharing.parts import Part
 

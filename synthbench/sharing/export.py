@@ -18,7 +18,7 @@ from synthbench.progress import progress_bar
 from synthbench.sharing import chat, croissant, jsonl, lm_eval, tensors, tsv
 from synthbench.sharing.parts import Part
 from synthbench.tasks.base import Task
-from synthbench.tasks.images.locations import SourceDir, use_source_dir
+from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.version import __version__
 
 #: Tells of what is in an exported directory, and that it may be replaced.

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from synthbench.evaluation.answers import LABEL, answer_writer
+from synthbench.evaluation.final_answer import LABEL, answer_writer
 from synthbench.features import is_image
 from synthbench.sharing.parts import Part
 from synthbench.tasks.base import Task

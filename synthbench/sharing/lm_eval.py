@@ -24,7 +24,7 @@ from synthbench.dataset.digest import file_sha256
 from synthbench.dataset.files import regular_file
 from synthbench.errors import DatasetError
 from synthbench.evaluation.answer_words import word_pattern
-from synthbench.evaluation.answers import LABEL
+from synthbench.evaluation.final_answer import LABEL
 from synthbench.features import label_names
 from synthbench.sharing import tsv
 from synthbench.sharing.parts import Part

@@ -15,7 +15,7 @@ from synthbench.dataset.files import regular_file
 from synthbench.dataset.staging import check_whole
 from synthbench.errors import DatasetError, SynthbenchError, UsageError
 from synthbench.progress import on_terminal
-from synthbench.tasks.images.locations import SourceDir, use_source_dir
+from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.text import Table, render, stack, styled
 from synthbench.verification.card import CARD, check_card, read_card
 from synthbench.verification.files import make_tasks
@@ -66,14 +66,12 @@ class Push:
             f"Card: {self.card['pretty_name']}; licence {_listed(self.card['license'])}; "
             f"{_listed(self.card['task_categories'])}; {', '.join(configs)}"
         )
-        verdict = "Pushed to" if self.done else "Would be pushed to"
+        verdict, color = ("Pushed", "green") if self.done else ("Would be pushed", "")
         return stack(
             Table(("file", "bytes"), rows, right=(1,)),
             f"{len(self.files)} files, {sum(self.files.values()):,} bytes",
             styled(card),
-            styled(
-                f"{verdict} {where}; branch {self.revision or 'main'}", "green" if self.done else ""
-            ),
+            styled(f"{verdict} to {where}; branch {self.revision or 'main'}", color, whole=True),
         )
 
 

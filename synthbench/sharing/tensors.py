@@ -28,12 +28,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.errors import DatasetError, SynthbenchError
-from synthbench.evaluation.answers import LABEL
+from synthbench.evaluation.final_answer import LABEL
 from synthbench.features import Feature, is_image, label_names, value
 from synthbench.sharing.parts import BATCH_ROWS, Part
 from synthbench.tasks.base import Task
 from synthbench.tasks.images import png
 from synthbench.tasks.numeric import plain_values, unwrap
+from synthbench.tasks.row_ids import read_ids
 from synthbench.tasks.tokens import pad
 
 PADDING = "<pad>"
@@ -146,7 +147,7 @@ def _encode(part: Part, batch: pa.RecordBatch) -> Iterator[_Encoded]:
     try:
         for name, column in zip(batch.schema.names, batch.columns, strict=True):
             if name == "id":
-                yield _Encoded(name, _ids(column))
+                yield _Encoded(name, read_ids(column).astype(np.int64))
             elif is_image(task.columns[name]):
                 pixels = np.concatenate([*png.decode_all(column.field("bytes"))])
                 yield _Encoded(name, pixels.transpose(0, 3, 1, 2))
@@ -158,11 +159,6 @@ def _encode(part: Part, batch: pa.RecordBatch) -> Iterator[_Encoded]:
                 yield _encode_list(name, column, task)
     except ValueError as error:
         raise DatasetError(f"{part.dataset.path}, split {part.split!r}: {error}.") from error
-
-
-def _ids(column: pa.Array) -> NDArray[np.int64]:
-    """Ids of 16 hexadecimal digits as numbers; the larger half of them are negative."""
-    return np.frombuffer(bytes.fromhex("".join(column.to_pylist())), ">u8").astype(np.int64)
 
 
 def _encode_list(name: str, column: pa.Array, task: Task) -> _Encoded:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from synthbench.evaluation.answers import LABEL, has_text_labels
+from synthbench.evaluation.final_answer import LABEL, has_text_labels
 from synthbench.features import label_names
 from synthbench.sharing.parts import Part
 from synthbench.tasks.base import Task

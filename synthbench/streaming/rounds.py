@@ -1,4 +1,4 @@
-"""Endless fresh rows: the split's balance, and never a row of an evaluation split.
+"""Endless fresh rows: the split's balance, and never a row that is held out.
 
 A stream is cut into rounds. Each is a small dataset of its own: balanced like the split, without
 duplicates, a pure function of (task, variant, parameters, seed, split, batch size, round). So a
@@ -8,7 +8,7 @@ batch number leads straight to its round, and rounds can be made anywhere, in an
 from __future__ import annotations
 
 import collections
-import functools
+import dataclasses
 import itertools
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -18,17 +18,16 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.dataset.dataset import columns_of
-from synthbench.dataset.digest import ids
 from synthbench.engine.engine import Asked, Engine, check_workers
 from synthbench.engine.open import open_engine
 from synthbench.errors import ParameterError, check_whole_number
 from synthbench.features import arrow_schema
 from synthbench.generation.shards import rows_table
 from synthbench.registry import make_task
-from synthbench.sampling.plan import Plan, check_rows, drawing_order, make_plan, share_out
-from synthbench.sampling.seen import FingerprintSet
+from synthbench.sampling.plan import Plan, divide, rows_there
 from synthbench.sampling.splits import SplitSampler
 from synthbench.tasks.base import Block, Task
+from synthbench.tasks.row_ids import ids
 
 if TYPE_CHECKING:
     import datasets
@@ -50,13 +49,12 @@ def stream(
     batch_size: int = 512,
     start: int = 0,
     workers: int = 1,
-    rows: Mapping[str, int] | None = None,
 ) -> Iterator[Batch]:
     """Endless batches of fresh rows in the split's balance.
 
-    No row is one of an evaluation split of the dataset with the same seed and parameters, if that
-    has the paper's rows or fewer; for larger ones give `rows`. None comes twice in a round of some
-    ten thousand rows. Beyond a round, rows of small buckets come again.
+    No row is held out, whatever the split, so no dataset of any seed has it for evaluation. None
+    comes twice in a round of some ten thousand rows. Beyond a round, rows of small buckets come
+    again.
 
     Args:
         task: name of the task.
@@ -68,7 +66,6 @@ def stream(
         start: number of the first batch: `start=n` goes on where `n` batches were read.
         workers: how many processes make rounds, at most 256; 1: this one. A fork of this process
             cannot read on here; it needs a stream of its own.
-        rows: rows of the dataset's evaluation splits, where it has more than the paper's.
 
     Returns:
         An endless iterator over dicts of NumPy arrays, first axis `batch_size`, by column, `id`
@@ -84,7 +81,7 @@ def stream(
         >>> {name: column.shape for name, column in batch.items()}
         {'id': (4,), 'x': (4, 5), 'label': (4, 5)}
     """
-    source = Rounds(make_task(task, variant, parameters, seed), split, batch_size, rows)
+    source = Rounds(make_task(task, variant, parameters, seed), split, batch_size)
     check_whole_number("Start", start, least=0)
     check_workers(workers)
     return _batches(source, start, workers)
@@ -108,7 +105,6 @@ class Rounds:
         task: the task.
         split: name of the split.
         batch_size: rows of a batch; a round holds whole batches.
-        rows: rows of the dataset's evaluation splits, where it has more than the paper's.
 
     Attributes:
         batches: batches of a round.
@@ -118,59 +114,32 @@ class Rounds:
         ParameterError: more rows a batch than exist.
     """
 
-    def __init__(
-        self,
-        task: Task,
-        split: str,
-        batch_size: int = 512,
-        rows: Mapping[str, int] | None = None,
-    ) -> None:
-        self._task, self._split = task, task.split(split)
+    def __init__(self, task: Task, split: str, batch_size: int = 512) -> None:
         check_whole_number("Batch size", batch_size, least=1)
-        self._batch_size = batch_size
-        wanted = check_rows(task, rows)
-        self._sizes = tuple(wanted.get(one.name, one.rows) for one in task.splits)
-        free = self._free()
+        # Rows of an evaluation split are proposed as ever, but those that are held out are not had.
+        self._split = dataclasses.replace(task.split(split), evaluation=False)
+        self._task, self._batch_size = task, batch_size
         self.batches = max(1, min(ROUND_ROWS, task.round_rows) // batch_size)
-        if None not in free:
-            self.batches = min(self.batches, sum(limit or 0 for limit in free) // batch_size)
-        if not self.batches:
-            exist = sum(limit or 0 for limit in free)
-            raise ParameterError(
-                f"Batch size {batch_size}: split {split} of {task.name} has {exist:,} rows that "
-                f"are in no evaluation split; allowed are 1 to {exist:,}."
-            )
-        self._plan = self._round_plan(free)
+        wanted = self.batches * batch_size
+        there = [rows_there(task, self._split, bucket, wanted) for bucket in self._split.buckets]
+        if None not in there:
+            exist = sum(rows or 0 for rows in there)
+            self.batches = min(self.batches, exist // batch_size)
+            if not self.batches:
+                raise ParameterError(
+                    f"Batch size {batch_size}: split {split} of {task.name} has {exist:,} rows "
+                    f"that are not held out; allowed are 1 to {exist:,}."
+                )
+        rows = divide(task, self._split, self.batches * batch_size)
+        self._plan = Plan({split: rows})
 
     def __reduce__(self) -> tuple[Any, ...]:
-        sizes = {one.name: size for one, size in zip(self._task.splits, self._sizes, strict=True)}
-        return Rounds, (self._task, self._split.name, self._batch_size, sizes)
-
-    def _free(self) -> list[int | None]:
-        """By bucket, how many rows are in no evaluation split; None where nobody can count."""
-        kept_out = _kept_out(self._task, self._split.name, self._sizes)
-        free: list[int | None] = []
-        for bucket in self._split.buckets:
-            capacity = self._task.capacity(self._split, bucket)
-            free.append(None if capacity is None else capacity - len(kept_out[bucket]))
-        return free
-
-    def _round_plan(self, free: list[int | None]) -> Plan:
-        split = self._split
-        weights = self._task.bucket_weights(split)
-        quotas = share_out(self.batches * self._batch_size, free, weights)
-        return Plan({split.name: dict(zip(split.buckets, quotas, strict=True))})
+        return Rounds, (self._task, self._split.name, self._batch_size)
 
     def rows(self, number: int) -> Rows:
         """All rows of one round, as a block and their fingerprints."""
-        kept_out = _kept_out(self._task, self._split.name, self._sizes)
         sampler = SplitSampler(
-            self._task,
-            self._split,
-            self._plan,
-            {bucket: prints.copy() for bucket, prints in kept_out.items()},
-            Engine(None, 1),
-            purpose={"stream": number},
+            self._task, self._split, self._plan, Engine(None, 1), purpose={"stream": number}
         )
         drawn = [one.rows() for one in sampler.rounds()]
         return (
@@ -195,25 +164,6 @@ class Rounds:
             yield {name: array[first : first + self._batch_size] for name, array in arrays.items()}
 
 
-@functools.lru_cache(maxsize=8)
-def _kept_out(task: Task, split: str, sizes: tuple[int, ...]) -> dict[int, FingerprintSet]:
-    """Fingerprints of the dataset's evaluation rows in the buckets of a split."""
-    rows = {one.name: size for one, size in zip(task.splits, sizes, strict=True)}
-    plan = make_plan(task, rows, at_most=True)
-    seen = {bucket: FingerprintSet() for bucket in task.split(split).buckets}
-    needed = set(seen)
-    evaluation = [one for one in drawing_order(task) if one.evaluation]
-    # A split that shares no bucket with ours has no row of ours; one that shares a bucket is
-    # drawn after those that it shares buckets with.
-    for one in reversed(evaluation):
-        if needed.intersection(one.buckets):
-            needed.update(one.buckets)
-    for one in evaluation:
-        if needed.intersection(one.buckets):
-            collections.deque(SplitSampler(task, one, plan, seen, Engine(None, 1)).rounds(), 0)
-    return seen
-
-
 def datasets_stream(
     task: str,
     *,
@@ -221,7 +171,6 @@ def datasets_stream(
     variant: str | None = None,
     seed: int = 0,
     parameters: Mapping[str, Any] | None = None,
-    rows: Mapping[str, int] | None = None,
 ) -> datasets.IterableDataset:
     """`stream` as a `datasets.IterableDataset` of single rows.
 
@@ -234,7 +183,6 @@ def datasets_stream(
         variant: one of the task's variants.
         seed: whole number from 0.
         parameters: parameters that differ from the defaults.
-        rows: rows of the dataset's evaluation splits, where it has more than the paper's.
 
     Returns:
         An endless dataset of rows as Python values, with the task's features.
@@ -252,7 +200,7 @@ def datasets_stream(
     import datasets
 
     made = make_task(task, variant, parameters, seed)
-    source = Rounds(made, split, batch_size=1, rows=rows)
+    source = Rounds(made, split, batch_size=1)
     schema = arrow_schema(columns_of(made))
     return datasets.IterableDataset.from_generator(
         _rows_of_rounds,

@@ -72,7 +72,6 @@ class TorchStream(torch.utils.data.IterableDataset[TorchBatch]):
         seed: whole number from 0.
         parameters: parameters that differ from the defaults.
         batch_size: rows of a batch.
-        rows: rows of the dataset's evaluation splits, where it has more than the paper's.
         start: number of the first batch, as in `synthbench.stream`; batches before it are left
             out, by whatever worker.
 
@@ -98,11 +97,10 @@ class TorchStream(torch.utils.data.IterableDataset[TorchBatch]):
         parameters: Mapping[str, Any] | None = None,
         batch_size: int = 512,
         start: int = 0,
-        rows: Mapping[str, int] | None = None,
     ) -> None:
         super().__init__()
         check_whole_number("Start", start, least=0)
-        self._source = Rounds(make_task(task, variant, parameters, seed), split, batch_size, rows)
+        self._source = Rounds(make_task(task, variant, parameters, seed), split, batch_size)
         self._start = start
         self._next = start
         self._loaded: int | None = None

@@ -1,6 +1,6 @@
 """The tasks: a folder each, and what several of them share.
 
-`base` has the classes that a task inherits from; `parameters`, `tokens`, `answers` and `numeric`
+`base` has the classes that a task inherits from; `parameters`, `tokens`, `reading` and `numeric`
 have what these need; `trees` and `images` serve several tasks. A task's folder holds its definition
 (`task`), its reference solver (`solver`), and the modules `audit` and `drawing`, which are imported
 only by those who audit or draw (see `companions`). This room imports `seeding`, `features`,

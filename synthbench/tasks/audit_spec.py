@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from synthbench.seeding import fingerprints
+from synthbench.seeding import hash_rows
 
 Columns = Mapping[str, pa.Array]
 Values = Sequence[Any] | NDArray[Any]
@@ -100,7 +100,7 @@ def _codes(keys: NDArray[Any]) -> NDArray[Any]:
 
 def codes(parts: NDArray[Any]) -> NDArray[np.uint64]:
     """A 64-bit code of every row of integers, uint64 `(rows,)`; zeros at its end do not count."""
-    return fingerprints(np.ascontiguousarray(parts, "<i8").view(np.uint8))
+    return hash_rows(np.ascontiguousarray(parts, "<i8").view(np.uint8))
 
 
 @dataclasses.dataclass(frozen=True)

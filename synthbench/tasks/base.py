@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from synthbench.errors import check_whole_number, unknown_name
 from synthbench.features import Feature, label_names
 from synthbench.seeding import Draws
-from synthbench.tasks.answers import read_class, read_label
 from synthbench.tasks.parameters import Parameters, parameter
+from synthbench.tasks.reading import read_class, read_label
 from synthbench.tasks.tokens import Vocabulary
 
 #: What a task's module needs of this package, beside draws, features and errors.
@@ -42,8 +42,6 @@ __all__ = [
 ]
 
 LABEL = "label"
-#: The largest part of a counted bucket that one evaluation split may take from train.
-EVALUATION_SHARE = 0.1
 #: The column of a block that holds its rows' content, for tasks that do not encode it themselves.
 _CONTENT = "content"
 
@@ -87,15 +85,13 @@ class Split:
         name: `train`, `iid`, `validation`, `test`.
         rows: rows of the paper's dataset.
         buckets: what the split is balanced over.
-        evaluation: whether it is drawn before train and kept out of it.
-        share: the largest part of a bucket's distinct rows it may take where train wants them too.
+        evaluation: whether it has the held-out rows; all other splits have the rest.
     """
 
     name: str
     rows: int
     buckets: tuple[int, ...] = (0,)
     evaluation: bool = True
-    share: float = EVALUATION_SHARE
 
 
 @dataclasses.dataclass(frozen=True)
@@ -279,8 +275,7 @@ class Task(abc.ABC):
         """Every row of a bucket whose `capacity` is known, in any fixed order."""
         raise TypeError(f"{self.name} counts no bucket, so it lists none")  # pragma: no cover
 
-    # What tells rows apart. A row's `id` is a fingerprint of its content alone; a key that is equal
-    # for rows which pose the same problem in another form belongs here, too.
+    # What tells rows apart, see `synthbench.tasks.row_ids`.
 
     def content(self, block: Block) -> NDArray[np.uint8]:
         """What makes a row itself, as bytes: equal rows and only these have equal content.
@@ -294,8 +289,19 @@ class Task(abc.ABC):
             block = self.parse(self.render(block))
         return block[_CONTENT]
 
+    def problem(self, block: Block) -> NDArray[np.uint64] | None:
+        """The problem that each row poses, as 64 bits: equal for rows that differ only in form.
+
+        Rows that pose the same problem are held out together or not at all.
+
+        Returns:
+            uint64 `(rows,)`, bits that look random; None, the default, where every row poses a
+            problem of its own.
+        """
+        return None
+
     def parse(self, columns: Mapping[str, pa.Array]) -> Block:
-        """A block with what `content` needs, from the `inputs` columns of a shard.
+        """A block with what `content` and `problem` need, from the `inputs` columns of a shard.
 
         Raises:
             ValueError: a row that is not one of this task's.

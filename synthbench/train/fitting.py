@@ -85,7 +85,7 @@ def check_fit(
         SynthbenchError: too little memory.
     """
     if recipe.steps and stream:
-        Rounds(task, "train", recipe.batch_size, sizes)
+        Rounds(task, "train", recipe.batch_size)
     elif recipe.steps:
         check_batch_size(recipe.batch_size, sizes["train"])
     encoding, setting = Encoding.of(task), Setting(torch.device("cpu"))

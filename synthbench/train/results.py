@@ -15,7 +15,7 @@ from typing import Any
 
 from synthbench.dataset.staging import write_text
 from synthbench.errors import DatasetError, SynthbenchError, UsageError
-from synthbench.registry import task_names
+from synthbench.registry import list_tasks
 from synthbench.train.comparison import cell, markdown_table
 
 BEGIN, END = "<!-- results -->", "<!-- end of results -->"
@@ -38,7 +38,7 @@ def read_comparisons(directory: str | Path) -> list[dict[str, Any]]:
         comparisons.append(comparison)
     if not comparisons:
         raise DatasetError(f"No results in {str(directory)!r}: it has no .json files.")
-    order = task_names()
+    order = list_tasks()
     return sorted(comparisons, key=lambda one: order.index(one["task"]))
 
 

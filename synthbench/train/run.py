@@ -222,15 +222,8 @@ class Run:
                 balanced=recipe.balanced,
             )
             return
-        manifest = self.dataset.manifest
-        task = manifest.make_task(self.variant)
-        # The same seed and parameters: no row of the evaluation splits comes in the stream.
-        source = Rounds(
-            task,
-            "train",
-            size,
-            {name: split.rows for name, split in manifest.variants[self.variant].items()},
-        )
+        task = self.dataset.manifest.make_task(self.variant)
+        source = Rounds(task, "train", size)
         with open_engine(workers=self.workers) as engine:
             # An epoch is as many rows as the paper's train split has.
             epoch = task.split("train").rows

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from synthbench.engine.engine import check_workers
 from synthbench.errors import UsageError, check_whole_number
-from synthbench.tasks.images.locations import SourceDir, use_source_dir
+from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.text import Table, stack, styled
 from synthbench.train.data import DataRequest
 from synthbench.train.directory import RunDirectory

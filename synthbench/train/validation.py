@@ -14,7 +14,7 @@ from synthbench.engine.engine import check_workers, default_workers
 from synthbench.engine.open import open_engine
 from synthbench.errors import check_whole_number, unknown_name
 from synthbench.progress import progress_bar
-from synthbench.tasks.images.locations import SourceDir, use_source_dir
+from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.train.comparison import compare, markdown
 from synthbench.train.data import DataRequest
 from synthbench.train.directory import RUN, RunDirectory

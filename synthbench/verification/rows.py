@@ -15,14 +15,14 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from synthbench.dataset.digest import RowDigest, file_sha256, ids
+from synthbench.dataset.digest import RowDigest, file_sha256
 from synthbench.dataset.parquet import LARGEST_ROW, large_rows, read_batches
 from synthbench.errors import DatasetError
 from synthbench.features import Features, is_image
-from synthbench.seeding import fingerprints
 from synthbench.tasks.base import Split, Task
 from synthbench.tasks.images import png
 from synthbench.tasks.images.task import ImageTask
+from synthbench.tasks.row_ids import fingerprints, ids
 from synthbench.text import one_line, short
 from synthbench.verification.findings import Findings
 
@@ -238,7 +238,7 @@ class _RowGroupChecks:
         """Indices and fingerprints of the rows that can be parsed; the others are halved out."""
         try:
             block = self._task.parse(rows.columns(self._task.inputs))
-            return list(range(len(rows.numbers))), fingerprints(self._task.content(block))
+            return list(range(len(rows.numbers))), fingerprints(self._task, block)
         except Exception as error:  # whatever a parser makes of what is no row
             if len(rows.numbers) < 2:
                 for number in rows.numbers:

@@ -23,7 +23,7 @@ from synthbench.engine.engine import Asked, Engine, check_workers
 from synthbench.engine.open import open_engine
 from synthbench.progress import Bar, progress_bar
 from synthbench.tasks.base import Task
-from synthbench.tasks.images.locations import SourceDir, use_source_dir
+from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.tasks.images.task import ImageTask
 from synthbench.text import printable
 from synthbench.verification.card import check_card

@@ -34,9 +34,9 @@ from synthbench.features import arrow_schema
 from synthbench.generation.generate import run
 from synthbench.generation.request import Request
 from synthbench.generation.shards import ShardPlan, make_shard, rows_table
-from synthbench.registry import make_task, task_names
+from synthbench.registry import list_tasks, make_task
 from synthbench.sampling.blocks import Round
-from synthbench.sampling.plan import drawing_order, make_plan
+from synthbench.sampling.plan import make_plan
 from synthbench.sampling.splits import SplitSampler
 from synthbench.streaming.rounds import stream
 from synthbench.tasks.base import Task
@@ -80,14 +80,9 @@ def stages(task: Task, rows: int, directory: Path) -> dict[str, float]:
     largest = max(task.splits, key=lambda split: split.rows)
     sizes = {split.name: split.rows for split in task.splits} | {largest.name: rows}
     plan = make_plan(task, sizes, at_most=True)
-    clock, seen = Clock(), {}
-    for split in drawing_order(task):
-        if split == largest:
-            break
-        for _ in SplitSampler(task, split, plan, seen, Engine(None, 1)).rounds():
-            pass
+    clock = Clock()
     total = plan.rows(largest.name)
-    rounds = SplitSampler(task, largest, plan, seen, TimedEngine(clock)).rounds()
+    rounds = SplitSampler(task, largest, plan, TimedEngine(clock)).rounds()
     shard = ShardPlan.of(task, directory, largest.name, total, total).shard(0)
     tables = _rendered(task, rounds, clock)
     clock.time("all", lambda: make_shard(tables, shard, directory / "shard.parquet"))
@@ -154,7 +149,7 @@ def main() -> None:
     chosen = parser.parse_args()
     parameters = dict(word.split("=", 1) for word in chosen.set)
     print(machine(), f"\n{chosen.workers} workers, load {os.getloadavg()[0]:.1f}")
-    for name in chosen.tasks or task_names():
+    for name in chosen.tasks or list_tasks():
         try:
             measure(make_task(name, parameters=parameters), chosen.workers, chosen.rows)
         except SynthbenchError as error:

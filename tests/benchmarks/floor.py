@@ -26,7 +26,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from synthbench.engine.engine import Engine, usable_cores
 from synthbench.engine.open import open_engine
-from synthbench.registry import make_task, task_names
+from synthbench.registry import list_tasks, make_task
 from synthbench.streaming.rounds import Rounds
 from synthbench.tasks.base import Task
 from synthbench.text import text_table
@@ -77,7 +77,7 @@ def main(words: list[str]) -> None:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("tasks", nargs="+", choices=task_names())
+    parser.add_argument("tasks", nargs="+", choices=list_tasks())
     parser.add_argument("--model", action="append", help="default: all of the study")
     parser.add_argument("--profile", default="paper", choices=["cpu", "paper"])
     parser.add_argument("--tflops", type=float, help="operations a second, in 10^12")
@@ -111,8 +111,7 @@ def _stream(
 ) -> tuple[Batch, float]:
     """A stream's first batch, and how many a second are ready to be trained on after it."""
     task = _task(study)
-    sizes = {split.name: study.rows.get(split.name, split.rows) for split in task.splits}
-    source = Rounds(task, "train", batch_size, sizes)
+    source = Rounds(task, "train", batch_size)
     cpu = torch.device("cpu")
     batches = StreamBatches(source, batch_size, Encoding.of(task), engine, cpu)
     first, step = batches.batch(0), source.batches

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 from synthbench.engine.engine import usable_cores
-from synthbench.registry import task_names
+from synthbench.registry import list_tasks
 from synthbench.text import text_table
 from synthbench.train.recipes import find_study
 from synthbench.train.recipes.base import Recipe, Study
@@ -26,7 +26,7 @@ _EVALUATED = 100
 def main(words: list[str]) -> None:
     """Measure the models of the tasks named."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks steps", description=__doc__)
-    parser.add_argument("tasks", nargs="+", choices=task_names())
+    parser.add_argument("tasks", nargs="+", choices=list_tasks())
     parser.add_argument("--model", action="append", help="default: all of the study")
     parser.add_argument("--profile", default="cpu", choices=["cpu", "paper"])
     parser.add_argument("--device", default="auto")

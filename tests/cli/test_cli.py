@@ -23,7 +23,7 @@ import pytest
 import synthbench
 from synthbench.cli.main import commands, main
 from synthbench.generation import generate as generation
-from synthbench.registry import task_names
+from synthbench.registry import list_tasks
 from tests.support import digests, environment, run_program, stored_rows
 from tests.tasks.tiny_sources import write_sources
 
@@ -69,7 +69,7 @@ def files(directory: Path) -> list[tuple[Path, int]]:
 def test_a_journey_from_the_list_to_a_score(program: Program, tmp_path: Path) -> None:
     status, listed, _ = program("list")
     assert status == 0
-    assert [name for name in task_names() if f"\n{name} " in listed] == task_names()
+    assert [name for name in list_tasks() if f"\n{name} " in listed] == list_tasks()
 
     status, described, _ = program("info parity")
     assert status == 0
@@ -220,8 +220,8 @@ def test_all_tasks_are_made_each_in_its_folder(program: Program, tmp_path: Path)
         "generate all --preset small --out made --workers 2 --source-dir", str(sources)
     )
     assert (status, errors) == (0, "")
-    assert {path.name for path in (tmp_path / "made").iterdir()} == set(task_names())
-    for name in task_names():
+    assert {path.name for path in (tmp_path / "made").iterdir()} == set(list_tasks())
+    for name in list_tasks():
         there = manifest(tmp_path / "made" / name)
         assert there.task == name
         assert all(split.rows >= 100 for split in next(iter(there.variants.values())).values())
@@ -236,7 +236,7 @@ def test_all_tasks_are_made_each_in_its_folder(program: Program, tmp_path: Path)
 def test_a_task_that_cannot_be_made_does_not_keep_the_others_from_being_made(
     program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(generation, "task_names", lambda: ["parity", "composites", "identity"])
+    monkeypatch.setattr(generation, "list_tasks", lambda: ["parity", "composites", "identity"])
     status, _, errors = program("generate all --preset small --out made --workers 1")
     assert status == 1
     assert errors.startswith("Error: Not all tasks could be made. composites: MNIST is missing")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from synthbench.cli.main import commands
-from synthbench.registry import task_names
+from synthbench.registry import list_tasks
 from tests.support import environment, run_program
 
 
@@ -26,7 +26,7 @@ def offered(line: str, cwd: Path) -> list[str]:
     ("line", "words"),
     [
         ("synthbench gen", ["generate"]),
-        ("synthbench info ", task_names()),
+        ("synthbench info ", list_tasks()),
         ("synthbench info c", ["ctl", "composites", "clusters"]),
         ("synthbench generate ctl --variant ", ["forward", "backward"]),
         ("synthbench generate no-such-task --variant ", []),

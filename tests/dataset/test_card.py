@@ -26,7 +26,7 @@ from synthbench.cli.main import main
 from synthbench.dataset.card import _size_category, citations, prose
 from synthbench.dataset.dataset import Manifest
 from synthbench.features import label_names
-from synthbench.registry import make_task, task_names
+from synthbench.registry import list_tasks, make_task
 from tests.support import ROOT, digests, environment
 from tests.tasks.tiny_sources import write_sources
 
@@ -123,7 +123,7 @@ def test_rows_and_features_agree_with_the_files(name: str, made: dict[str, Path]
         assert info["download_size"] == info["dataset_size"] == sum(sizes)
 
 
-@pytest.mark.parametrize("name", task_names())
+@pytest.mark.parametrize("name", list_tasks())
 def test_every_tasks_features_are_written_so_that_datasets_reads_them(name: str) -> None:
     from synthbench.dataset.dataset import columns_of
     from synthbench.features import arrow_schema, card_features
@@ -223,7 +223,7 @@ def section(directory: Path, heading: str) -> str:
     return re.split(r"^## ", card.split(f"\n## {heading}\n")[1], flags=re.MULTILINE)[0]
 
 
-@pytest.mark.parametrize("name", task_names())
+@pytest.mark.parametrize("name", list_tasks())
 def test_the_first_rows_of_every_split_are_shown(name: str, tiny: Callable[[str], Path]) -> None:
     dataset = synthbench.Dataset.open(tiny(name))
     shown = [line for line in section(tiny(name), "First rows").splitlines() if "`" in line]
@@ -313,7 +313,7 @@ SHORTCUTS = "What shortcuts score"  # where there are figures
 SECTIONS = ["Rows", "How rows are drawn", "What the paper leaves open", "Scoring", "Citation"]
 
 
-@pytest.mark.parametrize("name", task_names())
+@pytest.mark.parametrize("name", list_tasks())
 def test_every_task_has_prose_with_the_sections_of_a_card(name: str) -> None:
     text = (ROOT / "cards" / f"{name}.md").read_text(encoding="utf-8")
     assert prose(make_task(name)) == text
@@ -326,7 +326,7 @@ def test_every_task_has_prose_with_the_sections_of_a_card(name: str) -> None:
     assert "synthbench" not in re.findall(r"/\w+", text)
 
 
-@pytest.mark.parametrize("name", task_names())
+@pytest.mark.parametrize("name", list_tasks())
 def test_the_prose_tells_of_every_column(name: str) -> None:
     text, task = prose(make_task(name)), make_task(name)
     rows = text.split("## Rows")[1].split("\n## ")[0]
@@ -334,7 +334,7 @@ def test_the_prose_tells_of_every_column(name: str) -> None:
 
 
 def test_no_prose_lies_about_that_belongs_to_no_task() -> None:
-    assert {file.stem for file in (ROOT / "cards").iterdir()} == set(task_names())
+    assert {file.stem for file in (ROOT / "cards").iterdir()} == set(list_tasks())
 
 
 # In an installed package.
@@ -365,7 +365,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_has_the_prose_the_page_the_types_and_the_command(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
-        for name in task_names():
+        for name in list_tasks():
             packed = archive.read(f"synthbench/cards/{name}.md").decode("utf-8")
             assert packed == (ROOT / "cards" / f"{name}.md").read_text(encoding="utf-8")
         (entry_points,) = (name for name in names if name.endswith("entry_points.txt"))

@@ -22,9 +22,9 @@ from synthbench.dataset.digest import RowDigest, file_sha256
 from synthbench.errors import SynthbenchError
 from synthbench.features import Feature, class_label, value
 from synthbench.generation import shards as cutting
-from synthbench.generation import writer as writing
+from synthbench.generation import split_writer as writing
 from synthbench.generation.shards import ShardPlan, rows_table, shard_file
-from synthbench.generation.writer import LocalWriter
+from synthbench.generation.split_writer import LocalWriter
 from synthbench.seeding import Draws, fingerprints
 from tests.arbitrary import rows, table, tables
 from tests.numbers_task import Numbers

@@ -13,16 +13,16 @@ import synthbench
 from synthbench import llm
 from synthbench.dataset.dataset import Dataset
 from synthbench.errors import SynthbenchError, UsageError
-from synthbench.evaluation.answers import find_answer
+from synthbench.evaluation.final_answer import find_answer
 from synthbench.llm.prompts import why_not_askable
-from synthbench.registry import make_task, task_class, task_names
+from synthbench.registry import list_tasks, make_task, task_class
 
 ROWS = {"train": 60, "test": 50}
 ASKABLE = ["listops", "arithmetic", "ctl", "parity", "composites"]
 
 
 def test_tasks_with_a_text_or_image_and_a_right_answer_can_be_asked() -> None:
-    assert [name for name in task_names() if why_not_askable(make_task(name)) is None] == ASKABLE
+    assert [name for name in list_tasks() if why_not_askable(make_task(name)) is None] == ASKABLE
 
 
 def test_a_prompt_has_the_rule_the_row_and_its_answer() -> None:
@@ -81,7 +81,7 @@ def test_the_seed_and_variant_matter_where_the_rule_depends_on_them() -> None:
     assert "stands last" in backward["prompt"][0]["content"]
 
 
-@pytest.mark.parametrize("name", task_names())
+@pytest.mark.parametrize("name", list_tasks())
 def test_every_instruction_says_what_is_given_and_what_the_answer_is(name: str) -> None:
     for variant in task_class(name).variants:
         task = make_task(name, variant)

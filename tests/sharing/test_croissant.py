@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 import synthbench
-from synthbench.registry import make_task, task_names
+from synthbench.registry import list_tasks, make_task
 from synthbench.sharing.croissant import obstacle
 from synthbench.sharing.export import export
 from tests.making import files
 
-TASKS = [name for name in task_names() if obstacle(make_task(name)) is None]
+TASKS = [name for name in list_tasks() if obstacle(make_task(name)) is None]
 
 
 @pytest.fixture
@@ -101,4 +101,4 @@ def test_the_dataset_still_verifies_and_an_older_description_is_replaced(
 
 def test_images_are_not_described() -> None:
     assert obstacle(make_task("composites")) == "its column 'image' is not of numbers or text"
-    assert set(TASKS) == set(task_names()) - {"composites"}
+    assert set(TASKS) == set(list_tasks()) - {"composites"}

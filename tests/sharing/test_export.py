@@ -13,7 +13,7 @@ import pytest
 import synthbench
 from synthbench.cli.main import _run, commands
 from synthbench.errors import DatasetError, SynthbenchError, UsageError
-from synthbench.registry import make_task, task_names
+from synthbench.registry import list_tasks, make_task
 from synthbench.sharing import export as exporting
 from synthbench.sharing.export import FORMATS, MARKER, export
 from tests.making import files, names
@@ -31,12 +31,12 @@ ALLOWED = {
         or (form == "chat" and name == "composites")
         or (form == "croissant" and name != "composites")
     ]
-    for name in task_names()
+    for name in list_tasks()
 }
 IN_DIRECTORIES = [name for name, form in FORMATS.items() if not form.is_file]
 
 
-@pytest.mark.parametrize("name", task_names())
+@pytest.mark.parametrize("name", list_tasks())
 def test_every_task_goes_out_in_every_form_that_can_hold_it(
     name: str, tiny: Tiny, tmp_path: Path
 ) -> None:

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import synthbench
-from synthbench.evaluation.answers import find_answer
-from synthbench.registry import task_names
+from synthbench.evaluation.final_answer import find_answer
+from synthbench.registry import list_tasks
 from synthbench.sharing.export import export
 
 
@@ -20,7 +20,7 @@ def read(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
 
 
-@pytest.mark.parametrize("name", task_names())
+@pytest.mark.parametrize("name", list_tasks())
 def test_the_lines_are_the_rows_in_order_with_their_answers(
     name: str, tiny: Callable[[str], Path], tmp_path: Path
 ) -> None:

@@ -12,14 +12,14 @@ import pytest
 
 import synthbench
 from synthbench.errors import SynthbenchError
-from synthbench.registry import task_names
+from synthbench.registry import list_tasks
 from synthbench.sharing.export import export
 from synthbench.tasks.images import png
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 
-@pytest.mark.parametrize("name", task_names())
+@pytest.mark.parametrize("name", list_tasks())
 def test_every_row_can_be_read_from_the_tensors(
     name: str, tiny: Callable[[str], Path], tmp_path: Path
 ) -> None:

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from synthbench.errors import UsageError
-from synthbench.registry import make_task, task_names
+from synthbench.registry import list_tasks, make_task
 from synthbench.tasks.images import png
 from synthbench.tasks.tokens import pad
 from synthbench.train.encoding import Encoding, concatenate
@@ -86,7 +86,7 @@ def test_images_become_channels_of_bytes():
 
 
 def test_every_task_has_an_encoding():
-    assert {name: Encoding.of(make_task(name)).form for name in task_names()} == {
+    assert {name: Encoding.of(make_task(name)).form for name in list_tasks()} == {
         "listops": "tokens",
         "arithmetic": "tokens",
         "ctl": "tokens",

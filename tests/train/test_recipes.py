@@ -7,7 +7,7 @@ import json
 import pytest
 
 from synthbench.errors import UsageError
-from synthbench.registry import make_task, task_names
+from synthbench.registry import list_tasks, make_task
 from synthbench.train.encoding import Encoding
 from synthbench.train.layers.attention import Attention
 from synthbench.train.models import MODELS, build, find
@@ -69,7 +69,7 @@ def test_every_published_figure_names_its_table_and_belongs_to_a_measure(study: 
 
 def test_every_task_has_a_study_of_both_profiles() -> None:
     for profile in ("cpu", "paper"):
-        for task in task_names():
+        for task in list_tasks():
             assert find_study(task, profile).name == "main"
 
 

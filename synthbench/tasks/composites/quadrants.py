@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from synthbench.features import Feature, value
 from synthbench.tasks.base import Block
 from synthbench.tasks.composites.rules import COLORS
-from synthbench.tasks.images.files import SIZE
-from synthbench.tasks.images.sources import Source
+from synthbench.tasks.images.file_formats import SIZE
+from synthbench.tasks.images.pools import Source
 
 #: What a quadrant can show.
 KINDS = ("empty", "mnist", "fashion", "cifar", "folder")

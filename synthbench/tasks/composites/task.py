@@ -38,7 +38,7 @@ from synthbench.tasks.composites.parts import (
 )
 from synthbench.tasks.composites.rules import DESIGNS, QUADRANTS, RED_OR_BLUE, TEN_COLORS, decide
 from synthbench.tasks.images import load, png
-from synthbench.tasks.images.origins import ORIGINS, OWN_PICTURES, Origin
+from synthbench.tasks.images.licences import ORIGINS, OWN_PICTURES, Origin
 from synthbench.tasks.images.task import ImageTask
 
 

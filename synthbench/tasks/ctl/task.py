@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from synthbench.errors import ParameterError
 from synthbench.features import Feature, class_answer, class_label, value
-from synthbench.seeding import Draws
+from synthbench.seeding import Draws, hash_rows
 from synthbench.tasks.base import (
     Block,
     Breakdown,
@@ -37,6 +37,7 @@ from synthbench.tasks.base import (
 )
 from synthbench.tasks.ctl.solver import LONGEST, TableSolver
 from synthbench.tasks.numeric import list_array
+from synthbench.tasks.row_ids import PROBLEM_BITS
 from synthbench.tasks.tokens import pad
 
 #: Most symbols and most functions: their tables stand in the manifest and in the card.
@@ -249,6 +250,18 @@ class CompositionalTableLookup(TextTask):
         leading_one = 1 << len(self.symbols[0])
         tokens = np.column_stack([block["symbol"] + np.uint16(leading_one), block["functions"]])
         return np.where(tokens > 0, 2 * tokens + 1, 0).astype(">u2").view(np.uint8)
+
+    def problem(self, block: Block) -> NDArray[np.uint64]:
+        """The functions in the order of computation: the symbol they start from does not count.
+
+        Rows of one function are the tables, which every learner must see whole: they are given a
+        problem that is not held out.
+        """
+        functions = block["functions"]
+        problem = hash_rows(functions.astype("<u2").view(np.uint8).reshape(len(functions), -1))
+        single = np.count_nonzero(functions, axis=1) == 1
+        problem[single] = PROBLEM_BITS
+        return problem
 
     def parse(self, columns: Mapping[str, pa.Array]) -> Block:
         ids, length = self.vocabulary.read(columns["text"])

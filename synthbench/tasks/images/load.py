@@ -31,10 +31,15 @@ from synthbench.errors import (
     unknown_name,
 )
 from synthbench.progress import note
-from synthbench.tasks.images.files import read_cifar, read_idx, scale
-from synthbench.tasks.images.folders import find_folder, folder_classes, load_folder
-from synthbench.tasks.images.locations import SOURCE_VARIABLE, named_source, source_dir, source_dirs
-from synthbench.tasks.images.sources import Source
+from synthbench.tasks.images.class_folders import find_folder, folder_classes, load_folder
+from synthbench.tasks.images.file_formats import read_cifar, read_idx, scale
+from synthbench.tasks.images.pools import Source
+from synthbench.tasks.images.source_dirs import (
+    SOURCE_VARIABLE,
+    named_source,
+    source_dir,
+    source_dirs,
+)
 
 T = TypeVar("T")
 

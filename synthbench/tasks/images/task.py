@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.tasks.base import Task
-from synthbench.tasks.images.origins import Origin
+from synthbench.tasks.images.licences import Origin
 
 
 class ImageTask(Task):

@@ -4,7 +4,8 @@
     3 5 7 2 =          2    both of 3 and 5 are odd: the fourth is the answer
 
 A row is an equation `a b c d =` of integers from 0 to 10. The label is c if exactly one of a and b
-is odd, else d. There are 11^4 = 14,641 equations: train has 30% of them, test all others.
+is odd, else d. There are 11^4 = 14,641 equations. Test has those that are held out, about an
+eighth, and train 30% of all, drawn from the others.
 
 Source: Eureka (Hoffmann, Schrodi, Behrmann, Fischer, Brox, ICML 2024), sections 4 and A.12.
 """
@@ -12,6 +13,7 @@ Source: Eureka (Hoffmann, Schrodi, Behrmann, Fischer, Brox, ICML 2024), sections
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,9 +24,10 @@ from numpy.typing import NDArray
 
 from synthbench.errors import ParameterError
 from synthbench.features import Feature, class_label, value
-from synthbench.seeding import Draws
+from synthbench.seeding import Draws, hash_rows
 from synthbench.tasks.base import Block, Breakdown, Parameters, Split, TextTask, parameter
 from synthbench.tasks.parity.solver import asks_for_c, read_equation
+from synthbench.tasks.row_ids import is_held_out
 
 NUMBERS = ("a", "b", "c", "d")
 
@@ -36,8 +39,8 @@ class ParityParameters(Parameters):
     n_values: int = parameter(11, "how many values a, b, c and d may have: 0 to n_values - 1")
 
     def __post_init__(self) -> None:
-        if not 2 <= self.n_values <= 100:
-            raise ParameterError(f"Parameter n_values={self.n_values}: allowed are 2 to 100.")
+        if not 2 <= self.n_values <= 40:
+            raise ParameterError(f"Parameter n_values={self.n_values}: allowed are 2 to 40.")
 
 
 class Parity(TextTask):
@@ -67,10 +70,10 @@ class Parity(TextTask):
 
     @property
     def splits(self) -> tuple[Split, ...]:
-        """30% of all equations, and all others; test may take all that train leaves."""
-        equations = self.parameters.n_values**4
-        train = round(0.3 * equations)
-        return Split("train", train, evaluation=False), Split("test", equations - train, share=1.0)
+        """30% of all equations, and all that are held out."""
+        n_values = self.parameters.n_values
+        train = round(0.3 * n_values**4)
+        return Split("train", train, evaluation=False), Split("test", _held_out(n_values))
 
     def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
         return self.equations(draws.integers(self.parameters.n_values, (n, 4)))
@@ -102,6 +105,12 @@ class Parity(TextTask):
         """Token ids of the four numbers; that of '=' depends on `n_values` and is left out."""
         return np.ascontiguousarray(block["tokens"][:, :4])
 
+    def problem(self, block: Block) -> NDArray[np.uint64]:
+        """The content, with a and b in ascending order."""
+        content = self.content(block).copy()
+        content[:, :2].sort(axis=1)
+        return hash_rows(content)
+
     def parse(self, columns: Mapping[str, pa.Array]) -> Block:
         block = super().parse(columns)
         if not pc.match_substring_regex(columns["text"], r"^([0-9]+ ){4}=$").to_numpy(False).all():
@@ -117,3 +126,10 @@ class Parity(TextTask):
         odd = {f"{name} is odd": row[name] % 2 for name in ("a", "b")}
         targets = {name: row[name] for name in ("c", "d", "label")}
         return {**odd, "outcome": int(asks_for_c(row["a"], row["b"])), **targets}
+
+
+@functools.cache
+def _held_out(n_values: int) -> int:
+    task = Parity(parameters={"n_values": n_values})
+    numbers = np.indices((n_values,) * 4).reshape(4, -1).T
+    return int(is_held_out(task.problem(task.equations(numbers))).sum())

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from synthbench.seeding import fingerprints
+from synthbench.seeding import hash_rows
 from synthbench.tasks.audit_spec import (
     AuditSpec,
     Claim,
@@ -249,7 +249,7 @@ def commuted(tokens: NDArray[np.uint8], opening: Sequence[int], closing: int) ->
     Returns:
         uint64 `(rows,)`; equal for rows that are equal up to the order of arguments.
     """
-    of_token = fingerprints(np.arange(256, dtype=np.uint8)[:, None])
+    of_token = hash_rows(np.arange(256, dtype=np.uint8)[:, None])
     opens, closes = np.isin(tokens, np.array(opening, np.uint8)), tokens == closing
     levels = np.cumsum(opens, axis=1, dtype=np.int16) - np.cumsum(closes, axis=1, dtype=np.int16)
     sums = np.zeros((len(tokens), 1 + int(levels.max(initial=0))), np.uint64)
@@ -258,7 +258,7 @@ def commuted(tokens: NDArray[np.uint8], opening: Sequence[int], closing: int) ->
         ended = np.flatnonzero(closed)
         inner = sums[ended, level[ended] + 1]
         sums[ended, level[ended] + 1] = 0
-        added[ended] = fingerprints(inner.astype("<u8")[:, None].view(np.uint8))
+        added[ended] = hash_rows(inner.astype("<u8")[:, None].view(np.uint8))
         sums[np.arange(len(tokens)), level] += added
     codes: NDArray[np.uint64] = sums[:, 0]
     return codes

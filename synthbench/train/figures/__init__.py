@@ -10,7 +10,7 @@ from pathlib import Path
 
 from synthbench.dataset.staging import write_failure, write_text
 from synthbench.errors import SynthbenchError, unknown_name
-from synthbench.tasks.images.locations import SourceDir, use_source_dir
+from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.train.figures.answers import Counts, Points
 from synthbench.train.figures.curves import GradientNorms, LearningCurves
 from synthbench.train.figures.figure import Figure

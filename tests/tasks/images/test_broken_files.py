@@ -9,7 +9,7 @@ import pytest
 
 from synthbench.errors import DatasetError
 from synthbench.tasks.images import load
-from synthbench.tasks.images.files import read_cifar
+from synthbench.tasks.images.file_formats import read_cifar
 from tests.tasks.tiny_sources import idx, write_cifar, write_idx, write_tree
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from synthbench.errors import DatasetError
 from synthbench.tasks.images import load
-from synthbench.tasks.images.sources import Pool
+from synthbench.tasks.images.pools import Pool
 from tests.tasks.tiny_sources import SPECS, SPLITS, TEST, TRAINING, write_tree
 
 

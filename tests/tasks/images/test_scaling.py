@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from synthbench.tasks.images.files import scale
+from synthbench.tasks.images.file_formats import scale
 from tests.tasks.tiny_sources import pictures
 
 

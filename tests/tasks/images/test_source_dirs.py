@@ -19,8 +19,14 @@ from synthbench.evaluation.evaluate import evaluate
 from synthbench.generation.generate import generate
 from synthbench.sharing.export import export
 from synthbench.sharing.push import push
-from synthbench.tasks.images import locations
-from synthbench.tasks.images.locations import SourceDir, named_source, source_dirs, use_source_dir
+from synthbench.tasks.images.source_dirs import (
+    SourceDir,
+    check_place,
+    named_source,
+    source_dir,
+    source_dirs,
+    use_source_dir,
+)
 from synthbench.verification.verify import verify
 from tests.tasks.tiny_sources import write_sources
 
@@ -209,7 +215,7 @@ def test_directories_are_searched_in_order_and_names_come_first(tmp_path: Path) 
         assert source_dirs() == [one, two, three]
         assert named_source("cifar") == tmp_path / "x=y"
         assert named_source("mnist") is None
-        assert locations.source_dir() == one
+        assert source_dir() == one
     with use_source_dir({"mnist": one}):
         assert source_dirs() == [tmp_path / "no sources"]
     with use_source_dir(()):
@@ -252,7 +258,7 @@ def test_a_dataset_cannot_lead_out_of_several_source_directories(tmp_path: Path)
     (tmp_path / "two/pictures").mkdir()
     with use_source_dir([tmp_path / "one", tmp_path / "two"]):
         for place in ("pictures", str(tmp_path / "two/pictures")):
-            locations.check_place(place)
+            check_place(place)
         for place in ("../secret", "../two", str(tmp_path / "secret"), "two/../../secret"):
             with pytest.raises(UsageError, match="are not in"):
-                locations.check_place(place)
+                check_place(place)

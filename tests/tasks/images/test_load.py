@@ -9,9 +9,9 @@ from PIL import Image
 
 from synthbench.errors import UsageError
 from synthbench.tasks.images import load
-from synthbench.tasks.images.files import read_cifar, scale
-from synthbench.tasks.images.locations import source_dir
-from synthbench.tasks.images.sources import Source
+from synthbench.tasks.images.file_formats import read_cifar, scale
+from synthbench.tasks.images.pools import Source
+from synthbench.tasks.images.source_dirs import source_dir
 from tests.tasks.tiny_sources import SPECS, TEST, TRAINING, labels, pictures, write_idx, write_tree
 
 # What is read.

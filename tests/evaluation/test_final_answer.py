@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from synthbench import llm
 from synthbench.errors import UsageError
 from synthbench.evaluation.answer_words import vocabulary
-from synthbench.evaluation.answers import answer_writer, find_answer, score_answer
+from synthbench.evaluation.final_answer import answer_writer, find_answer, score_answer
 from synthbench.registry import make_task
 from synthbench.tasks.base import Task
 from tests.evaluation import answers_as_written as written

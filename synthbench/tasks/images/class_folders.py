@@ -9,15 +9,15 @@ from pathlib import Path
 import numpy as np
 
 from synthbench.errors import DatasetError, MissingSourceError
-from synthbench.tasks.images.files import SUFFIXES, read_pictures
-from synthbench.tasks.images.locations import (
+from synthbench.tasks.images.file_formats import SUFFIXES, read_pictures
+from synthbench.tasks.images.pools import Source
+from synthbench.tasks.images.source_dirs import (
     FOLDER,
     SOURCE_VARIABLE,
     expanded,
     named_source,
     source_dirs,
 )
-from synthbench.tasks.images.sources import Source
 from synthbench.text import is_one_line
 
 

@@ -10,12 +10,13 @@ import numpy as np
 import pyarrow as pa
 
 from synthbench.dataset.dataset import Shard, SplitRecord, split_record
-from synthbench.dataset.digest import file_sha256, read_ids
+from synthbench.dataset.digest import file_sha256
 from synthbench.dataset.files import why_unreadable
 from synthbench.dataset.parquet import read_batches
 from synthbench.dataset.staging import Staging
 from synthbench.sampling.seen import FingerprintSet
 from synthbench.tasks.base import Split, Task
+from synthbench.tasks.row_ids import read_ids
 
 
 class SplitCheckpoint:
@@ -65,10 +66,11 @@ class SplitCheckpoint:
         self._staging.save(self._task.variant, self._split, {"record": dataclasses.asdict(record)})
 
     def restore(
-        self, seen: dict[int, FingerprintSet], add_finished_rows: Callable[[pa.RecordBatch], None]
-    ) -> None:
-        """Hand the finished rows to the writer, and those before the state to what was seen."""
-        remembered = self.rows if self.record is not None else self.emitted
+        self, add_finished_rows: Callable[[pa.RecordBatch], None]
+    ) -> dict[int, FingerprintSet]:
+        """Hand the finished rows to the writer; the fingerprints of those before the state."""
+        seen: dict[int, FingerprintSet] = {}
+        remembered = self.emitted
         for batch in self._batches():
             add_finished_rows(batch)
             old = batch.slice(0, remembered)
@@ -77,6 +79,7 @@ class SplitCheckpoint:
             buckets = self._task.buckets({name: old.column(name) for name in old.schema.names})
             for bucket in np.unique(buckets).tolist():
                 seen.setdefault(bucket, FingerprintSet()).add(prints[buckets == bucket])
+        return seen
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
         for shard in self.shards:

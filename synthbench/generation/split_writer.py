@@ -46,7 +46,7 @@ _FETCHERS = 4
 _PATIENCE = 0.1
 
 
-def open_writer(
+def open_split_writer(
     engine: Engine, plan: ShardPlan, finished: list[Shard], on_shard: OnShard
 ) -> SplitWriter:
     """The writer of a split, for use in a `with` block.

@@ -14,7 +14,7 @@ import pytest
 from synthbench.dataset import staging
 from synthbench.dataset.dataset import Dataset
 from synthbench.errors import SynthbenchError, UsageError
-from synthbench.generation import generate, writer
+from synthbench.generation import generate, split_writer
 from tests.making import (
     CTL,
     CTL_WORDS,
@@ -42,7 +42,7 @@ from tests.support import environment, run_program
         (staging.Staging, "save", SHARDS + 3),
         (pq.ParquetWriter, "write_table", GROUPS),
         (pq.ParquetWriter, "close", SHARDS),
-        (writer.LocalWriter, "write", ROUNDS),
+        (split_writer.LocalWriter, "write", ROUNDS),
         (generate, "write_card", 1),
     ],
 )
@@ -66,7 +66,7 @@ def test_that_many_calls_are_all_there_are(
 ) -> None:
     saves = interrupting(monkeypatch, staging.Staging, "save", -1)
     tables = interrupting(monkeypatch, pq.ParquetWriter, "write_table", -1)
-    rounds = interrupting(monkeypatch, writer.LocalWriter, "write", -1)
+    rounds = interrupting(monkeypatch, split_writer.LocalWriter, "write", -1)
     make(tmp_path)
     assert (len(saves), len(tables), len(rounds)) == (SHARDS + 3, GROUPS, ROUNDS)
 

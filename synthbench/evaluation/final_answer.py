@@ -46,7 +46,7 @@ def answer_writer(task: Task) -> Callable[[Any], str]:
     What it writes is found again by `find_answer`.
 
     Example:
-        >>> from synthbench.evaluation.answers import answer_writer
+        >>> from synthbench.evaluation.final_answer import answer_writer
         >>> from synthbench.registry import make_task
         >>> answer_writer(make_task("ctl"))(5)
         '101'
@@ -69,7 +69,7 @@ def find_answer(task: Task, text: str) -> Any:
         numbers as nested lists. None if the text gives no answer, or more than one.
 
     Example:
-        >>> from synthbench.evaluation.answers import find_answer
+        >>> from synthbench.evaluation.final_answer import find_answer
         >>> from synthbench.registry import make_task
         >>> task = make_task("arithmetic")
         >>> find_answer(task, "First I get 3, then 8. **The answer is 7.** Ask me 2 more!")
@@ -105,7 +105,7 @@ def score_answer(answer: str | None, entry: Mapping[str, Any], task: str | Task)
         KeyError: a row without one of these columns.
 
     Example:
-        >>> from synthbench.evaluation.answers import score_answer
+        >>> from synthbench.evaluation.final_answer import score_answer
         >>> row = {"text": "((4*7)+2)", "label": 0}
         >>> score_answer(r"So it is $\boxed{0}$.", row, "arithmetic")
         1.0

@@ -69,7 +69,7 @@ def read_whole_number(prediction: Any) -> int | None:
     """A whole number from an integral number, a scalar, or text in ASCII digits.
 
     Example:
-        >>> from synthbench.tasks.answers import read_whole_number
+        >>> from synthbench.tasks.reading import read_whole_number
         >>> [read_whole_number(one) for one in (7, "-7", "7.0", 7.5, True, "seven")]
         [7, -7, 7, None, None, None]
     """

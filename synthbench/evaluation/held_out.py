@@ -1,0 +1,74 @@
+"""Whether a row is held out: whether a dataset of ours may ask it of a model that is evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from synthbench.errors import UsageError
+from synthbench.evaluation.rows import choose_task
+from synthbench.features import arrow_type
+from synthbench.tasks.base import Parameters, Task, TextTask
+from synthbench.tasks.row_ids import fingerprints, is_held_out
+from synthbench.text import short
+
+
+def held_out(
+    task: str | Task,
+    text_or_row: Any,
+    *,
+    variant: str | None = None,
+    parameters: Mapping[str, Any] | Parameters | None = None,
+) -> bool:
+    """Whether a row is held out, so that no train split and no stream of any seed has it.
+
+    Evaluation splits have held-out rows only, and their ids begin with 0 or 1. Held out together
+    are rows that differ only in the order of commuting arguments (`listops`, `arithmetic`), in the
+    start symbol (`ctl`) or in the order of a and b (`parity`).
+
+    Args:
+        task: the task's name or the task itself.
+        text_or_row: a row's text (or grid, or numbers), or the whole row as a mapping; its `id` is
+            not asked. In text, white space between tokens may be of any kind.
+        variant: the variant; default: the first one that the row can be a row of.
+        parameters: parameters that differ from their defaults, where the row needs them to be read.
+
+    Returns:
+        Whether its id begins with 0 or 1.
+
+    Raises:
+        UsageError: an unknown task or variant, or something that is no row of the task.
+        ParameterError: unknown or impossible parameters.
+
+    Example:
+        >>> import synthbench
+        >>> synthbench.held_out("listops", "[MED 4 8 5 [MAX 8 4 9 ] ]")
+        False
+        >>> synthbench.held_out("parity", "1 2 3 4 ="), synthbench.held_out("parity", "2 1 3 4 =")
+        (False, False)
+    """
+    chosen = choose_task(task, variant, parameters, 0)
+    names = [chosen.variant]
+    if not isinstance(task, Task) and variant is None:
+        names = list(chosen.variants)
+    for name in names:
+        one = choose_task(chosen.name, name, chosen.parameters, 0) if len(names) > 1 else chosen
+        try:
+            block = one.parse(_inputs(one, text_or_row))
+            return bool(is_held_out(fingerprints(one, block))[0])
+        except (ValueError, TypeError, LookupError, pa.ArrowException) as error:
+            reason = error
+    raise UsageError(f"{short(text_or_row)} is no row of {chosen.name}: {reason}") from reason
+
+
+def _inputs(task: Task, text_or_row: Any) -> dict[str, pa.Array]:
+    """The columns that a row's id follows from, one row each."""
+    row = text_or_row
+    if not isinstance(row, Mapping):
+        row = {task.inputs[0]: row}
+    row = {name: row[name] for name in task.inputs}
+    if isinstance(task, TextTask):
+        row["text"] = task.separator.join(row["text"].split())
+    return {name: pa.array([row[name]], arrow_type(task.columns[name])) for name in task.inputs}

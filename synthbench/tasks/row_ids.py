@@ -1,0 +1,95 @@
+"""A row's id: 64 bits that follow from the row alone, and of which three say who may have it.
+
+The first three bits come from the problem that a row poses, the other 61 from its content. A row
+is held out if the three bits are zero, that is, if its id begins with 0 or 1. Evaluation splits
+have held-out rows and no others; train splits and streams never have one, whatever their seed and
+parameters. So nothing that was trained on rows of ours has seen a row that it is evaluated on, nor
+the same problem in another form (`Task.problem`), and a look at the ids proves it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from synthbench.seeding import hash_rows
+from synthbench.tasks.base import Block, Split, Task
+
+#: The bits that come from the problem, and the part of all rows whose bits are zero.
+PROBLEM_BITS = np.uint64(0b111 << 61)
+HELD_OUT_SHARE = 1 / 8
+
+_HEX = np.frombuffer(
+    "".join(f"{byte:02x}" for byte in range(256)).encode("ascii"), dtype="S2"
+).copy()
+
+
+def fingerprints(task: Task, block: Block) -> NDArray[np.uint64]:
+    """The ids of a block's rows as numbers, uint64 `(rows,)`."""
+    content = hash_rows(task.content(block))
+    problem = task.problem(block)
+    if problem is None:
+        return content
+    return (problem & PROBLEM_BITS) | (content & ~PROBLEM_BITS)
+
+
+def is_held_out(prints: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """Which rows are held out, by their fingerprints or their problems, bool `(rows,)`."""
+    return (prints & PROBLEM_BITS) == 0
+
+
+def may_have(
+    task: Task, split: Split, bucket: int, prints: NDArray[np.uint64]
+) -> NDArray[np.bool_]:
+    """Which rows of a bucket a split may have, by their fingerprints, bool `(rows,)`.
+
+    Evaluation splits may have the rows that are held out, all others the rest. Splits of one kind
+    that share a bucket divide its rows among themselves by the bits that follow.
+    """
+    allowed = is_held_out(prints) == split.evaluation
+    names = _rivals(task, split, bucket)
+    if len(names) > 1:
+        content = prints & ~PROBLEM_BITS
+        allowed &= content % np.uint64(len(names)) == names.index(split.name)
+    return allowed
+
+
+def share_of(task: Task, split: Split, bucket: int) -> float:
+    """The part of a bucket's rows that a split may have, on average over all rows."""
+    part = HELD_OUT_SHARE if split.evaluation else 1 - HELD_OUT_SHARE
+    return part / max(1, len(_rivals(task, split, bucket)))
+
+
+def _rivals(task: Task, split: Split, bucket: int) -> list[str]:
+    """The splits that divide a bucket's rows; none for a stream, whose split is not the task's."""
+    if split not in task.splits:
+        return []
+    return [
+        one.name
+        for one in task.splits
+        if one.evaluation == split.evaluation and bucket in one.buckets
+    ]
+
+
+def ids(prints: NDArray[np.uint64]) -> pa.Array:
+    """Fingerprints as the `id` column: 16 hexadecimal digits each."""
+    big_endian = prints.astype(">u8").view(np.uint8)
+    offsets = np.arange(len(prints) + 1, dtype=np.int32) * 16
+    return pa.StringArray.from_buffers(
+        len(prints), pa.py_buffer(offsets), pa.py_buffer(_HEX[big_endian])
+    )
+
+
+def read_ids(column: pa.Array) -> NDArray[np.uint64]:
+    """The `id` column as fingerprints, uint64 `(rows,)`.
+
+    Raises:
+        ValueError: an id that is not 16 lower-case hexadecimal digits.
+    """
+    right = pc.match_substring_regex(column, "^[0-9a-f]{16}$").fill_null(False)
+    wrong = np.flatnonzero(~right.to_numpy(zero_copy_only=False))
+    if len(wrong):
+        raise ValueError(f"{column[int(wrong[0])].as_py()!r} is not 16 hexadecimal digits")
+    return np.frombuffer(bytes.fromhex("".join(column.to_pylist())), ">u8").astype(np.uint64)
