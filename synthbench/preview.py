@@ -16,7 +16,7 @@ from synthbench.sampling.plan import make_plan
 from synthbench.sampling.splits import SplitSampler
 from synthbench.tasks.base import Task
 from synthbench.tasks.companions import companion
-from synthbench.text import Table, stack, styled
+from synthbench.text import Table, printable, stack, styled
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -136,8 +136,8 @@ def preview(
     drawn = sample_rows(task, split or task.splits[0].name, rows)
     if draw_sheet is not None:
         draw_sheet(task, drawn, sheet)
-        done = f"{len(drawn)} rows of {name} {task.variant} drawn in {sheet}"
-        return styled(done, whole=True)
+        place = printable(str(sheet))
+        return styled(f"{len(drawn)} rows of {name} {task.variant} drawn in {place}", whole=True)
     return styled("\n\n", whole=True).join(draw_row(task, row) for row in drawn)
 
 
