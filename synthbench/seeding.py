@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import NormalDist
 from typing import Any
 
@@ -183,6 +183,17 @@ def mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return state ^ (state >> np.uint64(31))
 
 
+def total(terms: Iterable[float]) -> float:
+    """The sum, added up from left to right.
+
+    From Python 3.12 on `sum` compensates for rounding, so its last bits depend on the version.
+    """
+    result = 0.0
+    for term in terms:
+        result += term
+    return result
+
+
 class Choice:
     """A fixed set of values with chances, drawn from many times.
 
@@ -196,10 +207,10 @@ class Choice:
     _GUIDE_BITS = 12
 
     def __init__(self, values: NDArray[np.integer[Any]], weights: Sequence[float]) -> None:
-        total, running, thresholds = sum(weights), 0.0, []
+        whole, running, thresholds = total(weights), 0.0, []
         for weight in weights[:-1]:
             running += weight
-            thresholds.append(threshold(min(1.0, running / total)))
+            thresholds.append(threshold(min(1.0, running / whole)))
         self._values = values
         self._thresholds = np.array(thresholds, np.uint64)
         edges = np.arange((1 << self._GUIDE_BITS) + 1, dtype=np.uint64) << np.uint64(20)

@@ -25,7 +25,7 @@ from synthbench.tasks.base import Block, Parameters, Split, Task, parameter
 class NumbersParameters(Parameters):
     """What can be set."""
 
-    sizes: tuple[int, ...] = parameter((1000, 1000, 1000, 500), "distinct rows of each bucket")
+    sizes: tuple[int, ...] = parameter((1000, 1000, 1000, 1000), "distinct rows of each bucket")
     counted: bool = parameter(True, "whether the task tells how many rows a bucket has")
 
 

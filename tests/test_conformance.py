@@ -29,8 +29,9 @@ from synthbench.errors import UsageError
 from synthbench.features import label_names, value
 from synthbench.registry import list_tasks, make_task, task_class
 from synthbench.sampling.blocks import Rows, draw_candidates
-from synthbench.seeding import Draws, fingerprints
+from synthbench.seeding import Draws
 from synthbench.tasks.base import Task
+from synthbench.tasks.row_ids import fingerprints
 from tests.support import (
     IMAGELESS,
     draw_splits,
@@ -201,15 +202,15 @@ def test_a_bucket_that_can_be_listed_has_as_many_rows_as_it_counts(name: str, va
                 continue
             block = task.enumerate_rows(split, bucket)
             assert len(block) == capacity
-            assert len(np.unique(fingerprints(task.content(block)))) == capacity
+            assert len(np.unique(fingerprints(task, block))) == capacity
             assert set(task.buckets(task.render(block)).tolist()) == {bucket}
             proposed = task.propose(Draws({"test": name}), 256, split, bucket)
             assert block.columns.keys() == proposed.columns.keys()
             for key, column in block.columns.items():
                 assert column.dtype == proposed[key].dtype
                 assert column.shape[1:] == proposed[key].shape[1:]
-            listed = set(fingerprints(task.content(block)).tolist())
-            assert set(fingerprints(task.content(proposed)).tolist()) <= listed
+            listed = set(fingerprints(task, block).tolist())
+            assert set(fingerprints(task, proposed).tolist()) <= listed
 
 
 @every_variant

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from synthbench import seeding
 from synthbench.errors import SynthbenchError
-from synthbench.seeding import NORMAL_BITS, Choice, Draws, fingerprints, threshold
+from synthbench.seeding import NORMAL_BITS, Choice, Draws, hash_rows, threshold
 
 STREAM = {"task": "golden", "seed": 0}
 MANY = 200_000
@@ -63,13 +63,13 @@ def test_permutations_normals_and_choices_are_pinned() -> None:
     assert choice.draw(draws(), 12).tolist() == [1, 3, 5, 4, 4, 5, 1, 4, 4, 1, 4, 1]
 
 
-def test_fingerprints_are_pinned() -> None:
+def test_hash_rows_are_pinned() -> None:
     texts = [b"listops\0parity\0\0", b"abcdefghi"]
     content = np.array([list(text.ljust(16, b"\0")) for text in texts], np.uint8)
-    assert fingerprints(content).tolist() == [0x345D96CF2BDD5436, 0x85C0C8DB3EB553C7]
+    assert hash_rows(content).tolist() == [0x345D96CF2BDD5436, 0x85C0C8DB3EB553C7]
     content = np.array([[0, 0], [1, 0], [0, 1], [255, 255]], np.uint8)
     golden = [0, 0xBFEF8030DDC2D772, 0x7ADF15071F54B904, 0x0D516551CC07AE9E]
-    assert fingerprints(content).tolist() == golden
+    assert hash_rows(content).tolist() == golden
 
 
 # What each draw is, in plain Python on the raw words.
@@ -135,13 +135,13 @@ contents = st.binary(max_size=40).map(lambda content: content.rstrip(b"\0"))
 
 
 @given(st.lists(contents, min_size=1, max_size=20), st.integers(0, 20), st.randoms())
-def test_fingerprints_depend_on_content_alone_not_on_padding_or_order_of_rows(
+def test_hash_rows_depend_on_content_alone_not_on_padding_or_order_of_rows(
     rows: list[bytes], padding: int, random: random.Random
 ) -> None:
     random.shuffle(rows)
     width = max(map(len, rows)) + padding
     table = np.array([list(row.ljust(width, b"\0")) for row in rows], np.uint8)
-    assert fingerprints(table).tolist() == [plain_fingerprint(row) for row in rows]
+    assert hash_rows(table).tolist() == [plain_fingerprint(row) for row in rows]
 
 
 # Draws have the distributions they are named for.
@@ -315,13 +315,13 @@ def test_the_global_random_state_neither_matters_nor_moves() -> None:
 # Fingerprints.
 
 
-def test_a_million_rows_have_a_million_fingerprints() -> None:
+def test_a_million_rows_have_a_million_hash_rows() -> None:
     numbers = np.arange(1, 1_000_001)
     short = numbers.astype(">u4").view(np.uint8).reshape(-1, 4)
     long = np.hstack([short, np.full((1_000_000, 13), 7, np.uint8)])
-    found = fingerprints(short)
+    found = hash_rows(short)
     assert len(np.unique(found)) == 1_000_000
-    assert len(np.intersect1d(found, fingerprints(long))) == 0
+    assert len(np.intersect1d(found, hash_rows(long))) == 0
     # Every bit is set in half of them.
     ones = [int(((found >> np.uint64(bit)) & np.uint64(1)).sum()) for bit in range(64)]
     assert all(abs(count - 500_000) < 2_500 for count in ones)
@@ -335,4 +335,4 @@ def test_other_content_has_another_fingerprint(one: bytes, two: bytes) -> None:
 
 
 def test_a_byte_in_another_place_makes_another_row() -> None:
-    assert len(np.unique(fingerprints(np.eye(64, dtype=np.uint8)))) == 64
+    assert len(np.unique(hash_rows(np.eye(64, dtype=np.uint8)))) == 64

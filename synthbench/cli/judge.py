@@ -18,21 +18,31 @@ from synthbench.cli.options import (
     source_option,
     variant_option,
 )
-from synthbench.text import styled
 
 
 @click.command(cls=WithExamples, epilog="synthbench verify listops")
 @directory_argument
+@click.option("--fast", is_flag=True, help="Do not make the dataset again.")
 @click.option("--workers", type=int, metavar="N", help="At most 256. Default: the usable cores.")
 @source_option
+@json_option
 @click.option("--quiet", is_flag=True, help="No bar.")
-def verify(directory: str, workers: int | None, source_dir: Sequence[str], quiet: bool) -> int:
-    """Derive every row of a dataset again, from its files alone."""
+def verify(
+    directory: str,
+    fast: bool,
+    workers: int | None,
+    source_dir: Sequence[str],
+    as_json: bool,
+    quiet: bool,
+) -> int:
+    """Check every row of DIR, then make the dataset again and compare."""
     from synthbench.verification.verify import verify as check
 
-    report = check(directory, workers=workers, source_dir=source_dir, progress=not quiet)
-    verdict, *lines = str(report).split("\n")
-    show(styled(verdict, "green" if report.ok else "red", whole=True), *lines)
+    report = check(directory, fast=fast, workers=workers, source_dir=source_dir, progress=not quiet)
+    if as_json:
+        show_json(report.to_dict())
+    else:
+        show(report)
     return 0 if report.ok else 1
 
 

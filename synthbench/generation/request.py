@@ -102,7 +102,7 @@ class DatasetPlan:
             "parameters": first.parameters.to_dict(),
             "rows": rows,
             "shard_rows": self.shard_rows,
-            "tables": _merged([task.tables for task in self.tasks]),
+            "tables": merged_tables([task.tables for task in self.tasks]),
         }
 
     def manifest(self, variants: Mapping[str, Mapping[str, SplitRecord]]) -> Manifest:
@@ -149,11 +149,11 @@ def plan_rows(task: Task, preset: str, rows: Mapping[str, int] | None) -> Plan:
     return make_plan(task, {**sizes, **wanted})
 
 
-def _merged(tables: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def merged_tables(tables: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The tables of several variants in one; what has the same name is the same."""
     merged: dict[str, Any] = {}
     for table in tables:
         for name, entry in table.items():
             both = isinstance(entry, dict) and isinstance(merged.get(name), dict)
-            merged[name] = _merged([merged[name], entry]) if both else entry
+            merged[name] = merged_tables([merged[name], entry]) if both else entry
     return merged

@@ -35,8 +35,9 @@ if TYPE_CHECKING:
 Batch = dict[str, NDArray[Any]]
 Rows = tuple[Block, NDArray[np.uint64]]
 
-#: Rows of a round, about; a task with heavy rows makes smaller ones.
-ROUND_ROWS = 65_536
+#: Rows of a round, about; a task with heavy rows makes smaller ones. Rows of evaluation splits are
+#: the costly ones, and whoever streams them wants to see the first soon.
+ROUND_ROWS, EVALUATION_ROUND_ROWS = 65_536, 8_192
 
 
 def stream(
@@ -116,10 +117,12 @@ class Rounds:
 
     def __init__(self, task: Task, split: str, batch_size: int = 512) -> None:
         check_whole_number("Batch size", batch_size, least=1)
+        chosen = task.split(split)
+        round_rows = EVALUATION_ROUND_ROWS if chosen.evaluation else ROUND_ROWS
         # Rows of an evaluation split are proposed as ever, but those that are held out are not had.
-        self._split = dataclasses.replace(task.split(split), evaluation=False)
+        self._split = dataclasses.replace(chosen, evaluation=False)
         self._task, self._batch_size = task, batch_size
-        self.batches = max(1, min(ROUND_ROWS, task.round_rows) // batch_size)
+        self.batches = max(1, min(round_rows, task.round_rows) // batch_size)
         wanted = self.batches * batch_size
         there = [rows_there(task, self._split, bucket, wanted) for bucket in self._split.buckets]
         if None not in there:

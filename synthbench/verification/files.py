@@ -6,25 +6,25 @@ import dataclasses
 import itertools
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from synthbench.dataset.dataset import MANIFEST, Dataset, Manifest, Shard, SplitRecord, columns_of
 from synthbench.dataset.files import entries_below, why_unreadable
-from synthbench.dataset.forms import NOTHING, read_json, same
+from synthbench.dataset.forms import differences, read_json, same
 from synthbench.dataset.parquet import SMALLEST_ROW, open_parquet
 from synthbench.errors import DatasetError, MissingSourceError, SynthbenchError
 from synthbench.features import Features, arrow_schema
+from synthbench.generation.request import merged_tables
 from synthbench.generation.shards import shard_file
 from synthbench.tasks.base import Split, Task
 from synthbench.text import short
 from synthbench.verification.findings import Findings
 from synthbench.verification.rows import RowGroup
-from synthbench.version import __version__
+from synthbench.version import __version__, release
 
 #: What `datasets` reads beside a card that has configs, or instead of it, in some version.
 _OVERRIDING = (".huggingface.yaml", "dataset_infos.json")
@@ -40,6 +40,9 @@ def make_tasks(dataset: Dataset, findings: Findings) -> dict[str, Task]:
             sources. Without them nothing can be said of the dataset, right or wrong.
     """
     manifest, tasks = dataset.manifest, {}
+    if release(manifest.synthbench) is None:
+        text = f"synthbench is {short(manifest.synthbench)}, expected a version like {__version__}"
+        findings.add(MANIFEST, "synthbench", text)
     for variant, splits in manifest.variants.items():
         try:
             task = dataset.make_task(variant)
@@ -74,43 +77,30 @@ def _compare_parameters(manifest: Manifest, task: Task, findings: Findings) -> N
 
 
 def check_tables(
-    dataset: Dataset, tasks: Mapping[str, Task], findings: Findings, with_sources: bool
+    manifest: Manifest, tasks: Mapping[str, Task], findings: Findings, with_sources: bool
 ) -> None:
     """Whether the manifest has the tables that the tasks of its variants have together.
 
-    If a variant has no task, tables that may be its own are not compared. Tables that tell of
-    source images cannot be compared where these are not at hand.
+    Args:
+        manifest: the manifest.
+        tasks: the task of each variant.
+        findings: what is wrong.
+        with_sources: whether source images are said to be here; elsewhere tables that tell of
+            them are not compared.
 
     Raises:
         SynthbenchError: source images are said to be here and are not.
     """
-    there = dict(_entries((), dataset.manifest.tables))
-    made: dict[tuple[str, ...], Any] = {}
-    for task in tasks.values():
-        try:
-            made.update(_entries((), json.loads(json.dumps(task.tables))))
-        except SynthbenchError:
-            if with_sources:
-                raise
-            if not there:
-                findings.add(MANIFEST, "tables", "tables is empty, and says nothing of the sources")
-            return
-    if len(tasks) < len(dataset.manifest.variants):
-        there = {path: value for path, value in there.items() if path in made}
-    for path in {**there, **made}:
-        one, other = there.get(path, NOTHING), made.get(path, NOTHING)
-        if not same(one, other):
-            text = f"tables.{'.'.join(path)} is {short(one)}, the task gives {short(other)}"
-            findings.add(MANIFEST, "tables", text)
-
-
-def _entries(path: tuple[str, ...], entry: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """What nested tables hold, each entry with its path; that there are tables is no entry."""
-    if isinstance(entry, dict) and (entry or not path):
-        for key, inner in entry.items():
-            yield from _entries((*path, key), inner)
-    else:
-        yield path, entry
+    try:
+        made = merged_tables([task.tables for task in tasks.values()])
+    except SynthbenchError:
+        if with_sources:
+            raise
+        if not manifest.tables:
+            findings.add(MANIFEST, "tables", "tables is empty, and says nothing of the sources")
+        return
+    for difference in differences(manifest.tables, json.loads(json.dumps(made)), "tables"):
+        findings.add(MANIFEST, "tables", difference)
 
 
 # What files there are, and what their footers say.
@@ -154,6 +144,11 @@ class SplitFiles:
     row_groups: list[RowGroup]
     whole: bool
 
+    @property
+    def rows(self) -> int:
+        """Rows in the files."""
+        return sum(row_group.rows for row_group in self.row_groups)
+
 
 def open_variant(dataset: Dataset, task: Task, findings: Findings) -> list[SplitFiles]:
     """The files of a variant's splits, their places, sizes, schemas and rows compared."""
@@ -187,14 +182,12 @@ def _open_split(
                 footers.append(footer)
                 row_groups += _row_groups(split, file, footer)
                 _check_rows(shard, footer.num_rows, full, number == count - 1, findings)
-    whole, rows = len(footers) == count, sum(footer.num_rows for footer in footers)
-    if whole and rows != record.rows:
-        text = f"{name} has {record.rows} rows by the manifest, {rows} in its files"
+    whole = len(footers) == count
+    files = SplitFiles(name, split, record, there, footers, row_groups, whole)
+    if whole and files.rows != record.rows:
+        text = f"{name} has {record.rows} rows by the manifest, {files.rows} in its files"
         findings.add(MANIFEST, f"rows of {name}", text)
-    if record.candidates < rows:
-        text = f"{name} has {rows} rows from {record.candidates} candidates"
-        findings.add(MANIFEST, f"candidates of {name}", text)
-    return SplitFiles(name, split, record, there, footers, row_groups, whole)
+    return files
 
 
 def _row_groups(split: Split, file: str, footer: pq.FileMetaData) -> list[RowGroup]:

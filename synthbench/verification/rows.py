@@ -21,8 +21,7 @@ from synthbench.errors import DatasetError
 from synthbench.features import Features, is_image
 from synthbench.tasks.base import Split, Task
 from synthbench.tasks.images import png
-from synthbench.tasks.images.task import ImageTask
-from synthbench.tasks.row_ids import fingerprints, ids
+from synthbench.tasks.row_ids import fingerprints, ids, is_held_out
 from synthbench.text import one_line, short
 from synthbench.verification.findings import Findings
 
@@ -57,21 +56,11 @@ class RowGroupReport:
 
     Attributes:
         findings: what is wrong.
-        fingerprints: of the rows that are rows of the task, uint64 `(rows,)`, in order.
-        others: numbers in the file of the rows that are not.
-        buckets: rows by bucket.
-        sources: the source images used, uint64, each once.
         values: stored values that were compared with derived ones.
-        pixels: rows whose pixels were compared with their sources.
     """
 
     findings: Findings
-    fingerprints: NDArray[np.uint64]
-    others: list[int]
-    buckets: collections.Counter[int]
-    sources: NDArray[np.uint64]
     values: int
-    pixels: int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -92,48 +81,38 @@ class _Rows:
         return _Rows(self.file, taken, [self.numbers[index] for index in indices])
 
 
-def check_row_group(
-    path: Path, task: Task, row_group: RowGroup, with_sources: bool
-) -> RowGroupReport:
-    """Derive everything in a row group again.
+def check_row_group(path: Path, task: Task, row_group: RowGroup, check_ids: bool) -> RowGroupReport:
+    """Derive everything in a row group that follows from its rows alone.
 
     Args:
         path: the shard.
         task: the task of the row group's variant.
         row_group: the row group; its file has the columns and types of the task.
-        with_sources: whether pixels are to be compared with source images.
-
-    Raises:
-        SynthbenchError: source images are missing or broken.
+        check_ids: whether ids are this version's.
     """
-    checks = _RowGroupChecks(task, row_group)
+    checks = _RowGroupChecks(task, row_group, check_ids)
     start = row_group.first
     try:
         for batch in read_batches(
             path, batch_rows=_BATCH_ROWS, groups=[row_group.group], footer=row_group.footer
         ):
             numbers = list(range(start, start + batch.num_rows))
-            checks.check(_Rows(row_group.file, batch, numbers), with_sources)
+            checks.check(_Rows(row_group.file, batch, numbers))
             start += batch.num_rows
     except DatasetError as error:
         checks.add_unreadable(start, str(error).removeprefix(f"{path} "))
     else:
         if start != row_group.first + row_group.rows:
             checks.add_unreadable(start, "they are not there")
-    return checks.report()
+    return checks.report
 
 
 class _RowGroupChecks:
     """The checks of one row group, a batch of rows at a time."""
 
-    def __init__(self, task: Task, row_group: RowGroup) -> None:
-        self._task, self._row_group = task, row_group
-        self._findings = Findings()
-        self._prints: list[NDArray[np.uint64]] = []
-        self._others: list[int] = []
-        self._buckets: collections.Counter[int] = collections.Counter()
-        self._sources: list[NDArray[np.uint64]] = []
-        self._values = self._pixels = 0
+    def __init__(self, task: Task, row_group: RowGroup, check_ids: bool) -> None:
+        self._task, self._row_group, self._check_ids = task, row_group, check_ids
+        self.report = RowGroupReport(Findings(), 0)
         self._derived = [
             name
             for name, feature in task.columns.items()
@@ -141,43 +120,28 @@ class _RowGroupChecks:
         ]
         self._images = [name for name, feature in task.columns.items() if is_image(feature)]
 
-    def report(self) -> RowGroupReport:
-        none = [np.zeros(0, np.uint64)]
-        return RowGroupReport(
-            findings=self._findings,
-            fingerprints=np.concatenate(none + self._prints),
-            others=self._others,
-            buckets=self._buckets,
-            sources=np.unique(np.concatenate(none + self._sources)),
-            values=self._values,
-            pixels=self._pixels,
-        )
-
     def add_unreadable(self, start: int, reason: str) -> None:
         last = self._row_group.first + self._row_group.rows - 1
         text = f"rows {start} to {last} cannot be read: {reason}"
-        self._findings.add(self._row_group.file, "unreadable rows", text)
+        self.report.findings.add(self._row_group.file, "unreadable rows", text)
 
-    def check(self, rows: _Rows, with_sources: bool) -> None:
-        """Check some rows; one that fails a check is left out of those that could not bear it."""
+    def check(self, rows: _Rows) -> None:
+        """Check some rows; later checks that could not bear a row are not made of it."""
         rows = self._without_nulls(self._of_size(rows))
         if not rows.numbers:
             return
         self._check_derived(rows)
-        self._count_buckets(rows)
-        rows = self._parsed(rows)
-        rows = self._decoded(rows)
-        self._look_at_sources(rows, with_sources)
+        self._check_parsed(rows)
+        self._check_images(rows)
 
     def _add(self, kind: str, text: str, row: int) -> None:
-        self._findings.add(self._row_group.file, kind, text, row)
+        self.report.findings.add(self._row_group.file, kind, text, row)
 
     def _of_size(self, rows: _Rows) -> _Rows:
         large = large_rows(rows.batch)
         for index in large:
             text = f"it has more than {LARGEST_ROW:,} bytes"
             self._add("too large a row", text, rows.numbers[index])
-        self._others += [rows.numbers[index] for index in large]
         return rows.take([index for index in range(len(rows.numbers)) if index not in large])
 
     def _without_nulls(self, rows: _Rows) -> _Rows:
@@ -187,7 +151,6 @@ class _RowGroupChecks:
             for index in np.flatnonzero(~there):
                 self._add(f"missing {name}", f"{name} is missing", rows.numbers[index])
             whole &= there
-        self._others += [rows.numbers[index] for index in np.flatnonzero(~whole)]
         return rows.take(np.flatnonzero(whole).tolist())
 
     def _check_derived(self, rows: _Rows) -> None:
@@ -203,7 +166,7 @@ class _RowGroupChecks:
                 continue
             if derived != there:
                 self._compare(number, there, derived)
-        self._values += len(self._derived) * len(stored)
+        self.report.values += len(self._derived) * len(stored)
 
     def _compare(self, number: int, there: dict[str, Any], derived: dict[str, Any]) -> None:
         for name in self._derived:
@@ -212,27 +175,21 @@ class _RowGroupChecks:
                 text = f"{name} is {short(stored)}, the reference solver gives {short(right)}"
                 self._add(f"wrong {name}", text, number)
 
-    def _count_buckets(self, rows: _Rows) -> None:
-        task, split = self._task, self._row_group.split
-        buckets = task.buckets(rows.columns(rows.batch.schema.names)).tolist()
-        self._buckets.update(buckets)
-        for number, bucket in zip(rows.numbers, buckets, strict=True):
-            if bucket not in split.buckets:
-                allowed = ", ".join(map(task.bucket_label, split.buckets))
-                text = f"bucket {bucket} is none of {split.name} ({task.bucket_name} {allowed})"
-                self._add("bucket of another split", text, number)
-
-    def _parsed(self, rows: _Rows) -> _Rows:
-        """The rows that are rows of the task, their ids compared."""
+    def _check_parsed(self, rows: _Rows) -> None:
+        """Whether all rows are rows of the task, with their ids, in a split that may have them."""
         indices, prints = self._fingerprints(rows)
-        self._prints.append(prints)
+        if not self._check_ids:
+            return
         rows = rows.take(indices)
         there, expected = rows.batch.column("id"), ids(prints)
         wrong = pc.not_equal(there, expected).to_numpy(zero_copy_only=False)
         for index in np.flatnonzero(wrong).tolist():
             text = f"id is {short(there[index].as_py())}, the row's content gives {expected[index]}"
             self._add("wrong id", text, rows.numbers[index])
-        return rows
+        evaluation = self._row_group.split.evaluation
+        for index in np.flatnonzero(is_held_out(prints) != evaluation).tolist():
+            text = f"its id, {expected[index]}, is{' not' * evaluation} one of a held-out row"
+            self._add("row of another kind of split", text, rows.numbers[index])
 
     def _fingerprints(self, rows: _Rows) -> tuple[list[int], NDArray[np.uint64]]:
         """Indices and fingerprints of the rows that can be parsed; the others are halved out."""
@@ -242,7 +199,6 @@ class _RowGroupChecks:
         except Exception as error:  # whatever a parser makes of what is no row
             if len(rows.numbers) < 2:
                 for number in rows.numbers:
-                    self._others.append(number)
                     self._add("no row of the task", _line(error), number)
                 return [], np.zeros(0, np.uint64)
         middle = len(rows.numbers) // 2
@@ -253,9 +209,7 @@ class _RowGroupChecks:
         indices = left + [middle + index for index in right]
         return indices, np.concatenate([left_prints, right_prints])
 
-    def _decoded(self, rows: _Rows) -> _Rows:
-        """The rows whose images can be decoded."""
-        broken = set()
+    def _check_images(self, rows: _Rows) -> None:
         for name in self._images:
             files, paths = (
                 rows.batch.column(name).field("bytes"),
@@ -265,21 +219,7 @@ class _RowGroupChecks:
                 text = f"{name} names the file {short(paths[index].as_py())}, expected none"
                 self._add(f"path of {name}", text, rows.numbers[index])
             for index, reason in _undecodable(files).items():
-                broken.add(index)
                 self._add(f"broken {name}", f"{name}: {reason}", rows.numbers[index])
-        return rows.take([index for index in range(len(rows.numbers)) if index not in broken])
-
-    def _look_at_sources(self, rows: _Rows, compare: bool) -> None:
-        if not rows.numbers or not isinstance(self._task, ImageTask):
-            return
-        columns = rows.columns(rows.batch.schema.names)
-        codes = np.unique(self._task.source_images(columns))
-        self._sources.append(codes)
-        if compare and len(codes):
-            for index in self._task.check_sources(columns):
-                text = "the pixels are not what the sources give"
-                self._add("wrong pixels", text, rows.numbers[index])
-            self._pixels += len(rows.numbers)
 
 
 def _undecodable(files: pa.Array) -> dict[int, str]:
@@ -300,19 +240,31 @@ def _line(error: Exception) -> str:
     return one_line(f"{type(error).__name__}: {error}".partition("\n")[0])
 
 
+@dataclasses.dataclass(frozen=True)
+class SplitHashes:
+    """Checksums and digests of a split's files, None for what cannot be read.
+
+    Attributes:
+        checksums: the SHA-256 of every shard, in hexadecimal.
+        digest: the digest of the rows.
+        chunks: the digests of their chunks, of which it is made.
+    """
+
+    checksums: list[str | None]
+    digest: str | None
+    chunks: list[bytes] | None
+
+
 def hash_split(
     paths: Sequence[Path], footers: Sequence[pq.FileMetaData], features: Features | None
-) -> tuple[list[str | None], str | None]:
-    """The SHA-256 of every shard of a split, and the digest of its rows.
+) -> SplitHashes:
+    """The SHA-256 of every shard of a split, and the digests of its rows.
 
     Args:
         paths: the shards, in order.
         footers: their footers.
         features: the columns; None if some shard cannot be read or has others, then `footers` may
             be fewer.
-
-    Returns:
-        None for what cannot be read.
     """
     checksums: list[str | None] = []
     for path in paths:
@@ -321,12 +273,12 @@ def hash_split(
         except OSError:
             checksums.append(None)
     if features is None:
-        return checksums, None
+        return SplitHashes(checksums, None, None)
     digest = RowDigest(features)
     try:
         for path, footer in zip(paths, footers, strict=True):
             for batch in read_batches(path, footer=footer):
                 digest.update(batch)
     except (DatasetError, pa.ArrowException, ValueError, TypeError, IndexError):
-        return checksums, None
-    return checksums, digest.hexdigest()
+        return SplitHashes(checksums, None, None)
+    return SplitHashes(checksums, digest.hexdigest(), digest.all_chunks())

@@ -1,31 +1,27 @@
-"""Whether a dataset is what its manifest says: everything derived again, from the files alone.
+"""Whether a dataset is what its manifest says: every row checked by itself, then made again.
 
-What manifest, card and footers tell is looked at first (`filechecks`); workers then look at rows
-(`rowchecks`) and bytes (`bytechecks`); what concerns more than one row (repeated rows, source
-images of two splits, balance) is put together here. What merely shaped the chances of rows (the
-seed, some of the parameters) and the number of candidates tried do not show in the rows; the
-command in the card is compared with the former.
+What manifest, card and footers tell is looked at first (`files`, `card`). Workers then check rows
+and bytes (`rows`): sums, labels by the reference solver, ids. At last every split is generated
+again from the manifest and compared (`again`), so that nothing the manifest says can be false.
 """
 
 from __future__ import annotations
 
 import collections
-import contextlib
 import dataclasses
-import itertools
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from synthbench.dataset.dataset import MANIFEST, Dataset, columns_of
-from synthbench.dataset.parquet import read_batches
+from synthbench.dataset.dataset import Dataset, columns_of
 from synthbench.engine.engine import Asked, Engine, check_workers
 from synthbench.engine.open import open_engine
 from synthbench.progress import Bar, progress_bar
 from synthbench.tasks.base import Task
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.tasks.images.task import ImageTask
-from synthbench.text import printable
+from synthbench.text import printable, render, stack, styled
+from synthbench.verification.again import compare_with_files
 from synthbench.verification.card import check_card
 from synthbench.verification.files import (
     SplitFiles,
@@ -34,11 +30,21 @@ from synthbench.verification.files import (
     make_tasks,
     open_variant,
 )
-from synthbench.verification.findings import SHOWN, Findings
-from synthbench.verification.rows import RowGroup, RowGroupReport, check_row_group, hash_split
+from synthbench.verification.findings import Findings
+from synthbench.verification.rows import (
+    RowGroup,
+    RowGroupReport,
+    SplitHashes,
+    check_row_group,
+    hash_split,
+)
+from synthbench.version import ROWS_SINCE, __version__, release
 
-#: Names of two of the counts in a report.
-IMAGES, PIXELS = "source images", "rows compared with source images"
+if TYPE_CHECKING:
+    from rich.console import Group
+
+#: What only making a dataset again proves.
+_BY_MAKING_AGAIN = "seed, parameters, balance and order of rows"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,61 +58,84 @@ class VerificationReport:
             number, counted from 0 in its file.
         checked: how many variants, splits, shards, rows, derived values and so on were looked
             at, by name.
+        not_proved: what was not proved, and why; nothing of it is known to be wrong.
     """
 
     path: Path
     task: str
     failures: list[str]
     checked: dict[str, int]
+    not_proved: list[str]
 
     @property
     def ok(self) -> bool:
         """Whether nothing is wrong."""
         return not self.failures
 
+    @property
+    def made_again(self) -> bool:
+        """Whether the whole dataset was made again, or each split up to a row that differs."""
+        return not self.not_proved
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as JSON values."""
+        values = dataclasses.asdict(self)
+        return {**values, "path": str(self.path), "ok": self.ok, "made_again": self.made_again}
+
     def __str__(self) -> str:
-        place = printable(str(self.path))
-        lines = [f"{self.task} at {place} is what its manifest says."]
+        return render(self)
+
+    def __rich__(self) -> Group:
+        """The report in colours, as `rich.print` and the command line show it."""
+        place, color = printable(str(self.path)), "green"
+        verdict = f"{self.task} at {place} is what its manifest says."
         if self.failures:
-            lines = [
-                f"{self.task} at {place} is not what its manifest says "
-                "(rows are counted from 0 in their file):",
-                *(f"- {failure}" for failure in self.failures),
-            ]
-        counts = [f"{name} {count:,}" for name, count in self.checked.items() if count]
-        lines.append(f"Checked: {', '.join(counts) or 'nothing'}.")
-        if self.checked[IMAGES] and not self.checked[PIXELS]:
-            lines.append(
-                "The source images are not here (--source-dir says where they are), so the pixels "
-                "and what the manifest says of the sources were not compared with them."
+            verdict, color = (
+                (
+                    f"{self.task} at {place} is not what its manifest says "
+                    "(rows are counted from 0 in their file):"
+                ),
+                "red",
             )
-        return "\n".join(lines)
+        elif not self.made_again:
+            verdict = f"Nothing wrong was found in {self.task} at {place}, but not all is proved."
+            color = "yellow"
+        counts = [f"{name} {count:,}" for name, count in self.checked.items() if count]
+        return stack(
+            styled(verdict, color, whole=True),
+            *(f"- {failure}" for failure in self.failures),
+            f"Checked: {', '.join(counts) or 'nothing'}.",
+            *(f"Not proved: {reason}" for reason in self.not_proved),
+        )
 
 
 def verify(
     path: str | Path,
     *,
+    fast: bool = False,
     workers: int | None = None,
     source_dir: SourceDir | None = None,
     progress: bool = True,
 ) -> VerificationReport:
-    """Derive everything in a dataset directory again, and compare.
+    """Check every row of a dataset directory, then make the dataset again and compare.
 
-    Compared are: checksums, sizes and schemas of the shards; the digest of every split; every
-    derived column and the id of every row; the rows of every split and bucket; the task's tables;
-    and what the card says of content, rows, features and the command. No row may be twice in a
-    variant, no source image in two of its splits, no unknown file under `data`. Pixels are
-    compared with their source images where these are at hand.
+    Checked are: checksums, sizes and schemas of the shards; the digest of every split; every
+    derived column and the id of every row; the task's tables; what the card says of content, rows,
+    features and the command; and that no unknown file lies under `data`. Then every split is
+    generated again from the manifest. The first row that differs is named.
 
     Args:
         path: the dataset directory.
+        fast: leave out making it again; what that leaves unproved is said.
         workers: how many processes check rows, at most 256; default: the usable cores, or 1 in a
             daemonic process. No more are started than there are files and row groups to check.
         source_dir: where source images lie, as in `generate`; if given, they must be there.
         progress: show a bar on standard error, if that is a terminal.
 
     Returns:
-        What was checked, and every failure with its file and row.
+        What was checked, every failure with its file and row, and what was not proved: where
+        source images are missing, or where a version made the dataset whose rows differed, it
+        cannot be made again.
 
     Raises:
         DatasetError: there is no dataset, its manifest cannot be read or is newer, or the dataset
@@ -119,43 +148,74 @@ def verify(
         >>> import synthbench
         >>> manifest = synthbench.generate("parity", preset="small")
         >>> report = synthbench.verify("parity")
-        >>> report.ok, report.checked["rows"]
-        (True, 202)
+        >>> report.ok, report.made_again, report.checked["rows"]
+        (True, True, 202)
     """
     check_workers(workers)
     dataset = Dataset.open(path)
-    findings = Findings()
+    manifest, findings, not_proved = dataset.manifest, Findings(), []
     with use_source_dir(source_dir), dataset.unreplaced():
         tasks = make_tasks(dataset, findings)
-        check_tables(dataset, tasks, findings, bool(source_dir))
+        if len(tasks) == len(manifest.variants):
+            check_tables(manifest, tasks, findings, bool(source_dir))
         check_card(dataset, tasks, findings)
         check_unknown_files(dataset, findings)
         variants = {name: open_variant(dataset, task, findings) for name, task in tasks.items()}
         splits = [split for variant in variants.values() for split in variant]
-        rows = sum(row_group.rows for split in splits for row_group in split.row_groups)
+        rows = sum(split.rows for split in splits)
         calls = len(splits) + sum(len(split.row_groups) for split in splits)
+        other = _other_version(manifest.synthbench)
+        reason = other or _why_not_again(tasks.values(), fast, bool(source_dir))
+        if reason is not None:
+            not_proved.append(f"{'ids, ' * bool(other)}{_BY_MAKING_AGAIN}: {reason}.")
+        total = rows if reason else 2 * rows
         with (
             open_engine(workers=workers, calls=calls) as engine,
-            progress_bar(progress, f"verify {dataset.manifest.task}", "rows", rows) as bar,
+            progress_bar(progress, f"verify {manifest.task}", "rows", total) as bar,
         ):
-            checking = _Checking(dataset.path, engine, findings, bar, bool(source_dir))
+            checking = _Checking(dataset.path, engine, findings, bar, check_ids=other is None)
             for name, task in tasks.items():
-                checking.variant(task, variants[name])
+                chunks = checking.rows(task, variants[name])
+                if reason is None:
+                    not_proved += [
+                        f"{split}: not made again, because of what was found wrong."
+                        for split in checking.again(task, variants[name], chunks)
+                    ]
     checked = {
         "variants": len(variants),
         "splits": len(splits),
         "shards": sum(len(split.shards) for split in splits),
         "rows": rows,
         "derived values": checking.values,
-        IMAGES: checking.images,
-        PIXELS: checking.pixels,
+        "rows made again": checking.made_again,
     }
-    return VerificationReport(dataset.path, dataset.manifest.task, findings.texts(), checked)
+    return VerificationReport(dataset.path, manifest.task, findings.texts(), checked, not_proved)
 
 
-# What the rows say.
+def _other_version(made_by: str) -> str | None:
+    """Why this version cannot make what another one made; None if it can."""
+    made, since, ours = release(made_by), release(ROWS_SINCE), release(__version__)
+    if made and since and made < since:
+        return (
+            f"made by synthbench {made_by}, whose rows differed; it cannot be made again by this "
+            f"version, {__version__}"
+        )
+    if made and ours and made > ours:
+        return (
+            f"made by synthbench {made_by}, which is newer than this version, {__version__}, and "
+            "may have other rows"
+        )
+    return None
 
-_Reports = list[tuple[RowGroup, RowGroupReport]]
+
+def _why_not_again(tasks: Iterable[Task], fast: bool, with_sources: bool) -> str | None:
+    """Why a dataset that this version could make is not to be made again; None if it is."""
+    if fast:
+        return "not made again (--fast)"
+    sourced = [task for task in tasks if isinstance(task, ImageTask)]
+    if not with_sources and not all(task.has_sources() for task in sourced):
+        return "not made again, because the source images are not here (see --source-dir)"
+    return None
 
 
 @dataclasses.dataclass
@@ -164,26 +224,29 @@ class _Checking:
 
     Attributes:
         directory: the dataset directory.
-        engine: where row groups are checked.
+        engine: where row groups are checked and blocks are made.
         findings: what is wrong.
         bar: shows the rows that are done.
-        with_sources: whether source images are said to be here.
-        values, images, pixels: what was looked at so far, see `VerificationReport.checked`.
+        check_ids: whether ids are this version's.
+        values, made_again: what was looked at so far, see `VerificationReport.checked`.
     """
 
     directory: Path
     engine: Engine
     findings: Findings
     bar: Bar
-    with_sources: bool
+    check_ids: bool
     values: int = 0
-    images: int = 0
-    pixels: int = 0
+    made_again: int = 0
 
-    def variant(self, task: Task, splits: list[SplitFiles]) -> None:
-        """Check one variant."""
+    def rows(self, task: Task, splits: list[SplitFiles]) -> dict[str, list[bytes]]:
+        """Check the rows and bytes of a variant.
+
+        Returns:
+            For each split whose files hold what its record says, the digests of its chunks.
+        """
         features = columns_of(task)
-        hashes = [
+        asked = [
             self.engine.submit(
                 hash_split,
                 [self.directory / shard.file for shard in files.shards],
@@ -192,39 +255,35 @@ class _Checking:
             )
             for files in splits
         ]
-        reports = {files.name: self._reports(task, files) for files in splits}
-        for files, hashed in zip(splits, hashes, strict=True):
-            self._compare_hashes(files, *hashed.result())
-            self._compare_buckets(task, files, reports[files.name])
-        self._find_repeated_rows([pair for pairs in reports.values() for pair in pairs])
-        self._find_shared_images(task, reports)
+        for files in splits:
+            self._check_row_groups(task, files)
+        chunks = {}
+        for files, hashes in zip(splits, asked, strict=True):
+            found = hashes.result()
+            self._compare_hashes(files, found)
+            if found.chunks is not None and files.rows == files.record.rows:
+                chunks[files.split.name] = found.chunks
+        return chunks
 
-    def _reports(self, task: Task, files: SplitFiles) -> _Reports:
+    def _check_row_groups(self, task: Task, files: SplitFiles) -> None:
         """Have all row groups of a split checked, a few ahead of the one that is waited for."""
-        with_sources = self.with_sources or (isinstance(task, ImageTask) and task.has_sources())
         pending: collections.deque[tuple[RowGroup, Asked[RowGroupReport]]] = collections.deque()
-        reports: _Reports = []
         self.bar.update(0, now=files.name)
         waiting = collections.deque(files.row_groups)
         while waiting or pending:
             while waiting and len(pending) <= self.engine.ahead:
                 row_group = waiting.popleft()
                 path = self.directory / row_group.file
-                future = self.engine.submit(check_row_group, path, task, row_group, with_sources)
+                future = self.engine.submit(check_row_group, path, task, row_group, self.check_ids)
                 pending.append((row_group, future))
             row_group, future = pending.popleft()
             report = future.result()
             self.findings.merge(report.findings)
             self.values += report.values
-            self.pixels += report.pixels
             self.bar.update(row_group.rows)
-            reports.append((row_group, report))
-        return reports
 
-    def _compare_hashes(
-        self, files: SplitFiles, checksums: list[str | None], digest: str | None
-    ) -> None:
-        for shard, checksum in zip(files.shards, checksums, strict=True):
+    def _compare_hashes(self, files: SplitFiles, found: SplitHashes) -> None:
+        for shard, checksum in zip(files.shards, found.checksums, strict=True):
             size = (self.directory / shard.file).stat().st_size
             if size != shard.bytes:
                 text = f"has {size} bytes, the manifest says {shard.bytes}"
@@ -232,75 +291,34 @@ class _Checking:
             if checksum != shard.sha256:
                 text = f"its sha256 is {checksum}, the manifest says {shard.sha256}"
                 self.findings.add(shard.file, "sha256", text)
-        if files.whole and digest != files.record.digest:
-            text = f"the digest of the rows is {digest}, the manifest says {files.record.digest}"
-            if digest is None:
+        stated = files.record.digest
+        if files.whole and found.digest != stated:
+            text = f"the digest of the rows is {found.digest}, the manifest says {stated}"
+            if found.digest is None:
                 text = "the rows cannot be read for their digest"
             self.findings.add(f"data/{files.name}-*.parquet", "digest", text)
 
-    def _compare_buckets(self, task: Task, files: SplitFiles, reports: _Reports) -> None:
-        counts: collections.Counter[int] = sum(
-            (report.buckets for _, report in reports), collections.Counter()
-        )
-        there = {task.bucket_label(bucket): counts[bucket] for bucket in files.split.buckets}
-        stated = files.record.buckets
-        # A bucket of the split that has no rows need not be named.
-        if files.whole and {**dict.fromkeys(there, 0), **stated} != there:
-            there = {label: rows for label, rows in there.items() if rows}
-            text = f"rows by {task.bucket_name} of {files.name} are {stated}, in its files {there}"
-            self.findings.add(MANIFEST, f"buckets of {files.name}", text)
+    def again(
+        self, task: Task, splits: list[SplitFiles], chunks: dict[str, list[bytes]]
+    ) -> Iterator[str]:
+        """Make a variant again and compare it with its files.
 
-    def _find_repeated_rows(self, reports: _Reports) -> None:
-        """Name every row that is in the variant a second time, with its first place."""
-        none = np.zeros(0, np.uint64)
-        prints = np.sort(np.concatenate([none, *(report.fingerprints for _, report in reports)]))
-        repeated = np.unique(prints[1:][prints[1:] == prints[:-1]])
-        first: dict[int, str] = {}
-        for row_group, report in reports if len(repeated) else []:
-            others = np.array(report.others, np.int64) - row_group.first
-            numbers = np.delete(
-                np.arange(row_group.first, row_group.first + row_group.rows), others
-            )
-            for index in np.flatnonzero(np.isin(report.fingerprints, repeated)):
-                fingerprint, row = int(report.fingerprints[index]), int(numbers[index])
-                if fingerprint in first:
-                    text = f"the same row as {first[fingerprint]}"
-                    self.findings.add(row_group.file, "rows that are there already", text, row)
-                else:
-                    first[fingerprint] = f"{row_group.file} row {row}"
+        Args:
+            task: the task.
+            splits: the files of its splits.
+            chunks: what `rows` returned.
 
-    def _find_shared_images(self, task: Task, reports: dict[str, _Reports]) -> None:
-        """Name the source images that two splits use, with a row of each."""
-        used = {
-            name: np.unique(np.concatenate([report.sources for _, report in pairs]))
-            for name, pairs in reports.items()
-            if pairs
-        }
-        self.images += len(set().union(*used.values()))
-        for one, other in itertools.combinations(used, 2):
-            shared = np.intersect1d(used[one], used[other])
-            for code in shared[:SHOWN]:
-                (there, there_row), (here, row) = (
-                    self._find_image(task, reports[name], code) for name in (one, other)
-                )
-                text = f"source image {code} is used by {there} row {there_row}, too"
-                self.findings.add(here, "source images of another split", text, row)
-            if len(shared) > SHOWN:
-                text = f"in all {len(shared):,} source images of {other} are used by {one}, too"
-                self.findings.add(f"data/{other}-*.parquet", f"images of {one}", text)
-
-    def _find_image(self, task: Task, reports: _Reports, code: np.uint64) -> tuple[str, int]:
-        """File and row of the first use of a source image."""
-        row_group = next(row_group for row_group, report in reports if code in report.sources)
-        row = row_group.first
-        path = self.directory / row_group.file
-        for batch in read_batches(path, groups=[row_group.group], footer=row_group.footer):
-            for index in range(batch.num_rows):
-                one = batch.slice(index, 1)
-                columns = {name: one.column(name) for name in one.schema.names}
-                # Rows that are none of the task's have been named before and were not asked.
-                with contextlib.suppress(ValueError):
-                    if isinstance(task, ImageTask) and code in task.source_images(columns):
-                        return row_group.file, row + index
-            row += batch.num_rows
-        return row_group.file, row_group.first
+        Yields:
+            Names of the splits that could not be made again, because faults were found in them.
+        """
+        for files in splits:
+            if files.split.name not in chunks:
+                yield files.name
+                continue
+            self.bar.update(0, now=f"{files.name} again")
+            made = chunks[files.split.name]
+            for rows in compare_with_files(
+                task, files, self.directory, made, self.engine, self.findings
+            ):
+                self.made_again += rows
+                self.bar.update(rows)

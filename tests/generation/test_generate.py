@@ -130,11 +130,13 @@ def test_the_small_preset_has_a_hundredth_and_at_least_a_hundred_rows_where_they
         return {name: split.rows for name, split in splits.items()}
 
     assert sizes("ctl") == {"train": 537, "iid": 100, "validation": 100, "test": 100}
-    assert sizes("parity") == {"train": 100, "test": 102}
+    assert sizes("parity") == {"train": 100, "test": 100}
     assert sizes("numbers") == {"train": 100, "iid": 90, "test": 70}
-    # Of 20 rows a bucket iid gets 2, train the rest; of the last bucket 5 exist.
-    few = {"sizes": (20, 20, 5)}
-    assert sizes("numbers", parameters=few) == {"train": 36, "iid": 4, "test": 5}
+    # Iid and train share two buckets of 20 rows; about an eighth of all rows are held out.
+    few = sizes("numbers", parameters={"sizes": (20, 20, 40)})
+    assert few["train"] + few["iid"] == 40
+    assert 0 < few["iid"] < 10
+    assert 0 < few["test"] < 10
 
 
 # The same bytes, whoever makes them.
@@ -273,8 +275,8 @@ def test_an_empty_directory_or_a_link_to_one_will_do(tmp_path: Path, whole: dict
         ({"workers": True}, "Workers True: allowed are whole numbers from 1"),
         ({"workers": 0}, "Workers 0: allowed are whole numbers from 1"),
         ({"scheduler": "tcp://host:1"}, "A scheduler address goes with engine 'dask' only"),
-        ({"task": "parity", "rows": {"test": 14_642}}, "14,642 rows asked for, but only 14,641"),
-        ({"task": "parity", "rows": {"test": 14_641}}, "no rows are left for it; 4,392 asked for"),
+        ({"task": "parity", "rows": {"test": 14_642}}, "14,642 rows asked for, but only 1,844"),
+        ({"task": "parity", "rows": {"train": 14_641}}, "only 12,797 exist that are not held out"),
     ],
 )
 def test_what_is_impossible_is_refused_in_one_line_before_any_file_is_made(
@@ -330,7 +332,7 @@ def test_a_bucket_that_cannot_be_filled_ends_the_run_by_name_and_publishes_nothi
     with pytest.raises(SynthbenchError, match=r"200 rows asked for.*bucket 0: \d found, bucket 1:"):
         make(tmp_path / "data", parameters=parameters, rows={"train": 200, "iid": 2})
     assert names(tmp_path) == []
-    with pytest.raises(ParameterError, match=r"200 rows asked for, but only 25 exist.*bucket 0: 7"):
+    with pytest.raises(ParameterError, match=r"200 rows asked for, but only 24 exist.*bucket 0: 6"):
         make(
             tmp_path / "counted",
             parameters={**parameters, "counted": True},

@@ -25,7 +25,8 @@ from synthbench.generation import shards as cutting
 from synthbench.generation import split_writer as writing
 from synthbench.generation.shards import ShardPlan, rows_table, shard_file
 from synthbench.generation.split_writer import LocalWriter
-from synthbench.seeding import Draws, fingerprints
+from synthbench.seeding import Draws
+from synthbench.tasks.row_ids import fingerprints
 from tests.arbitrary import rows, table, tables
 from tests.numbers_task import Numbers
 
@@ -186,7 +187,7 @@ def test_the_features_stand_in_every_file_in_the_old_form_of_lists(tmp_path: Pat
 def test_a_rows_id_is_the_fingerprint_of_its_content() -> None:
     task = Numbers()
     block = task.propose(Draws({"test": True}), 20, task.split("train"), 1)
-    prints = fingerprints(task.content(block))
+    prints = fingerprints(task, block)
     made = rows_table(task, block, prints)
     assert made.column_names == ["id", *task.columns]
     assert made["id"].to_pylist() == [f"{one:016x}" for one in prints.tolist()]

@@ -22,8 +22,10 @@ from tests.support import IMAGELESS, draw_splits, id_texts
 
 every_variant = pytest.mark.parametrize(("name", "variant"), IMAGELESS)
 
-#: Of parity's 14,641 equations train has 4,392: with this a round has 17 batches.
+#: Of parity's 14,641 equations these many are not held out: with this a round has 49 batches.
+OPEN = 12_797
 PARITY = {"task": "parity", "batch_size": 256}
+PER_ROUND = OPEN // 256
 
 
 def first(batches: Iterator[Batch], count: int) -> list[Batch]:
@@ -58,9 +60,8 @@ def short_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
 @every_variant
 def test_a_batch_has_all_columns_and_is_as_long_as_asked(name: str, variant: str) -> None:
     task = make_task(name, variant)
-    rows = {split.name: 70 for split in task.splits}
-    for split in rows:
-        (batch,) = first(stream(name, variant=variant, split=split, batch_size=70, rows=rows), 1)
+    for split in task.splits:
+        (batch,) = first(stream(name, variant=variant, split=split.name, batch_size=70), 1)
         assert next(iter(batch)) == "id"
         assert {"id", *task.columns} <= set(batch)
         assert {len(array) for array in batch.values()} == {70}
@@ -71,7 +72,7 @@ def test_a_batch_has_all_columns_and_is_as_long_as_asked(name: str, variant: str
 @every_variant
 def test_a_streams_rows_are_what_the_reference_solver_says(name: str, variant: str) -> None:
     task = make_task(name, variant)
-    source = Rounds(task, task.splits[0].name, 64, {split.name: 64 for split in task.splits})
+    source = Rounds(task, task.splits[0].name, 64)
     for row in source.table(0).slice(0, 50).to_pylist():
         inputs = {key: row[key] for key in task.inputs}
         assert {"id": row["id"], **inputs, **task.recompute_columns(inputs)} == row
@@ -90,10 +91,12 @@ def test_a_round_is_balanced_and_has_no_row_twice() -> None:
     ids = ids_of(batches)
     assert len(set(ids)) == len(ids) == source.batches * 500
     lengths = collections.Counter(np.concatenate([batch["length"] for batch in batches]).tolist())
-    # All 72 rows of one function and the 648 of two, less the 64 that iid has of these.
-    assert (lengths[1], lengths[2]) == (72, 584)
-    # Of three functions 5,832 there are 5,582, the others being iid's; 4 and 5 share the rest.
-    assert lengths[3] == 5_832 - 312
+    # All 72 rows of one function, and of the 648 of two those that are not held out: rows are held
+    # out by their functions, eight start symbols together. Lengths 4 and 5 share the rest.
+    assert lengths[1] == 72
+    assert lengths[2] % 8 == 0
+    assert lengths[2] / 648 == pytest.approx(7 / 8, abs=0.05)
+    assert lengths[3] / 5_832 == pytest.approx(7 / 8, abs=0.02)
     assert abs(lengths[4] - lengths[5]) <= 1
 
 
@@ -109,22 +112,22 @@ def test_batches_have_the_splits_balance() -> None:
 def test_a_batch_size_that_does_not_divide_the_round_leaves_rows_out_but_gives_whole_batches() -> (
     None
 ):
-    batches = first(stream("parity", batch_size=1_000), 9)
+    batches = first(stream("parity", batch_size=1_000), 24)
     assert {len(batch["id"]) for batch in batches} == {1_000}
-    rounds = [ids_of(batches[start : start + 4]) for start in (0, 4)]
-    assert all(len(set(ids)) == 4_000 for ids in rounds)
+    rounds = [ids_of(batches[start : start + 12]) for start in (0, 12)]
+    assert all(len(set(ids)) == 12_000 for ids in rounds)
     assert rounds[0] != rounds[1]
 
 
 def test_a_batch_may_be_all_rows_there_are_but_not_more() -> None:
-    (batch,) = first(stream("parity", batch_size=4_392), 1)
-    assert len(set(batch["id"].tolist())) == 4_392
+    (batch,) = first(stream("parity", batch_size=OPEN), 1)
+    assert len(set(batch["id"].tolist())) == OPEN
     with pytest.raises(
         ParameterError,
-        match=r"Batch size 4393: split train of parity has 4,392 rows that are in no evaluation "
-        r"split; allowed are 1 to 4,392\.",
+        match=rf"Batch size {OPEN + 1}: split train of parity has {OPEN:,} rows that are not held "
+        rf"out; allowed are 1 to {OPEN:,}\.",
     ):
-        stream("parity", batch_size=4_393)
+        stream("parity", batch_size=OPEN + 1)
 
 
 def test_a_batch_may_be_larger_than_a_usual_round() -> None:
@@ -146,7 +149,7 @@ def test_small_buckets_are_emptied_and_the_others_fill_the_round(name: str) -> N
     equal = table.num_rows / len(counts)
     for bucket, count in counts.items():
         capacity = task.capacity(task.split("train"), bucket)
-        assert count >= int(equal) or (capacity is not None and count >= 0.8 * min(capacity, equal))
+        assert count >= int(equal) or (capacity is not None and count >= 0.7 * min(capacity, equal))
 
 
 # What never comes.
@@ -154,34 +157,17 @@ def test_small_buckets_are_emptied_and_the_others_fill_the_round(name: str) -> N
 
 @pytest.mark.usefixtures("short_rounds")
 @every_variant
-def test_no_row_of_an_evaluation_split_ever_comes(name: str, variant: str) -> None:
-    task = make_task(name, variant, seed=5)
-    rows = 200
-    dataset = draw_splits(task, rows)
-    evaluation = {split.name for split in task.splits if split.evaluation}
-    kept_out = {one for split in evaluation for one in id_texts(dataset[split].fingerprints)}
-    assert len(kept_out) >= 200
-    train = next((split.name for split in task.splits if not split.evaluation), None)
-    sizes = {split: len(dataset[split].fingerprints) for split in evaluation}
-    # With the very sizes, and with the paper's, which are larger.
-    for given in (sizes, None) if train else ():
-        batches = first(stream(name, variant=variant, seed=5, split=train, rows=given), 12)
-        assert not kept_out.intersection(ids_of(batches))
-    # Fresh rows for an evaluation split are not those of the dataset either.
-    for split in evaluation:
-        batches = first(
-            stream(name, variant=variant, seed=5, split=split, rows=sizes, batch_size=64), 4
-        )
-        assert not kept_out.intersection(ids_of(batches))
+def test_no_row_of_a_stream_of_any_split_is_held_out(name: str, variant: str) -> None:
+    for split in make_task(name, variant).splits:
+        ids = ids_of(first(stream(name, variant=variant, split=split.name, batch_size=64), 12))
+        assert {one[0] for one in ids} <= set("23456789abcdef")
 
 
-def test_of_a_space_that_train_and_test_share_out_everything_but_test_is_streamed() -> None:
+def test_a_stream_and_the_held_out_rows_are_everything_there_is() -> None:
     test = set(id_texts(draw_splits(make_task("parity"), None)["test"].fingerprints))
-    streamed = ids_of(first(stream(**PARITY), 40))
-    assert len(test) == 10_249
-    assert not test.intersection(streamed)
-    everything = set(ids_of(first(stream("parity", batch_size=4_392), 1)))
-    assert len(everything | test) == 11**4
+    everything = set(ids_of(first(stream("parity", batch_size=OPEN), 1)))
+    assert (len(everything), len(test)) == (OPEN, 11**4 - OPEN)
+    assert not test & everything
 
 
 # Where it starts, and who makes it.
@@ -225,9 +211,9 @@ def test_arrays_can_be_written_to() -> None:
 
 
 def test_a_pickled_source_makes_the_same_rounds() -> None:
-    source = Rounds(make_task("parity", seed=2), "train", 100, {"test": 5_000})
+    source = Rounds(make_task("parity", seed=2), "train", 100)
     again = pickle.loads(pickle.dumps(source))
-    assert again.batches == source.batches == (11**4 - 5_000) // 100
+    assert again.batches == source.batches == OPEN // 100
     np.testing.assert_array_equal(again.rows(3)[1], source.rows(3)[1])
 
 
@@ -241,9 +227,6 @@ def test_a_pickled_source_makes_the_same_rounds() -> None:
         ({"split": "tran"}, r"Unknown split of parity 'tran'.*Did you mean 'train'\?"),
         ({"variant": "default2"}, r"Unknown variant of parity 'default2'.*'default'\?"),
         ({"parameters": {"n_value": 2}}, r"Unknown parameter 'n_value'.*Did you mean 'n_values'\?"),
-        ({"rows": {"tset": 5}}, r"Unknown split of parity 'tset'.*Did you mean 'test'\?"),
-        ({"rows": {"test": 0}}, r"Rows test=0: allowed are whole numbers from 1\."),
-        ({"rows": {"test": 2.5}}, r"Rows test=2\.5: allowed are whole numbers from 1\."),
         ({"seed": -1}, r"Seed -1: allowed are whole numbers from 0\."),
         ({"batch_size": 0}, r"Batch size 0: allowed are whole numbers from 1\."),
         ({"batch_size": True}, r"Batch size True: allowed are whole numbers from 1\."),
@@ -292,9 +275,8 @@ def test_a_data_loader_without_workers_gives_the_stream_itself() -> None:
 @more_workers_than_cores
 @pytest.mark.parametrize("workers", [1, 2, 3])
 def test_the_workers_of_a_data_loader_lose_and_repeat_no_batch(workers: int) -> None:
-    per_round = 17
-    expected = names_of(first(stream(**PARITY), workers * per_round))
-    found = names_of(loaded(workers, workers * per_round))
+    expected = names_of(first(stream(**PARITY), workers * PER_ROUND))
+    found = names_of(loaded(workers, workers * PER_ROUND))
     assert sorted(found) == sorted(expected)
     assert len(set(found)) == len(found)
 
@@ -302,11 +284,11 @@ def test_the_workers_of_a_data_loader_lose_and_repeat_no_batch(workers: int) -> 
 @more_workers_than_cores
 @pytest.mark.parametrize("workers", [2, 3])
 def test_a_start_holds_for_all_workers_of_a_data_loader_together(workers: int) -> None:
-    start, per_round = 17 + 5, 17
+    start = PER_ROUND + 5
     # The rest of round 1, and the rounds up to one for each worker.
-    rest = 12 + (workers - 1) * per_round
+    rest = PER_ROUND - 5 + (workers - 1) * PER_ROUND
     whole = names_of(first(stream(**PARITY), start + rest))
-    found = names_of(loaded(workers, workers * per_round, start=start))
+    found = names_of(loaded(workers, workers * PER_ROUND, start=start))
     assert len(set(found)) == len(found)
     assert set(whole[start:]) <= set(found)
     assert not set(whole[:start]) & set(found)
@@ -328,11 +310,12 @@ def test_a_data_loader_that_would_join_batches_is_told_what_to_write(
 def test_a_stream_goes_on_where_its_state_says_and_makes_no_round_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    whole = first(stream(**PARITY), 45)
+    stop = 2 * PER_ROUND + 4
+    whole = first(stream(**PARITY), stop + 7)
     source = TorchStream(**PARITY)
-    assert_same([dict(batch) for batch in itertools.islice(source, 38)], whole[:38])
+    assert_same([dict(batch) for batch in itertools.islice(source, stop)], whole[:stop])
     state = source.state_dict()
-    assert state == {"next": 38}
+    assert state == {"next": stop}
     made: list[int] = []
     rows = Rounds.rows
     monkeypatch.setattr(
@@ -341,8 +324,8 @@ def test_a_stream_goes_on_where_its_state_says_and_makes_no_round_again(
     again = TorchStream(**PARITY)
     again.load_state_dict(state)
     assert again.state_dict() == state
-    assert_same([dict(batch) for batch in itertools.islice(again, 7)], whole[38:])
-    assert made == [2]  # 17 batches a round
+    assert_same([dict(batch) for batch in itertools.islice(again, 7)], whole[stop:])
+    assert made == [2]
     assert_same([dict(batch) for batch in itertools.islice(again, 1)], whole[:1])
     for wrong in ({}, {"next": -1}, {"next": "38"}, 38):
         with pytest.raises(UsageError, match="State"):

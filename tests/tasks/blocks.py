@@ -7,8 +7,9 @@ from typing import Any
 import pyarrow as pa
 
 from synthbench.features import arrow_schema
-from synthbench.seeding import Draws, fingerprints
+from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Task
+from synthbench.tasks.row_ids import fingerprints
 
 
 def propose_all(task: Task, n: int = 60, split: str = "train", block: int = 0) -> Block:
@@ -22,6 +23,12 @@ def propose_all(task: Task, n: int = 60, split: str = "train", block: int = 0) -
     )
 
 
+def all_candidates(task: Task, draws: dict[str, object], n: int, bucket: int) -> Block:
+    """Candidates of a bucket, held out or not: from the same draws train and iid get their own."""
+    parts = [task.propose(Draws(draws), n, task.split(name), bucket) for name in ("train", "iid")]
+    return Block.concatenate(parts)
+
+
 def table(task: Task, block: Block) -> pa.Table:
     return pa.table(list(task.render(block).values()), schema=arrow_schema(task.columns))
 
@@ -31,4 +38,4 @@ def rows_of(task: Task, block: Block) -> list[dict[str, Any]]:
 
 
 def ids(task: Task, block: Block) -> list[int]:
-    return fingerprints(task.content(block)).tolist()
+    return fingerprints(task, block).tolist()

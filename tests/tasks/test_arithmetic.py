@@ -12,7 +12,7 @@ from synthbench.errors import ParameterError, UsageError
 from synthbench.preview import draw_row
 from synthbench.seeding import Draws
 from synthbench.tasks.arithmetic.task import Arithmetic
-from tests.tasks.blocks import ids, propose_all, table
+from tests.tasks.blocks import all_candidates, ids, propose_all, table
 
 
 @st.composite
@@ -183,7 +183,7 @@ def test_a_block_without_rows_can_be_rendered_and_parsed():
 @pytest.mark.parametrize("depth", [1, 4])
 def test_digits_and_operators_are_uniform_wherever_they_stand(depth):
     task = Arithmetic()
-    block = task.propose(Draws({"test": 2}), 20_000, task.split("train"), depth)
+    block = all_candidates(task, {"test": 2}, 20_000, depth)
     texts = task.render(block)["text"].to_pylist()
     for characters, take in (("0123456789", ""), ("+*", "reversed")):
         for place in (0, 1):

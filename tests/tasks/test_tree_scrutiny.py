@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import random
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from synthbench.auditing.variant import audit_spec_of
 from synthbench.registry import make_task
@@ -23,9 +19,7 @@ from synthbench.tasks.trees.audit import (
     _cut_value,
     _deciding_leaves,
     _look,
-    commuted,
 )
-from synthbench.tasks.trees.task import ExpressionTask
 from tests.support import draw_splits, plain_rows
 
 LISTOPS, ARITHMETIC = make_task("listops"), make_task("arithmetic")
@@ -100,71 +94,6 @@ def test_the_needed_depth_does_not_depend_on_how_ties_are_broken_in_the_dataset(
     columns = {"text": pa.array([text]), "dependency_depth": pa.array([2])}
     claimed, needed = claim.compare(columns)
     assert (claimed.tolist(), needed.tolist()) == ([2], [1])
-
-
-# Near duplicates.
-
-
-def shuffled(task: ExpressionTask, text: str, rng: random.Random) -> str:
-    """The row with the arguments of every operator in another order."""
-
-    def write(tree: Any) -> str:
-        if not tree.arguments:
-            return str(tree.symbol)
-        arguments = [write(argument) for argument in tree.arguments]
-        rng.shuffle(arguments)
-        if task.name == "arithmetic":
-            return f"({arguments[0]}{tree.symbol}{arguments[1]})"
-        return f"[{tree.symbol} {' '.join(arguments)} ]"
-
-    return write(reader_of(task).read(text))
-
-
-def kin(task: Any, texts: list[str]) -> list[int]:
-    (code,) = audit_spec_of(task).near_duplicate_keys.values()
-    return code({"text": pa.array(texts)}).tolist()
-
-
-@pytest.mark.parametrize("task", [LISTOPS, ARITHMETIC], ids=lambda task: task.name)
-def test_rows_with_arguments_in_another_order_are_near_duplicates_and_others_are_not(
-    task: Any,
-) -> None:
-    rng = random.Random(0)
-    texts = [row["text"] for row in rows_of(task)]
-    others = [shuffled(task, text, rng) for text in texts]
-    assert kin(task, texts) == kin(task, others)
-    assert any(one != other for one, other in zip(texts, others, strict=True))
-
-    def normal(text: str) -> Any:
-        def sort(tree: Any) -> Any:
-            return (tree.symbol, sorted(map(sort, tree.arguments), key=repr))
-
-        return repr(sort(reader_of(task).read(text)))
-
-    assert len(set(kin(task, texts))) == len({normal(text) for text in texts})
-
-
-@given(st.lists(st.integers(0, 9), min_size=2, max_size=5), st.integers(0, 9))
-def test_another_digit_another_operator_or_another_nesting_is_another_row(
-    digits: list[int], other: int
-) -> None:
-    words = " ".join(map(str, digits))
-    code = kin(LISTOPS, [f"[MIN {words} ]"])
-    assert code != kin(LISTOPS, [f"[MAX {words} ]"])
-    assert code != kin(LISTOPS, [f"[MIN {words} {other} ]"])
-    nested = f"[MIN {digits[0]} [MIN {' '.join(map(str, digits[1:]))} ] ]"
-    assert code != kin(LISTOPS, [nested])
-    if other != digits[0]:
-        replaced = " ".join(map(str, [other, *digits[1:]]))
-        assert code != kin(LISTOPS, [f"[MIN {replaced} ]"])
-
-
-def test_codes_do_not_depend_on_how_wide_the_other_rows_are() -> None:
-    short = np.array([[3, 1, 2, 4]], np.uint8)
-    wide = np.zeros((2, 9), np.uint8)
-    wide[0, :4] = short
-    wide[1] = [3, 1, 3, 1, 1, 4, 1, 1, 4]
-    assert commuted(wide, (3,), 4)[0] == commuted(short, (3,), 4)[0]
 
 
 def test_arithmetic_reads_as_its_solver_does() -> None:

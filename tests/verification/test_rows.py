@@ -36,12 +36,6 @@ def test_an_edited_value_is_named_though_the_checksums_fit(there, column):
     assert not any("sha256" in text or "bytes" in text for text in failures(there))
 
 
-def test_an_edited_bucket_is_named_as_none_of_its_split(there):
-    rewrite(there, TRAIN[2], lambda rows: rows[3].update(dependency_depth=7))
-    expected = " row 3: bucket 7 is none of train (dependency_depth 1, 2, 3, 4, 5)"
-    assert expected in failures_of(there, TRAIN[2])
-
-
 def test_an_edited_text_no_longer_has_its_id(there):
     def edit(rows):
         rows[9].update(text="[MAX 1 2 ]", label=2, depth=1, dependency_depth=1, length=4)

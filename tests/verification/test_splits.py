@@ -1,33 +1,7 @@
-"""Rows that are there twice, missing or too many."""
-
-import pyarrow.parquet as pq
+"""Rows that are missing or too many; floods of failures."""
 
 from synthbench.verification.findings import SHOWN, Findings
-from tests.verification.spoiling import IID, TRAIN, edit_manifest, failures, failures_of, rewrite
-
-
-def test_a_row_of_train_in_an_evaluation_split_is_named_with_both_places(there):
-    copied = pq.read_table(there / TRAIN[1]).to_pylist()[30]
-    rewrite(there, IID, lambda rows: rows[4].update(copied))
-    assert f" row 4: the same row as {TRAIN[1]} row 30" in failures_of(there, IID)
-
-
-def test_a_row_that_is_twice_in_a_split_is_named_with_both_places(there):
-    copied = pq.read_table(there / TRAIN[0]).to_pylist()[2]
-    rewrite(there, TRAIN[2], lambda rows: rows[59].update(copied))
-    assert f" row 59: the same row as {TRAIN[0]} row 2" in failures_of(there, TRAIN[2])
-
-
-def test_a_copied_row_is_found_under_another_id_and_behind_rows_that_cannot_be_read(there):
-    copied = pq.read_table(there / TRAIN[0]).to_pylist()[2]
-
-    def spoil(rows):
-        rows[3]["text"] = "nonsense"
-        rows[4]["text"] = None
-        rows[10].update({**copied, "id": rows[10]["id"]})
-
-    rewrite(there, IID, spoil)
-    assert f" row 10: the same row as {TRAIN[0]} row 2" in failures_of(there, IID)
+from tests.verification.spoiling import TRAIN, failures, failures_of, rewrite
 
 
 def test_rows_that_were_added_or_taken_away_are_counted(there):
@@ -40,25 +14,6 @@ def test_a_shard_that_is_not_full_is_named(there):
     rewrite(there, TRAIN[0], lambda rows: rows[:-1])
     expected = ": has 119 rows, the manifest's shard_rows says 120"
     assert expected in failures_of(there, TRAIN[0])
-
-
-def test_rows_of_a_bucket_are_counted(there):
-    def edit(manifest):
-        buckets = manifest["variants"]["default"]["splits"]["iid"]["buckets"]
-        buckets["1"], buckets["2"] = buckets["1"] + 1, buckets["2"] - 1
-
-    edit_manifest(there, edit)
-    (found,) = failures(there)
-    assert found.startswith("manifest.json: rows by dependency_depth of default/iid are {'1': 9")
-
-
-def test_a_bucket_that_the_split_has_not_is_named_though_it_has_no_rows(there):
-    def edit(manifest):
-        manifest["variants"]["default"]["splits"]["iid"]["buckets"]["9"] = 0
-
-    edit_manifest(there, edit)
-    (found,) = failures(there)
-    assert found.startswith("manifest.json: rows by dependency_depth of default/iid are {'1': 8")
 
 
 def test_of_a_flood_the_first_are_named_and_the_others_counted(there):

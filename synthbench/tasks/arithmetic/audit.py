@@ -23,6 +23,4 @@ def tree_reader(task: Arithmetic) -> Reader:
         apply=functools.partial(apply, modulus=modulus),
         deciding=deciding,
         operators=task.parameters.operators,
-        opening=("(",),
-        closing=")",
     )

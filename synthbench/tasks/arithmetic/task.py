@@ -26,6 +26,7 @@ from synthbench.errors import ParameterError
 from synthbench.seeding import Draws
 from synthbench.tasks.arithmetic.solver import deciding, read_expression
 from synthbench.tasks.base import Block, Split, parameter
+from synthbench.tasks.row_ids import is_held_out
 from synthbench.tasks.trees.distribution import KeyDistribution
 from synthbench.tasks.trees.expression import Expression
 from synthbench.tasks.trees.grammar import Forest, Grammar
@@ -136,7 +137,9 @@ class Arithmetic(ExpressionTask):
             draws, n, DepthDistribution(self.grammar(goal.depth)), goal.depth, goal.operator
         )
         forest = draw_digits(draws, forest)
-        operators = np.array([IDS[name] for name in self.parameters.operators], np.uint8)
+        problems, operators = self.problems(forest), self.operator_ids
+        wanted = is_held_out(problems) == split.evaluation
+        forest, problems = forest.take(wanted), problems[wanted]
         lengths = forest.lengths()
         label, needed = evaluate(forest, operators, self.parameters.modulus)
         block = Block(
@@ -146,13 +149,14 @@ class Arithmetic(ExpressionTask):
                 "depth": np.full(forest.trees, goal.depth, np.int8),
                 "dependency_depth": needed,
                 "length": lengths[0].astype(np.int16),
+                "problem": problems,
             }
         )
         return block if goal.label is None else block.take(label == goal.label)
 
-    def content(self, block: Block) -> NDArray[np.uint8]:
-        """The ASCII codes of the text."""
-        return np.array([0, *map(ord, TOKENS)], np.uint8).take(block["tokens"])
+    @property
+    def operator_ids(self) -> NDArray[np.uint8]:
+        return np.array([IDS[name] for name in self.parameters.operators], np.uint8)
 
     def capacity(self, split: Split, bucket: int) -> int | None:
         goal = self.goal(bucket)
@@ -181,7 +185,7 @@ class Arithmetic(ExpressionTask):
     def root_operators(self, columns: Mapping[str, pa.Array]) -> NDArray[np.int64]:
         tokens = self.vocabulary.encode(columns["text"])
         level = np.cumsum(tokens == IDS["("], axis=1) - np.cumsum(tokens == IDS[")"], axis=1)
-        drawn = np.array([IDS[name] for name in self.parameters.operators])
+        drawn = self.operator_ids
         is_root = (level == 1) & np.isin(tokens, drawn)
         root = tokens[np.arange(len(tokens)), is_root.argmax(axis=1)]
         return np.where(is_root.any(axis=1), (drawn == root[:, None]).argmax(axis=1), -1)

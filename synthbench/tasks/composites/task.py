@@ -78,7 +78,7 @@ class Composites(ImageTask):
         return class_answer(self.label_names, answer)
 
     def recompute_columns(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """Label, outcome and selected; `check_sources` compares the image."""
+        """Label, outcome and selected; the image follows from the sources."""
         outcome, selected, answer = decide(self.variant, self.parts.kinds[1:], row["quadrants"])
         return {"label": answer, "outcome": outcome, "selected": selected}
 
@@ -263,21 +263,6 @@ class Composites(ImageTask):
     def has_sources(self) -> bool:
         return all(load.is_here(spec) for spec in self.parts.sources)
 
-    def check_sources(self, columns: Mapping[str, pa.Array]) -> list[int]:
-        block = self.parse(columns)
-        owner = self.parts.sources_of(block["kind"])
-        right = np.ones(len(block), np.bool_)
-        for number, spec in enumerate(self.parts.sources):
-            labels = load.load(spec).labels
-            known = block["source_index"] < len(labels)
-            same = known & (labels[np.where(known, block["source_index"], 0)] == block["class"])
-            right &= (same | (owner != number)).all(axis=1)
-        rows = np.flatnonzero(right)
-        files = columns["image"].field("bytes")
-        for row, expected in zip(rows, self.pixels(block.take(rows)), strict=True):
-            right[row] = _shows(files[int(row)].as_py(), expected)
-        return [int(row) for row in np.flatnonzero(~right)]
-
     # How answers are judged.
 
     def baseline(self) -> dict[str, float]:
@@ -308,10 +293,3 @@ class Composites(ImageTask):
             if self.design.compared == "color":
                 targets[f"{name}, colour"] = RED_OR_BLUE.index(quadrant["color"])
         return targets
-
-
-def _shows(file: bytes | None, expected: NDArray[np.uint8]) -> bool:
-    try:
-        return file is not None and np.array_equal(png.decode(file), expected)
-    except ValueError:
-        return False

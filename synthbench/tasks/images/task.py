@@ -16,8 +16,7 @@ from synthbench.tasks.images.licences import Origin
 class ImageTask(Task):
     """A task whose rows have images, made from datasets of images.
 
-    Its `inputs` say which images a row is made from; the pixels follow from these. `verify` asks
-    the methods here only about rows without missing values.
+    Its `inputs` say which images a row is made from; the pixels follow from these.
     """
 
     categories: ClassVar[tuple[str, ...]] = ("image-classification",)
@@ -33,8 +32,8 @@ class ImageTask(Task):
         return ()
 
     def has_sources(self) -> bool:
-        """Whether the source images lie here, so that `check_sources` can look at them."""
-        return False
+        """Whether the source images lie here, so that rows can be made; True if none are needed."""
+        return True
 
     def source_images(self, columns: Mapping[str, pa.Array]) -> NDArray[np.uint64]:
         """A code for each source image that rows of a shard use, uint64, in any order.
@@ -42,11 +41,3 @@ class ImageTask(Task):
         No source image may be in two splits of a variant.
         """
         return np.zeros(0, np.uint64)
-
-    def check_sources(self, columns: Mapping[str, pa.Array]) -> list[int]:
-        """Indices of the rows of a shard whose pixels are not what their sources give.
-
-        Raises:
-            SynthbenchError: a source is missing or broken.
-        """
-        return []

@@ -22,6 +22,4 @@ def tree_reader(task: ListOps) -> Reader:
         apply=apply,
         deciding=functools.partial(deciding, strict=True),
         operators=task.parameters.operators,
-        opening=tuple(token for token in task.tokens if token.startswith("[")),
-        closing="]",
     )

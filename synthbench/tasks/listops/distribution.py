@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from synthbench.seeding import total
 from synthbench.tasks.trees.distribution import DEPTH_BITS, DEPTH_MASK, KeyDistribution
 from synthbench.tasks.trees.grammar import Grammar
 
@@ -153,15 +154,15 @@ class _Table:
             [arguments.get((value << DEPTH_BITS) | depth, 0.0) for depth in self.depths]
             for value in _DIGITS
         ]
-        self.equal = [sum(row) for row in self.cell]
-        self.less = [sum(self.equal[:value]) for value in _DIGITS]
-        self.more = [sum(self.equal[value + 1 :]) for value in _DIGITS]
+        self.equal = [total(row) for row in self.cell]
+        self.less = [total(self.equal[:value]) for value in _DIGITS]
+        self.more = [total(self.equal[value + 1 :]) for value in _DIGITS]
 
     def sums(self, arity: int) -> Iterator[Term]:
         """SM: the sum modulo 10 and the largest depth of all."""
         for depth in self.depths:
             exactly = [row[depth] for row in self.cell]
-            below = [sum(row[:depth]) for row in self.cell]
+            below = [total(row[:depth]) for row in self.cell]
             for count in range(1, arity + 1):
                 sums = [1.0] + [0.0] * 9
                 for step in range(arity):
@@ -221,10 +222,10 @@ class _Table:
         row = self.cell[value]
         for depth in self.depths:
             if strict:
-                deeper = sum(row[depth + 1 :])
+                deeper = total(row[depth + 1 :])
                 yield (
                     depth,
-                    sum(
+                    total(
                         math.comb(count, same)
                         * _power(row[depth], same)
                         * _power(deeper, count - same)
@@ -240,12 +241,12 @@ class _Table:
         """The larger depth of the two arguments that decide among `count` of the same value."""
         row = self.cell[value]
         for depth in self.depths:
-            shallower, deeper = sum(row[:depth]), sum(row[depth + 1 :])
+            shallower, deeper = total(row[:depth]), total(row[depth + 1 :])
             if not strict:
                 pair = row[depth] * row[depth] + 2.0 * row[depth] * shallower
                 yield depth, pair * _power(self.equal[value], count - 2)
                 continue
-            alone = sum(  # one is shallower, at least one has this depth
+            alone = total(  # one is shallower, at least one has this depth
                 count
                 * shallower
                 * math.comb(count - 1, same)
@@ -256,7 +257,7 @@ class _Table:
             yield (
                 depth,
                 alone
-                + sum(
+                + total(
                     math.comb(count, same) * _power(row[depth], same) * _power(deeper, count - same)
                     for same in range(2, count + 1)
                 ),
@@ -265,11 +266,11 @@ class _Table:
 
 def _add_modulo(sums: list[float], argument: list[float]) -> list[float]:
     """The chance of each sum modulo 10 when one more argument is added."""
-    total = [0.0] * 10
+    result = [0.0] * 10
     for value in _DIGITS:
         for added in _DIGITS:
-            total[(value + added) % 10] += sums[value] * argument[added]
-    return total
+            result[(value + added) % 10] += sums[value] * argument[added]
+    return result
 
 
 def _power(base: float, exponent: int) -> float:

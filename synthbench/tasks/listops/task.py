@@ -30,6 +30,7 @@ from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Split, parameter
 from synthbench.tasks.listops.distribution import OPERATORS, ListOpsDistribution
 from synthbench.tasks.listops.solver import deciding, read_tree
+from synthbench.tasks.row_ids import is_held_out
 from synthbench.tasks.trees.distribution import DEPTH_BITS
 from synthbench.tasks.trees.expression import Expression
 from synthbench.tasks.trees.grammar import Forest, Grammar
@@ -124,16 +125,24 @@ class ListOps(ExpressionTask):
         )
         goal = self.goal(bucket)
         forest, keys = grow(draws, n, distribution, goal.depth, goal.operator, goal.label)
+        problems = self.problems(forest)
+        wanted = is_held_out(problems) == split.evaluation
+        forest, keys, problems = forest.take(wanted), keys[wanted], problems[wanted]
         lengths = forest.lengths()
         return Block(
             {
-                "tokens": write_tokens(forest, self.parameters.operators, lengths),
+                "tokens": write_tokens(forest, self.operator_ids, lengths),
                 "label": (keys >> DEPTH_BITS).astype(np.int8),
                 "depth": forest.depths(),
                 "dependency_depth": np.full(forest.trees, goal.depth, np.int8),
                 "length": lengths[0].astype(np.int16),
+                "problem": problems,
             }
         )
+
+    @property
+    def operator_ids(self) -> NDArray[np.uint8]:
+        return np.array([IDS[f"[{name}"] for name in self.parameters.operators], np.uint8)
 
     def root_operators(self, columns: Mapping[str, pa.Array]) -> NDArray[np.int64]:
         first = pc.list_element(pc.split_pattern(columns["text"], " ", max_splits=1), 0)
@@ -170,17 +179,16 @@ class ListOps(ExpressionTask):
 
 
 def write_tokens(
-    forest: Forest, operators: tuple[str, ...], lengths: list[NDArray[np.int64]]
+    forest: Forest, operators: NDArray[np.uint8], lengths: list[NDArray[np.int64]]
 ) -> NDArray[np.uint8]:
     """The trees as token ids, uint8 `(trees, max_length)`, padded with 0."""
     width = forest.grammar.max_length
     tokens = np.zeros(forest.trees * width, np.uint8)
-    opening = np.array([IDS[f"[{name}"] for name in operators], np.uint8)
     for level, length, start in zip(forest.levels, lengths, forest.starts(lengths), strict=True):
         place = level.tree.astype(np.int64) * width + start
         tokens[place] = level.symbol + np.uint8(IDS["0"])
         inner = level.operators
         begin = place.take(inner)
-        tokens[begin] = opening.take(level.symbol.take(inner))
+        tokens[begin] = operators.take(level.symbol.take(inner))
         tokens[begin + length.take(inner) - 1] = IDS["]"]
     return tokens.reshape(forest.trees, width)

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from synthbench.seeding import hash_rows
 from synthbench.tasks.audit_spec import (
     AuditSpec,
     Claim,
@@ -42,16 +41,12 @@ class Reader:
         apply: the value of an operator over some values, one or more.
         deciding: the arguments that decide an operator's value.
         operators: the operators that are drawn.
-        opening: the tokens that begin an operator.
-        closing: the token that ends an operator.
     """
 
     read: Callable[[str], Expression]
     apply: Callable[[str, list[int]], int]
     deciding: Deciding
     operators: tuple[str, ...]
-    opening: tuple[str, ...]
-    closing: str
 
     def gather(self, columns: Columns, look: Callable[[Expression], Iterator[Any]]) -> list[Any]:
         """What `look` finds in each row's tree, all rows in one list."""
@@ -96,9 +91,7 @@ def tree_audit_spec(task: ExpressionTask, reader: Reader) -> AuditSpec:
         return numbers(columns[depth])
 
     def without_order(columns: Columns) -> NDArray[np.uint64]:
-        tokens = task.parse(columns)["tokens"]
-        opening = [1 + task.tokens.index(token) for token in reader.opening]
-        return commuted(tokens, opening, 1 + task.tokens.index(reader.closing))
+        return task.problem(task.parse(columns))
 
     claim = Claim(
         depth,
@@ -229,36 +222,3 @@ def _leaves(
     kept = reader.deciding(tree) if needed else []
     for argument in tree.arguments:
         yield from _leaves(reader, argument, depth + 1, argument in kept)
-
-
-# Near duplicates: the same tree up to the order of arguments.
-
-
-def commuted(tokens: NDArray[np.uint8], opening: Sequence[int], closing: int) -> NDArray[np.uint64]:
-    """Codes of expressions that do not depend on the order of arguments.
-
-    All rows are read side by side, token by token. The codes between an opening and its closing
-    token are added up, so that their order does not matter; at the closing token the sum is hashed
-    and added to the sum of the operator around it.
-
-    Args:
-        tokens: ids from 1, padded with 0 behind, uint8 `(rows, width)`.
-        opening: ids of the tokens that begin an operator.
-        closing: id of the token that ends an operator.
-
-    Returns:
-        uint64 `(rows,)`; equal for rows that are equal up to the order of arguments.
-    """
-    of_token = hash_rows(np.arange(256, dtype=np.uint8)[:, None])
-    opens, closes = np.isin(tokens, np.array(opening, np.uint8)), tokens == closing
-    levels = np.cumsum(opens, axis=1, dtype=np.int16) - np.cumsum(closes, axis=1, dtype=np.int16)
-    sums = np.zeros((len(tokens), 1 + int(levels.max(initial=0))), np.uint64)
-    for token, level, closed in zip(tokens.T, levels.T, closes.T, strict=True):
-        added = np.where(token > 0, of_token[token], np.uint64(0))
-        ended = np.flatnonzero(closed)
-        inner = sums[ended, level[ended] + 1]
-        sums[ended, level[ended] + 1] = 0
-        added[ended] = hash_rows(inner.astype("<u8")[:, None].view(np.uint8))
-        sums[np.arange(len(tokens)), level] += added
-    codes: NDArray[np.uint64] = sums[:, 0]
-    return codes

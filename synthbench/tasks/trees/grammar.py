@@ -14,6 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from synthbench.seeding import mix
+
 
 @dataclasses.dataclass(frozen=True)
 class Grammar:
@@ -162,6 +164,25 @@ class Forest:
     grammar: Grammar
     levels: tuple[Level, ...]
 
+    def take(self, kept: NDArray[np.bool_]) -> Forest:
+        """The trees where the mask, bool `(trees,)`, is true, in this order."""
+        number = (np.cumsum(kept) - 1).astype(np.int32)
+        levels = []
+        for level in self.levels:
+            nodes = np.flatnonzero(kept.take(level.tree))
+            inner = np.flatnonzero(kept.take(level.tree.take(level.operators)))
+            place = np.zeros(len(level.tree), np.int64)
+            place[nodes] = np.arange(len(nodes))
+            levels.append(
+                Level(
+                    tree=number.take(level.tree.take(nodes)),
+                    operators=place.take(level.operators.take(inner)),
+                    arity=level.arity.take(inner),
+                    symbol=level.symbol.take(nodes),
+                )
+            )
+        return Forest(int(kept.sum()), self.grammar, tuple(levels))
+
     def depths(self) -> NDArray[np.int8]:
         """Operators on the longest path of each tree, int8 `(trees,)`."""
         depths = np.zeros(self.trees, np.int8)
@@ -179,6 +200,29 @@ class Forest:
                 own[level.operators] = 2 + self.grammar.separators * (level.arity - 1) + inner
             lengths.insert(0, own)
         return lengths
+
+    def problems(
+        self, digits: NDArray[np.uint64], operators: NDArray[np.uint64]
+    ) -> NDArray[np.uint64]:
+        """The key of each tree's problem, as `synthbench.tasks.trees.problems` defines it.
+
+        Args:
+            digits: the code of each digit, uint64 `(digits,)`.
+            operators: the code of each operator, uint64 `(operators,)`.
+
+        Returns:
+            uint64 `(trees,)`.
+        """
+        keys = digits.take(self.levels[-1].symbol)
+        for level in reversed(self.levels[:-1]):
+            own = digits.take(level.symbol, mode="clip")  # those of operators follow
+            if len(level.operators):
+                arguments = np.add.reduceat(keys, level.first)
+                own[level.operators] = mix(
+                    operators.take(level.symbol.take(level.operators)) + arguments
+                )
+            keys = own
+        return keys
 
     def starts(self, lengths: list[NDArray[np.int64]]) -> list[NDArray[np.int64]]:
         """Position of every node's first token in its tree, level by level."""

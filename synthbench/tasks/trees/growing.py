@@ -8,7 +8,6 @@ A tree is dropped as soon as the tokens that are already certain pass the length
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,7 +82,7 @@ def grow(
         tree = np.repeat(owner.take(alive), arity)
 
     kept = length <= grammar.max_length
-    return Forest(int(kept.sum()), grammar, tuple(_keep(levels, kept))), roots[kept]
+    return Forest(n, grammar, tuple(levels)).take(kept), roots[kept]
 
 
 def _more_tokens(grammar: Grammar, wanted: NDArray[np.int16], made: Operators) -> NDArray[np.int64]:
@@ -99,19 +98,3 @@ def _run(arguments: NDArray[np.int16], arity: NDArray[np.int64]) -> NDArray[np.i
     rank = np.arange(len(arguments), dtype=np.int8)
     exists = rank < arity.astype(np.int8)[:, None]
     return arguments.T.ravel().take(np.flatnonzero(exists))
-
-
-def _keep(levels: list[Level], kept: NDArray[np.bool_]) -> Iterator[Level]:
-    """The levels without the trees that are not kept."""
-    number = (np.cumsum(kept) - 1).astype(np.int32)
-    for level in levels:
-        nodes = np.flatnonzero(kept.take(level.tree))
-        inner = np.flatnonzero(kept.take(level.tree.take(level.operators)))
-        place = np.zeros(len(level.tree), np.int64)
-        place[nodes] = np.arange(len(nodes))
-        yield Level(
-            tree=number.take(level.tree.take(nodes)),
-            operators=place.take(level.operators.take(inner)),
-            arity=level.arity.take(inner),
-            symbol=level.symbol.take(nodes),
-        )

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from synthbench.seeding import Choice, Draws
+from synthbench.seeding import Choice, Draws, total
 from synthbench.tasks.trees.distribution import (
     DEPTH_MASK,
     KeyDistribution,
@@ -201,7 +201,7 @@ def _pool_tables(distribution: KeyDistribution, height: int, depth: int) -> _Poo
 
 def _deep(distribution: KeyDistribution, height: int, depth: int) -> list[float]:
     """By number of arguments, the chance that one of them has depth `depth - 1`."""
-    deep = sum(
+    deep = total(
         chance
         for key, chance in distribution.argument(height - 1).items()
         if key & DEPTH_MASK == depth - 1
@@ -252,7 +252,7 @@ def _pool_chances(
     """The chance of every key of this depth in a pool; float64, by key (or by depth alone)."""
     found = _deep(distribution, height, depth)
     grammar = distribution.grammar
-    given = sum(found[arity] for arity in grammar.arities) / len(grammar.arities)
+    given = total(found[arity] for arity in grammar.arities) / len(grammar.arities)
     chances = operator_chances(distribution, height)
     by_key = np.zeros(max(chances) + 1)
     for key, chance in chances.items():

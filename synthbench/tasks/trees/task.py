@@ -22,8 +22,11 @@ from synthbench.errors import ParameterError, unknown_name
 from synthbench.features import Feature, class_label, value
 from synthbench.tasks.base import Block, Breakdown, Parameters, Split, TextTask, parameter
 from synthbench.tasks.trees.expression import Expression
+from synthbench.tasks.trees.grammar import Forest
+from synthbench.tasks.trees.problems import problem_keys, token_codes
 
 DIGITS = tuple("0123456789")
+_PROBLEM = "problem"
 #: The deepest trees that can be asked for.
 DEEPEST = 40
 
@@ -114,8 +117,8 @@ class Goal(NamedTuple):
 class ExpressionTask(TextTask):
     """A task whose rows are expressions.
 
-    Its blocks have `tokens` uint8 `(rows, max_length)`, and `label`, `depth`, `dependency_depth`
-    and `length` as in the files.
+    Its blocks have `tokens` uint8 `(rows, max_length)`; `label`, `depth`, `dependency_depth` and
+    `length` as in the files; and `problem` uint64, the problem keys.
     """
 
     judged_by = ("label",)
@@ -143,6 +146,11 @@ class ExpressionTask(TextTask):
     @abc.abstractmethod
     def labels(self) -> tuple[str, ...]:
         """Names of the values that an expression can have."""
+
+    @property
+    @abc.abstractmethod
+    def operator_ids(self) -> NDArray[np.uint8]:
+        """The ids of the tokens of the operators that are drawn, uint8 `(operators,)`."""
 
     @abc.abstractmethod
     def root_operators(self, columns: Mapping[str, pa.Array]) -> NDArray[np.int64]:
@@ -224,6 +232,19 @@ class ExpressionTask(TextTask):
             return str(depth)
         return f"{depth} {self.parameters.operators[operator]} {self.labels[label]}"
 
+    # Held out or not: `problems` explains the keys.
+
+    def problem(self, block: Block) -> NDArray[np.uint64]:
+        if _PROBLEM in block.columns:
+            return block[_PROBLEM]
+        return problem_keys(block["tokens"], self.tokens)
+
+    def problems(self, forest: Forest) -> NDArray[np.uint64]:
+        """The problem keys of trees, uint64 `(trees,)`."""
+        codes = token_codes(self.tokens)
+        first = 1 + self.tokens.index(DIGITS[0])
+        return forest.problems(codes[first : first + len(DIGITS)], codes[self.operator_ids])
+
     def render(self, block: Block) -> dict[str, pa.Array]:
         return {
             "text": self.join(block),
@@ -253,4 +274,4 @@ class ExpressionTask(TextTask):
             name: np.array([row[name] for row in rows], dtype)
             for name, dtype in {**dtypes, "length": np.int16}.items()
         }
-        return Block({"tokens": tokens, **columns})
+        return Block({"tokens": tokens, **columns, _PROBLEM: problem_keys(tokens, self.tokens)})

@@ -1,6 +1,5 @@
-"""Composites: the images, and what is found in images that are not right."""
+"""Composites: the images and their sources."""
 
-import io
 import itertools
 
 import numpy as np
@@ -56,7 +55,7 @@ def test_rows_put_together_in_many_chunks_are_those_of_one():
         assert np.array_equal(task.pixels(block.take(slice(first, first + 1)))[0], whole[first])
 
 
-# What `verify` asks.
+# Source images.
 
 
 @pytest.mark.parametrize(("variant", "parameters"), ALL)
@@ -81,11 +80,20 @@ def test_source_images_count_every_quadrant_but_empty_ones():
     assert set((task.source_images(task.render(mixed(task))) >> np.uint64(32)).tolist()) == {0}
 
 
-@pytest.mark.parametrize(("variant", "parameters"), ALL)
-def test_untouched_rows_have_the_pixels_of_their_sources(variant, parameters):
-    task = Composites(variant, parameters)
-    assert task.has_sources()
-    assert task.check_sources(task.render(mixed(task))) == []
+def test_sources_that_are_there_are_known_to_be():
+    assert Composites().has_sources()
+
+
+def test_a_missing_source_is_an_error_and_known_beforehand(tmp_path):
+    task = Composites()
+    columns = task.render(mixed(task))
+    with source_dir(tmp_path):
+        assert not task.has_sources()
+        for ask in (lambda: task.tables, lambda: mixed(task)):
+            with pytest.raises(UsageError, match="MNIST is missing"):
+                ask()
+        # What needs no image goes on.
+        assert len(task.source_images(columns)) and len(task.parse(columns)) and task.columns
 
 
 def changed(task, row, **values):
@@ -94,60 +102,6 @@ def changed(task, row, **values):
     rows[3]["quadrants"][row].update(values)
     columns = pa.Table.from_pylist(rows, arrow_schema(task.columns)).to_batches()[0]
     return {name: columns[name] for name in columns.schema.names}
-
-
-def test_a_row_that_is_not_what_its_sources_give_is_found():
-    task = Composites()
-    rows = rows_of(task, mixed(task))
-    part = rows[3]["quadrants"][0]
-    for values in (
-        {"class": 3 - part["class"]},
-        {"source_index": (part["source_index"] + 1) % 100},
-        {"source_index": 10**6},
-        {"rgb": [part["rgb"][0] ^ 64, *part["rgb"][1:]]},
-    ):
-        assert task.check_sources(changed(task, 0, **values)) == [3], values
-
-
-def with_files(task, change):
-    """Columns of a few rows, with the image file of row 2 changed."""
-    block = mixed(task).take(slice(0, 5))
-    files = task.render(block)["image"].field("bytes").to_pylist()
-    files[2] = change(files[2])
-    encoded = pa.StructArray.from_arrays(
-        [pa.array(files, pa.binary()), pa.nulls(5, pa.string())], names=["bytes", "path"]
-    )
-    return {**task.render(block), "image": encoded}
-
-
-def test_another_encoder_changes_nothing_but_another_pixel_does():
-    task = Composites()
-
-    def again(file):
-        packed = io.BytesIO()
-        Image.fromarray(png.decode(file)).save(packed, "PNG")
-        return packed.getvalue()
-
-    def repainted(file):
-        pixels = png.decode(file).copy()
-        pixels[55, 55, 2] ^= 1
-        return png.encode(pixels[None])[0].as_py()
-
-    assert task.check_sources(with_files(task, again)) == []
-    for change in (repainted, lambda file: file[:-20], lambda file: b"", lambda file: None):
-        assert task.check_sources(with_files(task, change)) == [2]
-
-
-def test_a_missing_source_is_an_error_and_known_beforehand(tmp_path):
-    task = Composites()
-    columns = task.render(mixed(task))
-    with source_dir(tmp_path):
-        assert not task.has_sources()
-        for ask in (lambda: task.check_sources(columns), lambda: task.tables, lambda: mixed(task)):
-            with pytest.raises(UsageError, match="MNIST is missing"):
-                ask()
-        # What needs no image goes on.
-        assert len(task.source_images(columns)) and len(task.parse(columns)) and task.columns
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,90 @@
+"""Problem keys: what an expression asks, whatever the order of its arguments.
+
+MIN, MAX, MED, SM, `+` and `*` do not care for the order of their arguments, so these rows pose one
+problem in four forms:
+
+    [SM 3 [MIN 4 1 ] ]    [SM 3 [MIN 1 4 ] ]    [SM [MIN 4 1 ] 3 ]    [SM [MIN 1 4 ] 3 ]
+
+Whoever has learnt one of them knows the others, so either all four are held out or none. That is
+decided by the row's *problem key*, a hash of the tree that the order of arguments cannot change,
+because it adds up their keys:
+
+    key(digit)    = code(digit)
+    key(operator) = mix(code(operator) + sum of its arguments' keys)      modulo 2**64
+    code(token)   = mix(id of the token), 0 for a bracket that is a token of its own
+
+`mix` is the finaliser of SplitMix64. The order of nesting counts, because every level is stirred
+before it is added to the level above: `[SM 3 [MIN 4 1 ] ]` and `[SM 1 [MIN 4 3 ] ]` differ.
+
+In listops 1, 3 and 4 have the ids 2, 4 and 5, and `[MIN` and `[SM` have 12 and 15. So all four rows
+above have the key
+
+    inner = mix(mix(12) + mix(5) + mix(2))    = 9b5efe496630fa66
+    key   = mix(mix(15) + mix(4) + inner)     = 49bc16b23bb786d6
+
+The generator folds this hash over the levels of its trees (`grammar.Forest.problems`); here it is
+read from token ids, row by row from left to right, as the reference solvers read text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthbench.seeding import mix
+
+_OPENING, _CLOSING, _SILENT = "[(", "])", "()]"
+
+
+def token_codes(tokens: Sequence[str]) -> NDArray[np.uint64]:
+    """The code of each token by its id, uint64 `(1 + tokens,)`; padding, id 0, has code 0."""
+    ids = [0 if token in _SILENT else number for number, token in enumerate(tokens, start=1)]
+    return mix(np.array([0, *ids], np.uint64))
+
+
+def problem_keys(ids: NDArray[np.uint8], tokens: Sequence[str]) -> NDArray[np.uint64]:
+    """The problem key of each row, from its tokens.
+
+    All rows are read side by side. Each has the running sum of the innermost operator that is open,
+    and a stack of the sums of the operators around it.
+
+    Args:
+        ids: ids of tokens, uint8 `(rows, width)`, padded with 0 behind.
+        tokens: all tokens in the order of their ids; those that begin with a bracket open an
+            operator, and a closing bracket ends it.
+
+    Returns:
+        uint64 `(rows,)`. Rows whose brackets do not match have keys that mean nothing.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> from synthbench.registry import make_task
+        >>> from synthbench.tasks.trees.problems import problem_keys
+        >>> task = make_task("arithmetic")
+        >>> ids = task.vocabulary.encode(pa.array(["((1+2)*3)", "(3*(2+1))", "((1*2)+3)"]))
+        >>> [f"{key:016x}" for key in problem_keys(ids, task.tokens)]
+        ['235597942bee5fbc', '235597942bee5fbc', '5bd57dfbe8041c41']
+    """
+    codes = token_codes(tokens)
+    opens = np.array([False, *(token[0] in _OPENING for token in tokens)])
+    closes = np.array([False, *(token in _CLOSING for token in tokens)])
+    # The stacks lie one behind the other, each as high as its row has operators.
+    heights = np.count_nonzero(opens.take(ids), axis=1)
+    bottom = np.cumsum(heights) - heights
+    stacks = np.zeros(int(heights.sum()) + 1, np.uint64)
+    top = bottom.copy()
+    running = np.zeros(len(ids), np.uint64)
+    for column in ids.T.copy():
+        opened = np.flatnonzero(opens.take(column))
+        place = top.take(opened)
+        stacks[place] = running.take(opened)
+        running[opened] = 0
+        top[opened] = place + 1
+        closed = np.flatnonzero(closes.take(column))
+        place = np.maximum(top.take(closed) - 1, bottom.take(closed))
+        running[closed] = stacks.take(place) + mix(running.take(closed))
+        top[closed] = place
+        running += codes.take(column)
+    return running
