@@ -27,7 +27,7 @@ class Table:
     Attributes:
         head: names of the columns.
         rows: their cells.
-        right: indices of the columns that are aligned on the right and never wrap.
+        right: indices of the columns that are aligned on the right, whose cells never wrap.
         apart: whether empty lines stand between the rows.
     """
 
@@ -59,8 +59,8 @@ class Table:
         columns = list(itertools.zip_longest(*rows, fillvalue=styled("")))
         wanted = [max(map(_width, column)) for column in columns]
         widths = [
-            want if place in self.right else max(map(_longest_word, column))
-            for place, (want, column) in enumerate(zip(wanted, columns, strict=True))
+            max(_longest_word(head), *map(_width if place in self.right else _longest_word, cells))
+            for place, (head, *cells) in enumerate(columns)
         ]
         for _ in range(room - sum(widths) - _GAP * (len(widths) - 1)):
             if narrow := [i for i, want in enumerate(wanted) if widths[i] < want]:

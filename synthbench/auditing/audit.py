@@ -19,16 +19,15 @@ from synthbench.auditing.results import VariantAudit, list_findings
 from synthbench.auditing.sample import draw_samples
 from synthbench.auditing.scan import scan_split
 from synthbench.auditing.scoring import prepare, score_shortcut
-from synthbench.auditing.sections import variant_sections
+from synthbench.auditing.sections import show_variant
 from synthbench.auditing.shortcuts import choose_shortcuts
 from synthbench.auditing.statistics import NEAR
-from synthbench.auditing.tables import show_sections
 from synthbench.auditing.variant import AuditedVariant
 from synthbench.dataset.dataset import Dataset
 from synthbench.errors import SynthbenchError
 from synthbench.progress import Bar, progress_bar
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
-from synthbench.text import render, stack
+from synthbench.text import render, stack, styled
 from synthbench.version import __version__
 
 if TYPE_CHECKING:
@@ -74,8 +73,8 @@ class Audit:
         """The main tables in colours, as `rich.print` and the command line show them."""
         parts: list[Any] = []
         for name, found in self.variants.items():
-            parts += [*([""] if parts else []), f"{self.task}, {name} (seed {self.seed})"]
-            parts.append(show_sections(variant_sections(found)))
+            title = styled(f"{self.task}, {name} (seed {self.seed})", "bold")
+            parts += [*([""] if parts else []), title, show_variant(found)]
         return stack(*parts)
 
 
