@@ -54,6 +54,6 @@ class Ones(TextTask):
 if __name__ == "__main__":
     synthbench.generate("ones", workers=1)
     print(synthbench.verify("ones", workers=1))
-    rows = synthbench.Dataset.open("ones").rows("default", "test")
+    rows = synthbench.DatasetDirectory.open("ones").rows("default", "test")
     answers = {row["id"]: min(row["text"].count("1"), 12) for row in rows}
     print(synthbench.evaluate("ones", answers, split="test"))

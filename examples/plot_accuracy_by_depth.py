@@ -28,7 +28,7 @@ def main() -> None:
         directory = f"{place}/listops"
         rows = {"train": 1_000, "iid": 500, "validation": 200, "test": 400}
         synthbench.generate("listops", out=directory, rows=rows)
-        dataset = synthbench.Dataset.open(directory)
+        dataset = synthbench.DatasetDirectory.open(directory)
         labels = Counter(row["label"] for row in dataset.rows("default", "train", ["label"]))
         ((majority, _),) = labels.most_common(1)
         models = {"majority": lambda row: majority, "erring": lambda row: erring(row, luck)}

@@ -2,7 +2,7 @@
 
     >>> import synthbench
     >>> manifest = synthbench.generate("ctl", seed=0, preset="small")  # in the directory `ctl`
-    >>> rows = synthbench.Dataset.open("ctl").rows("forward", "test")
+    >>> rows = synthbench.DatasetDirectory.open("ctl").rows("forward", "test")
     >>> predictions = {row["id"]: synthbench.solve("ctl", row["text"]) for row in rows}
     >>> synthbench.evaluate("ctl", predictions, split="test").accuracy
     1.0
@@ -17,22 +17,26 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from synthbench.auditing.audit import Audit, audit
-    from synthbench.dataset.dataset import Dataset, Manifest
+    from synthbench.dataset.dataset import DatasetDirectory, Manifest
     from synthbench.errors import DatasetError, ParameterError, SynthbenchError, UsageError
     from synthbench.evaluation.evaluate import Report, evaluate, score, solve
     from synthbench.evaluation.held_out import held_out
     from synthbench.generation.cache import load_dataset
     from synthbench.generation.generate import generate
     from synthbench.registry import list_tasks, register
+    from synthbench.sharing.export import export
+    from synthbench.sharing.push import push
     from synthbench.streaming.rounds import stream
     from synthbench.tasks.base import Task
+    from synthbench.training.train import train
+    from synthbench.training.validate import validate
     from synthbench.verification.verify import VerificationReport, verify
 
 from synthbench.version import __version__ as __version__
 
 __all__ = [
     "Audit",
-    "Dataset",
+    "DatasetDirectory",
     "DatasetError",
     "Manifest",
     "ParameterError",
@@ -43,20 +47,24 @@ __all__ = [
     "VerificationReport",
     "audit",
     "evaluate",
+    "export",
     "generate",
     "held_out",
     "list_tasks",
     "load_dataset",
+    "push",
     "register",
     "score",
     "solve",
     "stream",
+    "train",
+    "validate",
     "verify",
 ]
 
 _MODULES = {
     "Audit": "auditing.audit",
-    "Dataset": "dataset.dataset",
+    "DatasetDirectory": "dataset.dataset",
     "DatasetError": "errors",
     "Manifest": "dataset.dataset",
     "ParameterError": "errors",
@@ -67,14 +75,18 @@ _MODULES = {
     "VerificationReport": "verification.verify",
     "audit": "auditing.audit",
     "evaluate": "evaluation.evaluate",
+    "export": "sharing.export",
     "generate": "generation.generate",
     "held_out": "evaluation.held_out",
     "list_tasks": "registry",
     "load_dataset": "generation.cache",
+    "push": "sharing.push",
     "register": "registry",
     "score": "evaluation.evaluate",
     "solve": "evaluation.evaluate",
     "stream": "streaming.rounds",
+    "train": "training.train",
+    "validate": "training.validate",
     "verify": "verification.verify",
 }
 

@@ -19,9 +19,10 @@ EXTRAS = {
     "synthbench.engine.dask": "distributed",
     "synthbench.llm.inspect_tasks": "inspect_ai",
     "synthbench.llm.taskset": "verifiers",
+    "synthbench.sharing.push": "huggingface_hub",
     "synthbench.streaming.rounds": "datasets",
     "synthbench.streaming.torch": "torch",
-    "synthbench.train": "torch",
+    "synthbench.training": "torch",
 }
 MODULES = ["synthbench"] + [
     module.name for module in pkgutil.walk_packages(synthbench.__path__, "synthbench.")
@@ -52,7 +53,21 @@ def test_every_snippet_of_a_module_does_what_it_shows(
 
 
 @pytest.mark.parametrize(
-    "name", ["audit", "evaluate", "generate", "register", "score", "solve", "stream", "verify"]
+    "name",
+    [
+        "audit",
+        "evaluate",
+        "export",
+        "generate",
+        "push",
+        "register",
+        "score",
+        "solve",
+        "stream",
+        "train",
+        "validate",
+        "verify",
+    ],
 )
 def test_a_public_function_shows_a_snippet(name: str) -> None:
     assert ">>> " in (getattr(synthbench, name).__doc__ or "")

@@ -68,6 +68,11 @@ def test_every_public_name_resolves_and_none_is_an_accident() -> None:
         synthbench.genrate  # noqa: B018
 
 
+def test_no_module_hides_a_public_name() -> None:
+    modules = {module.name for module in pkgutil.iter_modules(synthbench.__path__)}
+    assert modules & set(synthbench.__all__) == set()
+
+
 def test_a_star_import_gives_just_the_public_names() -> None:
     names: dict[str, object] = {}
     exec("from synthbench import *", names)
@@ -113,6 +118,15 @@ def test_a_public_function_says_what_it_takes_returns_and_raises(name: str) -> N
     assert documented(text, "Args") == list(signature.parameters)
     assert re.search(r"^Returns:\n    \S", text, re.MULTILINE)
     assert documented(text, "Raises") or not signature.parameters
+
+
+def test_an_argument_has_one_default_and_the_dataset_directory_one_name() -> None:
+    signatures = {name: inspect.signature(PUBLIC[name]).parameters for name in FUNCTIONS}  # type: ignore[arg-type]
+    bars = [one["progress"].default for one in signatures.values() if "progress" in one]
+    assert bars == [True] * 7
+    for name in ("audit", "evaluate", "export", "push", "verify"):
+        assert next(iter(signatures[name])) == "dataset"
+    assert all("dataset" in signatures[name] for name in ("train", "validate"))
 
 
 @pytest.mark.parametrize("name", list(PUBLIC))

@@ -36,7 +36,7 @@ class Unfinished(synthbench.Task):
         (lambda: synthbench.register(synthbench.Task), UsageError, "Task is no whole task"),
         (lambda: synthbench.register(Unfinished), UsageError, "lacks columns, propose, render"),
         (lambda: synthbench.register(Path), UsageError, "expected a subclass of synthbench.Task"),
-        (lambda: synthbench.Dataset.open(__file__), DatasetError, "it is a file"),
+        (lambda: synthbench.DatasetDirectory.open(__file__), DatasetError, "it is a file"),
         (lambda: synthbench.evaluate([ROW], [7]), UsageError, "give task=NAME"),
     ],
 )
@@ -57,6 +57,6 @@ def test_a_mistake_is_an_error_that_says_what_was_got_and_what_is_allowed(
 
 def test_the_name_of_one_column_is_no_list_of_columns(tmp_path: Path) -> None:
     synthbench.generate("parity", out=tmp_path / "made", preset="small", workers=1)
-    rows = synthbench.Dataset.open(tmp_path / "made").rows("default", "test", "text")
+    rows = synthbench.DatasetDirectory.open(tmp_path / "made").rows("default", "test", "text")
     with pytest.raises(UsageError, match="Columns 'text': expected a list of names"):
         next(rows)

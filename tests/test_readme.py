@@ -36,7 +36,7 @@ def test_the_python_runs_and_the_commands_after_it(
     assert "accuracy" in capsys.readouterr().out
     assert len(scope["batch"]["id"]) == 512  # type: ignore[index]
 
-    rows = synthbench.Dataset.open("listops").rows("default", "test", ["id"])
+    rows = synthbench.DatasetDirectory.open("listops").rows("default", "test", ["id"])
     lines = (json.dumps({"id": row["id"], "prediction": "3"}) for row in rows)
     Path("predictions.jsonl").write_text("\n".join(lines), encoding="utf-8")
     (shown,) = re.findall(r"^```\n(synthbench list.*?)^```", README, re.DOTALL | re.MULTILINE)

@@ -238,7 +238,7 @@ def addition(tmp_path: Path) -> Path:
 def test_a_task_from_outside_is_generated_with_any_number_of_workers(
     addition: Path, tmp_path: Path
 ) -> None:
-    manifest = synthbench.Dataset.open(addition).manifest
+    manifest = synthbench.DatasetDirectory.open(addition).manifest
     splits = manifest.variants["default"]
     assert {name: split.rows for name, split in splits.items()} == {
         "train": 2_000,

@@ -10,7 +10,7 @@ import dataclasses
 import importlib.util
 import math
 from collections.abc import Mapping
-from pathlib import Path
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from synthbench.auditing.balance import count_values
@@ -23,7 +23,7 @@ from synthbench.auditing.sections import show_variant
 from synthbench.auditing.shortcuts import choose_shortcuts
 from synthbench.auditing.statistics import NEAR
 from synthbench.auditing.variant import AuditedVariant
-from synthbench.dataset.dataset import Dataset
+from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import SynthbenchError
 from synthbench.progress import Bar, progress_bar
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
@@ -103,16 +103,16 @@ def need_packages(purpose: str, packages: Mapping[str, str]) -> None:
 
 
 def audit(
-    directory: str | Path,
+    dataset: str | PathLike[str],
     *,
     variant: str | None = None,
     source_dir: SourceDir | None = None,
-    progress: bool = False,
+    progress: bool = True,
 ) -> Audit:
     """Look for ways to answer a dataset's rows without solving its task.
 
     Args:
-        directory: the dataset directory.
+        dataset: the dataset directory.
         variant: the variant; default: all variants of the dataset.
         source_dir: where source images lie, as in `generate`.
         progress: show a bar on standard error, if that is a terminal.
@@ -135,11 +135,10 @@ def audit(
     """
     need_packages("An audit", {"sklearn": "scikit-learn"})
     with use_source_dir(source_dir):
-        return _audit(directory, variant, progress)
+        return _audit(DatasetDirectory.open(dataset), variant, progress)
 
 
-def _audit(directory: str | Path, variant: str | None, progress: bool) -> Audit:
-    dataset = Dataset.open(directory)
+def _audit(dataset: DatasetDirectory, variant: str | None, progress: bool) -> Audit:
     names = list(dataset.manifest.variants) if variant is None else [dataset.variant(variant)]
     manifest = dataset.manifest
     splits = sum(len(manifest.variants[name]) for name in names)
@@ -148,7 +147,7 @@ def _audit(directory: str | Path, variant: str | None, progress: bool) -> Audit:
     return Audit(manifest.task, manifest.seed, manifest.parameters, __version__, variants)
 
 
-def _audit_variant(dataset: Dataset, variant: str, bar: Bar) -> VariantAudit:
+def _audit_variant(dataset: DatasetDirectory, variant: str, bar: Bar) -> VariantAudit:
     subject = AuditedVariant.open(dataset, variant)
     scans = {}
     for name in subject.splits:

@@ -16,7 +16,7 @@ from synthbench.auditing.figures import BarChart, Mark, ScoreChart
 from synthbench.auditing.leaks import OverstatedDifficulty
 from synthbench.auditing.results import VariantAudit
 from synthbench.auditing.scoring import Reference, Score, ShortcutScore
-from synthbench.auditing.statistics import NEAR, Estimate, progress_from_chance
+from synthbench.auditing.statistics import NEAR, Estimate, is_better, is_near
 from synthbench.text import Table, items, stack, styled
 
 if TYPE_CHECKING:
@@ -275,11 +275,10 @@ def _marked(score: Score | None, metric: str, reference: Reference, interval: bo
 def _sign(score: Score, metric: str, reference: Reference) -> str:
     if metric not in reference.chance or metric not in reference.solution:
         return ""
-    chance, solution = reference.chance[metric], reference.solution[metric]
-    progress = progress_from_chance(score.figures[metric], chance, solution)
-    if score.near and progress >= NEAR:
+    compared = score.figures[metric], reference.chance[metric], reference.solution[metric]
+    if score.near and is_near(*compared):
         return SOLVES
-    return BETTER if progress > 0 else ""
+    return BETTER if is_better(*compared) else ""
 
 
 # Leaks.

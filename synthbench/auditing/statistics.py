@@ -1,8 +1,9 @@
-"""Means with their intervals, and the definition of *near solving* that the whole audit uses.
+"""Means with their intervals, and what *better than chance* and *near solving* mean in an audit.
 
-A shortcut comes near solving if it covers at least three quarters of the way from the score of
-chance to the score of the reference solver. To rule out luck, the whole 95% interval must lie that
-far from chance, so the end that is nearer to chance decides.
+A shortcut is better than chance if its whole 95% interval is. It comes near solving if it covers at
+least three quarters of the way from the score of chance to the score of the reference solver. To
+rule out luck, the whole interval must lie that far from chance, so the end that is nearer to chance
+decides.
 """
 
 from __future__ import annotations
@@ -68,6 +69,11 @@ def progress_from_chance(found: Estimate, chance: float, solution: float) -> flo
         return math.nan
     nearer = found.low if solution > chance else found.high
     return min((nearer - chance) / (solution - chance), 1.0)
+
+
+def is_better(found: Estimate, chance: float, solution: float) -> bool:
+    """Whether an estimate is surely better than chance, as the module defines it."""
+    return progress_from_chance(found, chance, solution) > 0
 
 
 def is_near(found: Estimate, chance: float, solution: float) -> bool:

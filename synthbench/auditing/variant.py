@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pyarrow as pa
 
-from synthbench.dataset.dataset import Dataset
+from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.features import is_image, label_names
 from synthbench.tasks.audit_spec import AuditSpec, Columns, Levels
 from synthbench.tasks.base import Task
@@ -33,13 +33,13 @@ class AuditedVariant:
         levels: the groups of rows that are also scored by themselves.
     """
 
-    dataset: Dataset
+    dataset: DatasetDirectory
     task: Task
     spec: AuditSpec
     levels: Levels
 
     @classmethod
-    def open(cls, dataset: Dataset, variant: str) -> AuditedVariant:
+    def open(cls, dataset: DatasetDirectory, variant: str) -> AuditedVariant:
         """A variant that the dataset has."""
         task = dataset.make_task(variant)
         spec = audit_spec_of(task)

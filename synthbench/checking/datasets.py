@@ -16,7 +16,7 @@ from pathlib import Path
 
 from synthbench import registry
 from synthbench.checking.rows import Problems
-from synthbench.dataset.dataset import Dataset, Manifest
+from synthbench.dataset.dataset import DatasetDirectory, Manifest
 from synthbench.generation.generate import generate
 from synthbench.sampling.plan import Plan, make_plan
 from synthbench.tasks.base import Split, Task
@@ -120,7 +120,7 @@ def check_two_workers(made: SmallDataset) -> Problems:
 def check_full(made: SmallDataset) -> Problems:
     """Every bucket has the rows that were planned for it."""
     problems = []
-    task, dataset = made.task, Dataset(made.first, made.manifest)
+    task, dataset = made.task, DatasetDirectory(made.first, made.manifest)
     for split in task.splits:
         found: collections.Counter[int] = collections.Counter()
         for batch in dataset.batches(task.variant, split.name):
@@ -139,7 +139,7 @@ def check_full(made: SmallDataset) -> Problems:
 
 def check_distinct(made: SmallDataset) -> Problems:
     """No row comes twice."""
-    dataset = Dataset(made.first, made.manifest)
+    dataset = DatasetDirectory(made.first, made.manifest)
     ids: collections.Counter[str] = collections.Counter()
     for split in made.task.splits:
         for row in dataset.rows(made.task.variant, split.name, ["id"]):

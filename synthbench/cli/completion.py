@@ -63,7 +63,7 @@ def variants(context: click.Context, parameter: click.Parameter, begun: str) -> 
 
 def models(context: click.Context, parameter: click.Parameter, begun: str) -> list[str]:
     """Offer the models that have a recipe for the task that stands before."""
-    from synthbench.train.recipes import STUDIES
+    from synthbench.training.recipes import STUDIES
 
     task = _task(context)
     recipes = [recipe for study in STUDIES if study.task == task for recipe in study.recipes]

@@ -11,7 +11,7 @@ from synthbench.cli import completion
 from synthbench.cli.options import (
     WithExamples,
     choice_option,
-    directory_argument,
+    dataset_argument,
     json_option,
     show,
     show_json,
@@ -21,14 +21,14 @@ from synthbench.cli.options import (
 
 
 @click.command(cls=WithExamples, epilog="synthbench verify listops")
-@directory_argument
+@dataset_argument
 @click.option("--fast", is_flag=True, help="Do not make the dataset again.")
 @click.option("--workers", type=int, metavar="N", help="At most 256. Default: the usable cores.")
 @source_option
 @json_option
 @click.option("--quiet", is_flag=True, help="No bar.")
 def verify(
-    directory: str,
+    dataset: str,
     fast: bool,
     workers: int | None,
     source_dir: Sequence[str],
@@ -38,16 +38,13 @@ def verify(
     """Check every row of DIR, then make the dataset again and compare."""
     from synthbench.verification.verify import verify as check
 
-    report = check(directory, fast=fast, workers=workers, source_dir=source_dir, progress=not quiet)
-    if as_json:
-        show_json(report.to_dict())
-    else:
-        show(report)
+    report = check(dataset, fast=fast, workers=workers, source_dir=source_dir, progress=not quiet)
+    show_json(report.to_dict()) if as_json else show(report)
     return 0 if report.ok else 1
 
 
 @click.command(cls=WithExamples, epilog="synthbench audit listops --out audited")
-@directory_argument
+@dataset_argument
 @click.option("--variant", metavar="V", help="Default: every variant that is there.")
 @click.option("--out", metavar="REPORT_DIR", help="Where audit.html and audit.json go.")
 @source_option
@@ -55,7 +52,7 @@ def verify(
 @json_option
 @click.option("--quiet", is_flag=True, help="No bar.")
 def audit(
-    directory: str,
+    dataset: str,
     variant: str | None,
     out: str | None,
     source_dir: Sequence[str],
@@ -68,7 +65,7 @@ def audit(
     from synthbench.auditing.page import report_directory, write_report
 
     report = None if out is None else report_directory(out, overwrite)
-    found = look(directory, variant=variant, source_dir=source_dir, progress=not quiet)
+    found = look(dataset, variant=variant, source_dir=source_dir, progress=not quiet)
     if report is not None:
         write_report(found, report)
     show_json(found.to_dict()) if as_json else show(found)
@@ -82,14 +79,14 @@ def audit(
     synthbench evaluate listops predictions.jsonl --read text
     """,
 )
-@directory_argument
+@dataset_argument
 @click.argument("predictions", shell_complete=completion.files)
 @click.option("--split", metavar="S", help="Default: every split that has predictions.")
 @variant_option
 @source_option
 @choice_option("--read", "value", "text")
 @json_option
-def evaluate(directory: str, predictions: str, as_json: bool, **chosen: Any) -> None:
+def evaluate(dataset: str, predictions: str, as_json: bool, **chosen: Any) -> None:
     """Score PREDICTIONS on the dataset in DIR.
 
     PREDICTIONS is a .jsonl, .json, .csv, .tsv (each also with .gz) or .parquet
@@ -99,7 +96,7 @@ def evaluate(directory: str, predictions: str, as_json: bool, **chosen: Any) -> 
     """
     from synthbench.evaluation.evaluate import evaluate as judge
 
-    report = judge(directory, predictions, **chosen)
+    report = judge(dataset, predictions, **chosen)
     if report.warning:
         click.echo(f"Warning: {report.warning}", err=True)
     show_json(report.to_dict()) if as_json else show(report)

@@ -86,9 +86,7 @@ def choice_option(name: str, *words: str) -> Callable[[Callable[..., Any]], Call
 
 
 task_argument = click.argument("task", shell_complete=completion.tasks)
-directory_argument = click.argument(
-    "directory", metavar="DIR", shell_complete=completion.directories
-)
+dataset_argument = click.argument("dataset", metavar="DIR", shell_complete=completion.directories)
 variant_option = click.option(
     "--variant",
     metavar="V",

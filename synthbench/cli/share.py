@@ -9,7 +9,7 @@ import click
 from synthbench.cli import completion
 from synthbench.cli.options import (
     WithExamples,
-    directory_argument,
+    dataset_argument,
     show,
     source_option,
     variants_option,
@@ -24,7 +24,7 @@ from synthbench.text import Table, printable
     synthbench export listops --to lm-eval --split test --out harness
     """,
 )
-@directory_argument
+@dataset_argument
 @click.option(
     "--to",
     required=True,
@@ -39,7 +39,7 @@ from synthbench.text import Table, printable
 @click.option("--overwrite", is_flag=True, help="Replace an earlier export.")
 @click.option("--quiet", is_flag=True, help="No bar and no summary.")
 def export(
-    directory: str,
+    dataset: str,
     to: str,
     out: str,
     variants: Sequence[str],
@@ -52,7 +52,7 @@ def export(
     from synthbench.sharing import export as exporting
 
     sizes = exporting.export(
-        directory,
+        dataset,
         to,
         out,
         variants=variants,
@@ -63,7 +63,7 @@ def export(
     )
     if not quiet:
         rows = [(file, f"{size:,}") for file, size in sizes.items()]
-        done = printable(f"{directory} as {to}: {out}")  # one line, whatever their names
+        done = printable(f"{dataset} as {to}: {out}")  # one line, whatever their names
         show(Table(("file", "bytes"), rows, right=(1,)), done)
 
 
@@ -74,7 +74,7 @@ def export(
     synthbench push listops USER/listops --private
     """,
 )
-@directory_argument
+@dataset_argument
 @click.argument("repo_id", metavar="REPO_ID")
 @click.option("--private", is_flag=True, help="If the repository has to be made.")
 @click.option("--revision", metavar="BRANCH", help="Default: the main branch.")
@@ -82,7 +82,7 @@ def export(
 @source_option
 @click.option("--quiet", is_flag=True, help="No bar and no summary.")
 def push(
-    directory: str,
+    dataset: str,
     repo_id: str,
     private: bool,
     revision: str | None,
@@ -97,7 +97,7 @@ def push(
     from synthbench.sharing import push as pushing
 
     pushed = pushing.push(
-        directory,
+        dataset,
         repo_id,
         private=private,
         revision=revision,

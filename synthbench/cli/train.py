@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,7 +21,7 @@ from synthbench.cli.options import (
     variant_option,
     variants_option,
 )
-from synthbench.errors import SynthbenchError, UsageError
+from synthbench.errors import UsageError
 from synthbench.text import Table
 
 profile_option = choice_option("--profile", "cpu", "paper")
@@ -53,7 +52,7 @@ stream_option = click.option(
 @profile_option
 @click.option("--study", default="main", show_default=True, metavar="NAME", help="Or an ablation.")
 @variant_option
-@click.option("--data", metavar="DIR", help="A dataset; made there if there is none yet.")
+@click.option("--dataset", metavar="DIR", help="A dataset; made there if there is none yet.")
 @seed_option
 @click.option("--recipe", "recipe", multiple=True, metavar="KEY=VALUE", help="Such as steps=500.")
 @click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="Of the model.")
@@ -85,14 +84,13 @@ def train(
 ) -> None:
     """Train a model on TASK and evaluate it on every split."""
     if model is None:
-        from synthbench.train.recipes import find_study
+        from synthbench.training.recipes import find_study
 
         study = find_study(task, chosen["profile"], chosen["study"])
         names = ", ".join(one.name for one in study.recipes)
         raise UsageError(f"Missing option '--model'; allowed for {task}: {names}.")
-    need_torch("train")
-    from synthbench.train.training import summary
-    from synthbench.train.training import train as run
+    from synthbench.training.train import summary
+    from synthbench.training.train import train as run
 
     result = run(
         task,
@@ -129,7 +127,7 @@ def train(
 @variants_option
 @click.option("--seeds", type=int, metavar="N", help="Default: as many as the study asks for.")
 @click.option("--out", metavar="DIR", help="Default: TASK-validation.")
-@click.option("--data", metavar="DIR", help="A dataset; made there if there is none yet.")
+@click.option("--dataset", metavar="DIR", help="A dataset; made there if there is none yet.")
 @stream_option
 @device_option
 @precision_option
@@ -144,9 +142,8 @@ def validate(
     task: str, models: Sequence[str], variants: Sequence[str], quiet: bool, **chosen: Any
 ) -> None:
     """Train baselines and solutions of TASK; set the paper's beside."""
-    need_torch("validate")
-    from synthbench.train.comparison import comparison_table
-    from synthbench.train.validation import validate as run
+    from synthbench.training.comparison import comparison_table
+    from synthbench.training.validate import validate as run
 
     comparison = run(task, models=models, variants=variants, progress=not quiet, **chosen)
     if not quiet:
@@ -165,23 +162,15 @@ def validate(
 @click.option("--split", metavar="S", help="Default: the last one, the hardest.")
 @click.option("--row", type=int, default=0, show_default=True, help="Whose maps are drawn.")
 @click.option("--out", metavar="DIR", help="Default: RUN/figures.")
-@click.option("--data", metavar="DIR", help="The run's dataset, if it has moved.")
+@click.option("--dataset", metavar="DIR", help="The run's dataset, if it has moved.")
 @source_option
 def figures(run: str, **chosen: Any) -> None:
     """Draw curves, attention, gates and probes of a finished RUN."""
+    from synthbench.training import need_torch
+
     need_torch("figures")
-    from synthbench.train.figures import draw_figures
+    from synthbench.training.figures import draw_figures
 
     drawn = draw_figures(run, **chosen)
     lines = [(one.name, str(one.file) if one.file else f"none: {one.reason}") for one in drawn]
     show(Table(("figure", "file"), lines))
-
-
-def need_torch(command: str) -> None:
-    """Make sure that PyTorch is installed.
-
-    Raises:
-        SynthbenchError: it is not.
-    """
-    if importlib.util.find_spec("torch") is None:
-        raise SynthbenchError(f"{command!r} needs PyTorch: pip install 'synthbench[train]'.")

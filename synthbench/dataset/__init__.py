@@ -1,5 +1,5 @@
 """A dataset directory: its manifest, shards and card, how it is read and how it is published."""
 
-from synthbench.dataset.dataset import Dataset, Manifest
+from synthbench.dataset.dataset import DatasetDirectory, Manifest
 
-__all__ = ["Dataset", "Manifest"]
+__all__ = ["DatasetDirectory", "Manifest"]

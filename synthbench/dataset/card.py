@@ -23,7 +23,7 @@ from synthbench.dataset.card_sections import (
     setting,
     splits_table,
 )
-from synthbench.dataset.dataset import Dataset, Manifest, columns_of
+from synthbench.dataset.dataset import DatasetDirectory, Manifest, columns_of
 from synthbench.dataset.staging import write_text
 from synthbench.features import card_features, is_image
 from synthbench.tasks.base import Task
@@ -51,13 +51,13 @@ def write_card(directory: Path, manifest: Manifest, tasks: Sequence[Task]) -> No
     front = yaml.safe_dump(
         _front_matter(manifest, tasks), sort_keys=False, allow_unicode=True, width=100
     )
-    dataset = Dataset(directory, manifest)
+    dataset = DatasetDirectory(directory, manifest)
     sheets = _draw_sheets(dataset, tasks)
     text = f"---\n{front}---\n\n{_body(dataset, tasks, sheets)}"
     write_text(directory / "README.md", text)
 
 
-def _draw_sheets(dataset: Dataset, tasks: Sequence[Task]) -> dict[str, str]:
+def _draw_sheets(dataset: DatasetDirectory, tasks: Sequence[Task]) -> dict[str, str]:
     """Pictures of each variant's first rows: their files by variant; none without Pillow."""
     sheets: dict[str, str] = {}
     for task in tasks:
@@ -150,7 +150,7 @@ def dataset_info(manifest: Manifest, task: Task) -> dict[str, Any]:
     }
 
 
-def _body(dataset: Dataset, tasks: Sequence[Task], sheets: Mapping[str, str]) -> str:
+def _body(dataset: DatasetDirectory, tasks: Sequence[Task], sheets: Mapping[str, str]) -> str:
     first, manifest = tasks[0], dataset.manifest
     parts = [f"# {first.title}", prose(first).strip(), "## Splits"]
     for task in tasks:

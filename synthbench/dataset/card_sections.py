@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from synthbench.dataset.dataset import Dataset, Manifest, SplitRecord, columns_of
+from synthbench.dataset.dataset import DatasetDirectory, Manifest, SplitRecord, columns_of
 from synthbench.features import Feature, is_image, label_names
 from synthbench.tasks.base import Task
 from synthbench.tasks.images.licences import Origin
@@ -111,7 +111,7 @@ def setting(value: Any) -> str:
 # Rows.
 
 
-def first_rows(dataset: Dataset, task: Task) -> str:
+def first_rows(dataset: DatasetDirectory, task: Task) -> str:
     """The first rows of each split of a variant; images are left to the contact sheet."""
     features = {name: one for name, one in columns_of(task).items() if not is_image(one)}
     lines = []

@@ -193,8 +193,11 @@ def columns_of(task: Task) -> Features:
 _Identity = tuple[int, int, int]
 
 
-class Dataset:
-    """A dataset directory; `Dataset.open` opens one.
+class DatasetDirectory:
+    """A dataset on disk, with all its variants; `DatasetDirectory.open` opens one.
+
+    It reads the manifest and streams rows. A `datasets.Dataset` of the rows comes from
+    `datasets.load_dataset(DIRECTORY)` or `synthbench.load_dataset`.
 
     Attributes:
         path: the directory.
@@ -204,7 +207,7 @@ class Dataset:
     Example:
         >>> import synthbench
         >>> manifest = synthbench.generate("parity", preset="small")
-        >>> dataset = synthbench.Dataset.open("parity")
+        >>> dataset = synthbench.DatasetDirectory.open("parity")
         >>> dataset.split("default", "test").rows
         102
         >>> [len(batch) for batch in dataset.batches("default", "test", batch_rows=60)]
@@ -222,7 +225,7 @@ class Dataset:
         self._identity: _Identity | None = None
 
     @classmethod
-    def open(cls, path: str | PathLike[str]) -> Dataset:
+    def open(cls, dataset: str | PathLike[str]) -> DatasetDirectory:
         """Open a directory; only its manifest is read, and nothing is changed.
 
         If `generate --overwrite` replaces the directory later, reading on is an error: rows of two
@@ -234,10 +237,10 @@ class Dataset:
                 nothing lies at the path at all, it is a `MissingPathError`.
             UsageError: the path is too long, or has a character that no path can have.
         """
-        path = usable_path("Dataset", path)
+        path = usable_path("Dataset", dataset)
         identity = _identify(path / MANIFEST)
         try:
-            dataset = cls(path, _read_manifest(path), trusted=False)
+            opened = cls(path, _read_manifest(path), trusted=False)
         except DatasetError:
             # In this order: the replacement may be done between the two questions.
             if is_being_replaced(path):
@@ -247,8 +250,8 @@ class Dataset:
             raise
         if identity is None or _identify(path / MANIFEST) != identity:
             raise _replaced(path)
-        dataset._identity = identity
-        return dataset
+        opened._identity = identity
+        return opened
 
     @contextlib.contextmanager
     def unreplaced(self) -> Iterator[None]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from synthbench.dataset import places
-from synthbench.dataset.dataset import MANIFEST, Dataset
+from synthbench.dataset.dataset import MANIFEST, DatasetDirectory
 from synthbench.dataset.files import read_regular, why_unreadable
 from synthbench.dataset.forms import read_json
 from synthbench.engine.signals import defer_signals
@@ -40,7 +40,7 @@ _NO_ROOM = {
 _LARGEST_NOTE = 1 << 26
 
 
-def finished(path: Path) -> Dataset | None:
+def finished(path: Path) -> DatasetDirectory | None:
     """The finished dataset at a place, None where there is nothing yet; changes nothing.
 
     Raises:
@@ -49,7 +49,7 @@ def finished(path: Path) -> Dataset | None:
             run moved aside.
     """
     if places.is_being_replaced(path):
-        return Dataset.open(path)  # whose error says where the dataset lies
+        return DatasetDirectory.open(path)  # whose error says where the dataset lies
     if not path.exists() and not path.is_symlink():
         return None
     if not path.is_dir():
@@ -61,7 +61,7 @@ def finished(path: Path) -> Dataset | None:
             f"Output {str(path)!r} holds something else (no {MANIFEST}); "
             "name a directory that is empty or not there yet."
         )
-    return Dataset.open(path)
+    return DatasetDirectory.open(path)
 
 
 def repair(target: Path) -> None:
@@ -122,9 +122,9 @@ class Staging:
             with contextlib.suppress(OSError):  # the next run removes what is left
                 places.remove(self._place)
 
-    def _made(self) -> Dataset:
+    def _made(self) -> DatasetDirectory:
         try:
-            return Dataset.open(self.path)
+            return DatasetDirectory.open(self.path)
         except MissingPathError:  # which would say that the command is wrong
             raise self._removed() from None
 
@@ -319,7 +319,9 @@ def write_failure(path: Path, error: OSError) -> SynthbenchError:
     )
 
 
-def check_whole(dataset: Dataset, remedy: str = "make the dataset again with --overwrite") -> None:
+def check_whole(
+    dataset: DatasetDirectory, remedy: str = "make the dataset again with --overwrite"
+) -> None:
     """Make sure that every shard of a finished dataset is there with its size.
 
     Raises:

@@ -28,7 +28,7 @@ READINGS = (VALUE, TEXT)
 
 
 def evaluate(
-    data: Any,
+    dataset: Any,
     predictions: Any,
     *,
     task: str | Task | None = None,
@@ -46,7 +46,7 @@ def evaluate(
     score over all rows, and over those whose prediction could be read.
 
     Args:
-        data: a dataset directory; rows as a `datasets.Dataset` or a sequence of dicts; or a
+        dataset: a dataset directory; rows as a `datasets.Dataset` or a sequence of dicts; or a
             mapping of split names to such rows, such as a `datasets.DatasetDict`.
         predictions: `{id: prediction}`, a sequence or an array in the order of one split's rows,
             a pandas Series, a table with `id` and `prediction`, an array (rows, classes) of
@@ -81,7 +81,7 @@ def evaluate(
     if read not in READINGS:
         raise unknown_name("way to read predictions", read, READINGS)
     with use_source_dir(source_dir):
-        source = open_rows(data, task, variant, split, parameters, seed)
+        source = open_rows(dataset, task, variant, split, parameters, seed)
         classes = label_names(source.task.columns.get(LABEL, {}))
         given = read_predictions(predictions, split, None if classes is None else len(classes))
         names = [split] if split is not None else _predicted_splits(source, given)

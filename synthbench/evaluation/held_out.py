@@ -69,6 +69,6 @@ def _inputs(task: Task, text_or_row: Any) -> dict[str, pa.Array]:
     if not isinstance(row, Mapping):
         row = {task.inputs[0]: row}
     row = {name: row[name] for name in task.inputs}
-    if isinstance(task, TextTask):
+    if isinstance(task, TextTask) and isinstance(row["text"], str):
         row["text"] = task.separator.join(row["text"].split())
     return {name: pa.array([row[name]], arrow_type(task.columns[name])) for name in task.inputs}

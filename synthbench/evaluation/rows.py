@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from synthbench.dataset.dataset import Dataset
+from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import DatasetError, UsageError, unknown_name
 from synthbench.registry import make_task
 from synthbench.tasks.base import Parameters, Task
@@ -93,7 +93,7 @@ def open_rows(
 class _Directory(RowSource):
     """The rows of one variant of a dataset directory."""
 
-    dataset: Dataset
+    dataset: DatasetDirectory
 
     def columns(self, split: str) -> Sequence[str]:
         return ["id", *self.task.columns]
@@ -111,7 +111,7 @@ class _Directory(RowSource):
 
 
 def _open_directory(path: str, variant: str | None, split: str | None) -> RowSource:
-    dataset = Dataset.open(path)
+    dataset = DatasetDirectory.open(path)
     variant = dataset.variant(variant)
     if split is not None:
         dataset.split(variant, split)

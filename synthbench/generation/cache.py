@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import filelock
 
-from synthbench.dataset.dataset import Dataset
+from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.staging import check_whole, finished
 from synthbench.errors import DatasetError
 from synthbench.features import is_image
@@ -91,7 +91,7 @@ def load_dataset(
 
 
 def open_with_datasets(
-    dataset: Dataset, variant: str, split: str | None = None
+    dataset: DatasetDirectory, variant: str, split: str | None = None
 ) -> datasets.Dataset | datasets.DatasetDict:
     """One variant of a dataset directory, as `datasets` opens it.
 
@@ -118,7 +118,7 @@ def open_with_datasets(
     return opened
 
 
-def cached_dataset(task: Task, preset: str, rows: Mapping[str, int] | None) -> Dataset:
+def cached_dataset(task: Task, preset: str, rows: Mapping[str, int] | None) -> DatasetDirectory:
     """The dataset of a request, made if it is not there yet or not whole."""
     request = _request(task, preset, rows)
     name = f"{task.name}-{hashlib.sha256(_canonical(request)).hexdigest()[:32]}"
@@ -140,10 +140,10 @@ def cached_dataset(task: Task, preset: str, rows: Mapping[str, int] | None) -> D
             parameters=task.parameters.to_dict(),
             overwrite=True,  # only a broken entry, or an interrupted run, can lie there
         )
-    return Dataset.open(target)
+    return DatasetDirectory.open(target)
 
 
-def _whole(target: Path) -> Dataset | None:
+def _whole(target: Path) -> DatasetDirectory | None:
     """The dataset at a place, None if there is none or a file of it is missing."""
     try:
         if (dataset := finished(target)) is not None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from synthbench.dataset.card import write_card
-from synthbench.dataset.dataset import MANIFEST, Dataset, Manifest, SplitRecord
+from synthbench.dataset.dataset import MANIFEST, DatasetDirectory, Manifest, SplitRecord
 from synthbench.dataset.staging import (
     Staging,
     check_whole,
@@ -219,7 +219,7 @@ def run_all(request: Request) -> Iterator[Outcome]:
         raise SynthbenchError("Not all tasks could be made. " + " ".join(failed))
 
 
-def _check_same(there: Dataset, command: dict[str, Any]) -> None:
+def _check_same(there: DatasetDirectory, command: dict[str, Any]) -> None:
     manifest = there.manifest
     made = {
         "task": manifest.task,

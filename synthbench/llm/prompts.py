@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from synthbench.dataset.dataset import Dataset
+from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import UsageError, check_whole_number
 from synthbench.evaluation.final_answer import LABEL, answer_writer
 from synthbench.features import is_image
@@ -88,7 +88,7 @@ def open_task(
     rows: Mapping[str, int] | None,
     preset: str,
     parameters: Mapping[str, Any],
-) -> tuple[Task, Dataset]:
+) -> tuple[Task, DatasetDirectory]:
     """A task whose rows can be asked, with its dataset; arguments as in `prompts`."""
     if limit is not None:
         check_whole_number("Limit", limit, least=1)
@@ -106,7 +106,7 @@ def choose_task(
     seed: int,
     parameters: Mapping[str, Any],
     rows: Mapping[str, int] | None = None,
-) -> tuple[Task, Dataset | None]:
+) -> tuple[Task, DatasetDirectory | None]:
     """A task whose rows can be asked, by its name or the directory of a dataset, which it returns.
 
     Raises:
@@ -123,7 +123,7 @@ def choose_task(
                     f"{name}={given!r}: {str(task)!r} is not a task ({', '.join(list_tasks())}), "
                     "and a dataset directory says it itself; leave it out."
                 )
-        dataset = Dataset.open(Path(task))
+        dataset = DatasetDirectory.open(Path(task))
         made = dataset.make_task(dataset.variant(variant))
     check_askable(made)
     return made, dataset

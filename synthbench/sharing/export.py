@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from synthbench.dataset.dataset import Dataset
+from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.files import usable_path
 from synthbench.dataset.staging import check_whole, write_json
 from synthbench.errors import SynthbenchError, UsageError, unknown_name
@@ -53,7 +53,7 @@ FORMATS = {
 
 
 def export(
-    directory: str | PathLike[str],
+    dataset: str | PathLike[str],
     to: str,
     out: str | PathLike[str],
     *,
@@ -61,20 +61,20 @@ def export(
     splits: Sequence[str] | None = None,
     source_dir: SourceDir | None = None,
     overwrite: bool = False,
-    progress: bool = False,
+    progress: bool = True,
 ) -> dict[str, int]:
     """Write a dataset in the form of another tool, beside its place, and then rename it.
 
     Args:
-        directory: the dataset directory.
+        dataset: the dataset directory.
         to: `jsonl`, `chat`, `tsv`, `lm-eval`, `torch` or `croissant`; the module of each describes
             what it writes.
-        out: the directory to write, or the file `croissant` writes, which must lie in `directory`.
+        out: the directory to write, or the file `croissant` writes, which must lie in `dataset`.
         variants: default: all that are there.
         splits: default: all, but for `lm-eval` test alone.
         source_dir: where source images lie, as in `generate`.
         overwrite: whether an earlier export there may be replaced.
-        progress: whether to show a bar on a terminal.
+        progress: show a bar on standard error, if that is a terminal.
 
     Returns:
         Bytes of each file that was written, by its path in `out`.
@@ -84,19 +84,26 @@ def export(
             rows, a place that is taken, or source images that are missing.
         DatasetError: the directory holds no whole dataset.
         SynthbenchError: it cannot be written, or a package is missing.
+
+    Example:
+        >>> import synthbench
+        >>> manifest = synthbench.generate("parity", preset="small")
+        >>> sizes = synthbench.export("parity", "jsonl", "exported", splits=["test"])
+        >>> sorted(sizes)
+        ['default/test.jsonl', 'export.json']
     """
     if to not in FORMATS:
         raise unknown_name("format", to, FORMATS)
     form, place = FORMATS[to], usable_path("Output", out)
     with use_source_dir(source_dir):
-        dataset = Dataset.open(directory)
-        tasks = _choose_tasks(dataset, variants, to)
-        names = _choose_splits(dataset, tasks, splits, form)
-        _check_place(place, dataset, form, overwrite)
-        check_whole(dataset)
-        rows = sum(dataset.split(task.variant, name).rows for task in tasks for name in names)
-        with progress_bar(progress, f"export {dataset.manifest.task}", "rows", rows) as bar:
-            parts = [Part(dataset, task, name, bar.update) for task in tasks for name in names]
+        opened = DatasetDirectory.open(dataset)
+        tasks = _choose_tasks(opened, variants, to)
+        names = _choose_splits(opened, tasks, splits, form)
+        _check_place(place, opened, form, overwrite)
+        check_whole(opened)
+        rows = sum(opened.split(task.variant, name).rows for task in tasks for name in names)
+        with progress_bar(progress, f"export {opened.manifest.task}", "rows", rows) as bar:
+            parts = [Part(opened, task, name, bar.update) for task in tasks for name in names]
             try:
                 return _write_beside(parts, place, form, to)
             except OSError as error:
@@ -107,7 +114,7 @@ def export(
                 ) from error
 
 
-def _choose_tasks(dataset: Dataset, variants: Sequence[str] | None, to: str) -> list[Task]:
+def _choose_tasks(dataset: DatasetDirectory, variants: Sequence[str] | None, to: str) -> list[Task]:
     there = list(dataset.manifest.variants)
     chosen = list(dict.fromkeys(map(dataset.variant, variants or there)))
     tasks = [dataset.make_task(name) for name in chosen]
@@ -122,7 +129,7 @@ def _choose_tasks(dataset: Dataset, variants: Sequence[str] | None, to: str) -> 
 
 
 def _choose_splits(
-    dataset: Dataset, tasks: Sequence[Task], splits: Sequence[str] | None, form: Format
+    dataset: DatasetDirectory, tasks: Sequence[Task], splits: Sequence[str] | None, form: Format
 ) -> list[str]:
     there = list(dataset.manifest.variants[tasks[0].variant])
     if not splits:
@@ -133,7 +140,7 @@ def _choose_splits(
     return [name for name in there if name in splits]
 
 
-def _check_place(place: Path, dataset: Dataset, form: Format, overwrite: bool) -> None:
+def _check_place(place: Path, dataset: DatasetDirectory, form: Format, overwrite: bool) -> None:
     """Refuse a place that is taken, or that is not where such a thing belongs."""
     home, name = dataset.path.resolve(), repr(str(place))
     if form.is_file and (place.resolve().parent != home or place.suffix != ".json"):

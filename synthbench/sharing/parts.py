@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pyarrow as pa
 
-from synthbench.dataset.dataset import Dataset, SplitRecord
+from synthbench.dataset.dataset import DatasetDirectory, SplitRecord
 from synthbench.errors import DatasetError
 from synthbench.tasks.base import Task
 
@@ -26,7 +26,7 @@ class Part:
         advance: called with the number of rows whenever some have been read.
     """
 
-    dataset: Dataset
+    dataset: DatasetDirectory
     task: Task
     split: str
     advance: Callable[[int], object]

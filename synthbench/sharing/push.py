@@ -7,10 +7,9 @@ import dataclasses
 import re
 from collections.abc import Iterator
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from synthbench.dataset.dataset import MANIFEST, Dataset
+from synthbench.dataset.dataset import MANIFEST, DatasetDirectory
 from synthbench.dataset.files import regular_file
 from synthbench.dataset.staging import check_whole
 from synthbench.errors import DatasetError, SynthbenchError, UsageError
@@ -80,14 +79,14 @@ def _listed(value: Any) -> str:
 
 
 def push(
-    directory: str | PathLike[str],
+    dataset: str | PathLike[str],
     repo_id: str,
     *,
     private: bool = False,
     revision: str | None = None,
     dry_run: bool = False,
     source_dir: SourceDir | None = None,
-    progress: bool = False,
+    progress: bool = True,
 ) -> Push:
     """Upload a dataset to the Hugging Face Hub; what an older one left there is removed.
 
@@ -95,13 +94,13 @@ def push(
     is the one that `hf auth login` or `HF_TOKEN` has given to `huggingface_hub`.
 
     Args:
-        directory: the dataset directory.
+        dataset: the dataset directory.
         repo_id: `USER/NAME`, or `NAME` for the token's own user. Made if there is none yet.
         private: whether the repository is private, if it has to be made.
         revision: the branch, made if there is none yet; default: the main one.
         dry_run: whether only to look, without network and token.
         source_dir: where source images lie, as in `generate`.
-        progress: whether to show bars on a terminal.
+        progress: show bars on standard error, if that is a terminal.
 
     Returns:
         What went up, or would.
@@ -110,6 +109,13 @@ def push(
         UsageError: no name of a repository or of a branch, or source images that are missing.
         DatasetError: the directory holds no whole dataset, or its card is of another one.
         SynthbenchError: there is no token, or the Hub cannot be reached or refuses.
+
+    Example:
+        >>> import synthbench
+        >>> manifest = synthbench.generate("parity", preset="small")
+        >>> planned = synthbench.push("parity", "someone/parity", dry_run=True)
+        >>> sorted(planned.files)[:2], planned.done
+        (['README.md', 'data/default/test-00000-of-00001.parquet'], False)
     """
     try:
         from huggingface_hub import HfApi
@@ -118,17 +124,17 @@ def push(
             "Pushing needs huggingface_hub: pip install 'synthbench[hub]'."
         ) from None
     _check_names(repo_id, revision)
-    dataset = Dataset.open(Path(directory))
-    check_whole(dataset)
+    opened = DatasetDirectory.open(dataset)
+    check_whole(opened)
     url = f"{HfApi().endpoint}/datasets/{repo_id}"
-    with use_source_dir(source_dir), dataset.unreplaced():
-        card = _read_card(dataset)
-        planned = Push(repo_id, url, private, revision, _files(dataset), card)
+    with use_source_dir(source_dir), opened.unreplaced():
+        card = _read_card(opened)
+        planned = Push(repo_id, url, private, revision, _files(opened), card)
     if dry_run:
         return planned
     try:
-        with _bars(progress), dataset.unreplaced():
-            return _upload(dataset, planned)
+        with _bars(progress), opened.unreplaced():
+            return _upload(opened, planned)
     except SynthbenchError:
         raise
     except Exception as error:  # of many classes, not the same in all versions of the client
@@ -148,7 +154,7 @@ def _check_names(repo_id: str, revision: str | None) -> None:
         raise UsageError(f"Revision {revision!r}: expected the name of a branch.")
 
 
-def _read_card(dataset: Dataset) -> dict[str, Any]:
+def _read_card(dataset: DatasetDirectory) -> dict[str, Any]:
     """The card's front matter, if manifest and card agree with each other."""
     findings = Findings()
     check_card(dataset, make_tasks(dataset, findings), findings)
@@ -158,7 +164,7 @@ def _read_card(dataset: Dataset) -> dict[str, Any]:
     return front
 
 
-def _files(dataset: Dataset) -> dict[str, int]:
+def _files(dataset: DatasetDirectory) -> dict[str, int]:
     """The files that belong to a dataset, with their sizes."""
     names = [CARD, MANIFEST]
     for variant, splits in dataset.manifest.variants.items():
@@ -167,7 +173,7 @@ def _files(dataset: Dataset) -> dict[str, int]:
     return {name: regular_file(dataset.path, name).stat().st_size for name in names}
 
 
-def _upload(dataset: Dataset, planned: Push) -> Push:
+def _upload(dataset: DatasetDirectory, planned: Push) -> Push:
     from huggingface_hub import HfApi, get_token
 
     if get_token() is None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from synthbench.dataset.card import command_line, config, dataset_info
-from synthbench.dataset.dataset import Dataset
+from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.files import read_regular, why_unreadable
 from synthbench.dataset.forms import NOTHING, differences
 from synthbench.errors import DatasetError
@@ -21,7 +21,7 @@ _LARGEST_CARD, _LARGEST_FRONT = 1 << 26, 1 << 20
 _FENCE = "---"
 
 
-def check_card(dataset: Dataset, tasks: Mapping[str, Task], findings: Findings) -> None:
+def check_card(dataset: DatasetDirectory, tasks: Mapping[str, Task], findings: Findings) -> None:
     """Whether the card's front matter and command agree with the manifest.
 
     Args:

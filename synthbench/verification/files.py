@@ -12,7 +12,14 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from synthbench.dataset.dataset import MANIFEST, Dataset, Manifest, Shard, SplitRecord, columns_of
+from synthbench.dataset.dataset import (
+    MANIFEST,
+    DatasetDirectory,
+    Manifest,
+    Shard,
+    SplitRecord,
+    columns_of,
+)
 from synthbench.dataset.files import entries_below, why_unreadable
 from synthbench.dataset.forms import differences, read_json, same
 from synthbench.dataset.parquet import SMALLEST_ROW, open_parquet
@@ -32,7 +39,7 @@ _OVERRIDING = (".huggingface.yaml", "dataset_infos.json")
 # What the manifest says.
 
 
-def make_tasks(dataset: Dataset, findings: Findings) -> dict[str, Task]:
+def make_tasks(dataset: DatasetDirectory, findings: Findings) -> dict[str, Task]:
     """The task of each variant, if the manifest names one; parameters and splits are compared.
 
     Raises:
@@ -106,7 +113,7 @@ def check_tables(
 # What files there are, and what their footers say.
 
 
-def check_unknown_files(dataset: Dataset, findings: Findings) -> None:
+def check_unknown_files(dataset: DatasetDirectory, findings: Findings) -> None:
     """Whether all that lies under `data` is in the manifest, and nothing else directs readers."""
     known = {
         shard.file
@@ -150,7 +157,7 @@ class SplitFiles:
         return sum(row_group.rows for row_group in self.row_groups)
 
 
-def open_variant(dataset: Dataset, task: Task, findings: Findings) -> list[SplitFiles]:
+def open_variant(dataset: DatasetDirectory, task: Task, findings: Findings) -> list[SplitFiles]:
     """The files of a variant's splits, their places, sizes, schemas and rows compared."""
     records = dataset.manifest.variants[task.variant]
     return [
@@ -161,7 +168,7 @@ def open_variant(dataset: Dataset, task: Task, findings: Findings) -> list[Split
 
 
 def _open_split(
-    dataset: Dataset, task: Task, split: Split, record: SplitRecord, findings: Findings
+    dataset: DatasetDirectory, task: Task, split: Split, record: SplitRecord, findings: Findings
 ) -> SplitFiles:
     name = f"{task.variant}/{split.name}"
     count, full = len(record.shards), dataset.manifest.shard_rows

@@ -10,10 +10,11 @@ from __future__ import annotations
 import collections
 import dataclasses
 from collections.abc import Iterable, Iterator
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from synthbench.dataset.dataset import Dataset, columns_of
+from synthbench.dataset.dataset import DatasetDirectory, columns_of
 from synthbench.engine.engine import Asked, Engine, check_workers
 from synthbench.engine.open import open_engine
 from synthbench.progress import Bar, progress_bar
@@ -110,7 +111,7 @@ class VerificationReport:
 
 
 def verify(
-    path: str | Path,
+    dataset: str | PathLike[str],
     *,
     fast: bool = False,
     workers: int | None = None,
@@ -125,7 +126,7 @@ def verify(
     generated again from the manifest. The first row that differs is named.
 
     Args:
-        path: the dataset directory.
+        dataset: the dataset directory.
         fast: leave out making it again; what that leaves unproved is said.
         workers: how many processes check rows, at most 256; default: the usable cores, or 1 in a
             daemonic process. No more are started than there are files and row groups to check.
@@ -149,18 +150,18 @@ def verify(
         >>> manifest = synthbench.generate("parity", preset="small")
         >>> report = synthbench.verify("parity")
         >>> report.ok, report.made_again, report.checked["rows"]
-        (True, True, 202)
+        (True, True, 200)
     """
     check_workers(workers)
-    dataset = Dataset.open(path)
-    manifest, findings, not_proved = dataset.manifest, Findings(), []
-    with use_source_dir(source_dir), dataset.unreplaced():
-        tasks = make_tasks(dataset, findings)
+    opened = DatasetDirectory.open(dataset)
+    manifest, findings, not_proved = opened.manifest, Findings(), []
+    with use_source_dir(source_dir), opened.unreplaced():
+        tasks = make_tasks(opened, findings)
         if len(tasks) == len(manifest.variants):
             check_tables(manifest, tasks, findings, bool(source_dir))
-        check_card(dataset, tasks, findings)
-        check_unknown_files(dataset, findings)
-        variants = {name: open_variant(dataset, task, findings) for name, task in tasks.items()}
+        check_card(opened, tasks, findings)
+        check_unknown_files(opened, findings)
+        variants = {name: open_variant(opened, task, findings) for name, task in tasks.items()}
         splits = [split for variant in variants.values() for split in variant]
         rows = sum(split.rows for split in splits)
         calls = len(splits) + sum(len(split.row_groups) for split in splits)
@@ -173,7 +174,7 @@ def verify(
             open_engine(workers=workers, calls=calls) as engine,
             progress_bar(progress, f"verify {manifest.task}", "rows", total) as bar,
         ):
-            checking = _Checking(dataset.path, engine, findings, bar, check_ids=other is None)
+            checking = _Checking(opened.path, engine, findings, bar, check_ids=other is None)
             for name, task in tasks.items():
                 chunks = checking.rows(task, variants[name])
                 if reason is None:
@@ -189,7 +190,7 @@ def verify(
         "derived values": checking.values,
         "rows made again": checking.made_again,
     }
-    return VerificationReport(dataset.path, manifest.task, findings.texts(), checked, not_proved)
+    return VerificationReport(opened.path, manifest.task, findings.texts(), checked, not_proved)
 
 
 def _other_version(made_by: str) -> str | None:

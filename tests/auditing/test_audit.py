@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from synthbench.dataset.dataset import Dataset
+from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import DatasetError, SynthbenchError, UsageError
 from tests.auditing.planting import (
     accuracy,
@@ -109,7 +109,7 @@ def test_train_is_scored_on_rows_that_nothing_was_fitted_on() -> None:
 def test_a_nearest_row_gives_a_near_copy_away(tmp_path: Path) -> None:
     out = make(tmp_path / "planted")
     with planted_task():
-        train = list(Dataset.open(out).rows("default", "train"))[:400]
+        train = list(DatasetDirectory.open(out).rows("default", "train"))[:400]
 
     def copied(table: pa.Table) -> pa.Table:
         # The letters backwards: another row with the same tokens, and so with the same label.
@@ -146,7 +146,7 @@ def test_a_clean_dataset_leaks_nothing() -> None:
 def test_a_row_that_stands_twice_is_found_in_its_split_and_in_another(tmp_path: Path) -> None:
     out = make(tmp_path / "planted")
     with planted_task():
-        stolen = next(iter(Dataset.open(out).batches("default", "train"))).slice(5, 3)
+        stolen = next(iter(DatasetDirectory.open(out).batches("default", "train"))).slice(5, 3)
 
     def plant(table: pa.Table) -> pa.Table:
         again = pa.Table.from_batches([stolen]).cast(table.schema)
@@ -186,7 +186,7 @@ def test_shared_source_images_are_found_and_a_clean_dataset_has_none(
     found = only(look(out))
     assert all(one.images for one in found.leaks.values())
     assert not any(any(one.shared_images.values()) for one in found.leaks.values())
-    stolen = next(iter(Dataset.open(out).batches("main", "train"))).slice(0, 1)
+    stolen = next(iter(DatasetDirectory.open(out).batches("main", "train"))).slice(0, 1)
 
     def plant(table: pa.Table) -> pa.Table:
         row = pa.Table.from_batches([stolen]).cast(table.schema)

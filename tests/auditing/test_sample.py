@@ -11,7 +11,7 @@ import pytest
 from synthbench.auditing import sample
 from synthbench.auditing.sample import draw_rows, draw_samples
 from synthbench.auditing.variant import AuditedVariant
-from synthbench.dataset.dataset import Dataset
+from synthbench.dataset.dataset import DatasetDirectory
 from tests.auditing.planting import make, planted_task
 
 
@@ -19,7 +19,7 @@ from tests.auditing.planting import make, planted_task
 def subject(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AuditedVariant]:
     out = make(tmp_path_factory.mktemp("sample") / "planted", shard_rows=700)
     with planted_task():
-        yield AuditedVariant.open(Dataset.open(out), "default")
+        yield AuditedVariant.open(DatasetDirectory.open(out), "default")
 
 
 def ids(subject: AuditedVariant, split: str) -> list[str]:
@@ -41,7 +41,7 @@ def test_the_same_rows_are_drawn_whatever_the_shards(
     subject: AuditedVariant, tmp_path: Path
 ) -> None:
     with planted_task():
-        other = AuditedVariant.open(Dataset.open(make(tmp_path / "planted")), "default")
+        other = AuditedVariant.open(DatasetDirectory.open(make(tmp_path / "planted")), "default")
     one, two = (draw_rows(each, "train", 50).columns["id"] for each in (subject, other))
     assert one.equals(two)
 
@@ -61,7 +61,7 @@ def test_rows_to_fit_and_rows_to_score_are_different_rows_of_train(
 def test_a_single_row_is_fitted_and_scored(tmp_path: Path) -> None:
     out = make(tmp_path / "planted", rows={"train": 1, "test": 1})
     with planted_task():
-        drawn = draw_samples(AuditedVariant.open(Dataset.open(out), "default"))
+        drawn = draw_samples(AuditedVariant.open(DatasetDirectory.open(out), "default"))
     assert drawn.fit is not None
     assert len(drawn.fit) == len(drawn.score["train"]) == 1
 

@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synthbench.auditing.statistics import NEAR, Estimate, estimate, is_near, progress_from_chance
+from synthbench.auditing.statistics import (
+    NEAR,
+    Estimate,
+    estimate,
+    is_better,
+    is_near,
+    progress_from_chance,
+)
 from synthbench.evaluation.report import wilson
 
 
@@ -42,6 +49,14 @@ def test_the_nearer_end_of_the_interval_decides_what_is_near() -> None:
     assert not is_near(Estimate(10, 1.0, edge - 1e-9, 1.0), 0.1, 1.0)
 
 
-def test_where_chance_solves_nothing_is_near() -> None:
+def test_better_than_chance_is_what_is_so_with_its_whole_interval() -> None:
+    assert is_better(Estimate(10, 0.3, 0.2, 0.4), 0.1, 1.0)
+    assert not is_better(Estimate(10, 0.3, 0.1, 0.4), 0.1, 1.0)
+    assert is_better(Estimate(10, 0.1, 0.05, 0.15), 0.2, 0.0)  # an error
+    assert not is_better(Estimate(10, 0.1, 0.05, 0.25), 0.2, 0.0)
+
+
+def test_where_chance_solves_nothing_is_near_or_better() -> None:
     assert math.isnan(progress_from_chance(Estimate(1, 1.0, 1.0, 1.0), 1.0, 1.0))
     assert not is_near(Estimate(1, 1.0, 1.0, 1.0), 1.0, 1.0)
+    assert not is_better(Estimate(1, 1.0, 1.0, 1.0), 1.0, 1.0)

@@ -13,8 +13,8 @@ import numpy as np
 import torch
 
 from synthbench.text import text_table
-from synthbench.train.layers.attention import NORMALISATIONS, Attention
-from synthbench.train.setting import PRECISIONS, Setting
+from synthbench.training.layers.attention import NORMALISATIONS, Attention
+from synthbench.training.setting import PRECISIONS, Setting
 
 
 def main(words: list[str]) -> None:

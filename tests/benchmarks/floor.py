@@ -30,13 +30,13 @@ from synthbench.registry import list_tasks, make_task
 from synthbench.streaming.rounds import Rounds
 from synthbench.tasks.base import Task
 from synthbench.text import text_table
-from synthbench.train.batches import Batch, StreamBatches
-from synthbench.train.encoding import Encoding
-from synthbench.train.layers.attention import balance_gradients
-from synthbench.train.models import build
-from synthbench.train.objectives import OBJECTIVES
-from synthbench.train.recipes import find_study
-from synthbench.train.recipes.base import Recipe, Study
+from synthbench.training.batches import Batch, StreamBatches
+from synthbench.training.encoding import Encoding
+from synthbench.training.layers.attention import balance_gradients
+from synthbench.training.models import build
+from synthbench.training.objectives import OBJECTIVES
+from synthbench.training.recipes import find_study
+from synthbench.training.recipes.base import Recipe, Study
 
 #: Models whose operations cannot be counted without values.
 _LEFT_OUT = ("lstm", "bilstm")

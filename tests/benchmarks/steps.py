@@ -14,10 +14,10 @@ from pathlib import Path
 from synthbench.engine.engine import usable_cores
 from synthbench.registry import list_tasks
 from synthbench.text import text_table
-from synthbench.train.recipes import find_study
-from synthbench.train.recipes.base import Recipe, Study
-from synthbench.train.setting import PRECISIONS, Setting, machine
-from synthbench.train.training import train
+from synthbench.training.recipes import find_study
+from synthbench.training.recipes.base import Recipe, Study
+from synthbench.training.setting import PRECISIONS, Setting, machine
+from synthbench.training.train import train
 
 #: Rows of every evaluation split, on which the speed does not depend.
 _EVALUATED = 100
@@ -71,7 +71,7 @@ def _speed(
             study.task,
             model=recipe.name,
             out=place / f"{study.task}-{recipe.name}-{stream}-{steps}",
-            data=place / study.task,
+            dataset=place / study.task,
             profile=study.profile,
             recipe={"steps": steps, "validate_every": steps, "warmup": 0},
             rows=dict.fromkeys(sorted(evaluated), _EVALUATED),

@@ -55,7 +55,7 @@ def program(
 
 
 def manifest(directory: Path) -> synthbench.Manifest:
-    return synthbench.Dataset.open(directory).manifest
+    return synthbench.DatasetDirectory.open(directory).manifest
 
 
 def files(directory: Path) -> list[tuple[Path, int]]:

@@ -14,7 +14,7 @@ import synthbench
 from synthbench import progress
 from synthbench.engine.pool import WorkerPool
 from synthbench.sharing.export import export
-from synthbench.train.training import train
+from synthbench.training.train import train
 from tests.support import ROOT, environment
 
 pytestmark = pytest.mark.slow
@@ -45,7 +45,7 @@ def run(redirections: str, *words: str, cwd: Path) -> subprocess.CompletedProces
 def test_every_command_works_without_any_standard_stream(tmp_path: Path) -> None:
     (tmp_path / "answers.jsonl").write_text('{"id": "0", "prediction": [1]}\n')
     rows = ["--rows", "train=40", "--rows", "iid=20", "--rows", "test=20"]
-    recipe = ["--recipe", "steps=2", "--workers", "2", "--stream", "--data", "made"]
+    recipe = ["--recipe", "steps=2", "--workers", "2", "--stream", "--dataset", "made"]
     commands = [
         ["list"],
         ["info", "grid-count"],
@@ -130,7 +130,7 @@ def test_python_needs_no_standard_error(
         "grid-count",
         model="counting",
         out=tmp_path / "run",
-        data=made,
+        dataset=made,
         rows=rows,
         recipe={"steps": 2},
     )

@@ -10,7 +10,7 @@ import pytest
 
 from synthbench.cli.main import commands
 from synthbench.registry import make_task
-from synthbench.train.recipes import find_study
+from synthbench.training.recipes import find_study
 from tests.support import run_program, stored_rows
 
 COMMANDS = {"": commands, **commands.commands}
@@ -66,7 +66,7 @@ def test_an_example_of_training_names_models_and_fields_of_recipes(line: str) ->
 
 def test_the_examples_of_figures_name_figures() -> None:
     pytest.importorskip("torch", reason="torch is not installed")
-    from synthbench.train.figures import FIGURES
+    from synthbench.training.figures import FIGURES
 
     for line in examples("figures"):
         assert set(parsed(line).params["names"]) <= set(FIGURES)

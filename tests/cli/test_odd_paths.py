@@ -103,7 +103,7 @@ def test_every_command_works_on_a_path_of_any_bytes(kind: str, good: Path, tmp_p
         "export copy-NAME --to croissant --out copy-NAME/croissant.json",
         "push copy-NAME me/parity --dry-run",
         "preview composites --source-dir sources-NAME --out sheet-NAME.png",
-        f"{train} --data copy-NAME --out run-NAME",
+        f"{train} --dataset copy-NAME --out run-NAME",
         f"{train} {sizes} --out whole-NAME",
         "figures run-NAME --figure curves",
     ]
@@ -164,7 +164,7 @@ OF_NAME = [
     "export GOOD --to jsonl --out NAME",
     "push NAME me/parity --dry-run",
     "train parity --model softmax --out NAME",
-    "train parity --model softmax --data NAME --out run",
+    "train parity --model softmax --dataset NAME --out run",
     "figures NAME",
 ]
 BESIDE_NAME = [line for line in OF_NAME if line.startswith(("generate", "export GOOD"))]
@@ -204,7 +204,7 @@ def test_characters_that_no_path_can_have_are_wrong_usage(name: str, good: Path)
         lambda: synthbench.audit(name),
         lambda: synthbench.evaluate(name, {}),
         lambda: export(good, "jsonl", name),
-        lambda: synthbench.Dataset.open(name),
+        lambda: synthbench.DatasetDirectory.open(name),
     ):
         with pytest.raises(UsageError, match="cannot be a path"):
             use()

@@ -65,7 +65,7 @@ def front_matter(directory: Path) -> dict[str, Any]:
 
 
 def manifest_of(directory: Path) -> Manifest:
-    return synthbench.Dataset.open(directory).manifest
+    return synthbench.DatasetDirectory.open(directory).manifest
 
 
 # Front matter.
@@ -225,7 +225,7 @@ def section(directory: Path, heading: str) -> str:
 
 @pytest.mark.parametrize("name", list_tasks())
 def test_the_first_rows_of_every_split_are_shown(name: str, tiny: Callable[[str], Path]) -> None:
-    dataset = synthbench.Dataset.open(tiny(name))
+    dataset = synthbench.DatasetDirectory.open(tiny(name))
     shown = [line for line in section(tiny(name), "First rows").splitlines() if "`" in line]
     wanted = []
     for variant, splits in dataset.manifest.variants.items():

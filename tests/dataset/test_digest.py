@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from synthbench.dataset import digest as digests
-from synthbench.dataset.digest import RowDigest, file_sha256, ids, read_ids
+from synthbench.dataset.digest import RowDigest, file_sha256
 from synthbench.features import Feature, arrow_schema, class_label, image, is_image, value
 from synthbench.tasks.images import png
 from tests.arbitrary import rows, same, table, tables, values
@@ -356,36 +356,6 @@ def test_a_digest_can_be_read_between_two_updates() -> None:
         digest.update(table(columns, [{"a": count}]))
         expected = digest_of_rows(columns, [{"a": one} for one in range(1, count + 1)])
         assert digest.hexdigest() == expected
-
-
-# Ids.
-
-
-@given(st.lists(st.integers(0, 2**64 - 1), max_size=20))
-def test_ids_are_sixteen_hexadecimal_digits_and_are_read_again(numbers: list[int]) -> None:
-    column = ids(np.array(numbers, np.uint64))
-    column.validate(full=True)
-    assert column.to_pylist() == [f"{number:016x}" for number in numbers]
-    assert read_ids(column).tolist() == numbers
-    assert read_ids(column).dtype == np.uint64
-
-
-def test_ids_are_read_from_slices_too() -> None:
-    column = ids(np.arange(10, dtype=np.uint64))
-    assert read_ids(column.slice(3, 4)).tolist() == [3, 4, 5, 6]
-    assert read_ids(column.slice(3, 0)).tolist() == []
-
-
-@pytest.mark.parametrize(
-    "bad",
-    ["", "0", "00000000000000f", "00000000000000fff", "00000000000000FF", "000000000000000g",
-     "0x00000000000000", "+000000000000000", "00000000000000\u00e9", None],
-)  # fmt: skip
-def test_what_is_no_id_is_refused_by_name(bad: str | None) -> None:
-    column = pa.array(["0123456789abcdef", bad, "0123456789abcdef"], pa.string())
-    with pytest.raises(ValueError, match="is not 16 hexadecimal digits") as refused:
-        read_ids(column)
-    assert str(refused.value).startswith(repr(bad))
 
 
 # Files.

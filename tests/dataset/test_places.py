@@ -10,7 +10,7 @@ from typing import IO, Any
 import pytest
 
 from synthbench.dataset import places
-from synthbench.dataset.dataset import Dataset
+from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.staging import finished
 from synthbench.errors import DatasetError
 from synthbench.generation.generate import generate
@@ -71,7 +71,9 @@ def test_a_reader_says_what_puts_a_dataset_back_that_a_killed_run_moved_aside(
 ) -> None:
     old = put_old(target)
     (tmp_path / "link").symlink_to(target)
-    for path, read in itertools.product((target, tmp_path / "link"), (Dataset.open, finished)):
+    for path, read in itertools.product(
+        (target, tmp_path / "link"), (DatasetDirectory.open, finished)
+    ):
         with pytest.raises(DatasetError, match=f"The old dataset lies in '{old}'") as caught:
             read(path)
         assert f"`synthbench generate numbers --out {path}` puts it back" in str(caught.value)

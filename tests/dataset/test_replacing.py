@@ -14,7 +14,7 @@ import pytest
 
 from synthbench.dataset import dataset as dataset_module
 from synthbench.dataset import places, staging
-from synthbench.dataset.dataset import Dataset
+from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import DatasetError
 from synthbench.evaluation.evaluate import evaluate
 from synthbench.sharing import export as exporting
@@ -39,7 +39,7 @@ def directory(tmp_path: Path) -> Path:
 
 
 def test_a_reader_gets_an_error_instead_of_rows_of_another_dataset(directory: Path) -> None:
-    dataset = Dataset.open(directory)
+    dataset = DatasetDirectory.open(directory)
     batches = dataset.batches("default", "train")
     first = next(batches)
     write(directory, seed=1)
@@ -47,12 +47,12 @@ def test_a_reader_gets_an_error_instead_of_rows_of_another_dataset(directory: Pa
         next(batches)
     with pytest.raises(DatasetError, match=REPLACED):
         list(dataset.rows("default", "test"))
-    again = list(Dataset.open(directory).batches("default", "train"))
+    again = list(DatasetDirectory.open(directory).batches("default", "train"))
     assert sum(map(len, again)) == 300 and not again[0].equals(first)
 
 
 def test_a_dataset_of_fewer_shards_in_its_place_is_no_missing_file(directory: Path) -> None:
-    batches = Dataset.open(directory).batches("default", "train")
+    batches = DatasetDirectory.open(directory).batches("default", "train")
     next(batches)
     make(directory, "parity", seed=1, rows=ROWS, overwrite=True)
     with pytest.raises(DatasetError, match=REPLACED):
@@ -61,7 +61,7 @@ def test_a_dataset_of_fewer_shards_in_its_place_is_no_missing_file(directory: Pa
 
 def test_the_check_does_not_rest_on_the_inode_alone(directory: Path) -> None:
     """The file system may give the third dataset the inode of the first, which is free again."""
-    batches = Dataset.open(directory).batches("default", "train")
+    batches = DatasetDirectory.open(directory).batches("default", "train")
     next(batches)
     for seed in (1, 0):
         write(directory, seed)
@@ -70,7 +70,7 @@ def test_the_check_does_not_rest_on_the_inode_alone(directory: Path) -> None:
 
 
 def test_a_dataset_that_went_to_another_process_is_still_checked(directory: Path) -> None:
-    dataset = pickle.loads(pickle.dumps(Dataset.open(directory)))
+    dataset = pickle.loads(pickle.dumps(DatasetDirectory.open(directory)))
     assert len(list(dataset.rows("default", "test"))) == 100
     write(directory, seed=1)
     with pytest.raises(DatasetError, match=REPLACED):
@@ -106,9 +106,9 @@ def test_evaluate_scores_no_mixture_of_splits(
     directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     predictions = {
-        row["id"]: row["label"] for row in Dataset.open(directory).rows("default", "test")
+        row["id"]: row["label"] for row in DatasetDirectory.open(directory).rows("default", "test")
     }
-    monkeypatch.setattr(Dataset, "batches", replacing(Dataset.batches, directory))
+    monkeypatch.setattr(DatasetDirectory, "batches", replacing(DatasetDirectory.batches, directory))
     with pytest.raises(DatasetError, match=REPLACED):
         evaluate(directory, predictions, split="test")
 
@@ -123,7 +123,7 @@ def test_export_leaves_no_mixture_behind(
 
 
 def test_a_missing_shard_of_a_replaced_dataset_is_not_called_damage(directory: Path) -> None:
-    dataset = Dataset.open(directory)
+    dataset = DatasetDirectory.open(directory)
     make(directory, "parity", seed=1, rows=ROWS, overwrite=True)
     with pytest.raises(DatasetError, match=REPLACED):
         staging.check_whole(dataset)
@@ -139,7 +139,7 @@ def test_between_the_two_renames_the_error_says_that_the_dataset_is_being_replac
     with lock:
         directory.rename(workplace / places.OLD)
         with pytest.raises(DatasetError, match="`generate --overwrite` is replacing it"):
-            Dataset.open(directory)
+            DatasetDirectory.open(directory)
 
 
 def test_a_dataset_that_appears_only_while_it_is_opened_is_never_left_unchecked(
@@ -158,26 +158,28 @@ def test_a_dataset_that_appears_only_while_it_is_opened_is_never_left_unchecked(
 
     monkeypatch.setattr(dataset_module, "_identify", identified)
     with pytest.raises(DatasetError, match=REPLACED):
-        Dataset.open(directory)
-    assert Dataset.open(directory).manifest.task == "parity"
+        DatasetDirectory.open(directory)
+    assert DatasetDirectory.open(directory).manifest.task == "parity"
 
 
 def test_a_dataset_that_is_only_moved_away_is_called_missing_when_it_is_opened(
     directory: Path,
 ) -> None:
-    dataset = Dataset.open(directory)
+    dataset = DatasetDirectory.open(directory)
     directory.rename(directory.with_name("moved"))
     with pytest.raises(DatasetError, match=REPLACED):
         next(dataset.rows("default", "test"))
     with pytest.raises(DatasetError, match="there is no such directory"):
-        Dataset.open(directory)
+        DatasetDirectory.open(directory)
 
 
 def test_readers_beside_a_writer_see_one_dataset_or_an_error(tmp_path: Path) -> None:
     """The renames of `publish`, again and again, while the dataset is read."""
     target, old, new = (tmp_path / name for name in ("parity", "old", "new"))
     made = [write(tmp_path / f"made-{seed}", seed) for seed in (0, 1)]
-    whole = [[row["id"] for row in Dataset.open(one).rows("default", "train")] for one in made]
+    whole = [
+        [row["id"] for row in DatasetDirectory.open(one).rows("default", "train")] for one in made
+    ]
     shutil.copytree(made[0], target)
     stop = threading.Event()
 
@@ -196,7 +198,7 @@ def test_readers_beside_a_writer_see_one_dataset_or_an_error(tmp_path: Path) -> 
     try:
         while min(outcomes.values()) < 3 and sum(outcomes.values()) < 300:
             try:
-                read = [row["id"] for row in Dataset.open(target).rows("default", "train")]
+                read = [row["id"] for row in DatasetDirectory.open(target).rows("default", "train")]
             except DatasetError:
                 outcomes["error"] += 1
             else:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from synthbench.dataset import staging
-from synthbench.dataset.dataset import Dataset
+from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.staging import (
     check_whole,
     describe_difference,
@@ -214,7 +214,7 @@ def test_a_dataset_that_appeared_meanwhile_is_left_alone_and_so_is_the_work(
         (workplace.path / "manifest.json").write_text(json.dumps(MANIFEST))
         put_dataset(target, seed=5)
         workplace.publish(overwrite=False)
-    assert Dataset.open(target).manifest.seed == 5
+    assert DatasetDirectory.open(target).manifest.seed == 5
     assert names(workplace.path.parent) == ["command.json", "dataset", "lock", "progress.json"]
     assert names(workplace.path) == ["manifest.json"]
 
@@ -237,7 +237,7 @@ def test_overwriting_replaces_the_dataset_that_was_there(tmp_path: Path) -> None
     publish(tmp_path / "data", overwrite=True, seed=6)
     assert names(tmp_path) == ["data"]
     assert names(tmp_path / "data") == ["manifest.json"]
-    assert Dataset.open(tmp_path / "data").manifest.seed == 6
+    assert DatasetDirectory.open(tmp_path / "data").manifest.seed == 6
 
 
 def test_if_the_new_dataset_cannot_be_put_in_place_the_old_one_comes_back(
@@ -254,7 +254,7 @@ def test_if_the_new_dataset_cannot_be_put_in_place_the_old_one_comes_back(
     monkeypatch.setattr(Path, "rename", fail)
     with pytest.raises(SynthbenchError, match=r"cannot be put in place: .*busy\. The whole"):
         publish(tmp_path / "data", overwrite=True, seed=6)
-    assert Dataset.open(tmp_path / "data").manifest.seed == 5
+    assert DatasetDirectory.open(tmp_path / "data").manifest.seed == 5
     assert "old" not in names(tmp_path / ".data.partial")
 
 
@@ -287,7 +287,7 @@ def test_a_dataset_with_a_shard_that_is_gone_or_has_another_size_is_not_whole(
     tmp_path: Path, numbers: type[Numbers]
 ) -> None:
     generate("numbers", out=tmp_path / "data", workers=1, progress=False)
-    there = Dataset.open(tmp_path / "data")
+    there = DatasetDirectory.open(tmp_path / "data")
     check_whole(there)
     file = next(tmp_path.rglob("iid-00001*.parquet"))
     content = file.read_bytes()

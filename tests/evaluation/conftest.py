@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from synthbench.dataset.dataset import Dataset
+from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.generation.generate import generate
 from tests.evaluation.making import SIZES, Made
 
@@ -13,5 +13,5 @@ from tests.evaluation.making import SIZES, Made
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     path = tmp_path_factory.mktemp("evaluated") / "listops"
     generate("listops", out=path, rows=SIZES, workers=1, progress=False)
-    opened = Dataset.open(path)
+    opened = DatasetDirectory.open(path)
     return Made(path, {split: list(opened.rows("default", split)) for split in SIZES})

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from synthbench.dataset.dataset import Dataset
+from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import UsageError
 from synthbench.evaluation.evaluate import evaluate
 from synthbench.generation.generate import generate
@@ -76,7 +76,7 @@ def test_what_is_reached_without_solving_the_task_stands_beside() -> None:
 def test_grids_are_evaluated_from_their_directory(tmp_path: Path) -> None:
     rows = {"train": 20, "iid": 10, "test": 14}
     generate("grid-count", out=tmp_path / "grids", rows=rows, workers=1, progress=False)
-    there = list(Dataset.open(tmp_path / "grids").rows("default", "test"))
+    there = list(DatasetDirectory.open(tmp_path / "grids").rows("default", "test"))
     predictions = [np.array(row["label"], np.float32) + 0.2 for row in there]
     predictions[3] = np.zeros((1, 1), np.float32)
     report = evaluate(tmp_path / "grids", predictions, split="test")
@@ -90,7 +90,7 @@ def test_class_labels_are_broken_down_by_their_names(tmp_path: Path) -> None:
     parameters = {"n_values": 4}
     out = tmp_path / "parity"
     generate("parity", out=out, parameters=parameters, workers=1, progress=False)
-    rows = list(Dataset.open(out).rows("default", "test"))
+    rows = list(DatasetDirectory.open(out).rows("default", "test"))
     in_order = [row["label"] for row in rows]
     report = evaluate(rows, in_order, task="parity", parameters=parameters)
     assert list(report.by["label"]) == ["0", "1", "2", "3"]
@@ -101,7 +101,7 @@ def test_another_variant_is_evaluated_when_named(tmp_path: Path) -> None:
     sizes = {"train": 80, "iid": 8, "validation": 6, "test": 6}
     out = tmp_path / "ctl"
     generate("ctl", out=out, variant="all", rows=sizes, workers=1, progress=False)
-    rows = list(Dataset.open(out).rows("backward", "test"))
+    rows = list(DatasetDirectory.open(out).rows("backward", "test"))
     report = evaluate(out, [row["steps"][-1] for row in rows], split="test", variant="backward")
     assert (report.variant, report.accuracy) == ("backward", 1.0)
     text = refusal(UsageError, out, {}, split="test", variant="backwards")

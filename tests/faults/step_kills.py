@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from synthbench.dataset.dataset import Dataset
+from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import DatasetError
 from tests.faults.program import Program, finished_shards, run_here, stamp, whole
 from tests.faults.survived import survived
@@ -81,12 +81,12 @@ class KillsBeforeSteps:
         # Any command finds the old dataset or the new one, if there was one; or, killed between the
         # two renames, it says where the old one lies and how it is put back.
         if self._out.exists():
-            found = Dataset.open(self._out)
+            found = DatasetDirectory.open(self._out)
             assert files(found.path) in (self._old, self._expected)
         elif self._overwriting:
             aside = self._directory / ".ctl.partial" / "old"
             with pytest.raises(DatasetError, match="puts it back") as said:
-                Dataset.open(self._out)
+                DatasetDirectory.open(self._out)
             assert str(aside) in str(said.value)
             assert files(aside) == self._old
         assert shards == finished_shards(self._out)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import synthbench
-from synthbench.dataset.dataset import Dataset
+from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import UsageError
 from synthbench.generation import cache
 from tests.making import make
@@ -38,7 +38,7 @@ def entries(place: Path) -> list[str]:
 
 def test_the_rows_are_those_that_generate_writes_with_their_features(tmp_path: Path) -> None:
     make(tmp_path / "made", "parity", rows=ROWS, seed=3)
-    rows = list(Dataset.open(tmp_path / "made").rows("default", "test"))
+    rows = list(DatasetDirectory.open(tmp_path / "made").rows("default", "test"))
     loaded = load(seed=3)
     assert loaded.to_list() == rows
     assert loaded.features["label"].names == [str(number) for number in range(11)]
@@ -86,7 +86,7 @@ def test_two_directories_of_one_name_are_never_mixed_up(tmp_path: Path) -> None:
     ids = []
     for seed in (1, 2):
         make(tmp_path / str(seed) / "parity", "parity", rows=ROWS, seed=seed)
-        dataset = Dataset.open(tmp_path / str(seed) / "parity")
+        dataset = DatasetDirectory.open(tmp_path / str(seed) / "parity")
         ids.append(cache.open_with_datasets(dataset, "default", "test")["id"][:])
         assert ids[-1] == [row["id"] for row in dataset.rows("default", "test", ["id"])]
     assert ids[0] != ids[1]

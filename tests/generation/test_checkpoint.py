@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from synthbench.dataset import staging
-from synthbench.dataset.dataset import Dataset
+from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import SynthbenchError, UsageError
 from synthbench.generation import generate, split_writer
 from tests.making import (
@@ -183,7 +183,7 @@ def test_the_same_command_again_changes_nothing_and_says_so(tmp_path: Path) -> N
     assert "is already there, made by the same command; nothing was changed." in again.stdout
     assert stamps(tmp_path) == before
     assert files(tmp_path) == content
-    assert Dataset.open(tmp_path / "ctl").manifest == make(tmp_path / "ctl", "ctl", **CTL)
+    assert DatasetDirectory.open(tmp_path / "ctl").manifest == make(tmp_path / "ctl", "ctl", **CTL)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 
 from synthbench import __version__
 from synthbench.cli.main import main
-from synthbench.dataset.dataset import Dataset
+from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.digest import RowDigest, file_sha256
 from synthbench.errors import ParameterError, SynthbenchError, UsageError
 from synthbench.features import value
@@ -38,7 +38,7 @@ def test_a_directory_holds_its_shards_a_manifest_and_a_card_and_nothing_else(
     manifest = make(tmp_path / "data")
     assert names(tmp_path) == ["data"]
     assert names(tmp_path / "data") == ["README.md", "data", "manifest.json"]
-    assert Dataset.open(tmp_path / "data").manifest == manifest
+    assert DatasetDirectory.open(tmp_path / "data").manifest == manifest
     listed = [
         shard.file
         for splits in manifest.variants.values()

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import yaml
 
 from synthbench.dataset.card import config, dataset_info
-from synthbench.dataset.dataset import Dataset, columns_of
+from synthbench.dataset.dataset import DatasetDirectory, columns_of
 from synthbench.dataset.digest import RowDigest, file_sha256
 from synthbench.generation.generate import generate
 from tests.tasks.tiny_sources import write_sources
@@ -110,7 +110,7 @@ def fit(directory: Path) -> None:
     """
     file = directory / "manifest.json"
     values = json.loads(file.read_text(encoding="utf-8"))
-    made = Dataset.open(directory)
+    made = DatasetDirectory.open(directory)
     for variant, record in values["variants"].items():
         features = columns_of(made.manifest.make_task(variant))
         for split in record["splits"].values():
@@ -130,7 +130,7 @@ def fit(directory: Path) -> None:
 
 def fit_card(directory: Path) -> None:
     """Let the card's front matter say what the manifest does."""
-    manifest = Dataset.open(directory).manifest
+    manifest = DatasetDirectory.open(directory).manifest
     card = directory / "README.md"
     _, front, body = card.read_text(encoding="utf-8").split("---\n", 2)
     values = yaml.safe_load(front)

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from huggingface_hub import DatasetCard
 from hypothesis import strategies as st
 
-from synthbench.dataset.dataset import Dataset, Manifest
+from synthbench.dataset.dataset import DatasetDirectory, Manifest
 from synthbench.dataset.forms import same
 from synthbench.errors import DatasetError, SynthbenchError
 from synthbench.evaluation.evaluate import evaluate, score
@@ -110,7 +110,7 @@ def manifest_values(case: tuple[str, Any]) -> None:
 
 
 def task_of(manifest: Manifest, variant: str) -> Any:
-    return Dataset(Path("/nowhere"), manifest, trusted=False).make_task(variant).splits
+    return DatasetDirectory(Path("/nowhere"), manifest, trusted=False).make_task(variant).splits
 
 
 @target(_MANIFESTS.flatmap(lambda case: st.tuples(
@@ -122,7 +122,7 @@ def manifest_file(case: tuple[str, bytes]) -> None:
         directory = made.copy_of(name, root)
         (directory / "manifest.json").write_bytes(data)
         with nothing_else_is_touched(root, [directory]):
-            opened = ours(lambda: Dataset.open(directory))
+            opened = ours(lambda: DatasetDirectory.open(directory))
             if isinstance(opened, SynthbenchError):
                 return
             good = is_good(judged(directory))

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from synthbench.dataset.dataset import Dataset
+from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.parquet import LARGEST_ROW, read_batches
 from synthbench.errors import DatasetError, UsageError
 from synthbench.evaluation.evaluate import evaluate
@@ -123,7 +123,7 @@ def test_rows_of_a_megabyte_are_no_rows_of_a_task(listops: Path) -> None:
         listops
     )
     with pytest.raises(DatasetError, match="has rows of more than 1,048,576 bytes"):
-        list(Dataset.open(listops).rows("default", "iid"))
+        list(DatasetDirectory.open(listops).rows("default", "iid"))
 
 
 def test_more_rows_than_ids_fit_into_a_shard_are_not_looked_at(listops: Path) -> None:
@@ -151,14 +151,14 @@ def edit_manifest(directory: Path, **changes: Any) -> None:
 def test_a_manifest_that_is_nested_without_end_is_refused(listops: Path, depth: int) -> None:
     (listops / "manifest.json").write_text('{"tables": ' + "[" * depth + "]" * depth + "}")
     with pytest.raises(DatasetError, match=r"manifest.json is no manifest: nested more than 32"):
-        Dataset.open(listops)
+        DatasetDirectory.open(listops)
 
 
 def test_a_manifest_of_a_terabyte_is_not_read(listops: Path) -> None:
     with (listops / "manifest.json").open("ab") as file:
         file.truncate(1 << 40)  # a hole, which takes no room
     with pytest.raises(DatasetError, match="has 1,099,511,627,776 bytes; at most 67,108,864"):
-        Dataset.open(listops)
+        DatasetDirectory.open(listops)
 
 
 def test_a_range_of_a_trillion_numbers_is_no_parameter(listops: Path) -> None:

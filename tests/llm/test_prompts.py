@@ -11,7 +11,7 @@ import pytest
 
 import synthbench
 from synthbench import llm
-from synthbench.dataset.dataset import Dataset
+from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import SynthbenchError, UsageError
 from synthbench.evaluation.final_answer import find_answer
 from synthbench.llm.prompts import why_not_askable
@@ -44,7 +44,7 @@ def test_a_prompt_has_the_rule_the_row_and_its_answer() -> None:
 def test_a_directory_gives_its_own_rows(name: str, tiny: Callable[[str], Path]) -> None:
     directory = tiny(name)
     rows = llm.prompts(directory, split="test")
-    dataset = Dataset.open(directory)
+    dataset = DatasetDirectory.open(directory)
     ids = [row["id"] for row in dataset.rows(dataset.variant(), "test", ["id"])]
     assert rows["id"][:] == ids
     plain = rows.select_columns(["answer", "label"])

@@ -19,7 +19,7 @@ from synthbench.sharing.export import export
 def test_every_line_asks_its_row_and_answers_it_rightly(
     name: str, tiny: Callable[[str], Path], tmp_path: Path
 ) -> None:
-    dataset = synthbench.Dataset.open(tiny(name))
+    dataset = synthbench.DatasetDirectory.open(tiny(name))
     export(tiny(name), "chat", tmp_path / "out")
     for variant, splits in dataset.manifest.variants.items():
         for split in splits:

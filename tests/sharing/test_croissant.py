@@ -49,7 +49,7 @@ def test_the_reference_library_finds_it_valid_and_reads_every_row(
     opened = mlcroissant.Dataset(jsonld=str(file))
     assert not opened.metadata.issues.errors
     assert all("datePublished" in one for one in opened.metadata.issues.warnings)
-    dataset = synthbench.Dataset.open(file.parent)
+    dataset = synthbench.DatasetDirectory.open(file.parent)
     for variant, splits in dataset.manifest.variants.items():
         read = [
             {key.rpartition("/")[2]: text(value) for key, value in row.items()}

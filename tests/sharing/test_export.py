@@ -68,7 +68,7 @@ def test_the_same_export_has_the_same_bytes(to: str, tiny: Tiny, tmp_path: Path)
 def test_an_export_tells_what_it_was_made_from(tiny: Tiny, tmp_path: Path) -> None:
     export(tiny("ctl"), "tsv", tmp_path / "out", variants=["backward"], splits=["test", "iid"])
     told = json.loads((tmp_path / "out" / MARKER).read_text("utf-8"))
-    manifest = synthbench.Dataset.open(tiny("ctl")).manifest
+    manifest = synthbench.DatasetDirectory.open(tiny("ctl")).manifest
     assert told["variants"] == {
         "backward": {
             name: {"rows": 40, "digest": manifest.variants["backward"][name].digest}
@@ -216,7 +216,7 @@ def test_what_is_asked_for_wrongly_is_named_before_any_work(tiny: Tiny, tmp_path
         ({"to": "croissant", "out": ctl / "manifest.json"}, "holds something else"),
     ):  # fmt: skip
         with pytest.raises(UsageError) as error:
-            export(**{"directory": ctl, "to": "jsonl", "out": out, "overwrite": True, **wrong})  # type: ignore[arg-type]
+            export(**{"dataset": ctl, "to": "jsonl", "out": out, "overwrite": True, **wrong})  # type: ignore[arg-type]
         assert text in str(error.value)
     with pytest.raises(DatasetError, match="No dataset at"):
         export(tmp_path, "jsonl", out)

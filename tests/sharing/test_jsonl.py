@@ -24,7 +24,7 @@ def read(file: Path) -> list[dict[str, Any]]:
 def test_the_lines_are_the_rows_in_order_with_their_answers(
     name: str, tiny: Callable[[str], Path], tmp_path: Path
 ) -> None:
-    dataset = synthbench.Dataset.open(tiny(name))
+    dataset = synthbench.DatasetDirectory.open(tiny(name))
     export(tiny(name), "jsonl", tmp_path / "out")
     for variant, splits in dataset.manifest.variants.items():
         task = dataset.manifest.make_task(variant)

@@ -86,7 +86,7 @@ def test_a_model_that_is_always_right_gets_everything(
     results = evaluate(solver, title)["results"][title]
     assert results["exact_match,strict"] == results["exact_match,tolerant"] == 1.0
     assert len(solver.prompts) == len(FORMS)
-    rows = synthbench.Dataset.open(tiny(name)).rows(task.variant, "train")
+    rows = synthbench.DatasetDirectory.open(tiny(name)).rows(task.variant, "train")
     trained = {row["text"] for row in rows}
     for prompt in solver.prompts:
         assert prompt.startswith(task.instruction)
@@ -213,7 +213,7 @@ def test_a_file_names_the_rows_that_were_copied_beside_it(
         assert str(tmp_path).encode() not in (out / name).read_bytes()
         assert str(directory.parent).encode() not in (out / name).read_bytes()
     assert values["metadata"]["digest"] == (
-        synthbench.Dataset.open(directory).split("default", "test").digest
+        synthbench.DatasetDirectory.open(directory).split("default", "test").digest
     )
     # What is trained on is not shown before what is asked of it.
     assert "fewshot_split" not in task_file(out / "synthbench_parity_train.yaml")

@@ -23,7 +23,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 def test_every_row_can_be_read_from_the_tensors(
     name: str, tiny: Callable[[str], Path], tmp_path: Path
 ) -> None:
-    dataset = synthbench.Dataset.open(tiny(name))
+    dataset = synthbench.DatasetDirectory.open(tiny(name))
     export(tiny(name), "torch", tmp_path / "out")
     for variant, splits in dataset.manifest.variants.items():
         task = dataset.manifest.make_task(variant)
@@ -89,7 +89,8 @@ def test_many_tokens_take_wider_numbers(tmp_path: Path) -> None:
     export(tmp_path / "ctl", "torch", tmp_path / "out", splits=["test"])
     loaded = torch.load(tmp_path / "out/forward/test.pt", weights_only=True)
     texts = [
-        row["text"] for row in synthbench.Dataset.open(tmp_path / "ctl").rows("forward", "test")
+        row["text"]
+        for row in synthbench.DatasetDirectory.open(tmp_path / "ctl").rows("forward", "test")
     ]
     words = [[loaded["vocabulary"][one] for one in row if one] for row in loaded["text"].tolist()]
     assert [" ".join(row) for row in words] == texts

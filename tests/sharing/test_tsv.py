@@ -20,7 +20,7 @@ from tests.reversal_task import Reversal
 def test_a_csv_reader_finds_text_and_class_of_every_row(
     name: str, tiny: Callable[[str], Path], tmp_path: Path
 ) -> None:
-    dataset = synthbench.Dataset.open(tiny(name))
+    dataset = synthbench.DatasetDirectory.open(tiny(name))
     export(tiny(name), "tsv", tmp_path / "out")
     for variant, splits in dataset.manifest.variants.items():
         for split in splits:

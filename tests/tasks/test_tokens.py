@@ -85,7 +85,7 @@ def test_padding_fills_nested_values_behind_each_run() -> None:
 
 @pytest.mark.parametrize("name", ["listops", "arithmetic", "ctl", "parity"])
 def test_a_row_has_the_same_ids_in_a_block_an_export_and_a_model(name: str) -> None:
-    from synthbench.train.encoding import Encoding
+    from synthbench.training.encoding import Encoding
     from tests.support import draw_splits
 
     task = make_task(name)

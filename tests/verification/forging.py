@@ -4,7 +4,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from synthbench.dataset.card import command_line
-from synthbench.dataset.dataset import Dataset, columns_of
+from synthbench.dataset.dataset import DatasetDirectory, columns_of
 from synthbench.features import arrow_schema
 from synthbench.tasks.row_ids import fingerprints, ids
 from tests.hostile import made
@@ -18,10 +18,10 @@ def forge(directory, rows=None, claims=None):
         rows: gets the rows of each split, lists of dictionaries by name, and changes them.
         claims: gets the manifest as JSON values and changes it.
     """
-    before = Dataset.open(directory).manifest
+    before = DatasetDirectory.open(directory).manifest
     if claims is not None:
         edit_manifest(directory, claims)
-    dataset = Dataset.open(directory)
+    dataset = DatasetDirectory.open(directory)
     (variant,) = dataset.manifest.variants
     task = dataset.make_task(variant)
     splits = {split.name: list(dataset.rows(variant, split.name)) for split in task.splits}
@@ -46,5 +46,5 @@ def forge(directory, rows=None, claims=None):
     made.fit(directory)
     card = directory / "README.md"
     text = card.read_text(encoding="utf-8")
-    commands = command_line(before), command_line(Dataset.open(directory).manifest)
+    commands = command_line(before), command_line(DatasetDirectory.open(directory).manifest)
     card.write_text(text.replace(*commands), encoding="utf-8")

@@ -138,6 +138,7 @@ class Arithmetic(ExpressionTask):
         )
         forest = draw_digits(draws, forest)
         problems, operators = self.problems(forest), self.operator_ids
+        # The sampler drops the other trees anyway, but writing them takes time.
         wanted = is_held_out(problems) == split.evaluation
         forest, problems = forest.take(wanted), problems[wanted]
         lengths = forest.lengths()

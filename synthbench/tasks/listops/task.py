@@ -126,6 +126,7 @@ class ListOps(ExpressionTask):
         goal = self.goal(bucket)
         forest, keys = grow(draws, n, distribution, goal.depth, goal.operator, goal.label)
         problems = self.problems(forest)
+        # The sampler drops the other trees anyway, but writing them takes time.
         wanted = is_held_out(problems) == split.evaluation
         forest, keys, problems = forest.take(wanted), keys[wanted], problems[wanted]
         lengths = forest.lengths()

@@ -26,7 +26,6 @@ from synthbench.tasks.trees.grammar import Forest
 from synthbench.tasks.trees.problems import problem_keys, token_codes
 
 DIGITS = tuple("0123456789")
-_PROBLEM = "problem"
 #: The deepest trees that can be asked for.
 DEEPEST = 40
 
@@ -235,8 +234,8 @@ class ExpressionTask(TextTask):
     # Held out or not: `problems` explains the keys.
 
     def problem(self, block: Block) -> NDArray[np.uint64]:
-        if _PROBLEM in block.columns:
-            return block[_PROBLEM]
+        if "problem" in block.columns:
+            return block["problem"]
         return problem_keys(block["tokens"], self.tokens)
 
     def problems(self, forest: Forest) -> NDArray[np.uint64]:
@@ -274,4 +273,4 @@ class ExpressionTask(TextTask):
             name: np.array([row[name] for row in rows], dtype)
             for name, dtype in {**dtypes, "length": np.int16}.items()
         }
-        return Block({"tokens": tokens, **columns, _PROBLEM: problem_keys(tokens, self.tokens)})
+        return Block({"tokens": tokens, **columns, "problem": problem_keys(tokens, self.tokens)})

@@ -62,7 +62,7 @@ def test_names_with_markup_stand_in_the_card_as_they_are(tmp_path: Path) -> None
 
     card = (tmp_path / "made/README.md").read_text(encoding="utf-8")
     sections = dict(part.split("\n", 1) for part in card.split("\n## ")[1:])
-    splits = synthbench.Dataset.open(tmp_path / "made").manifest.variants["main"]
+    splits = synthbench.DatasetDirectory.open(tmp_path / "made").manifest.variants["main"]
 
     for line, (name, split) in zip(tables(sections["Splits"]), splits.items(), strict=True):
         buckets = ", ".join(f"{bucket}: {count}" for bucket, count in split.buckets.items())

@@ -13,7 +13,7 @@ import pytest
 
 from synthbench.auditing.audit import audit
 from synthbench.cli.main import _run, commands
-from synthbench.dataset.dataset import Dataset
+from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import UsageError
 from synthbench.evaluation.evaluate import evaluate
 from synthbench.generation.generate import generate
@@ -100,7 +100,7 @@ def test_worker_processes_get_all_source_directories(made: Made, tmp_path: Path)
         progress=False,
         **options,
     )
-    assert manifest == Dataset.open(made.directory).manifest
+    assert manifest == DatasetDirectory.open(made.directory).manifest
 
 
 def words(made: Made) -> list[str]:
@@ -113,7 +113,7 @@ def test_every_command_takes_several_source_directories(
     directory, out = str(made.directory), str(tmp_path / "out")
     predictions = tmp_path / "predictions.jsonl"
     with use_source_dir(made.own):
-        rows = list(Dataset.open(directory).rows("main", "test"))
+        rows = list(DatasetDirectory.open(directory).rows("main", "test"))
     predictions.write_text(
         "".join(json.dumps({"id": row["id"], "prediction": row["label"]}) + "\n" for row in rows)
     )
@@ -133,7 +133,7 @@ def test_every_command_takes_several_source_directories(
 
 def test_python_functions_take_several_source_directories(made: Made, tmp_path: Path) -> None:
     with use_source_dir(made.own):
-        rows = Dataset.open(made.directory).rows("main", "test")
+        rows = DatasetDirectory.open(made.directory).rows("main", "test")
         predictions = {row["id"]: row["label"] for row in rows}
     given = all_forms(made)[2]
     assert evaluate(made.directory, predictions, split="test", source_dir=given).accuracy == 1.0

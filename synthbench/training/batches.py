@@ -1,0 +1,320 @@
+"""Batches: which rows come at which step, and as which tensors.
+
+What comes at a step is a pure function of (seed, step), so a run that goes on after an
+interruption sees the batches that it would have seen. Rows are shuffled anew in every epoch;
+epochs follow one another without a seam, and no row is left over. Batches whose rows all have one
+length are drawn with replacement instead.
+"""
+
+from __future__ import annotations
+
+import abc
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from synthbench.dataset.dataset import DatasetDirectory
+from synthbench.engine.engine import Asked, Engine
+from synthbench.errors import DatasetError, ParameterError, UsageError
+from synthbench.seeding import Draws
+from synthbench.streaming.rounds import Rounds
+from synthbench.training.encoding import Encoding, Rows, concatenate
+
+#: An evaluation batch has at most so many pairs of tokens, and so many rows.
+_PAIRS, _EVALUATION_ROWS = 1 << 23, 512
+
+
+class Batch(NamedTuple):
+    """What a model gets, and what it should answer.
+
+    Attributes:
+        inputs: tokens or colours int64 `(rows, length)`, images float32 `(rows, 3, height, width)`
+            in 0..1, vectors `(rows, dims)` or points `(rows, points, 2)` float32.
+        lengths: tokens or cells of each row, int64 `(rows,)`, or None.
+        targets: classes int64 `(rows,)`, counts float32 `(rows, cells)`, vectors float32
+            `(rows, dims)`; empty where there is nothing to learn.
+    """
+
+    inputs: Tensor
+    lengths: Tensor | None
+    targets: Tensor
+
+    def to(self, device: torch.device) -> Batch:
+        """The batch on a device; from pinned memory, so that nobody waits for the copy."""
+        if self.inputs.device.type == device.type:
+            return self
+        parts = (None if part is None else part.pin_memory() for part in self)
+        return Batch(
+            *(None if part is None else part.to(device, non_blocking=True) for part in parts)  # type: ignore[arg-type]
+        )
+
+
+def read_split(dataset: DatasetDirectory, variant: str, split: str, encoding: Encoding) -> Rows:
+    """All rows of a split of a dataset directory.
+
+    Raises:
+        DatasetError: a shard that is missing or cannot be read, or rows that are none of the
+            task's.
+    """
+    return read_split_with(dataset, variant, split, encoding, ())[0]
+
+
+def read_split_with(
+    dataset: DatasetDirectory, variant: str, split: str, encoding: Encoding, columns: Sequence[str]
+) -> tuple[Rows, pa.Table]:
+    """All rows of a split, and some of its columns as they are stored; raises as `read_split`."""
+    parts, kept = [], []
+    names = list(dict.fromkeys([*encoding.columns, *columns]))
+    try:
+        for batch in dataset.batches(variant, split, names):
+            parts.append(encoding.encode(dict(zip(batch.schema.names, batch.columns, strict=True))))
+            kept.append(batch.select(list(columns)))
+    except (ValueError, KeyError) as error:
+        raise DatasetError(f"{dataset.path}, split {split!r}: {error}") from error
+    return concatenate(parts), pa.Table.from_batches(kept)
+
+
+def take(rows: Rows, indices: NDArray[np.int64], width: int | None = None) -> Batch:
+    """The rows at these indices as a batch.
+
+    Args:
+        rows: where to take them from.
+        indices: which, int64 `(rows,)`.
+        width: pad to this length; default: to the longest of these rows.
+    """
+    chosen = torch.from_numpy(indices).to(rows.inputs.device)
+    inputs = rows.inputs.index_select(0, chosen)
+    lengths = None if rows.lengths is None else rows.lengths.index_select(0, chosen)
+    targets = torch.empty(0) if rows.targets is None else rows.targets.index_select(0, chosen)
+    if lengths is not None:
+        longest = int(lengths.max()) if width is None else width
+        inputs = inputs[:, :longest]
+        targets = targets[:, :longest] if targets.ndim == 2 else targets
+    if inputs.ndim == 4:
+        inputs = inputs.float() / 255
+    elif not inputs.is_floating_point():
+        inputs = inputs.long()
+    return Batch(inputs, lengths, targets if targets.ndim == 1 else targets.float())
+
+
+def evaluation_batches(rows: Rows) -> Iterator[tuple[NDArray[np.int64], Batch]]:
+    """All rows once, those of like length together: their indices and the batch."""
+    if rows.lengths is None:
+        order, lengths = np.arange(len(rows)), np.ones(len(rows), np.int64)
+    else:
+        lengths = rows.lengths.cpu().numpy()
+        order = np.argsort(lengths, kind="stable")
+    start = 0
+    while start < len(order):
+        reach = order[start : start + _EVALUATION_ROWS]
+        fitting = np.arange(1, len(reach) + 1) * lengths[reach] ** 2 <= _PAIRS
+        stop = start + max(1, int(fitting.sum()))
+        yield order[start:stop], take(rows, order[start:stop])
+        start = stop
+
+
+class Batches(abc.ABC):
+    """The batches of a training run.
+
+    Attributes:
+        rows: how many rows an epoch has.
+    """
+
+    rows: int
+
+    @abc.abstractmethod
+    def batch(self, step: int) -> Batch:
+        """The batch of a step, counted from 0."""
+
+
+class OneLength:
+    """Which rows come at a step, if all rows of a batch have one length; with replacement.
+
+    Args:
+        lengths: of each row, int64 `(rows,)`; None where rows have none.
+        batch_size: rows of a batch.
+        seed: whole number from 0; with the step it decides which rows come.
+        balanced: take every length equally often, not as often as rows have it.
+
+    Raises:
+        ParameterError: rows have no length.
+    """
+
+    def __init__(
+        self, lengths: NDArray[np.int64] | None, batch_size: int, seed: int, balanced: bool
+    ) -> None:
+        if lengths is None:
+            raise ParameterError("Recipe one_length=true: these rows have no length.")
+        self._order = np.argsort(lengths, kind="stable")
+        _, self._counts = np.unique(lengths, return_counts=True)
+        self._ends = np.cumsum(self._counts)
+        self._batch_size, self._seed, self._balanced = batch_size, seed, balanced
+
+    def indices(self, step: int) -> NDArray[np.int64]:
+        """The rows of a step's batch, int64 `(batch_size,)`."""
+        draws = Draws({"train": "one length", "seed": self._seed}, step)
+        if self._balanced:
+            length = int(draws.integers(len(self._ends), 1)[0])
+        else:
+            row = draws.integers(len(self._order), 1)
+            length = int(np.searchsorted(self._ends, row, side="right")[0])
+        count = int(self._counts[length])
+        places = draws.integers(count, self._batch_size) + self._ends[length] - count
+        rows: NDArray[np.int64] = self._order[places]
+        return rows
+
+
+class EpochBatches(Batches):
+    """Batches of a split that lies in memory, shuffled anew in every epoch.
+
+    Args:
+        rows: the split; a batch is on its device.
+        batch_size: rows of a batch.
+        seed: whole number from 0; it decides the order.
+        one_length: draw batches of rows of one length with replacement; see `OneLength`.
+        fixed_width: pad every batch to the split's longest row, for compiled models.
+        balanced: all lengths come equally often; without `one_length` by repeating rows of rarer
+            lengths in an epoch.
+
+    Raises:
+        UsageError: a batch of more rows than there are.
+        ParameterError: `one_length` for rows that have none.
+    """
+
+    def __init__(
+        self,
+        rows: Rows,
+        batch_size: int,
+        seed: int,
+        *,
+        one_length: bool = False,
+        fixed_width: bool = False,
+        balanced: bool = False,
+    ) -> None:
+        check_batch_size(batch_size, len(rows))
+        self._table = rows
+        self._lengths = None if rows.lengths is None else rows.lengths.cpu().numpy()
+        self._entries = np.arange(len(rows))
+        self._one_length = (
+            OneLength(self._lengths, batch_size, seed, balanced) if one_length else None
+        )
+        if balanced and not one_length and self._lengths is not None:
+            self._entries = _equally_often(self._lengths)
+        self.rows = len(self._entries)
+        self._batch_size, self._seed = batch_size, seed
+        self._width = rows.inputs.shape[1] if fixed_width and rows.lengths is not None else None
+        self._epoch = functools.lru_cache(maxsize=2)(self._shuffled_epoch)
+
+    def batch(self, step: int) -> Batch:
+        """The batch of a step, counted from 0; on the device of the rows."""
+        if self._one_length is not None:
+            indices = self._one_length.indices(step)
+        elif self._batch_size == len(self._table) == len(self._entries):
+            return self._whole  # their order does not matter
+        else:
+            indices = self._places(step * self._batch_size, self._batch_size)
+        return take(self._table, indices, self._width or _longest(self._lengths, indices))
+
+    @functools.cached_property
+    def _whole(self) -> Batch:
+        return take(self._table, np.arange(len(self._table)))
+
+    def _shuffled_epoch(self, number: int) -> NDArray[np.int64]:
+        """All rows in the order of an epoch."""
+        draws = Draws({"train": "order", "seed": self._seed}, number)
+        return self._entries[draws.permutation(len(self._entries))]
+
+    def _places(self, start: int, count: int) -> NDArray[np.int64]:
+        """The rows at these places of the endless row of epochs."""
+        epoch, place = divmod(start, len(self._entries))
+        parts = []
+        while count > 0:
+            part = self._epoch(epoch)[place : place + count]
+            parts.append(part)
+            count, epoch, place = count - len(part), epoch + 1, 0
+        return np.concatenate(parts)
+
+
+def check_batch_size(batch_size: int, rows: int) -> None:
+    """Make sure that a batch has at most as many rows as the train split.
+
+    Raises:
+        UsageError: it has more, or none.
+    """
+    if not 1 <= batch_size <= rows:
+        raise UsageError(
+            f"Batch size {batch_size}: train has {rows:,} rows; allowed are 1 to {rows:,}."
+        )
+
+
+def _longest(lengths: NDArray[np.int64] | None, indices: NDArray[np.int64]) -> int | None:
+    """The longest of some rows, without asking the device that they are on."""
+    return None if lengths is None else int(lengths[indices].max())
+
+
+def _equally_often(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Indices of rows in which each length has as many entries as the most frequent one."""
+    most = int(np.bincount(lengths).max())
+    return np.concatenate(
+        [np.resize(np.flatnonzero(lengths == length), most) for length in np.unique(lengths)]
+    )
+
+
+class StreamBatches(Batches):
+    """Batches of fresh rows, as `stream` gives them.
+
+    Args:
+        source: the rounds of the stream.
+        batch_size: rows of a batch, as in `source`.
+        encoding: how rows become tensors.
+        engine: where rounds are made, some ahead of their time.
+        device: where batches are to be.
+        rows: how many rows count as an epoch.
+        choose: if given, makes from the lengths of a round's rows what says which of them come at
+            a step; default: all, one after another.
+    """
+
+    def __init__(
+        self,
+        source: Rounds,
+        batch_size: int,
+        encoding: Encoding,
+        engine: Engine,
+        device: torch.device,
+        rows: int,
+        choose: Callable[[NDArray[np.int64] | None], OneLength] | None = None,
+    ) -> None:
+        self._source, self._batch_size, self._encoding = source, batch_size, encoding
+        self._engine, self._device = engine, device
+        self.rows, self._choose = rows, choose
+        self._asked: dict[int, Asked[pa.Table]] = {}
+        self._round = functools.lru_cache(maxsize=1)(self._encoded_round)
+
+    def batch(self, step: int) -> Batch:
+        """The batch of a step, counted from 0; on the device."""
+        number, place = divmod(step, self._source.batches)
+        rows, lengths, chosen = self._round(number)
+        if chosen is None:
+            indices = np.arange(place * self._batch_size, (place + 1) * self._batch_size)
+        else:
+            indices = chosen.indices(step)
+        return take(rows, indices, _longest(lengths, indices))
+
+    def _encoded_round(
+        self, number: int
+    ) -> tuple[Rows, NDArray[np.int64] | None, OneLength | None]:
+        for ahead in range(number, number + self._engine.ahead + 1):
+            if ahead not in self._asked:
+                self._asked[ahead] = self._engine.submit(self._source.table, ahead)
+        table = self._asked.pop(number).result().combine_chunks()
+        columns = {name: table[name].chunk(0) for name in self._encoding.columns}
+        rows = self._encoding.encode(columns)
+        lengths = None if rows.lengths is None else rows.lengths.numpy()
+        chosen = None if self._choose is None else self._choose(lengths)
+        return rows.to(self._device), lengths, chosen

@@ -1,0 +1,228 @@
+"""The table of a study: our figures over several seeds, and the paper's beside them."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from synthbench.registry import task_class
+from synthbench.text import Table, items, stack, styled
+from synthbench.training.recipes.base import Measure, Published, Study
+
+if TYPE_CHECKING:
+    from rich.console import Group
+
+#: A result of `train`, or a part of one, as JSON values.
+Json = Mapping[str, Any]
+
+
+def compare(study: Study, results: Mapping[tuple[str, str], Sequence[Json]]) -> dict[str, Any]:
+    """The results of all runs of a study as JSON values.
+
+    Args:
+        study: the study.
+        results: what `train` gave for each seed, by variant and line of the table.
+    """
+    (first, *_), *_ = results.values()
+    every = [result for runs in results.values() for result in runs]
+    return {
+        "synthbench": first["synthbench"],
+        "task": study.task,
+        "study": study.name,
+        "profile": study.profile,
+        "title": study.title,
+        "seeds": study.seeds,
+        "data": {
+            "parameters": first["data"]["parameters"],
+            "changed": {name: first["data"]["parameters"][name] for name in study.parameters},
+            "rows": dict(study.rows),
+        },
+        "precision": first["precision"],
+        "machine": first["machine"],
+        "run_seconds": round(
+            sum(result["seconds"] + result["evaluation_seconds"] for result in every), 1
+        ),
+        "measures": [
+            {"name": one.name, "metric": one.metric, "headline": one.headline}
+            for one in study.measures
+        ],
+        "models": [
+            _line(study, variant, title, runs) for (variant, title), runs in results.items()
+        ],
+    }
+
+
+def _line(study: Study, variant: str, title: str, runs: Sequence[Json]) -> dict[str, Any]:
+    """One line of the table, with the runs that it sums up."""
+    recipes = [recipe for recipe in study.recipes if recipe.title == title]
+    return {
+        "model": title,
+        "variant": variant,
+        "recipes": [recipe.for_variant(variant).to_dict() for recipe in recipes],
+        "model_parameters": runs[0]["model_parameters"],
+        "measures": {
+            one.name: {
+                **_summed_up([_taken(one, run) for run in runs]),
+                "published": _published(recipes[0].published.get((variant, one.name))),
+            }
+            for one in study.measures
+        },
+        "by_bucket": _by_bucket(study.task, runs),
+        "runs": [
+            {
+                name: run[name]
+                for name in (
+                    *("seed", "steps", "best_step", "steps_per_second", "seconds"),
+                    *("eureka", "halting", "curve"),
+                )
+            }
+            for run in runs
+        ],
+    }
+
+
+def _by_bucket(task: str, runs: Sequence[Json]) -> dict[str, float]:
+    """The mean of the task's first metric for each depth, length or size, over all splits."""
+    column = task_class(task).bucket_name
+    means: dict[str, list[float]] = {}
+    for run in runs:
+        metric = run["metrics"][0]
+        for report in run["splits"].values():
+            for value, score in report["by"].get(column, {}).items():
+                if score[metric] is not None:
+                    means.setdefault(value, []).append(score[metric])
+    return {value: statistics.fmean(found) for value, found in means.items()}
+
+
+def _taken(measure: Measure, run: Json) -> float | None:
+    """A figure of one run, None if the run has none."""
+    if measure.metric == "eureka_ratio":
+        return float(run["eureka"] is not None)
+    if measure.metric == "eureka_epoch":
+        return run["eureka"]["epoch"] if run["eureka"] else None
+    if measure.metric == "halting":
+        return run["halting"][measure.split] if run["halting"] else None
+    report = run["splits"][measure.split]
+    if measure.metric == "eureka_accuracy":
+        return report["accuracy"] if run["eureka"] else None
+    if measure.where is not None:
+        column, value = measure.where
+        report = report["by"][column][str(value)]
+    metric: float | None = report[measure.metric]
+    return metric
+
+
+def _summed_up(values: Sequence[float | None]) -> dict[str, Any]:
+    """Mean and standard deviation (of a sample: divided by n - 1) of the values there are."""
+    there = [value for value in values if value is not None]
+    return {
+        "mean": statistics.fmean(there) if there else None,
+        "deviation": statistics.stdev(there) if len(there) > 1 else None,
+        "values": list(values),
+    }
+
+
+def _published(figure: Published | None) -> dict[str, Any] | None:
+    if figure is None:
+        return None
+    return {
+        "mean": figure.value,
+        "deviation": figure.deviation,
+        "runs": figure.runs,
+        "source": figure.source,
+    }
+
+
+# For people.
+
+
+def markdown(comparison: Json) -> str:
+    """The comparison as Markdown: one line for each model and variant."""
+    head, lines, right = _cells(comparison)
+    lines = [[f"`{model}`", *cells] for model, *cells in lines]
+    title = f"# {comparison['task']}: {comparison['title']}"
+    notes = [f"- {note}" for note in _notes(comparison)]
+    return "\n".join([title, "", markdown_table(head, lines, right), "", *notes, ""])
+
+
+def comparison_table(comparison: Json) -> Group:
+    """The comparison as a terminal shows it."""
+    head, lines, right = _cells(comparison)
+    title = styled(f"{comparison['task']}: {comparison['title']}", "bold")
+    return stack(title, "", Table(head, lines, right), "", items(_notes(comparison)))
+
+
+def _cells(comparison: Json) -> tuple[list[str], list[list[str]], range]:
+    """Head and cells, one line for each model and variant, and the columns with numbers."""
+    several = len({line["variant"] for line in comparison["models"]}) > 1
+    head = ["model", *(["variant"] if several else [])]
+    for measure in comparison["measures"]:
+        head += [measure["name"], "paper"]
+    head += ["parameters", "steps", "seconds"]
+    lines = []
+    for model in comparison["models"]:
+        cells = [model["model"], *([model["variant"]] if several else [])]
+        for measure in comparison["measures"]:
+            figure = model["measures"][measure["name"]]
+            cells.append(cell(measure["metric"], figure, len(figure["values"])))
+            published = figure["published"]
+            cells.append(cell(measure["metric"], published, published["runs"]) if published else "")
+        steps = max(run["steps"] for run in model["runs"])
+        seconds = _seconds(statistics.fmean(run["seconds"] for run in model["runs"]))
+        took = seconds if steps else "-"
+        lines.append([*cells, f"{model['model_parameters']:,}", f"{steps:,}", took])
+    return head, lines, range(1 + several, len(head))
+
+
+def _seconds(seconds: float) -> str:
+    """Seconds of training; never 0, for something was trained."""
+    return "<1" if seconds < 1 else f"{seconds:,.0f}"
+
+
+def _notes(comparison: Json) -> list[str]:
+    """Under what circumstances the figures were taken."""
+    data, machine = comparison["data"], comparison["machine"]
+    seeds = comparison["seeds"]
+    changed = {**data["changed"], **{f"{split} rows": n for split, n in data["rows"].items()}}
+    notes = [
+        f"`{comparison['command']}`, synthbench {comparison['synthbench']}: "
+        f"{'one seed' if seeds == 1 else f'mean and standard deviation of {seeds} seeds'}.",
+        f"{machine['gpu'] or machine['processor']}, PyTorch {machine['torch']}, "
+        f"{comparison['precision']}; all runs together {comparison['run_seconds']:,.0f} s.",
+    ]
+    if changed:
+        sizes = ", ".join(f"{name} {_plain(value)}" for name, value in changed.items())
+        notes.append(f"Other than the paper's: {sizes}.")
+    return notes
+
+
+def _plain(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def cell(metric: str, figure: Json | None, runs: int | None) -> str:
+    """A figure as a table shows it; empty where there is none."""
+    if figure is None:
+        return ""
+    mean, deviation = figure["mean"], figure["deviation"]
+    if mean is None:
+        return "-"
+    if metric == "eureka_ratio" and runs:
+        return f"{round(mean * runs)}/{runs}"
+    show = _forms.get(metric, "{:.3f}").format
+    return show(mean) + (f" ± {show(deviation)}" if deviation is not None else "")
+
+
+_forms = {
+    "mse": "{:.1e}",
+    "distance": "{:.2f}",
+    "halting": "{:.1f}",
+    "eureka_epoch": "{:.0f}",
+}
+
+
+def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int]) -> str:
+    """A table in Markdown; the columns in `right` are aligned on the right."""
+    rule = ["---:" if column in right else "---" for column in range(len(head))]
+    return "\n".join(f"| {' | '.join(line)} |" for line in (head, rule, *rows))

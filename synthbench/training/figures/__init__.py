@@ -1,0 +1,113 @@
+"""Figures of a finished run, as the papers have them; needs matplotlib and scikit-learn."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.util
+import json
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+
+from synthbench.dataset.staging import write_failure, write_text
+from synthbench.errors import SynthbenchError, unknown_name
+from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
+from synthbench.training.figures.answers import Counts, Points
+from synthbench.training.figures.curves import GradientNorms, LearningCurves
+from synthbench.training.figures.figure import Figure
+from synthbench.training.figures.maps import AttentionMaps, Gates, KeyMass
+from synthbench.training.figures.probing import Probes
+from synthbench.training.figures.statistics import ExplainedAway, Halting, HybridWeights
+from synthbench.training.figures.view import Unavailable, View
+from synthbench.training.finished import open_run
+
+FIGURES: dict[str, Figure] = {
+    figure.name: figure
+    for figure in (
+        LearningCurves(),
+        GradientNorms(),
+        AttentionMaps(),
+        Gates(),
+        Halting(),
+        KeyMass(),
+        ExplainedAway(),
+        HybridWeights(),
+        Probes(),
+        Counts(),
+        Points(),
+    )
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Drawn:
+    """What became of one figure.
+
+    Attributes:
+        name: the figure's name.
+        file: its picture, None if the run cannot have it; the data lies beside, as JSON.
+        reason: why it cannot.
+    """
+
+    name: str
+    file: Path | None
+    reason: str = ""
+
+
+def draw_figures(
+    run: str | PathLike[str],
+    *,
+    out: str | PathLike[str] | None = None,
+    names: Sequence[str] | None = None,
+    split: str | None = None,
+    row: int = 0,
+    dataset: str | PathLike[str] | None = None,
+    source_dir: SourceDir | None = None,
+) -> list[Drawn]:
+    """Draw the figures that a run can have, each as a picture and its data.
+
+    Args:
+        run: the run's directory.
+        out: where to; default: `figures` in the run's directory.
+        names: which figures; default: all.
+        split: the split that they show; default: the last one.
+        row: the row whose attention and gates are drawn, counted from 0.
+        dataset: the dataset of the run; default: where it was in training.
+        source_dir: where source images lie, as in `synthbench.generate`.
+
+    Returns:
+        What became of each figure, in order.
+
+    Raises:
+        UsageError: no such run, figure, split or row.
+        DatasetError: a run that is not finished, or a dataset that cannot be read.
+        SynthbenchError: a package is missing, or a file cannot be written.
+    """
+    for package, name in (("matplotlib", "matplotlib"), ("sklearn", "scikit-learn")):
+        if importlib.util.find_spec(package) is None:
+            raise SynthbenchError(f"Figures need {name}: pip install 'synthbench[train]'.")
+    for one in names or ():
+        if one not in FIGURES:
+            raise unknown_name("figure", one, FIGURES)
+    with use_source_dir(source_dir):
+        view = View(open_run(run, dataset), split, row)
+        place = Path(out or Path(run, "figures"))
+        try:
+            place.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise write_failure(place, error) from error
+        return [_drawn(FIGURES[one], view, place) for one in names or FIGURES]
+
+
+def _drawn(figure: Figure, view: View, place: Path) -> Drawn:
+    try:
+        data = figure.data(view)
+    except Unavailable as reason:
+        return Drawn(figure.name, None, str(reason))
+    write_text(place / f"{figure.name}.json", json.dumps(data, ensure_ascii=False) + "\n")
+    file = place / f"{figure.name}.png"
+    try:
+        figure.draw(data, file)
+    except OSError as error:
+        raise write_failure(file, error) from error
+    return Drawn(figure.name, file)

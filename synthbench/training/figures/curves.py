@@ -1,0 +1,126 @@
+"""Figures of a run's course: accuracy and loss, gradient norms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from synthbench.training.figures.figure import Figure, numbers, panels, panels_in_order
+from synthbench.training.figures.view import Unavailable, View
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+_GRADIENT = "grad_norm/"
+#: Points of a curve whose markers can be told apart.
+_LARGE_MARKERS = 60
+_PROJECTIONS = {"query": "W_Q", "key": "W_K", "value": "W_V"}
+
+
+class LearningCurves(Figure):
+    """Loss and metric in training and on the watched splits, the Eureka-moment marked."""
+
+    name = "curves"
+    title = "Training, and the splits that were watched"
+    source = "Eureka, figures 1, 6 and 7"
+
+    def _data(self, view: View) -> dict[str, Any]:
+        curve = _curve(view)
+        every = dict.fromkeys(name for line in curve for name in line)
+        names = [name for name in every if "/" in name and not name.startswith(_GRADIENT)]
+        return {**_course(view, curve), "series": _series(curve, names)}
+
+    def _draw(self, data: dict[str, Any], canvas: Canvas) -> None:
+        kinds = list(dict.fromkeys(name.partition("/")[2] for name in data["series"]))
+        (line,) = panels(canvas, 1, len(kinds), 5.0, 3.5)
+        for axes, kind in zip(line, kinds, strict=True):
+            for name, values in data["series"].items():
+                split, _, measured = name.partition("/")
+                if measured == kind:
+                    _plot(axes, data["at"], values, label=split)
+            if kind in ("loss", "mse"):
+                axes.set_yscale("log")
+            _mark(axes, data, shade=False)
+            axes.set_ylabel(kind)
+            axes.legend(fontsize=8)
+
+
+class GradientNorms(Figure):
+    """How strongly each layer's queries, keys and values are taught; grey: before Eureka."""
+
+    name = "gradients"
+    title = "L1 norms of the gradients of W_Q, W_K and W_V"
+    source = "Eureka, figures 5 and 12"
+
+    def _data(self, view: View) -> dict[str, Any]:
+        curve = [line for line in _curve(view) if any(name.startswith(_GRADIENT) for name in line)]
+        names = [name for name in (curve or [{}])[0] if name.startswith(_GRADIENT)]
+        if not names:
+            raise Unavailable(
+                "no gradient norms were noted: train with --recipe log_gradients=true"
+            )
+        layers: dict[str, dict[str, list[float | None]]] = {}
+        for name, values in _series(curve, names).items():
+            place = name.removeprefix(_GRADIENT).removesuffix(".weight")
+            layer, _, projection = place.rpartition(".")
+            layers.setdefault(layer, {})[_PROJECTIONS[projection]] = values
+        return {**_course(view, curve), "layers": layers}
+
+    def _draw(self, data: dict[str, Any], canvas: Canvas) -> None:
+        every = panels_in_order(canvas, len(data["layers"]), 3.5, 2.6)
+        for axes, (layer, norms) in zip(every, data["layers"].items(), strict=True):
+            for name, values in norms.items():
+                _plot(axes, data["at"], values, label=name)
+            axes.set_yscale("log")
+            axes.set_title(layer, fontsize=8)
+            _mark(axes, data, shade=True)
+            axes.legend(fontsize=7)
+
+
+def _curve(view: View) -> list[dict[str, Any]]:
+    if not view.run.curve:
+        raise Unavailable(f"model {view.run.recipe.model!r} learns nothing")
+    return view.run.curve
+
+
+def _course(view: View, curve: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Where along its course a run was measured, in epochs."""
+    eureka = view.run.result["eureka"]
+    return {
+        "unit": "epoch",
+        "at": numbers([line["epoch"] for line in curve]),
+        "eureka": None if eureka is None else numbers(eureka["epoch"]),
+    }
+
+
+def _series(
+    curve: Sequence[Mapping[str, Any]], names: Sequence[str]
+) -> dict[str, list[float | None]]:
+    """Each figure along the curve, None at lines that do not have it."""
+    return {name: [_number(line.get(name)) for line in curve] for name in names}
+
+
+def _number(value: float | None) -> float | None:
+    return None if value is None else numbers(value)
+
+
+def _plot(axes: Axes, at: Sequence[float], values: Sequence[float | None], *, label: str) -> None:
+    """Draw what was measured, with a marker at each point: a curve may have but a single one."""
+    measured = [
+        (place, value) for place, value in zip(at, values, strict=True) if value is not None
+    ]
+    size = 4 if len(measured) <= _LARGE_MARKERS else 2
+    places, heights = [place for place, _ in measured], [value for _, value in measured]
+    axes.plot(places, heights, marker="o", markersize=size, label=label)
+
+
+def _mark(axes: Axes, data: Mapping[str, Any], *, shade: bool) -> None:
+    """Mark the Eureka-moment, or shade all that comes before it."""
+    axes.set_xlabel(data["unit"])
+    if data["eureka"] is None:
+        return
+    if shade:
+        axes.axvspan(data["at"][0], data["eureka"], color="0.9", zorder=0)
+    else:
+        axes.axvline(data["eureka"], color="0.5", linestyle="--", label="Eureka-moment")

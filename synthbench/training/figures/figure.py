@@ -1,0 +1,115 @@
+"""What a figure is: data of a run as JSON values, and a drawing of these values alone."""
+
+from __future__ import annotations
+
+import abc
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+    from synthbench.training.figures.view import View
+
+#: Tokens beside a map as long as they can be read.
+_MOST_LABELS = 64
+#: Panels beside each other, where they follow one after another.
+_MOST_ACROSS = 4
+#: Significant digits of a number in the data.
+_DIGITS = 6
+
+
+class Figure(abc.ABC):
+    """One figure.
+
+    Attributes:
+        name: of its files.
+        title: what it shows.
+        source: the paper's figure that it is like.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    source: ClassVar[str]
+
+    def data(self, view: View) -> dict[str, Any]:
+        """What is drawn, and what it is, as JSON values.
+
+        Raises:
+            Unavailable: the run cannot have this figure; the text says why.
+        """
+        run = view.run
+        of = {"task": view.task.name, "variant": run.variant, "model": run.recipe.name}
+        about = {"figure": self.name, "title": self.title, "like": self.source, **of}
+        return {**about, "seed": run.result["seed"], **self._data(view)}
+
+    def draw(self, data: dict[str, Any], file: Path) -> None:
+        """Draw the data into a PNG: the same bytes from the same data and matplotlib.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        import matplotlib.style
+        from matplotlib.figure import Figure as Canvas
+
+        about = f"{data['task']}, {data['variant']}: {data['model']}, seed {data['seed']}"
+        with matplotlib.style.context("default"):
+            canvas = Canvas(layout="constrained", dpi=100)
+            self._draw(data, canvas)
+            canvas.suptitle(f"{self.title}\n{about}", fontsize=10)
+            canvas.savefig(file, format="png", metadata={"Software": None})
+
+    @abc.abstractmethod
+    def _data(self, view: View) -> dict[str, Any]:
+        """What is drawn, as JSON values; raises as `data`."""
+
+    @abc.abstractmethod
+    def _draw(self, data: dict[str, Any], canvas: Canvas) -> None:
+        """Draw the data on an empty canvas."""
+
+
+def numbers(values: Any) -> Any:
+    """A tensor, array or nested list as nested lists of rounded floats; not finite ones as None."""
+    if hasattr(values, "tolist"):
+        values = values.tolist()
+    if isinstance(values, list):
+        return [numbers(value) for value in values]
+    return float(f"{values:.{_DIGITS}g}") if math.isfinite(values) else None
+
+
+def panels(
+    canvas: Canvas, lines: int, across: int, width: float = 4.0, height: float = 3.0
+) -> list[list[Axes]]:
+    """Axes in lines, each of a width and height in inches."""
+    canvas.set_size_inches(max(4.0, width * across), max(2.0, height * lines))
+    grid = canvas.subplots(lines, across, squeeze=False)
+    return [list(line) for line in grid]
+
+
+def panels_in_order(
+    canvas: Canvas, count: int, width: float = 4.0, height: float = 3.0
+) -> list[Axes]:
+    """So many axes, line after line; the places that are left in the last line stay empty."""
+    across = min(count, _MOST_ACROSS)
+    grid = panels(canvas, -(-count // across), across, width, height)
+    every = [axes for line in grid for axes in line]
+    for axes in every[count:]:
+        axes.set_axis_off()
+    return every[:count]
+
+
+def label_columns(axes: Axes, names: list[str], *, horizontal: bool, vertical: bool) -> None:
+    """Write tokens along a map's sides, as long as they can be read."""
+    axes.set_xticks([])
+    axes.set_yticks([])
+    if len(names) > _MOST_LABELS:
+        return
+    size = max(3.0, min(7.0, 160 / len(names)))
+    if horizontal:
+        axes.set_xticks(np.arange(len(names)), names, rotation=90, fontsize=size)
+    if vertical:
+        axes.set_yticks(np.arange(len(names)), names, fontsize=size)

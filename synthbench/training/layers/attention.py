@@ -1,0 +1,272 @@
+"""Multi-head self-attention with the papers' ways to score, place and normalise."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from synthbench.errors import ParameterError, unknown_name
+from synthbench.training.layers import normalisation as weigh
+from synthbench.training.layers.dropout import Dropout
+from synthbench.training.layers.positions import Direction, Relative
+from synthbench.training.models.output import Record
+from synthbench.training.sizes import check_sizes
+
+NORMALISATIONS = (
+    "softmax",
+    "normsoftmax",
+    "normsoftmax-variance",
+    "doubly-normalised",
+    "hybrid",
+    "geometric",
+    "geometric-l1",
+    "none",
+)
+POSITIONS = ("none", "relative", "gated")
+
+
+class Attention(nn.Module):
+    """Self-attention: y_i = W_o concat over heads of Σ_j A_ij W_v x_j.
+
+    The scores are (W_q x_i + b_q)ᵀ W_k x_j. With positions they are α · (score + what positions
+    add) (NDR, eq. 17), and in geometric attention α · score + β · direction + γ (NDR, eq. 10). α, β
+    and γ are learned and start at 1/√d_head, 1 and 0. All heads share them, as in the published
+    program; the paper leaves that open, and has no α in eq. 17.
+
+    Args:
+        d_model: size of a state.
+        num_heads: number of heads; it divides `d_model`.
+        normalisation: one of `NORMALISATIONS`.
+        spread: over what NormSoftmax takes the spread of scores: `query`, the keys of each query,
+            or `map`, all queries and keys; see `normalisation.normsoftmax`.
+        temperature: what scores are divided by, and the limit of NormSoftmax; default √d_head, or
+            1 where α scales them. Geometric attention has none.
+        position: `none`, `relative` or `gated`; none of the others with geometric attention.
+        key_dropout: chance that a unit of a key is dropped, of contents and of positions; the
+            direction of geometric attention is kept. The paper drops units of queries (NDR,
+            section C.3); its program those of keys.
+        qkv_bias: whether queries and values have a bias. Keys have none: it would add the same to
+            all scores of a query.
+        output_bias: whether the output has a bias.
+        hybrid_start: the weight of doubly-normalised attention that hybrid attention starts from.
+
+    Raises:
+        UsageError: a name that does not exist, or sizes that do not fit.
+
+    Example:
+        >>> import torch
+        >>> from synthbench.training.layers.attention import Attention
+        >>> attention = Attention(16, 4, normalisation="geometric")
+        >>> attention(torch.zeros(2, 5, 16)).shape
+        torch.Size([2, 5, 16])
+    """
+
+    temperature: Tensor
+
+    def __init__(
+        self,
+        d_model: int,
+        num_heads: int,
+        *,
+        normalisation: str = "softmax",
+        spread: str = "query",
+        temperature: float | None = None,
+        position: str = "none",
+        key_dropout: float = 0.0,
+        qkv_bias: bool = True,
+        output_bias: bool = True,
+        hybrid_start: float = 0.5,
+    ) -> None:
+        super().__init__()
+        _check(d_model, num_heads, normalisation, spread, position, temperature, hybrid_start)
+        self.num_heads, self.normalisation, self.spread = num_heads, normalisation, spread
+        self.query = nn.Linear(d_model, d_model, bias=False)
+        self.query_bias = (
+            nn.Parameter(torch.zeros(num_heads, 1, d_model // num_heads)) if qkv_bias else None
+        )
+        self.key = nn.Linear(d_model, d_model, bias=False)
+        self.value = nn.Linear(d_model, d_model, bias=qkv_bias)
+        self.output = nn.Linear(d_model, d_model, bias=output_bias)
+        self.key_dropout = Dropout(key_dropout)
+        scale = math.sqrt(d_model // num_heads)
+        self.alpha = None
+        if self.is_geometric or position != "none":
+            self.alpha = nn.Parameter(torch.tensor(1 / scale))
+            scale = 1.0
+        self.register_buffer("temperature", torch.tensor(temperature or scale))
+        self.positions = (
+            None
+            if position == "none"
+            else Relative(d_model, num_heads, gated=position == "gated", dropout=key_dropout)
+        )
+        if normalisation == "hybrid":
+            start = torch.full((num_heads,), hybrid_start)
+            self.hybrid_logit = nn.Parameter(torch.logit(start))
+        if self.is_geometric:
+            self.direction = Direction(d_model, num_heads)
+            self.beta = nn.Parameter(torch.tensor(1.0))
+            self.gamma = nn.Parameter(torch.tensor(0.0))
+
+    def set_temperature(self, temperature: float) -> None:
+        """Divide scores by this from now on: one step of heat treatment (Eureka, section 3)."""
+        self.temperature.fill_(temperature)
+
+    @property
+    def is_geometric(self) -> bool:
+        """Whether a query takes the closest key that matches."""
+        return self.normalisation.startswith("geometric")
+
+    @property
+    def hybrid_weight(self) -> Tensor:
+        """The weight u of doubly-normalised attention in each head, `(heads,)`: DNAS, eq. 12."""
+        return torch.sigmoid(self.hybrid_logit)
+
+    def forward(
+        self,
+        states: Tensor,
+        mask: Tensor | None = None,
+        *,
+        column: Tensor | None = None,
+        nearest: weigh.Nearest | None = None,
+        record: Record | None = None,
+    ) -> Tensor:
+        """Attend from every column, or from one of each row, to all real columns.
+
+        Args:
+            states: `(rows, length, d_model)`.
+            mask: which columns are real, bool `(rows, length)`; None means all.
+            column: the one column of each row whose output is wanted, int64 `(rows,)`.
+            nearest: `Nearest.of(length)`, if it is at hand, for geometric attention.
+            record: gets `scores` of all queries, `attention` of those wanted and, from hybrid
+                attention, `hybrid`.
+
+        Returns:
+            `(rows, length, d_model)`; `(rows, 1, d_model)` with `column`.
+        """
+        scores = self.scores(states)
+        # Weights need float32 even where autocast makes products of bfloat16.
+        scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
+        weights = self._weights(scores, mask, column, nearest)
+        if record is not None:
+            record.add("scores", scores)
+            record.add("attention", weights)
+            if self.normalisation == "hybrid":
+                record.add("hybrid", self.hybrid_weight)
+        mixed = weights.to(states.dtype) @ self._heads(self.value(states))
+        output: Tensor = self.output(mixed.transpose(1, 2).flatten(-2))
+        return output
+
+    def scores(self, states: Tensor) -> Tensor:
+        """What the weights are made from, before temperature, `(rows, heads, length, length)`."""
+        plain = self._heads(self.query(states))
+        queries = plain if self.query_bias is None else plain + self.query_bias
+        keys = self.key_dropout(self._heads(self.key(states)))
+        scores: Tensor = queries @ keys.transpose(-2, -1)
+        if self.positions is not None:
+            scores = scores + self.positions(plain, states)
+        if self.alpha is not None:
+            scores = self.alpha * scores
+        if self.is_geometric:
+            direction = self.beta * self.direction(states) + self.gamma
+            scores = scores + Direction.spread(direction)
+        return scores
+
+    def _weights(
+        self,
+        scores: Tensor,
+        mask: Tensor | None,
+        column: Tensor | None,
+        nearest: weigh.Nearest | None,
+    ) -> Tensor:
+        """The weights of all queries, or of the one in `column` of each row."""
+        match self.normalisation:
+            case "geometric":
+                return _only(weigh.geometric(scores, mask, nearest), column)
+            case "geometric-l1":
+                return _only(weigh.geometric_l1(scores, mask, nearest), column)
+            case "doubly-normalised":
+                return _only(weigh.doubly_normalised(scores, mask, self.temperature), column)
+            case "hybrid":
+                share = self.hybrid_weight
+                return _only(weigh.hybrid(scores, mask, self.temperature, share), column)
+        # The others know nothing of other queries but their spread, so one query is enough.
+        wanted = _only(scores, column)
+        temperature: Tensor = self.temperature
+        if self.normalisation.startswith("normsoftmax"):
+            statistic = "variance" if self.normalisation.endswith("variance") else "deviation"
+            spread_over = scores if self.spread == "map" else wanted
+            own = weigh.spread(spread_over, mask, statistic, self.spread)
+            temperature = own.clamp_max(temperature)
+        normalise = weigh.unnormalised if self.normalisation == "none" else weigh.softmax
+        return normalise(wanted, mask, temperature)
+
+    def _heads(self, projected: Tensor) -> Tensor:
+        """`(rows, length, d_model)` as `(rows, heads, length, d_head)`."""
+        rows, length, _ = projected.shape
+        return projected.view(rows, length, self.num_heads, -1).transpose(1, 2)
+
+
+def _only(maps: Tensor, column: Tensor | None) -> Tensor:
+    """`(rows, heads, queries, keys)`, or `(rows, heads, 1, keys)` of one query in each row."""
+    if column is None:
+        return maps
+    return maps[torch.arange(len(column), device=column.device), :, column, None]
+
+
+def _check(
+    d_model: int,
+    num_heads: int,
+    normalisation: str,
+    spread: str,
+    position: str,
+    temperature: float | None,
+    hybrid_start: float,
+) -> None:
+    check_sizes(d_model=d_model, num_heads=num_heads)
+    if normalisation not in NORMALISATIONS:
+        raise unknown_name("attention", normalisation, NORMALISATIONS)
+    if spread not in weigh.SPREADS:
+        raise unknown_name("spread", spread, weigh.SPREADS)
+    if position not in POSITIONS:
+        raise unknown_name("position of attention", position, POSITIONS)
+    if normalisation.startswith("geometric") and position != "none":
+        raise ParameterError(
+            f"Position {position!r} with geometric attention, which has its own: allowed is none."
+        )
+    if d_model % num_heads:
+        raise ParameterError(
+            f"{num_heads} heads for d_model {d_model}: allowed are the divisors of d_model."
+        )
+    if temperature is not None and not 0 < temperature < math.inf:
+        raise ParameterError(f"Temperature {temperature}: allowed are numbers above 0.")
+    if not 0 < hybrid_start < 1:
+        raise ParameterError(f"hybrid_start {hybrid_start}: allowed are numbers between 0 and 1.")
+
+
+def balance_gradients(model: nn.Module) -> None:
+    """Scale the gradients of each layer's W_Q, W_K and W_V to the mean of their three norms.
+
+    Called after the backward pass. The norm is the L1 norm, as in Eureka's figure 5. The paper
+    speaks of the norms "for each layer and the overall mean"; its program takes each layer's mean.
+
+    Source: Eureka, section A.4.
+    """
+    for attention in model.modules():
+        if isinstance(attention, Attention):
+            _balance(attention)
+
+
+def _balance(attention: Attention) -> None:
+    gradients = [
+        projection.weight.grad
+        for projection in (attention.query, attention.key, attention.value)
+        if projection.weight.grad is not None
+    ]
+    if not gradients:
+        return
+    norms = torch.stack([gradient.abs().sum() for gradient in gradients])
+    factors = norms.mean() / norms.clamp_min(torch.finfo(norms.dtype).tiny)
+    for gradient, factor in zip(gradients, factors, strict=True):
+        gradient.mul_(factor)

@@ -1,0 +1,67 @@
+"""How fresh parameters are drawn where the papers' programs do not leave it to PyTorch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from torch import Tensor, nn
+
+from synthbench.training.layers.attention import Attention
+from synthbench.training.layers.layer import FeedForward, Layer
+
+#: The variance of a fresh embedding's numbers, from the number of tokens and the size of a state.
+EMBEDDINGS: dict[str, Callable[[int, int], float]] = {
+    "unit": lambda tokens, d_model: 1.0,
+    "kaiming": lambda tokens, d_model: 2 / d_model,
+    "xavier": lambda tokens, d_model: 2 / (tokens + d_model),
+}
+
+
+def draw_weights(model: nn.Module, draw: Callable[[Tensor], object]) -> None:
+    """Draw the weights of linear maps, convolutions and embeddings; set their biases to 0.
+
+    Args:
+        model: whose modules are drawn, in their order.
+        draw: fills a weight in place, as the functions of `nn.init` do.
+    """
+    for module in model.modules():
+        if isinstance(module, nn.Linear | nn.Conv2d | nn.Embedding):
+            draw(module.weight)
+            if getattr(module, "bias", None) is not None:
+                nn.init.zeros_(module.bias)  # type: ignore[arg-type]
+
+
+def xavier_layer(layer: Layer) -> None:
+    """Draw the weights of an encoder's layer as NDR's program does (Glorot & Bengio, 2010).
+
+    Each head's projections count on their own: fan-in d_model, fan-out d_head. Where PyTorch's
+    default gives the attention's logits a deviation of 1/3, here it is 1 with one head and more
+    with several. The two maps of the feed-forward part have gains of √2 and 5/3, those of the gate
+    √2 and 1. The attention's output and all biases keep PyTorch's default.
+    """
+    _xavier_heads(layer.attention)
+    _xavier_feedforward(layer.feedforward, nn.init.calculate_gain("tanh"))
+    if layer.gate is not None:
+        _xavier_feedforward(layer.gate, 1.0)
+
+
+def _xavier_heads(attention: Attention) -> None:
+    projections = [attention.query, attention.key, attention.value]
+    if attention.positions is not None:
+        projections.append(attention.positions.key)
+    d_model = attention.query.in_features
+    bound = math.sqrt(6 / (d_model + d_model // attention.num_heads))
+    for projection in projections:
+        nn.init.uniform_(projection.weight, -bound, bound)
+
+
+def _xavier_feedforward(part: FeedForward, outer_gain: float) -> None:
+    nn.init.xavier_uniform_(part.inner.weight, nn.init.calculate_gain("relu"))
+    nn.init.xavier_uniform_(part.outer.weight, outer_gain)
+
+
+def draw_embedding(embedding: nn.Embedding, name: str) -> None:
+    """Draw an embedding from a normal distribution with the variance that `EMBEDDINGS` names."""
+    variance = EMBEDDINGS[name](embedding.num_embeddings, embedding.embedding_dim)
+    nn.init.normal_(embedding.weight, std=math.sqrt(variance))

@@ -1,0 +1,228 @@
+"""From attention scores to attention weights, each way a function.
+
+    softmax             a softmax over keys, at a temperature                      Eureka, eq. 1
+    normsoftmax         the temperature follows the scores' own spread             Eureka, eq. 2
+    doubly_normalised   first over queries, then over keys                         DNAS, eq. 5
+    hybrid              a mixture of doubly_normalised and softmax                 DNAS, eq. 12
+    geometric           the closest key that matches                               NDR, eqs. 6-8
+    geometric_l1        the same, divided by the sum of a query's weights
+    unnormalised        the scores themselves, so that weights can count           Counting, V-A
+
+In all of them scores are `(rows, heads, queries, keys)`, float32 or float64, and `mask` is bool
+`(rows, keys)`, true where a column is real and false where it is padding; None means all are real.
+A padded key gets weight 0. A padded query is never looked at by others: its weights are finite and
+mean nothing. Every row has a real column.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+#: Over what NormSoftmax takes the spread of scores: each query's keys, or the whole map.
+SPREADS = ("query", "map")
+#: The smallest variance that NormSoftmax divides by: equal scores have none.
+_SMALLEST_VARIANCE = 1e-12
+#: The smallest sum of weights that geometric attention divides by.
+_SMALLEST_SUM = 1e-12
+
+
+def softmax(scores: Tensor, mask: Tensor | None, temperature: float | Tensor) -> Tensor:
+    """Softmax over keys of scores divided by the temperature: Eureka, eq. 1; DNAS, eq. 1 (UNAS).
+
+    Heat treatment is a schedule of the temperature, from low to its default √d_head.
+    """
+    return without_padded_keys(scores / temperature, mask, -math.inf).softmax(dim=-1)
+
+
+def normsoftmax(
+    scores: Tensor,
+    mask: Tensor | None,
+    temperature: float | Tensor,
+    statistic: str = "deviation",
+    over: str = "query",
+) -> Tensor:
+    """NormSoftmax: the temperature is the scores' own spread, at most `temperature`.
+
+    The spread is that of a population. The paper takes it "for each sample, head and layer"
+    (section 5.2), which is one temperature for all queries of a map; its program for images takes
+    it over the keys of each query. The program of its reasoning task was not published.
+
+    Args:
+        scores: raw products of queries and keys, `(rows, heads, queries, keys)`.
+        mask: which columns are real, or None.
+        temperature: τ, the highest temperature.
+        statistic: `deviation`, as in eq. 2, or `variance`, which section A.11 prefers for ViT.
+        over: `query`, the real keys of each query, or `map`, all pairs of real queries and keys.
+
+    Source: Eureka, eq. 2 and A.11.
+    """
+    return softmax(scores, mask, spread(scores, mask, statistic, over).clamp_max(temperature))
+
+
+def spread(
+    scores: Tensor, mask: Tensor | None, statistic: str = "deviation", over: str = "query"
+) -> Tensor:
+    """σ of NormSoftmax, `(rows, heads, queries, 1)` over `query`, `(rows, heads, 1, 1)` over `map`.
+
+    With `map` and a mask, scores are those of all queries. Arguments are those of `normsoftmax`.
+    """
+    variance = _variance(scores, mask, over).clamp_min(_SMALLEST_VARIANCE)
+    return variance.sqrt() if statistic == "deviation" else variance
+
+
+def _variance(scores: Tensor, mask: Tensor | None, over: str) -> Tensor:
+    """Variance of the real scores of each query or map, of the shape of `spread`."""
+    dims = (-1,) if over == "query" else (-2, -1)
+    if mask is None:
+        return scores.var(dim=dims, correction=0, keepdim=True)
+    real = mask[:, None, None, :]
+    if over == "map":
+        real = real & mask[:, None, :, None]
+    counted = real.to(scores.dtype)
+    weights = counted / counted.sum(dim=dims, keepdim=True)
+    mean = (weights * scores).sum(dim=dims, keepdim=True)
+    return (weights * (scores - mean).square()).sum(dim=dims, keepdim=True)
+
+
+def doubly_normalised(scores: Tensor, mask: Tensor | None, temperature: float | Tensor) -> Tensor:
+    """DNAS: normalised over queries for each key, then over keys for each query.
+
+    One step of the Sinkhorn iteration (eq. 10), in log space. The weights of a key sum to at least
+    1 / length over the queries (theorem 2), so no key is explained away.
+
+    Source: DNAS, eq. 5.
+    """
+    scores = scores / temperature
+    queries = scores if mask is None else scores.masked_fill(~mask[:, None, :, None], -math.inf)
+    log_share = scores - queries.logsumexp(dim=-2, keepdim=True)  # log ξ
+    return without_padded_keys(log_share, mask, -math.inf).softmax(dim=-1)
+
+
+def hybrid(
+    scores: Tensor, mask: Tensor | None, temperature: float | Tensor, weight: Tensor
+) -> Tensor:
+    """HNAS: `weight` times doubly-normalised attention, the rest softmax.
+
+    Args:
+        scores: raw products of queries and keys, `(rows, heads, length, length)`.
+        mask: which columns are real, or None.
+        temperature: what both divide the scores by.
+        weight: u of each head, `(heads,)` in 0..1.
+
+    Source: DNAS, eq. 12.
+    """
+    share = weight[:, None, None]
+    doubly = doubly_normalised(scores, mask, temperature)
+    return share * doubly + (1 - share) * softmax(scores, mask, temperature)
+
+
+def unnormalised(scores: Tensor, mask: Tensor | None, temperature: float | Tensor) -> Tensor:
+    """The scores divided by the temperature, without softmax: Counting, V-A."""
+    return without_padded_keys(scores / temperature, mask, 0.0)
+
+
+class Nearest(NamedTuple):
+    """The columns in order of their distance from each column: NDR, eq. 8 and figure 1.
+
+    Attributes:
+        order: the nearest column, the second nearest and so on, int64 `(length, length)`. A column
+            is its own nearest; of two equally far the right one comes first.
+        rank: where each column stands in that order, int64 `(length, length)`.
+    """
+
+    order: Tensor
+    rank: Tensor
+
+    @classmethod
+    def of(cls, length: int, device: torch.device | None = None) -> Nearest:
+        """The order of `length` columns."""
+        columns = torch.arange(length, device=device)
+        offset = columns - columns[:, None]
+        distance = offset.abs()
+        left, right = columns[:, None], columns.flip(0)[:, None]  # how many lie on each side
+        # Closer than a column to the right: itself, those between, and as many on the left.
+        rank_right = distance + torch.minimum(distance - 1, left)
+        rank_left = distance + torch.minimum(distance, right)
+        rank = torch.where(offset > 0, rank_right, torch.where(offset < 0, rank_left, 0))
+        order = torch.empty_like(rank).scatter_(-1, rank, columns.expand_as(rank))
+        return cls(order, rank)
+
+
+def geometric(logits: Tensor, mask: Tensor | None, nearest: Nearest | None = None) -> Tensor:
+    """Geometric attention: each query takes the closest key that matches.
+
+    With P = σ(logits) the weights are A_ij = P_ij · Π (1 - P_ik) over all k closer to i than j, and
+    A_ii = 0 (eqs. 6-8). In log space, with log P = x - softplus(x) and log (1 - P) = -softplus(x),
+
+        log A_ij = x_ij - Σ softplus(x_ik) over j and all k closer to i,
+
+    a cumulative sum in order of distance. What cannot be looked at has logit -∞: it matches nothing
+    and hides nothing. Memory is O(length²).
+
+    Args:
+        logits: what the sigmoid of eqs. 6 and 10 is taken of, `(rows, heads, length, length)`.
+        mask: which columns are real, or None.
+        nearest: `Nearest.of(length)`, if it is at hand.
+
+    Returns:
+        Weights; those of a query sum to at most 1.
+    """
+    length = logits.shape[-1]
+    order, rank = Nearest.of(length, logits.device) if nearest is None else nearest
+    itself = torch.eye(length, dtype=torch.bool, device=logits.device)
+    hidden = itself if mask is None else itself | ~mask[:, None, None, :]
+    logits = logits.masked_fill(hidden, -math.inf)
+    misses = functional.softplus(logits).gather(-1, order.expand_as(logits)).cumsum(dim=-1)
+    return (logits - misses.gather(-1, rank.expand_as(logits))).exp()
+
+
+def geometric_l1(logits: Tensor, mask: Tensor | None, nearest: Nearest | None = None) -> Tensor:
+    """Geometric attention whose weights sum to 1 for each query that has another column to look at.
+
+    So it is in the published program of NDR for models without a copy gate; the paper does not
+    mention it. Arguments are those of `geometric`.
+    """
+    weights = geometric(logits, mask, nearest)
+    return weights / weights.sum(dim=-1, keepdim=True).clamp_min(_SMALLEST_SUM)
+
+
+def without_padded_keys(values: Tensor, mask: Tensor | None, fill: float) -> Tensor:
+    """`values` `(rows, heads, queries, keys)` with `fill` at padded keys."""
+    return values if mask is None else values.masked_fill(~mask[:, None, None, :], fill)
+
+
+def explained_away(weights: Tensor, mask: Tensor | None = None, epsilon: float = 1e-8) -> Tensor:
+    """The share of real keys that are explained away: DNAS, definition 1.
+
+    A key is, if its weights sum to less than `epsilon` over all real queries.
+
+    Returns:
+        The share in each head, `(heads,)`.
+
+    Example:
+        >>> import torch
+        >>> from synthbench.training.layers.normalisation import doubly_normalised, explained_away
+        >>> from synthbench.training.layers.normalisation import softmax
+        >>> scores = torch.tensor([[[[40.0, 0.0], [40.0, 0.0]]]])  # all look at the first key
+        >>> explained_away(softmax(scores, None, 1.0))
+        tensor([0.5000])
+        >>> explained_away(doubly_normalised(scores, None, 1.0))
+        tensor([0.])
+    """
+    mass = key_mass(weights, mask)
+    gone = mass < epsilon
+    if mask is None:
+        return gone.float().mean(dim=(0, 2))
+    return (gone & mask[:, None]).sum(dim=(0, 2)) / mask.sum()
+
+
+def key_mass(weights: Tensor, mask: Tensor | None = None) -> Tensor:
+    """Each key's sum of weights over all real queries, `(rows, heads, keys)`."""
+    if mask is not None:
+        weights = weights * mask[:, None, :, None]
+    return weights.sum(dim=-2)

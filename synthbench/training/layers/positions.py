@@ -1,0 +1,128 @@
+"""How a token model knows where its columns stand.
+
+- `sinusoidal`: added to the embeddings (Vaswani et al.);
+- `Relative`: scores by distance, in the manner of Transformer-XL (NDR, eq. 17); with its gate each
+  column chooses between distance and place (eq. 16);
+- `Direction`: a score for everything on the left, one for everything on the right (NDR, eq. 9).
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from synthbench.training.layers.dropout import Dropout
+
+
+def sinusoidal(positions: Tensor, d_model: int) -> Tensor:
+    """Sines (even places) and cosines (odd places) of geometrically falling frequencies.
+
+    Args:
+        positions: any numbers, negative ones too, `(n,)`.
+        d_model: size of an embedding.
+
+    Returns:
+        float32 `(n, d_model)`.
+
+    Source: Vaswani et al., Attention is all you need, section 3.5; p in NDR, eq. 17.
+    """
+    half = torch.arange(0, d_model, 2, device=positions.device)
+    angles = positions[:, None] * torch.exp(half * (-math.log(10_000.0) / d_model))
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)[:, :d_model]
+
+
+class Relative(nn.Module):
+    """Scores of positions, parts (b, d, e) of NDR, eq. 17.
+
+    The query of column i meets the key of p_(i-j) r_i + p_j (1 - r_i), where p are sinusoidal
+    embeddings. Without gate r_i = 1: positions count from the query's own column.
+
+    Args:
+        d_model: size of a state.
+        num_heads: number of heads.
+        gated: whether r_i = σ(h_i W_ar + b_ar) (eq. 16), one number for a head.
+        dropout: chance that a unit of a position's key is dropped.
+    """
+
+    def __init__(
+        self, d_model: int, num_heads: int, *, gated: bool = False, dropout: float = 0.0
+    ) -> None:
+        super().__init__()
+        self.d_model, self.num_heads = d_model, num_heads
+        self.key = nn.Linear(d_model, d_model, bias=False)
+        self.query_bias = nn.Parameter(torch.zeros(num_heads, 1, d_model // num_heads))
+        self.dropout = Dropout(dropout)
+        self.gate = nn.Linear(d_model, num_heads) if gated else None
+
+    def forward(self, queries: Tensor, states: Tensor) -> Tensor:
+        """What positions add to the scores of each query and key.
+
+        Args:
+            queries: W_q h, without a bias, `(rows, heads, length, d_head)`.
+            states: h, `(rows, length, d_model)`.
+
+        Returns:
+            `(rows, heads, length, length)`.
+        """
+        length = states.shape[1]
+        queries = queries + self.query_bias
+        offsets = torch.arange(length - 1, -length - 1, -1, device=states.device)  # of i - j
+        relative = of_offsets(queries @ self._keys(offsets))
+        if self.gate is None:
+            return relative
+        places = torch.arange(length, device=states.device)
+        share = torch.sigmoid(self.gate(states)).transpose(1, 2)[..., None]
+        # The key is linear in the embedding, so mixing scores is mixing embeddings.
+        return share * relative + (1 - share) * (queries @ self._keys(places))
+
+    def _keys(self, positions: Tensor) -> Tensor:
+        """W_kP p of each position, `(heads, d_head, n)`."""
+        embedded = sinusoidal(positions, self.d_model).to(self.key.weight.dtype)
+        keys: Tensor = self.dropout(self.key(embedded))
+        return keys.view(len(positions), self.num_heads, -1).permute(1, 2, 0)
+
+
+def of_offsets(by_offset: Tensor) -> Tensor:
+    """From scores by offset to scores by key: out[i, j] = by_offset[i, j - i + length - 1].
+
+    A row of the result is a row of `by_offset` moved left by i, which reading the same memory with
+    a row length of one less does.
+
+    Args:
+        by_offset: `(..., length, 2 * length)`, for offsets from -(length - 1) to length.
+
+    Returns:
+        `(..., length, length)`.
+    """
+    *outer, length, _ = by_offset.shape
+    moved = by_offset.flatten(-2)[..., length - 1 : -1]
+    return moved.reshape(*outer, length, 2 * length - 1)[..., :length]
+
+
+class Direction(nn.Module):
+    """A score for all keys from the query's own column on, and one for all before it.
+
+    Source: NDR, eq. 9: D_ij = W_LR h_i + b_LR for i <= j, W_RL h_i + b_RL for i > j.
+
+    Args:
+        d_model: size of a state.
+        num_heads: number of heads; each has its own two scores.
+    """
+
+    def __init__(self, d_model: int, num_heads: int) -> None:
+        super().__init__()
+        self.scores = nn.Linear(d_model, 2 * num_heads)
+
+    def forward(self, states: Tensor) -> Tensor:
+        """The two scores of each query, `(rows, heads, length, 2)`: onward, backward."""
+        scores: Tensor = self.scores(states)
+        return scores.view(*states.shape[:2], -1, 2).transpose(1, 2)
+
+    @staticmethod
+    def spread(scores: Tensor) -> Tensor:
+        """The scores of `forward` at every key, `(rows, heads, length, length)`."""
+        length = scores.shape[-2]
+        onward = torch.ones(length, length, dtype=torch.bool, device=scores.device).triu()
+        return torch.where(onward, scores[..., :1], scores[..., 1:])

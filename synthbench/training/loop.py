@@ -1,0 +1,284 @@
+"""The training loop: steps, a look at the evaluation splits now and then, checkpoints.
+
+What happens at a step depends on the seed and the step alone, and a checkpoint holds all that a
+later step depends on. So a run that is interrupted and continued ends with the same numbers, on
+one machine with one number of threads.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from synthbench.errors import SynthbenchError
+from synthbench.progress import Bar, progress_bar
+from synthbench.training.batches import Batch, Batches
+from synthbench.training.directory import RunDirectory
+from synthbench.training.encoding import Rows
+from synthbench.training.layers.attention import balance_gradients
+from synthbench.training.models.output import Output
+from synthbench.training.objectives import Objective
+from synthbench.training.predicting import forward
+from synthbench.training.recipes.base import Recipe
+from synthbench.training.schedules import learning_rate, temperature
+from synthbench.training.setting import Setting
+
+#: How often in a run, at least, training is noted and the watched splits are looked at.
+_NOTES, _LOOKS = 50, 10
+#: Seconds between two updates of the progress bar's figures.
+_SHOWN_EVERY = 0.5
+#: Parameters whose gradients Eureka, figure 5, compares.
+_PROJECTIONS = ("query.weight", "key.weight", "value.weight")
+
+
+@dataclasses.dataclass
+class Best:
+    """The best validation so far.
+
+    Attributes:
+        step: after how many steps.
+        score: what is compared: the metric (larger is better), then the loss (smaller is).
+        parameters: the model's state.
+    """
+
+    step: int
+    score: tuple[float, float]
+    parameters: dict[str, Tensor]
+
+
+class Loop:
+    """One run's steps; call `run` inside `isolated`.
+
+    Args:
+        recipe: what is run.
+        model: the model, on its device.
+        objective: what it is trained for.
+        batches: what it is trained on.
+        watched: the splits that are looked at, with every validation and at least ten times.
+        select: which of them the best checkpoint is chosen by; None: the last one counts.
+        directory: where checkpoints and metrics go.
+        setting: how to compute.
+    """
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        model: nn.Module,
+        objective: Objective,
+        batches: Batches,
+        watched: Mapping[str, Rows],
+        select: str | None,
+        directory: RunDirectory,
+        setting: Setting,
+    ) -> None:
+        self.recipe, self.model, self.objective = recipe, model, objective
+        self.batches, self.watched, self.select = batches, watched, select
+        self.directory, self.setting = directory, setting
+        self.optimizer = torch.optim.AdamW(
+            parameter_groups(model, recipe),
+            lr=recipe.learning_rate,
+            betas=(0.9, recipe.beta2),
+            fused=True,
+        )
+        self.best: Best | None = None
+        self.step = 0
+        self.seconds = 0.0
+        self._forward = torch.compile(model) if setting.compiled else model
+        self._seen = _Seen(setting.device)
+
+    def run(self) -> dict[str, Tensor]:
+        """Take all steps that are left; returns the chosen parameters."""
+        self._restore()
+        started = time.perf_counter() - self.seconds
+        title, steps = f"train {self.recipe.name}", self.recipe.steps
+        with progress_bar(self.setting.progress, title, "steps", steps, self.step) as bar:
+            while self.step < self.recipe.steps:
+                self._take_step(self.batches.batch(self.step).to(self.setting.device))
+                self.step += 1
+                bar.update()
+                self._seen.show(bar, self.objective.metric)
+                looks = self._looks()
+                if looks or self._is_part(_NOTES):
+                    self.seconds = time.perf_counter() - started
+                    self._note(looks)
+                if looks:
+                    self._save()
+        self.seconds = time.perf_counter() - started
+        return self.best.parameters if self.best else self.model.state_dict()
+
+    def _looks(self) -> bool:
+        """Whether the watched splits are looked at after this step."""
+        too_rare = self.recipe.steps < _LOOKS * self.recipe.validate_every
+        return self._validates() or (too_rare and self._is_part(_LOOKS))
+
+    def _validates(self) -> bool:
+        """Whether the parameters of this step may be chosen.
+
+        Looks beyond those that the recipe asks for only draw the curve: what a recipe is known to
+        reach must not depend on them.
+        """
+        return self.step % self.recipe.validate_every == 0 or self.step == self.recipe.steps
+
+    def _is_part(self, count: int) -> bool:
+        """Whether one of `count` equal parts of the run ends with this step."""
+        steps = self.recipe.steps
+        return self.step * count // steps > (self.step - 1) * count // steps
+
+    def _take_step(self, batch: Batch) -> None:
+        recipe = self.recipe
+        for group in self.optimizer.param_groups:
+            group["lr"] = learning_rate(recipe, self.step)
+        if (heat := temperature(recipe, self.step)) is not None:
+            self.model.set_temperature(heat)  # type: ignore[operator]
+        self.model.train()
+        with self.setting.autocast():
+            output: Output = self._forward(batch.inputs, batch.lengths)
+        loss = self.objective.smoothed_loss(output.scores, batch, recipe.label_smoothing)
+        total = loss
+        if recipe.ponder and output.ponder is not None:
+            total = loss + recipe.ponder * output.ponder.mean()
+        self.optimizer.zero_grad(set_to_none=True)
+        total.backward()  # type: ignore[no-untyped-call]
+        if recipe.balance_gradients:
+            balance_gradients(self.model)
+        if recipe.clip:
+            nn.utils.clip_grad_norm_(self.model.parameters(), recipe.clip)
+        self.optimizer.step()
+        self._seen.add(loss, self.objective.measured(output.scores, batch).mean())
+
+    def _note(self, looks: bool) -> None:
+        """Note how training stands, and the watched splits; keep the parameters if best.
+
+        Args:
+            looks: whether the watched splits are looked at.
+        """
+        loss, metric = self._seen.take()
+        measured: dict[str, Any] = {
+            "step": self.step,
+            "epoch": self.step * self.recipe.batch_size / self.batches.rows,
+            "seconds": round(self.seconds, 3),
+            "learning_rate": learning_rate(self.recipe, self.step - 1),
+            "train/loss": loss,
+            f"train/{self.objective.metric}": metric,
+        }
+        for name, split in self.watched.items() if looks else ():
+            loss, metric = self.look_at(split)
+            measured[f"{name}/loss"] = loss
+            measured[f"{name}/{self.objective.metric}"] = metric
+            if name == self.select and self._validates():
+                self._keep_if_best(loss, metric)
+        if self.recipe.log_gradients and looks:
+            measured.update(self._gradient_norms())
+        self.directory.note(measured)
+
+    def _keep_if_best(self, loss: float, metric: float) -> None:
+        sign = 1.0 if self.objective.larger_is_better else -1.0
+        score = (sign * metric, -loss)
+        if self.best is None or score > self.best.score:
+            state = {name: value.clone() for name, value in self.model.state_dict().items()}
+            self.best = Best(self.step, score, state)
+
+    def look_at(self, rows: Rows) -> tuple[float, float]:
+        """Mean loss and metric on a split."""
+        loss = metric = 0.0
+        for indices, batch, output in forward(self.model, rows, self.setting):
+            loss += self.objective.loss(output.scores, batch).item() * len(indices)
+            metric += self.objective.measured(output.scores, batch).sum().item()
+        return loss / len(rows), metric / len(rows)
+
+    def _gradient_norms(self) -> dict[str, float]:
+        """L1 norms of the last step's gradients of queries, keys and values (Eureka, figure 5)."""
+        return {
+            f"grad_norm/{name}": parameter.grad.abs().sum().item()
+            for name, parameter in self.model.named_parameters()
+            if name.endswith(_PROJECTIONS) and parameter.grad is not None
+        }
+
+    # Going on after an interruption.
+
+    def _save(self) -> None:
+        best = self.best
+        state = {
+            "step": self.step,
+            "seconds": self.seconds,
+            "model": self.model.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "random": torch.get_rng_state(),
+            "random_cuda": None,
+            "best": None if best is None else (best.step, best.score, best.parameters),
+        }
+        if self.setting.device.type == "cuda":
+            state["random_cuda"] = torch.cuda.get_rng_state(self.setting.device)
+        self.directory.save(state)
+
+    def _restore(self) -> None:
+        state = self.directory.load(self.setting.device)
+        if state is None:
+            self.directory.forget_after(0)
+            return
+        try:
+            self.model.load_state_dict(state["model"])
+            self.optimizer.load_state_dict(state["optimizer"])
+        except (RuntimeError, ValueError) as error:
+            raise SynthbenchError(
+                f"The checkpoint in {self.directory.path} is of another model than "
+                f"{self.recipe.name!r}: {str(error).splitlines()[0]}"
+            ) from error
+        self.step, self.seconds = state["step"], state["seconds"]
+        torch.set_rng_state(state["random"].cpu())
+        if state["random_cuda"] is not None and self.setting.device.type == "cuda":
+            torch.cuda.set_rng_state(state["random_cuda"].cpu(), self.setting.device)
+        self.best = None if state["best"] is None else Best(*state["best"])
+        self.directory.forget_after(self.step)
+
+
+def parameter_groups(model: nn.Module, recipe: Recipe) -> list[dict[str, Any]]:
+    """The parameters with their weight decay, as an optimiser takes them."""
+    if not recipe.decay_weights_only:
+        return [{"params": list(model.parameters()), "weight_decay": recipe.weight_decay}]
+    # Positions and the class token are parameters of their own, not the weight of a module.
+    weights: list[nn.Parameter] = []
+    others: list[nn.Parameter] = []
+    for name, parameter in model.named_parameters():
+        decayed = name.endswith(".weight") and parameter.ndim > 1
+        (weights if decayed else others).append(parameter)
+    return [
+        {"params": weights, "weight_decay": recipe.weight_decay},
+        {"params": others, "weight_decay": 0.0},
+    ]
+
+
+class _Seen:
+    """Mean loss and metric of the training batches since they were last noted.
+
+    They are summed up on the device, which nobody waits for but when they are shown.
+    """
+
+    def __init__(self, device: torch.device) -> None:
+        self._sums = torch.zeros(2, dtype=torch.float64, device=device)
+        self._last = self._sums
+        self._count = 0
+        self._shown = 0.0
+
+    def add(self, loss: Tensor, metric: Tensor) -> None:
+        self._last = torch.stack([loss.detach(), metric.detach()])
+        self._sums += self._last
+        self._count += 1
+
+    def take(self) -> tuple[float, float]:
+        loss, metric = (self._sums / max(1, self._count)).tolist()
+        self._sums.zero_()
+        self._count = 0
+        return loss, metric
+
+    def show(self, bar: Bar, metric: str) -> None:
+        if not bar.is_shown or time.monotonic() - self._shown < _SHOWN_EVERY:
+            return
+        self._shown = time.monotonic()
+        loss, value = self._last.tolist()
+        bar.update(0, now=f"loss {loss:.4f}, {metric} {value:.3f}")

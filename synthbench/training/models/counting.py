@@ -1,0 +1,146 @@
+"""The counting encoder, one layer with each normalisation on or off, and the identity network.
+
+Source: Counting (Ouellette, Pfister, Jud, 2023), sections III and IV. Two things the paper leaves
+open. The number of heads: one, as its table III shows one map. Residual connections: the
+standard model has them, the others, which are to let counts through, have none. With one around
+the attention the linear layer after it could not give exact counts: to drop what the cell itself
+adds, it would have to send all colours to one vector, and their counts with them.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from synthbench.training.layers.attention import Attention
+from synthbench.training.layers.dropout import Dropout
+from synthbench.training.models.output import Output, Record
+from synthbench.training.sizes import check_chances, check_sizes
+
+#: Colours of a cell: the size of the one-hot vectors that go through the layer.
+COLORS = 10
+#: Fresh parameters of the counting encoder lie between minus this and this.
+_LARGEST = 0.08
+
+
+class Counting(nn.Module):
+    """One encoder layer over the cells of a grid, which have no positions.
+
+    Without softmax the attention weights are the raw scores, so a cell's weighted sum grows with
+    the number of cells like it; softmax divides by that number (equations 1 and 2). As in the
+    published program the attention has no biases, and every parameter, those of LayerNorm too,
+    starts from U(-0.08, 0.08); the paper mentions neither.
+
+    Args:
+        normalisation: `none` or `softmax`, or another of `attention.NORMALISATIONS`.
+        norm_attention: whether LayerNorm follows the attention.
+        norm_feedforward: whether LayerNorm follows the feed-forward part.
+        residual: whether a residual connection goes around each part.
+        d_ff: width of the feed-forward part's ReLU layer, 2,048 in the standard model; 0: one
+            linear layer instead, as in the paper's other three.
+        dropout: chance that a unit is dropped after each part and in the ReLU layer; 0.1 in the
+            standard model. It is not in the paper; the value is its program's.
+        num_heads: number of heads, a divisor of 10.
+
+    Raises:
+        UsageError: an unknown normalisation, or a number of heads that does not divide 10.
+    """
+
+    def __init__(
+        self,
+        *,
+        normalisation: str = "none",
+        norm_attention: bool = False,
+        norm_feedforward: bool = False,
+        residual: bool = False,
+        d_ff: int = 0,
+        dropout: float = 0.0,
+        num_heads: int = 1,
+    ) -> None:
+        super().__init__()
+        check_sizes(least=0, d_ff=d_ff)
+        check_chances(dropout=dropout)
+        self.residual = residual
+        self.attention = Attention(
+            COLORS, num_heads, normalisation=normalisation, qkv_bias=False, output_bias=False
+        )
+        self.feedforward = (
+            _feedforward(COLORS, d_ff, dropout) if d_ff else nn.Linear(COLORS, COLORS)
+        )
+        self.norm_attention = nn.LayerNorm(COLORS) if norm_attention else nn.Identity()
+        self.norm_feedforward = nn.LayerNorm(COLORS) if norm_feedforward else nn.Identity()
+        self.dropout = Dropout(dropout)
+        for parameter in self.parameters():
+            nn.init.uniform_(parameter, -_LARGEST, _LARGEST)
+
+    def forward(
+        self, inputs: Tensor, lengths: Tensor | None = None, record: Record | None = None
+    ) -> Output:
+        """Count the cells of each cell's colour.
+
+        Args:
+            inputs: colours 0..9, int64 `(rows, cells)`.
+            lengths: int64 `(rows,)`, cells of each grid; without it all grids are full.
+            record: gets `attention` and `scores`, and `hidden` after each of the two parts.
+
+        Returns:
+            Scores `(rows, cells, 10)`: the count stands in the dimension of the cell's colour.
+        """
+        mask = None
+        if lengths is not None:
+            mask = torch.arange(inputs.shape[1], device=inputs.device) < lengths.unsqueeze(-1)
+        cells = functional.one_hot(inputs, COLORS).to(self.attention.key.weight.dtype)
+        states = self.dropout(self.attention(cells, mask, record=record))
+        states = self.norm_attention(cells + states if self.residual else states)
+        counts = self.dropout(self.feedforward(states))
+        counts = self.norm_feedforward(states + counts if self.residual else counts)
+        if record is not None:
+            record.add("hidden", states)
+            record.add("hidden", counts)
+        return Output(counts)
+
+
+class Identity(nn.Module):
+    """A feed-forward network that is to give back its input, with LayerNorm on its output or not.
+
+    The network is the feed-forward part of the standard encoder layer, without its residual
+    connection, which would leave nothing to learn.
+
+    Args:
+        dims: numbers of a row.
+        norm: whether LayerNorm follows.
+        d_ff: width of the ReLU layer.
+
+    Raises:
+        ParameterError: a width that is not allowed.
+    """
+
+    def __init__(self, dims: int = 5, *, norm: bool = False, d_ff: int = 2048) -> None:
+        super().__init__()
+        check_sizes(dims=dims, d_ff=d_ff)
+        self.feedforward = _feedforward(dims, d_ff)
+        self.norm = nn.LayerNorm(dims) if norm else nn.Identity()
+
+    def forward(
+        self, inputs: Tensor, lengths: Tensor | None = None, record: Record | None = None
+    ) -> Output:
+        """Give back rows of numbers.
+
+        Args:
+            inputs: float32 `(rows, dims)`.
+            lengths: None; rows of numbers are all of one length.
+            record: gets `hidden` `(rows, dims)`, what LayerNorm would normalise.
+
+        Returns:
+            Scores `(rows, dims)`.
+        """
+        hidden = self.feedforward(inputs)
+        if record is not None:
+            record.add("hidden", hidden)
+        return Output(self.norm(hidden))
+
+
+def _feedforward(size: int, d_ff: int, dropout: float = 0.0) -> nn.Sequential:
+    """Two linear layers with ReLU and dropout between them."""
+    return nn.Sequential(nn.Linear(size, d_ff), nn.ReLU(), Dropout(dropout), nn.Linear(d_ff, size))

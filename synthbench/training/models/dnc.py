@@ -1,0 +1,322 @@
+"""Differentiable Neural Computer: an LSTM that reads and writes a memory of its own.
+
+Source: Graves et al., Hybrid computing using a neural network with dynamic external memory
+(Nature 2016), Methods; symbols in the comments are theirs. As in NDR's baseline (appendix C),
+with the changes of Csordás & Schmidhuber (ICLR 2019): masked look-up, wiping of what is freed,
+sharper links. Each is a switch; all three off is the computer of 2016.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from synthbench.training.models.output import Output, Record
+from synthbench.training.models.recurrent import EMBEDDING
+from synthbench.training.sizes import check_chances, check_sizes
+
+#: Keeps products of usages, norms and sharpened weights away from zero.
+EPSILON = 1e-6
+
+
+def content_weights(
+    memory: Tensor, keys: Tensor, strengths: Tensor, masks: Tensor | None = None
+) -> Tensor:
+    """Look-up by content: softmax over cosine similarities.
+
+    Args:
+        memory: `(rows, cells, width)`.
+        keys: `(rows, heads, width)`.
+        strengths: beta, `(rows, heads)`, at least 1.
+        masks: which part of the words to compare, `(rows, heads, width)` in 0..1.
+
+    Returns:
+        Weights `(rows, heads, cells)` that sum to 1.
+    """
+    if masks is None:
+        masks = torch.ones_like(keys)
+    words = functional.normalize(memory.unsqueeze(1) * masks.unsqueeze(2), dim=-1, eps=EPSILON)
+    keys = functional.normalize(keys * masks, dim=-1, eps=EPSILON)
+    similarity = torch.einsum("rhcw,rhw->rhc", words, keys)
+    return torch.softmax(similarity * strengths.unsqueeze(-1), dim=-1)
+
+
+def allocation_weights(usage: Tensor) -> Tensor:
+    """Where to write next: the cells by rising usage, each as far as those before it are used.
+
+    Args:
+        usage: u, `(rows, cells)` in 0..1.
+
+    Returns:
+        Weights a `(rows, cells)` that sum to at most 1.
+    """
+    usage = EPSILON + (1 - EPSILON) * usage
+    rising, order = usage.sort(dim=-1)
+    before = torch.cat([torch.ones_like(rising[:, :1]), rising[:, :-1]], dim=-1).cumprod(dim=-1)
+    return torch.zeros_like(usage).scatter(-1, order, (1 - rising) * before)
+
+
+def linked(link: Tensor, precedence: Tensor, write: Tensor) -> Tensor:
+    """The link matrix after a write: entry (i, j) says how far i was written right after j.
+
+    Args:
+        link: L before the write, `(rows, cells, cells)`.
+        precedence: p before the write, `(rows, cells)`.
+        write: write weights, `(rows, cells)`.
+
+    Returns:
+        The new matrix, with zeros on the diagonal.
+    """
+    kept = (1 - write.unsqueeze(2) - write.unsqueeze(1)) * link
+    link = kept + write.unsqueeze(2) * precedence.unsqueeze(1)
+    return link * (1 - torch.eye(link.shape[-1], dtype=link.dtype, device=link.device))
+
+
+def sharpened(weights: Tensor, powers: Tensor) -> Tensor:
+    """Weights to a power: links that a few steps have blurred become clear again.
+
+    Args:
+        weights: `(rows, heads, cells)`, not negative.
+        powers: `(rows, heads)`, at least 1.
+
+    Returns:
+        Weights that sum to 1, or to 0 where no cell is linked.
+    """
+    # Divided by the largest first, so that no power underflows to zero everywhere.
+    scaled = weights / (weights.amax(dim=-1, keepdim=True) + EPSILON)
+    raised = scaled ** powers.unsqueeze(-1)
+    return raised / (raised.sum(dim=-1, keepdim=True) + EPSILON)
+
+
+class State(NamedTuple):
+    """The memory between two steps; `cells` words of `width` numbers.
+
+    Attributes:
+        memory: M, `(rows, cells, width)`.
+        usage: u, `(rows, cells)`.
+        precedence: p, `(rows, cells)`: how far each cell was the last one written.
+        link: L, `(rows, cells, cells)`.
+        write: write weights, `(rows, cells)`.
+        read: read weights, `(rows, heads, cells)`.
+    """
+
+    memory: Tensor
+    usage: Tensor
+    precedence: Tensor
+    link: Tensor
+    write: Tensor
+    read: Tensor
+
+
+class Memory(nn.Module):
+    """The memory with one write head and several read heads, steered by a controller's state.
+
+    Args:
+        controller: size of the controller's state.
+        cells: number of words, N.
+        width: numbers of a word, W.
+        read_heads: number of read heads, R.
+        masking: look up by a part of the word that the controller chooses.
+        wiping: erase the words of cells that are freed.
+        sharpening: sharpen the weights that follow the links.
+    """
+
+    def __init__(
+        self,
+        controller: int,
+        *,
+        cells: int,
+        width: int,
+        read_heads: int,
+        masking: bool,
+        wiping: bool,
+        sharpening: bool,
+    ) -> None:
+        super().__init__()
+        self.cells, self.width, self.read_heads = cells, width, read_heads
+        self.masking, self.wiping, self.sharpening = masking, wiping, sharpening
+        heads = 1 + read_heads
+        self._sizes = {
+            "keys": heads * width,
+            "strengths": heads,
+            "erase": width,
+            "vector": width,
+            "free": read_heads,
+            "allocation": 1,
+            "write": 1,
+            "modes": 3 * read_heads,
+            "masks": heads * width if masking else 0,
+            "powers": 2 * read_heads if sharpening else 0,
+        }
+        self.interface = nn.Linear(controller, sum(self._sizes.values()))
+
+    def start(self, rows: int) -> State:
+        """The memory before the first step: all zeros."""
+        like = self.interface.weight
+        return State(
+            memory=like.new_zeros(rows, self.cells, self.width),
+            usage=like.new_zeros(rows, self.cells),
+            precedence=like.new_zeros(rows, self.cells),
+            link=like.new_zeros(rows, self.cells, self.cells),
+            write=like.new_zeros(rows, self.cells),
+            read=like.new_zeros(rows, self.read_heads, self.cells),
+        )
+
+    def forward(self, controller: Tensor, state: State) -> tuple[Tensor, State]:
+        """One step: free, write, link, read.
+
+        Args:
+            controller: the controller's state, `(rows, size)`.
+            state: the memory before.
+
+        Returns:
+            The words read, `(rows, read_heads, width)`, and the memory after.
+        """
+        signals = self._signals(controller)
+        state = self._write(signals, state)
+        state = state._replace(read=self._read(signals, state))
+        return torch.einsum("rhc,rcw->rhw", state.read, state.memory), state
+
+    def _signals(self, controller: Tensor) -> dict[str, Tensor]:
+        """The interface vector's parts, each in its range."""
+        parts = self.interface(controller).split(list(self._sizes.values()), dim=-1)
+        raw = dict(zip(self._sizes, parts, strict=True))
+        heads = (-1, 1 + self.read_heads, self.width)
+        return {
+            **{name: torch.sigmoid(raw[name]) for name in ("free", "erase", "allocation", "write")},
+            **{name: 1 + functional.softplus(raw[name]) for name in ("strengths", "powers")},
+            "vector": raw["vector"],
+            "keys": raw["keys"].reshape(heads),
+            "masks": torch.sigmoid(raw["masks"]).reshape(heads) if self.masking else raw["masks"],
+            "modes": torch.softmax(raw["modes"].unflatten(-1, (self.read_heads, 3)), dim=-1),
+        }
+
+    def _find(self, signals: dict[str, Tensor], memory: Tensor, heads: slice) -> Tensor:
+        """Weights of these heads' look-up by content, `(rows, heads, cells)`."""
+        masks = signals["masks"][:, heads] if self.masking else None
+        keys, strengths = signals["keys"][:, heads], signals["strengths"][:, heads]
+        return content_weights(memory, keys, strengths, masks)
+
+    def _write(self, signals: dict[str, Tensor], state: State) -> State:
+        """The memory after freeing and writing; the read weights are still the old ones."""
+        # psi: what no read head frees; u: what was written and not freed since.
+        retention = (1 - signals["free"].unsqueeze(-1) * state.read).prod(dim=1)
+        usage = (state.usage + state.write - state.usage * state.write) * retention
+
+        found = self._find(signals, state.memory, slice(0, 1)).squeeze(1)
+        share = signals["allocation"]
+        write = signals["write"] * (share * allocation_weights(usage) + (1 - share) * found)
+
+        kept = state.memory * retention.unsqueeze(-1) if self.wiping else state.memory
+        kept = kept * (1 - write.unsqueeze(2) * signals["erase"].unsqueeze(1))
+        memory = kept + write.unsqueeze(2) * signals["vector"].unsqueeze(1)
+        link = linked(state.link, state.precedence, write)
+        precedence = (1 - write.sum(dim=-1, keepdim=True)) * state.precedence + write
+        return State(memory, usage, precedence, link, write, state.read)
+
+    def _read(self, signals: dict[str, Tensor], state: State) -> Tensor:
+        """The new read weights, a mixture of three: back, by content, and on, `(rows, R, N)`."""
+        # f follows the order of writing, b goes back.
+        forward = torch.einsum("rij,rhj->rhi", state.link, state.read)
+        backward = torch.einsum("rji,rhj->rhi", state.link, state.read)
+        if self.sharpening:
+            powers = signals["powers"]
+            forward = sharpened(forward, powers[:, : self.read_heads])
+            backward = sharpened(backward, powers[:, self.read_heads :])
+        found = self._find(signals, state.memory, slice(1, None))
+        ways = torch.stack([backward, found, forward], dim=-1)
+        return (ways * signals["modes"].unsqueeze(2)).sum(dim=-1)
+
+
+class DNC(nn.Module):
+    """Differentiable Neural Computer with an LSTM controller, as a classifier of token rows.
+
+    NDR gives 21 cells and 4 read heads. It leaves open the width of a word and the size of the
+    embedding, and names the changes of Csordás & Schmidhuber (2019) as a whole; in its program
+    look-ups are not masked.
+
+    Args:
+        vocabulary: number of tokens, padding included.
+        classes: number of classes.
+        d_model: size of the controller.
+        d_embedding: size of the embedding.
+        cells: number of words of the memory.
+        width: numbers of a word.
+        read_heads: number of read heads.
+        dropout: chance that a unit of the embedding is dropped.
+        masking: whether look-ups compare a part of the word that the controller chooses.
+        wiping: whether freed cells are erased.
+        sharpening: whether weights that follow links are sharpened.
+
+    Raises:
+        ParameterError: sizes or a chance that are not allowed.
+    """
+
+    def __init__(
+        self,
+        vocabulary: int,
+        classes: int,
+        *,
+        d_model: int = 200,
+        d_embedding: int = EMBEDDING,
+        cells: int = 21,
+        width: int = 200,
+        read_heads: int = 4,
+        dropout: float = 0.5,
+        masking: bool = False,
+        wiping: bool = True,
+        sharpening: bool = True,
+    ) -> None:
+        super().__init__()
+        check_sizes(
+            d_model=d_model,
+            d_embedding=d_embedding,
+            cells=cells,
+            width=width,
+            read_heads=read_heads,
+        )
+        check_chances(dropout=dropout)
+        self.embedding = nn.Embedding(vocabulary, d_embedding, padding_idx=0)
+        self.controller = nn.LSTMCell(d_embedding + read_heads * width, d_model)
+        self.memory = Memory(
+            d_model,
+            cells=cells,
+            width=width,
+            read_heads=read_heads,
+            masking=masking,
+            wiping=wiping,
+            sharpening=sharpening,
+        )
+        self.dropout = nn.Dropout(dropout)
+        self.classifier = nn.Linear(d_model + read_heads * width, classes)
+
+    def forward(
+        self, inputs: Tensor, lengths: Tensor | None = None, record: Record | None = None
+    ) -> Output:
+        """Classify rows of tokens by what controller and read heads have at the last token.
+
+        Args:
+            inputs: int64 `(rows, length)`.
+            lengths: int64 `(rows,)`, tokens of each row; without it all rows are full.
+            record: gets `hidden` `(rows, length, size)`: controller and words read at each token.
+
+        Returns:
+            Scores `(rows, classes)`.
+        """
+        rows, length = inputs.shape
+        state = self.memory.start(rows)
+        hidden = cell = self.classifier.weight.new_zeros(rows, self.controller.hidden_size)
+        words = hidden.new_zeros(rows, self.memory.read_heads, self.memory.width)
+        outputs = []
+        for token in self.dropout(self.embedding(inputs)).unbind(dim=1):
+            hidden, cell = self.controller(torch.cat([token, words.flatten(1)], 1), (hidden, cell))
+            words, state = self.memory(hidden, state)
+            outputs.append(torch.cat([hidden, words.flatten(1)], dim=1))
+        steps = torch.stack(outputs, dim=1)
+        if record is not None:
+            record.add("hidden", steps)
+        last = inputs.new_full((rows,), length) if lengths is None else lengths
+        return Output(self.classifier(steps[torch.arange(rows, device=inputs.device), last - 1]))

@@ -1,0 +1,273 @@
+"""Transformer encoder with one layer, used again and again; with switches up to the NDR.
+
+Source: NDR (Csordás, Irie, Schmidhuber, ICLR 2022), sections 2, 3 and appendices A to C.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import torch
+from torch import Tensor, nn
+
+from synthbench.errors import ParameterError, unknown_name
+from synthbench.training.layers.attention import POSITIONS, Attention
+from synthbench.training.layers.dropout import Dropout
+from synthbench.training.layers.halting import FORMS, Halting
+from synthbench.training.layers.initialisation import (
+    EMBEDDINGS,
+    draw_embedding,
+    draw_weights,
+    xavier_layer,
+)
+from synthbench.training.layers.layer import Layer
+from synthbench.training.layers.normalisation import Nearest
+from synthbench.training.layers.positions import sinusoidal
+from synthbench.training.models.output import Output, Record
+from synthbench.training.sizes import check_chances, check_sizes
+
+ADDED_POSITIONS = ("none", "sinusoidal", "learned")
+READOUTS = ("last", "first")
+INITS = ("xavier", "default", "normal")
+
+
+class Encoder(nn.Module):
+    """Embeds the tokens, applies one layer `num_layers` times and reads one column.
+
+    A plain Transformer, and by its switches every encoder of NDR's tables: relative or gated
+    positions, copy gate, geometric attention, both (the Neural Data Router), adaptive computation
+    time; with one layer also the model of Eureka's reasoning task (A.12).
+
+    Args:
+        vocabulary: number of tokens, padding (id 0) included.
+        classes: number of classes.
+        d_model: size of a state.
+        num_heads: number of heads.
+        num_layers: how often the layer is applied.
+        test_layers: how often in evaluation; default `num_layers` (NDR, section C.1).
+        d_ff: size of the feed-forward part's hidden layer.
+        dropout: see `Layer`.
+        key_dropout: chance that a unit of a key is dropped; see `Attention`.
+        input_dropout: chance that a unit of the first states is dropped: 0.1 in the plain
+            Transformer of NDR's program, which the paper does not mention.
+        attention: one of `attention.NORMALISATIONS`.
+        spread: over what NormSoftmax takes the spread of scores, `query` or `map`; see `Attention`.
+        temperature: what scores are divided by; default √d_head.
+        hybrid_start: where the weight of hybrid attention starts.
+        position: `none`, `sinusoidal` or `learned` (added to the embeddings), `relative` or
+            `gated` (part of the scores).
+        max_length: columns that learned positions are made for.
+        copy_gate: whether each column may keep its state.
+        attention_bias: whether the attention's projections have biases.
+        gate_drop: chance that a column keeps its state in training; see `Layer`.
+        init: how the layer's weights start: `xavier` (see `xavier_layer`), `default` (PyTorch's),
+            or `normal`: all weights, those of embeddings and classifier too, from a normal
+            distribution with variance 1 / d_model, and biases at 0 (Nanda et al., 2023, whom
+            Eureka, A.12, follows).
+        embedding_init: the variance of the embedding, unless `init` is `normal`: `unit`, `kaiming`
+            (2 / d_model) or `xavier` (2 / (tokens + d_model)).
+        attention_norm: whether LayerNorm follows the attention.
+        feedforward_norm: `layer`, `tanh` or `none`.
+        halting: `none`, `graves` or `universal` (adaptive computation time).
+        readout: which column the answer is read from, `last` or `first`.
+        begin_end: whether rows get a begin and an end token, as in all of NDR's Transformers.
+
+    Raises:
+        UsageError: a name that does not exist, or sizes that do not fit.
+    """
+
+    def __init__(
+        self,
+        vocabulary: int,
+        classes: int,
+        *,
+        d_model: int = 128,
+        num_heads: int = 4,
+        num_layers: int = 11,
+        test_layers: int | None = None,
+        d_ff: int = 256,
+        dropout: float = 0.1,
+        key_dropout: float = 0.0,
+        input_dropout: float = 0.0,
+        attention: str = "softmax",
+        spread: str = "query",
+        temperature: float | None = None,
+        hybrid_start: float = 0.5,
+        position: str = "none",
+        max_length: int = 64,
+        copy_gate: bool = False,
+        attention_bias: bool = True,
+        gate_drop: float = 0.0,
+        init: str = "xavier",
+        embedding_init: str = "unit",
+        attention_norm: bool = True,
+        feedforward_norm: str = "layer",
+        halting: str = "none",
+        readout: str = "last",
+        begin_end: bool = True,
+    ) -> None:
+        super().__init__()
+        test_layers = num_layers if test_layers is None else test_layers
+        check_sizes(
+            d_model=d_model,
+            num_layers=num_layers,
+            test_layers=test_layers,
+            d_ff=d_ff,
+            max_length=max_length,
+        )
+        check_chances(
+            dropout=dropout,
+            key_dropout=key_dropout,
+            input_dropout=input_dropout,
+            gate_drop=gate_drop,
+        )
+        _check(position, halting, readout, init, embedding_init)
+        self.num_layers, self.test_layers = num_layers, test_layers
+        self.position, self.readout, self.begin_end = position, readout, begin_end
+        self.vocabulary = vocabulary
+        self.embedding = nn.Embedding(vocabulary + 2 * begin_end, d_model)
+        self.places = nn.Embedding(max_length, d_model) if position == "learned" else None
+        self.layer = Layer(
+            Attention(
+                d_model,
+                num_heads,
+                normalisation=attention,
+                spread=spread,
+                temperature=temperature,
+                position="none" if position in ADDED_POSITIONS else position,
+                key_dropout=key_dropout,
+                hybrid_start=hybrid_start,
+                qkv_bias=attention_bias,
+                output_bias=attention_bias,
+            ),
+            d_model,
+            d_ff,
+            dropout=dropout,
+            copy_gate=copy_gate,
+            gate_drop=gate_drop,
+            attention_norm=attention_norm,
+            feedforward_norm=feedforward_norm,
+        )
+        self.halting = None if halting == "none" else Halting(d_model, halting)
+        self.classifier = nn.Linear(d_model, classes)
+        self.input_dropout = Dropout(input_dropout)
+        if init == "normal":
+            draw_weights(self, functools.partial(nn.init.normal_, std=d_model**-0.5))
+        else:
+            draw_embedding(self.embedding, embedding_init)
+        if init == "xavier":
+            xavier_layer(self.layer)
+
+    def set_temperature(self, temperature: float) -> None:
+        """Divide attention scores by this from now on (heat treatment: Eureka, section 3)."""
+        self.layer.attention.set_temperature(temperature)
+
+    def forward(
+        self, inputs: Tensor, lengths: Tensor | None = None, record: Record | None = None
+    ) -> Output:
+        """Classify rows of tokens.
+
+        Args:
+            inputs: int64 `(rows, length)`, id 0 behind the tokens of a row.
+            lengths: int64 `(rows,)`, tokens of each row; None: all rows are full.
+            record: gets, for each layer, what the attention shows, `gate` and `hidden`; at the end
+                `halting`. Columns include the begin and end token.
+
+        Returns:
+            Scores `(rows, classes)`; `ponder`, a scalar, with adaptive computation time.
+        """
+        if self.begin_end:
+            inputs, lengths = self._with_begin_end(inputs, lengths)
+        states, mask = self._embed(inputs), None
+        if lengths is not None:
+            mask = torch.arange(inputs.shape[1], device=inputs.device) < lengths[:, None]
+        column = self._column(inputs, lengths)
+        if self.halting is None:
+            last = self._steps(states, mask, column, record)[-1]
+            return Output(self._classify(last, column))
+        steps = self._steps(states, mask, None, record)
+        halted = self.halting(states, steps)
+        if record is not None:
+            record.add("halting", halted.steps if mask is None else halted.steps * mask)
+        return Output(self._classify(halted.output, column), _mean(halted.remainder, mask))
+
+    def _with_begin_end(
+        self, inputs: Tensor, lengths: Tensor | None
+    ) -> tuple[Tensor, Tensor | None]:
+        """The rows between their begin and end tokens, and how long they are then."""
+        rows = len(inputs)
+        begin = inputs.new_full((rows, 1), self.vocabulary)
+        end = inputs.new_full((rows, 1), self.vocabulary + 1)
+        if lengths is None:
+            return torch.cat([begin, inputs, end], dim=1), None
+        padded = torch.cat([begin, inputs, torch.zeros_like(end)], dim=1)
+        return padded.scatter(1, lengths[:, None] + 1, end), lengths + 2
+
+    def _embed(self, inputs: Tensor) -> Tensor:
+        """The columns before the first layer, `(rows, length, d_model)`."""
+        states: Tensor = self.embedding(inputs)
+        length, d_model = states.shape[1:]
+        columns = torch.arange(length, device=inputs.device)
+        if self.places is not None:
+            if length > self.places.num_embeddings:
+                raise ParameterError(
+                    f"A row of {length} columns: learned positions are made for "
+                    f"{self.places.num_embeddings} (max_length)."
+                )
+            states = states + self.places(columns)
+        if self.position == "sinusoidal":
+            states = states + sinusoidal(columns, d_model).to(states.dtype)
+        dropped: Tensor = self.input_dropout(states)
+        return dropped
+
+    def _column(self, inputs: Tensor, lengths: Tensor | None) -> Tensor:
+        """The column that is read, int64 `(rows,)`."""
+        if self.readout == "first":
+            return inputs.new_zeros(len(inputs))
+        if lengths is None:
+            return inputs.new_full((len(inputs),), inputs.shape[1] - 1)
+        return lengths - 1
+
+    def _steps(
+        self, states: Tensor, mask: Tensor | None, column: Tensor | None, record: Record | None
+    ) -> list[Tensor]:
+        """The states after each layer; after the last only `column`, if nothing else is wanted."""
+        nearest = None
+        if self.layer.attention.is_geometric:
+            nearest = Nearest.of(states.shape[1], states.device)
+        steps: list[Tensor] = []
+        num_layers = self.num_layers if self.training else self.test_layers
+        for step in range(num_layers):
+            wanted = column if step == num_layers - 1 and record is None else None
+            states = self.layer(states, mask, column=wanted, nearest=nearest, record=record)
+            if record is not None:
+                record.add("hidden", states)
+            steps.append(states)
+        return steps
+
+    def _classify(self, states: Tensor, column: Tensor) -> Tensor:
+        """Scores `(rows, classes)` from all columns, or from the one that is there."""
+        rows = torch.arange(len(states), device=states.device)
+        scores: Tensor = self.classifier(
+            states[:, 0] if states.shape[1] == 1 else states[rows, column]
+        )
+        return scores
+
+
+def _mean(values: Tensor, mask: Tensor | None) -> Tensor:
+    """The mean over real columns, then over rows: a scalar from `(rows, length)`."""
+    if mask is None:
+        return values.mean()
+    return ((values * mask).sum(dim=1) / mask.sum(dim=1)).mean()
+
+
+def _check(position: str, halting: str, readout: str, init: str, embedding_init: str) -> None:
+    for kind, name, allowed in (
+        ("position", position, (*ADDED_POSITIONS, *POSITIONS[1:])),
+        ("halting", halting, FORMS),
+        ("readout", readout, READOUTS),
+        ("init", init, INITS),
+        ("embedding_init", embedding_init, EMBEDDINGS),
+    ):
+        if name not in allowed:
+            raise unknown_name(kind, name, allowed)

@@ -1,0 +1,98 @@
+"""LSTM, in one direction or both.
+
+Source: NDR (Csordás, Irie, Schmidhuber, ICLR 2022), sections 3.1-3.3 and tables 7-9.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from synthbench.errors import ParameterError
+from synthbench.training.models.output import Output, Record
+from synthbench.training.sizes import check_chances, check_sizes
+
+#: Size of the embedding of NDR's LSTMs and DNC in the published program; the paper gives none.
+EMBEDDING = 16
+
+
+class LSTM(nn.Module):
+    """Embedding, layers of LSTM, and a classifier of the last layer's final states.
+
+    Each direction ends at its own last token, so padding is never read. With `bidirectional` the
+    final states of both directions stand side by side, each of size `d_model / 2`. The published
+    program reads the backward state twice there and the forward one never, a slip that is not
+    repeated here.
+
+    Args:
+        vocabulary: number of tokens, padding included.
+        classes: number of classes.
+        d_model: size of every layer's output.
+        d_embedding: size of the embedding.
+        num_layers: number of layers.
+        dropout: chance that a unit is dropped of the embedding, or of a layer's output on its way
+            to the next layer.
+        bidirectional: whether each layer also reads from the end.
+
+    Raises:
+        ParameterError: sizes or chances that are not allowed.
+
+    Example:
+        >>> import torch
+        >>> from synthbench.training.models.recurrent import LSTM
+        >>> LSTM(vocabulary=15, classes=10)(torch.ones(2, 7, dtype=torch.int64)).scores.shape
+        torch.Size([2, 10])
+    """
+
+    def __init__(
+        self,
+        vocabulary: int,
+        classes: int,
+        *,
+        d_model: int = 200,
+        d_embedding: int = EMBEDDING,
+        num_layers: int = 1,
+        dropout: float = 0.5,
+        bidirectional: bool = False,
+    ) -> None:
+        super().__init__()
+        check_sizes(d_model=d_model, d_embedding=d_embedding, num_layers=num_layers)
+        check_chances(dropout=dropout)
+        if bidirectional and d_model % 2:
+            raise ParameterError(
+                f"d_model {d_model}: with two directions, allowed are even numbers."
+            )
+        self.embedding = nn.Embedding(vocabulary, d_embedding, padding_idx=0)
+        hidden = d_model // 2 if bidirectional else d_model
+        self.layers = nn.ModuleList(
+            nn.LSTM(size, hidden, batch_first=True, bidirectional=bidirectional)
+            for size in (d_embedding, *(num_layers - 1) * [d_model])
+        )
+        self.dropout = nn.Dropout(dropout)
+        self.classifier = nn.Linear(d_model, classes)
+
+    def forward(
+        self, inputs: Tensor, lengths: Tensor | None = None, record: Record | None = None
+    ) -> Output:
+        """Classify rows of tokens.
+
+        Args:
+            inputs: int64 `(rows, length)`.
+            lengths: int64 `(rows,)`, tokens of each row; without it all rows are full.
+            record: gets `hidden` `(rows, length, d_model)` after each layer.
+
+        Returns:
+            Scores `(rows, classes)`.
+        """
+        if lengths is None:
+            lengths = inputs.new_full((len(inputs),), inputs.shape[1])
+        packed = pack_padded_sequence(
+            self.embedding(inputs), lengths.cpu(), batch_first=True, enforce_sorted=False
+        )
+        for layer in self.layers:
+            packed, (final, _) = layer(packed._replace(data=self.dropout(packed.data)))
+            if record is not None:
+                hidden, _ = pad_packed_sequence(packed, batch_first=True)
+                record.add("hidden", hidden)
+        return Output(self.classifier(torch.cat(final.unbind(), dim=-1)))

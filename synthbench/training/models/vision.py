@@ -1,0 +1,288 @@
+"""Classifiers of images: a small vision transformer and a residual network.
+
+Source: Eureka (Hoffmann, Schrodi, Behrmann, Fischer, Brox, ICML 2024), sections 4 and A.10. The
+transformer follows Hassani et al. (2021), as the paper says it does, with the initial parameters
+of Touvron et al. (2021). Of the residual network the paper gives the depth and "a comparable
+parameter count"; its program takes torchvision's with one block a stage.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from synthbench.errors import ParameterError
+from synthbench.training.layers.attention import Attention
+from synthbench.training.layers.initialisation import draw_weights
+from synthbench.training.models.output import Output, Record
+from synthbench.training.sizes import check_chances, check_sizes
+
+#: The epsilon of LayerNorm in the published program; PyTorch's default is 1e-5.
+_EPSILON = 1e-6
+
+
+class DropPath(nn.Module):
+    """Leaves out what a part of a layer adds, for some rows of a batch (Huang et al., 2016).
+
+    Args:
+        chance: chance that a row goes without; for the others the part counts 1 / (1 - chance).
+    """
+
+    def __init__(self, chance: float) -> None:
+        super().__init__()
+        self.chance = chance
+
+    def forward(self, added: Tensor) -> Tensor:
+        """What is added, `(rows, length, d_model)`; unchanged in evaluation."""
+        if not self.training or self.chance == 0:
+            return added
+        kept = torch.rand(len(added), 1, 1, device=added.device) >= self.chance
+        return added * kept / (1 - self.chance)
+
+
+class Block(nn.Module):
+    """A pre-norm encoder layer: attention, then GELU between two linear layers.
+
+    Args:
+        d_model: size of a state.
+        num_heads: number of heads.
+        d_ff: width between the two linear layers.
+        normalisation: of the attention, one of `attention.NORMALISATIONS`.
+        temperature: of the attention; default: the square root of a head's size.
+        drop_path: chance that a row goes without the attention, or without the linear layers.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        num_heads: int,
+        d_ff: int,
+        *,
+        normalisation: str,
+        temperature: float | None,
+        drop_path: float,
+    ) -> None:
+        super().__init__()
+        self.norm_attention = nn.LayerNorm(d_model, eps=_EPSILON)
+        self.norm_feedforward = nn.LayerNorm(d_model, eps=_EPSILON)
+        self.attention = Attention(
+            d_model,
+            num_heads,
+            normalisation=normalisation,
+            temperature=temperature,
+            qkv_bias=False,
+        )
+        self.feedforward = nn.Sequential(
+            nn.Linear(d_model, d_ff), nn.GELU(), nn.Linear(d_ff, d_model)
+        )
+        self.drop_path = DropPath(drop_path)
+
+    def forward(self, states: Tensor, record: Record | None = None) -> Tensor:
+        """The states `(rows, length, d_model)` after the layer."""
+        states = states + self.drop_path(self.attention(self.norm_attention(states), record=record))
+        added: Tensor = self.drop_path(self.feedforward(self.norm_feedforward(states)))
+        return states + added
+
+
+class ViT(nn.Module):
+    """Vision transformer: patches, a class token, learned positions, pre-norm layers.
+
+    The defaults are the paper's: 7 layers, 4 heads of 64, MLP ratio 2, patches of 4x4 pixels.
+    Weights, positions and the class token start from a normal distribution with deviation 0.02,
+    cut off at ±2; biases start at 0.
+
+    Args:
+        classes: number of classes.
+        size: height and width of an image, in pixels.
+        patch: height and width of a patch, in pixels.
+        d_model: size of a state.
+        num_heads: number of heads.
+        num_layers: number of layers.
+        d_ff: width of the feed-forward part.
+        normalisation: of the attention: `softmax`, `normsoftmax`, `normsoftmax-variance`.
+        temperature: of the attention; default: the square root of a head's size.
+        drop_path: chance that a row goes without a part of the last layer; it rises in equal steps
+            from 0 in the first layer. Not in the paper; the value is its program's.
+
+    Raises:
+        UsageError: an unknown normalisation, or sizes that do not fit.
+    """
+
+    def __init__(
+        self,
+        classes: int,
+        *,
+        size: int = 56,
+        patch: int = 4,
+        d_model: int = 256,
+        num_heads: int = 4,
+        num_layers: int = 7,
+        d_ff: int = 512,
+        normalisation: str = "softmax",
+        temperature: float | None = None,
+        drop_path: float = 0.1,
+    ) -> None:
+        super().__init__()
+        check_sizes(size=size, patch=patch, d_model=d_model, num_layers=num_layers, d_ff=d_ff)
+        check_chances(drop_path=drop_path)
+        if size % patch:
+            raise ParameterError(f"Patch {patch}: allowed are the divisors of {size} pixels.")
+        self.size = size
+        self.patches = nn.Conv2d(3, d_model, kernel_size=patch, stride=patch)
+        self.class_token = nn.Parameter(torch.empty(1, 1, d_model))
+        self.positions = nn.Parameter(torch.empty(1, 1 + (size // patch) ** 2, d_model))
+        self.layers = nn.ModuleList(
+            Block(
+                d_model,
+                num_heads,
+                d_ff,
+                normalisation=normalisation,
+                temperature=temperature,
+                drop_path=drop_path * layer / max(1, num_layers - 1),
+            )
+            for layer in range(num_layers)
+        )
+        self.norm = nn.LayerNorm(d_model, eps=_EPSILON)
+        self.classifier = nn.Linear(d_model, classes)
+        draw = functools.partial(nn.init.trunc_normal_, std=0.02)
+        draw_weights(self, draw)
+        draw(self.class_token)
+        draw(self.positions)
+
+    def set_temperature(self, temperature: float) -> None:
+        """Set the attention's temperature in every layer (heat treatment)."""
+        for module in self.modules():
+            if isinstance(module, Attention):
+                module.set_temperature(temperature)
+
+    def forward(
+        self, inputs: Tensor, lengths: Tensor | None = None, record: Record | None = None
+    ) -> Output:
+        """Classify images.
+
+        Args:
+            inputs: float32 `(rows, 3, size, size)` in 0..1.
+            lengths: None; all images have one size.
+            record: gets `attention` and `scores` of each layer, and `hidden`
+                `(rows, 1 + patches, d_model)` after it, the class token first.
+
+        Returns:
+            Scores `(rows, classes)`.
+
+        Raises:
+            ParameterError: images of another size.
+        """
+        if inputs.shape[2:] != (self.size, self.size):
+            height, width = inputs.shape[2:]
+            raise ParameterError(
+                f"Images of {height}x{width} pixels: the model is made for {self.size}x{self.size} "
+                "(size)."
+            )
+        patches = self.patches(inputs).flatten(2).transpose(1, 2)
+        tokens = torch.cat([self.class_token.expand(len(inputs), -1, -1), patches], dim=1)
+        states = tokens + self.positions
+        for layer in self.layers:
+            states = layer(states, record)
+            if record is not None:
+                record.add("hidden", states)
+        return Output(self.classifier(self.norm(states[:, 0])))
+
+
+class ResNet(nn.Module):
+    """torchvision's residual network with one block in each of its four stages.
+
+    A 7x7 convolution, a pooling, four blocks of two 3x3 convolutions each, the mean of every
+    channel, and a linear layer: nine convolutions on the longest path, 4.9 million parameters
+    with the default widths, where the transformer has 3.8 million. Each stage but the first halves
+    height and width; a 1x1 convolution then adapts what skips its block.
+
+    Args:
+        classes: number of classes.
+        widths: channels of the four stages.
+
+    Raises:
+        ParameterError: not four widths, or one that is not allowed.
+
+    Source: He et al., Deep residual learning for image recognition (2015).
+    """
+
+    def __init__(
+        self, classes: int, *, widths: tuple[int, int, int, int] = (64, 128, 256, 512)
+    ) -> None:
+        super().__init__()
+        if not isinstance(widths, tuple | list) or len(widths) != 4:
+            raise ParameterError(f"Widths {widths!r}: expected four, such as 64,128,256,512.")
+        for width in widths:
+            check_sizes(widths=width)
+        first = widths[0]
+        stem = nn.Sequential(
+            nn.Conv2d(3, first, kernel_size=7, stride=2, padding=3, bias=False),
+            nn.BatchNorm2d(first),
+            nn.ReLU(),
+            nn.MaxPool2d(kernel_size=3, stride=2, padding=1),
+        )
+        blocks = [
+            Residual(before, width, stride=1 if number == 0 else 2)
+            for number, (before, width) in enumerate(
+                zip((first, *widths[:-1]), widths, strict=True)
+            )
+        ]
+        self.stages = nn.ModuleList([stem, *blocks])
+        self.classifier = nn.Linear(widths[-1], classes)
+        for module in self.modules():
+            if isinstance(module, nn.Conv2d):
+                nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
+
+    def forward(
+        self, inputs: Tensor, lengths: Tensor | None = None, record: Record | None = None
+    ) -> Output:
+        """Classify images.
+
+        Args:
+            inputs: float32 `(rows, 3, height, width)` in 0..1.
+            lengths: None; all images have one size.
+            record: gets `hidden` `(rows, places, channels)` after the pooling and each block.
+
+        Returns:
+            Scores `(rows, classes)`.
+        """
+        # A processor convolves a few channels faster when they lie together.
+        states = inputs.contiguous(memory_format=torch.channels_last)
+        for stage in self.stages:
+            states = stage(states)
+            if record is not None:
+                record.add("hidden", states.flatten(2).transpose(1, 2))
+        return Output(self.classifier(states.mean(dim=(2, 3))))
+
+
+class Residual(nn.Module):
+    """Two 3x3 convolutions beside a connection that skips them.
+
+    Args:
+        channels: channels in.
+        width: channels out.
+        stride: 2 halves height and width.
+    """
+
+    def __init__(self, channels: int, width: int, stride: int) -> None:
+        super().__init__()
+        self.body = nn.Sequential(
+            nn.Conv2d(channels, width, kernel_size=3, stride=stride, padding=1, bias=False),
+            nn.BatchNorm2d(width),
+            nn.ReLU(),
+            nn.Conv2d(width, width, kernel_size=3, padding=1, bias=False),
+            nn.BatchNorm2d(width),
+        )
+        self.skip = nn.Sequential()
+        if stride != 1 or channels != width:
+            self.skip = nn.Sequential(
+                nn.Conv2d(channels, width, kernel_size=1, stride=stride, bias=False),
+                nn.BatchNorm2d(width),
+            )
+
+    def forward(self, states: Tensor) -> Tensor:
+        """The states after the block, `(rows, width, height / stride, ...)`."""
+        return functional.relu(self.body(states) + self.skip(states))

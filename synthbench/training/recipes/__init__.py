@@ -1,0 +1,37 @@
+"""The papers' recipes as data, at the papers' sizes and at sizes for two cores."""
+
+from __future__ import annotations
+
+from synthbench.errors import UsageError, unknown_name
+from synthbench.registry import task_class
+from synthbench.training.recipes import counting, cpu, dnas, eureka, ndr, ndr_ablations
+from synthbench.training.recipes.base import Study
+
+STUDIES: tuple[Study, ...] = (
+    *cpu.STUDIES,
+    *ndr.STUDIES,
+    *ndr_ablations.STUDIES,
+    *eureka.STUDIES,
+    *counting.STUDIES,
+    *dnas.STUDIES,
+)
+
+
+def find_study(task: str, profile: str = "cpu", name: str = "main") -> Study:
+    """The study of a task.
+
+    Raises:
+        UsageError: no such task, profile or study; the nearest is offered.
+    """
+    task_class(task)
+    of_task = [study for study in STUDIES if study.task == task]
+    if not of_task:
+        tasks = dict.fromkeys(study.task for study in STUDIES)
+        raise UsageError(f"Task {task!r} has no recipes; tasks with some: {', '.join(tasks)}.")
+    profiles = dict.fromkeys(study.profile for study in of_task)
+    if profile not in profiles:
+        raise unknown_name(f"profile of {task}", profile, profiles)
+    names = {study.name: study for study in of_task if study.profile == profile}
+    if name not in names:
+        raise unknown_name(f"study of {task} ({profile})", name, names)
+    return names[name]

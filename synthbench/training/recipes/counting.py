@@ -1,0 +1,96 @@
+"""Recipes of Counting (Ouellette, Pfister, Jud, 2023), section IV: grid-count and identity.
+
+The paper names no optimiser; here it is AdamW without weight decay, which is Adam. What else
+follows the published program: fresh grids, all of a batch with one size, each size equally often;
+gradients clipped at norm 1; no more coloured cells in a grid than it draws from 1 to 999. The
+program computes in float64, here it is float32.
+"""
+
+from __future__ import annotations
+
+from synthbench.training.recipes.base import Measure, Published, Recipe, Study
+
+SIZES = (7, 8, 9, 10, 12, 15, 20)
+
+
+def count(name: str, *accuracies: float) -> Recipe:
+    """A line of table I: the share of right cells in per cent, by size from 6."""
+    figures = zip((6, *SIZES), accuracies, strict=True)
+    return Recipe(
+        name,
+        name,
+        steps=300_000,
+        batch_size=50,
+        learning_rate=2e-4,
+        clip=1.0,
+        one_length=True,
+        balanced=True,
+        published={
+            ("default", f"{size}x{size}"): Published(round(accuracy / 100, 4), "Counting, table I")
+            for size, accuracy in figures
+        },
+    )
+
+
+GRID_COUNT = Study(
+    task="grid-count",
+    profile="paper",
+    title="Larger grids than in training",
+    select="iid",
+    watched=("iid",),
+    parameters={"colored_limit": 999},
+    stream=True,
+    measures=(
+        Measure("6x6", "iid", "cell_accuracy", headline="in"),
+        *(
+            Measure(
+                f"{size}x{size}",
+                "test",
+                "cell_accuracy",
+                where=("size", size),
+                headline="out" if size == max(SIZES) else "",
+            )
+            for size in SIZES
+        ),
+    ),
+    recipes=(
+        count("counting", *[100.0] * 8),
+        count("counting-standard", 32.48, 26.74, 25.10, 24.56, 25.39, 27.37, 31.12, 30.76),
+        count("counting-norm-attention", 99.97, 99.80, 98.52, 92.59, 80.86, 45.99, 30.17, 33.79),
+        count("counting-norm-feedforward", 97.49, 90.07, 75.49, 56.05, 40.52, 27.98, 28.30, 34.11),
+    ),
+)
+
+
+def _repeat(name: str, steps: int, iid: tuple[float, float], test: tuple[float, float]) -> Recipe:
+    """A line of table II: mean squared errors with their deviations."""
+    return Recipe(
+        name,
+        name,
+        steps=steps,
+        batch_size=200,
+        learning_rate=1e-4,
+        published={
+            ("default", "iid"): Published(iid[0], "Counting, table II (training)", iid[1]),
+            ("default", "test"): Published(test[0], "Counting, table II", test[1]),
+        },
+    )
+
+
+IDENTITY = Study(
+    task="identity",
+    profile="paper",
+    title="A wider range than in training",
+    select="iid",
+    watched=("iid",),
+    measures=(
+        Measure("iid", "iid", "mse", headline="in"),
+        Measure("test", "test", "mse", headline="out"),
+    ),
+    recipes=(
+        _repeat("identity", 100_000, (7.98e-8, 4.698e-8), (8.1954e-5, 1.279e-5)),
+        _repeat("identity-norm", 200_000, (0.0174, 0.0019), (0.1147, 0.0069)),
+    ),
+)
+
+STUDIES = (GRID_COUNT, IDENTITY)

@@ -1,0 +1,109 @@
+"""The results table of a README, made from the files that `validate` wrote.
+
+    python -m synthbench.training.results examples/results README.md
+
+replaces what stands between the lines `<!-- results -->` and `<!-- end of results -->`.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from synthbench.dataset.staging import write_text
+from synthbench.errors import DatasetError, SynthbenchError, UsageError
+from synthbench.registry import list_tasks
+from synthbench.training.comparison import cell, markdown_table
+
+BEGIN, END = "<!-- results -->", "<!-- end of results -->"
+_HEAD = ("task", "profile", "model", "in distribution", "paper", "out of distribution", "paper")
+
+
+def read_comparisons(directory: str | Path) -> list[dict[str, Any]]:
+    """All comparisons in a directory, in the order of the tasks; of one task by file name.
+
+    Raises:
+        DatasetError: there is none, or one that cannot be read.
+    """
+    comparisons = []
+    for file in sorted(Path(directory).glob("*.json")):
+        try:
+            comparison = json.loads(file.read_text(encoding="utf-8"))
+            comparison["task"], comparison["profile"], comparison["models"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise DatasetError(f"{file} is no comparison of `validate`: {error!r}") from None
+        comparisons.append(comparison)
+    if not comparisons:
+        raise DatasetError(f"No results in {str(directory)!r}: it has no .json files.")
+    order = list_tasks()
+    return sorted(comparisons, key=lambda one: order.index(one["task"]))
+
+
+def results_section(comparisons: Sequence[Mapping[str, Any]]) -> str:
+    """The table of all comparisons in Markdown, and the commands that make them again."""
+    lines = [_line(one, model) for one in comparisons for model in one["models"]]
+    commands = [_origin(one) for one in comparisons]
+    return "\n".join([markdown_table(_HEAD, lines, right=range(3, 7)), "", *commands])
+
+
+def _line(comparison: Mapping[str, Any], model: Mapping[str, Any]) -> list[str]:
+    several = len({line["variant"] for line in comparison["models"]}) > 1
+    task = f"`{comparison['task']}`" + (f" {model['variant']}" if several else "")
+    cells = [task, comparison["profile"], f"`{model['model']}`"]
+    for side in ("in", "out"):
+        measure = next((one for one in comparison["measures"] if one["headline"] == side), None)
+        if measure is None:
+            cells += ["", ""]
+            continue
+        figure = model["measures"][measure["name"]]
+        published = figure["published"]
+        ours = cell(measure["metric"], figure, len(figure["values"]))
+        theirs = cell(measure["metric"], published, published["runs"]) if published else ""
+        cells += [f"{measure['name']}: {ours}", theirs]
+    return cells
+
+
+def _origin(comparison: Mapping[str, Any]) -> str:
+    """How the figures of one comparison came to be."""
+    machine, seconds = comparison["machine"], comparison["seconds"]
+    seeds = comparison["seeds"]
+    taken = f", {seconds:,.0f} s with {comparison['workers']} at once" if seconds else ""
+    return (
+        f"- `{comparison['command']}`: {seeds} seed{'s' if seeds > 1 else ''}{taken}, "
+        f"{machine['gpu'] or machine['processor']}, PyTorch {machine['torch']}."
+    )
+
+
+def replace_section(text: str, section: str) -> str:
+    """The text with another section between the two marks.
+
+    Raises:
+        UsageError: the marks are not there, each once and in order.
+    """
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end or BEGIN in rest or END in after:
+        raise UsageError(f"Expected the lines {BEGIN!r} and {END!r}, each once, in this order.")
+    return f"{before}{BEGIN}\n{section}\n{END}{after}"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write the table into a file; returns the exit status."""
+    if len(arguments) != 2:
+        print(f"Usage: python -m {__spec__.name} RESULTS_DIR README.md", file=sys.stderr)
+        return UsageError.exit_status
+    try:
+        section = results_section(read_comparisons(arguments[0]))
+        readme = Path(arguments[1])
+        write_text(readme, replace_section(readme.read_text(encoding="utf-8"), section))
+    except (SynthbenchError, OSError) as error:
+        print(f"Error: {error}", file=sys.stderr)
+        return getattr(error, "exit_status", 1)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

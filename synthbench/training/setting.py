@@ -1,0 +1,135 @@
+"""How a run computes: device, precision, random state; and what to say where memory is short."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import platform
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from synthbench.engine.engine import usable_cores
+from synthbench.errors import SynthbenchError, UsageError, unknown_name
+from synthbench.training.recipes.base import Recipe
+
+#: Types that PyTorch may compute in, by the name that the command line knows.
+PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+
+
+@dataclasses.dataclass(frozen=True)
+class Setting:
+    """How a run computes, without what it computes.
+
+    Attributes:
+        device: where the model is.
+        precision: `float32` or `bfloat16`.
+        compiled: whether training steps go through `torch.compile`.
+        progress: whether to show a bar on standard error, if that is a terminal.
+        threads: how many threads PyTorch computes with on a CPU; None: as many as it likes.
+    """
+
+    device: torch.device
+    precision: str = "float32"
+    compiled: bool = False
+    progress: bool = True
+    threads: int | None = None
+
+    @classmethod
+    def make(
+        cls,
+        device: str,
+        precision: str = "float32",
+        compiled: bool = False,
+        progress: bool = True,
+        threads: int | None = None,
+    ) -> Setting:
+        """The setting from names; `auto` is a GPU if there is one.
+
+        Raises:
+            UsageError: no such device or precision here.
+        """
+        if precision not in PRECISIONS:
+            raise unknown_name("precision", precision, PRECISIONS)
+        if device == "auto":
+            device = "cuda" if torch.cuda.is_available() else "cpu"
+        kind, _, number = device.partition(":")
+        if device not in ("cpu", "cuda") and not (kind == "cuda" and number.isdigit()):
+            raise UsageError(f"Device {device!r}: allowed are auto, cpu, cuda and cuda:N.")
+        if kind == "cuda":
+            count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+            if int(number or 0) >= count:
+                there = f"finds {count}" if count else "finds no GPU"
+                raise UsageError(f"Device {device!r}: PyTorch {there} here; try --device cpu.")
+        return cls(torch.device(device), precision, compiled, progress, threads)
+
+    def autocast(self) -> torch.autocast:
+        """The context in which the model computes."""
+        dtype = PRECISIONS[self.precision]
+        return torch.autocast(self.device.type, dtype, enabled=dtype is not torch.float32)
+
+
+@contextlib.contextmanager
+def isolated(seed: int, setting: Setting) -> Iterator[None]:
+    """PyTorch with a random state of its own, and on the CPU with deterministic algorithms only.
+
+    What was set before is set again afterwards.
+    """
+    deterministic = torch.are_deterministic_algorithms_enabled()
+    threads = torch.get_num_threads()
+    device = setting.device
+    with torch.random.fork_rng([device] if device.type == "cuda" else []):
+        torch.manual_seed(seed)
+        torch.use_deterministic_algorithms(deterministic or device.type == "cpu")
+        torch.set_num_threads(setting.threads or threads)
+        try:
+            yield
+        finally:
+            torch.use_deterministic_algorithms(deterministic)
+            torch.set_num_threads(threads)
+
+
+@contextlib.contextmanager
+def memory_errors(recipe: Recipe, setting: Setting) -> Iterator[None]:
+    """Say in one line what to try where memory does not suffice.
+
+    Raises:
+        SynthbenchError: there is too little memory.
+    """
+    try:
+        yield
+    except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
+        short = isinstance(error, torch.OutOfMemoryError | MemoryError)
+        if not short and "allocate memory" not in str(error):
+            raise
+        half = max(1, recipe.batch_size // 2)
+        hint = "" if setting.precision == "bfloat16" else " or --precision bfloat16"
+        raise SynthbenchError(
+            f"Too little memory on {setting.device} for model {recipe.name!r} with batch size "
+            f"{recipe.batch_size}: try --recipe batch_size={half}{hint}."
+        ) from error
+
+
+def machine(setting: Setting) -> dict[str, Any]:
+    """What a run was made with, as JSON values."""
+    gpu = setting.device.type == "cuda"
+    return {
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "platform": f"{platform.system()} {platform.machine()}",
+        "processor": processor(),
+        "cores": usable_cores(),
+        "threads": torch.get_num_threads(),
+        "gpu": torch.cuda.get_device_name(setting.device) if gpu else None,
+    }
+
+
+def processor() -> str:
+    """The processor's name, as far as the system tells it."""
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()

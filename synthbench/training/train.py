@@ -1,0 +1,155 @@
+"""From the names of a task and a model to a trained model and its result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from synthbench.engine.engine import check_workers
+from synthbench.errors import UsageError, check_whole_number
+from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
+from synthbench.text import Table, stack, styled
+from synthbench.training import need_torch
+from synthbench.training.data import DataRequest
+from synthbench.training.recipes import find_study
+
+if TYPE_CHECKING:
+    from rich.console import Group
+
+#: PyTorch takes no larger one.
+_LARGEST_SEED = 2**64 - 1
+
+
+def train(
+    task: str,
+    *,
+    model: str,
+    out: str | PathLike[str] | None = None,
+    profile: str = "cpu",
+    study: str = "main",
+    variant: str | None = None,
+    dataset: str | PathLike[str] | None = None,
+    seed: int = 0,
+    recipe: Mapping[str, Any] | None = None,
+    options: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    rows: Mapping[str, int] | None = None,
+    stream: bool | None = None,
+    device: str = "auto",
+    precision: str = "float32",
+    compile: bool = False,
+    workers: int = 1,
+    source_dir: SourceDir | None = None,
+    overwrite: bool = False,
+    progress: bool = True,
+) -> dict[str, Any]:
+    """Train one model and evaluate it on every evaluation split.
+
+    An interrupted run is continued by the same call, from its last validation; on a CPU it ends
+    with the same numbers. A finished one is only read. A call that is refused writes nothing.
+
+    Args:
+        task: name of the task.
+        model: name of a model that has a recipe for it.
+        out: the run's directory: new, empty, or of this run, and in no dataset; default:
+            `runs/TASK/VARIANT/MODEL/seed-SEED`.
+        profile: sizes of the recipe: "cpu", or "paper".
+        study: "main", or an ablation of the papers.
+        variant: one of the task's variants; default: the recipe's first.
+        dataset: a dataset directory, made if it is not there; default: `data` in the run's.
+        seed: of the model's parameters, dropout and the order of rows; the dataset that is made
+            has the seed 0.
+        recipe: fields of the recipe to change, such as `steps`.
+        options: options of the model to change, such as `num_layers`.
+        parameters: the task's parameters that differ from the recipe's.
+        rows: rows of splits that differ from the recipe's.
+        stream: train on fresh rows from `stream` instead of the train split; default: as the
+            recipe does.
+        device: "auto", "cpu", "cuda" or "cuda:N".
+        precision: "float32", or "bfloat16".
+        compile: compile the training step with `torch.compile`.
+        workers: how many processes make rows, at most 256.
+        source_dir: where source images lie, as in `synthbench.generate`.
+        overwrite: replace another run that is there.
+        progress: show a bar on standard error, if that is a terminal.
+
+    Returns:
+        The result, as written to `result.json`.
+
+    Raises:
+        UsageError: a name that does not exist, a place that cannot be used, data of another task
+            or with other parameters, or no such device.
+        ParameterError: an impossible recipe, option or parameter.
+        DatasetError: a dataset or checkpoint that is not what it should be.
+        SynthbenchError: too little memory, or PyTorch is not installed.
+
+    Example:
+        >>> import synthbench
+        >>> result = synthbench.train("clusters", model="clusters-dnas", rows={"test": 4})
+        >>> result["splits"]["test"]["separated"]  # clusters that stay apart
+        1.0
+    """
+    need_torch("train")
+    from synthbench.training.directory import RunDirectory
+    from synthbench.training.fitting import Trial
+    from synthbench.training.run import Run, command_without_data
+    from synthbench.training.setting import Setting
+
+    check_workers(workers)
+    group = find_study(task, profile, study)
+    variant = variant or group.variants[0]
+    chosen = group.recipe(model).for_variant(variant).changed(recipe or {}, options or {})
+    stream = group.stream if stream is None else stream
+    setting = Setting.make(device, precision, compile, progress)
+    check_whole_number("Workers", workers, least=1)
+    _check_seed(seed)
+    path = Path(out or Path("runs", task, variant, chosen.name, f"seed-{seed}"))
+    wanted = DataRequest(
+        task,
+        (variant,),
+        {**group.parameters, **(parameters or {})},
+        {**group.rows, **(rows or {})},
+        insisted=parameters or {},
+        stream=stream,
+    )
+    place = Path(dataset or path / "data")
+    directory = RunDirectory(path, place)
+    with use_source_dir(source_dir):
+        known = command_without_data(group, chosen, variant, seed, setting, stream)
+        directory.check(known, overwrite)
+        found = wanted.find(place)
+        Trial.of(wanted, variant, found).check(chosen, stream)
+        found = found or wanted.make(place, workers, progress, overwrite)
+        run = Run(group, chosen, found, variant, seed, setting, stream, workers)
+        return run.finish(directory, overwrite)
+
+
+def _check_seed(seed: int) -> None:
+    check_whole_number("Seed", seed, least=0)
+    if seed > _LARGEST_SEED:
+        raise UsageError(f"Seed {seed}: allowed are whole numbers from 0 to {_LARGEST_SEED}.")
+
+
+def summary(result: Mapping[str, Any]) -> Group:
+    """A result for people: what was run, and each split's metrics."""
+    metrics = [name for name in next(iter(result["splits"].values())) if name in result["metrics"]]
+    head = ["split", "rows", *metrics]
+    lines = [
+        [name, f"{report['rows']:,}", *(shown(report[metric]) for metric in metrics)]
+        for name, report in result["splits"].items()
+    ]
+    speed = result["steps_per_second"]
+    title = (
+        f"{result['task']}, {result['variant']}: {result['recipe']['name']}, "
+        f"{result['steps']:,} steps" + (f" at {speed:.3g} a second" if speed else "")
+    )
+    return stack(styled(title, "bold"), "", Table(head, lines, right=range(1, len(head))))
+
+
+def shown(value: float | None) -> str:
+    """A metric for people."""
+    if value is None:
+        return "-"
+    return f"{value:.3g}" if 0 < abs(value) < 0.01 else f"{value:.4f}"

@@ -1,0 +1,179 @@
+"""Baselines against solutions: every model of a study, over several seeds, beside the paper."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from synthbench.dataset.staging import write_failure, write_json, write_text
+from synthbench.engine.engine import check_workers, default_workers
+from synthbench.errors import check_whole_number, unknown_name
+from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
+from synthbench.training import need_torch
+from synthbench.training.comparison import compare, markdown
+from synthbench.training.data import DataRequest
+from synthbench.training.output import check_output
+from synthbench.training.recipes import find_study
+from synthbench.training.recipes.base import Study
+
+if TYPE_CHECKING:
+    from synthbench.training.setting import Setting
+
+#: The file that tells the directory of a validation from others.
+_MARK = ".validation"
+
+
+def validate(
+    task: str,
+    *,
+    profile: str = "cpu",
+    study: str = "main",
+    models: Sequence[str] | None = None,
+    variants: Sequence[str] | None = None,
+    seeds: int | None = None,
+    out: str | PathLike[str] | None = None,
+    dataset: str | PathLike[str] | None = None,
+    stream: bool | None = None,
+    device: str = "auto",
+    precision: str = "float32",
+    compile: bool = False,
+    workers: int | None = None,
+    source_dir: SourceDir | None = None,
+    overwrite: bool = False,
+    progress: bool = True,
+) -> dict[str, Any]:
+    """Train every model of a study with several seeds, and set the figures beside the paper's.
+
+    The runs are those of `train`, each in a directory of its own. An interrupted call is continued
+    by the same call; finished runs are only read.
+
+    Args:
+        task: name of the task.
+        profile: sizes of the recipes: "cpu" (two cores, ten minutes), or "paper".
+        study: "main", or an ablation of the papers.
+        models: names of models; default: all of the study.
+        variants: variants of the task; default: all of the study.
+        seeds: how many seeds, from 0; default: the study's number.
+        out: the directory: new, empty, or of a validation, and in no dataset; default:
+            `TASK-validation`. The table is written there as `TASK-PROFILE.json` and `.md`, with
+            the name of an ablation in between.
+        dataset: a dataset directory, made if it is not there; default: `data` in `out`.
+        stream: train on fresh rows from `stream` instead of the train split; default: as the
+            study does.
+        device: "auto", "cpu", "cuda" or "cuda:N".
+        precision: "float32", or "bfloat16".
+        compile: compile the training step with `torch.compile`.
+        workers: how many runs at once, each with one thread, at most 256; default: the usable
+            cores, on a GPU or in a daemonic process 1.
+        source_dir: where source images lie, as in `synthbench.generate`.
+        overwrite: replace runs of other recipes that are there.
+        progress: show a bar on standard error, if that is a terminal.
+
+    Returns:
+        The comparison, as written to the JSON file.
+
+    Raises:
+        UsageError: a name that does not exist, a place that cannot be used, data of another task,
+            or no such device.
+        DatasetError: a dataset or checkpoint that is not what it should be.
+        SynthbenchError: too little memory, a run that ended abruptly, or PyTorch is not installed.
+
+    Example:
+        >>> import synthbench
+        >>> comparison = synthbench.validate("clusters", models=["clusters-dnas"], out="runs")
+        >>> comparison["command"]
+        'synthbench validate clusters --profile cpu --model clusters-dnas'
+    """
+    need_torch("validate")
+    from synthbench.training.directory import RUN
+    from synthbench.training.setting import Setting
+    from synthbench.training.study_runs import check_runs, finish_runs, runs_of
+
+    started = time.perf_counter()
+    check_workers(workers)
+    whole = find_study(task, profile, study)
+    chosen = _narrowed(whole, models, variants, seeds)
+    stream = chosen.stream if stream is None else stream
+    setting = Setting.make(device, precision, compile, threads=1)
+    if workers is None:
+        workers = default_workers() if setting.device.type == "cpu" else 1
+    setting = dataclasses.replace(setting, progress=progress and workers == 1)
+    path = Path(out or f"{task}-validation")
+    request = DataRequest(task, chosen.variants, chosen.parameters, chosen.rows, stream=stream)
+    place = Path(dataset or path / "data")
+    check_output(path, place, _MARK)
+    with use_source_dir(source_dir):
+        found = request.find(place)
+        check_runs(chosen, request, found, setting, path, overwrite)
+        found = found or request.make(place, workers, progress, overwrite)
+        _mark(path)
+        runs = runs_of(chosen, found, setting, stream, path)
+        continued = any((directory.path / RUN).is_file() for directory, _ in runs)
+        results = finish_runs(runs, workers, overwrite, progress)
+    by_line: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for (_, run), result in zip(runs, results, strict=True):
+        by_line.setdefault((run.variant, run.recipe.title), []).append(result)
+    comparison = {
+        "command": _command(whole, chosen, setting, stream),
+        **compare(chosen, by_line),
+        "workers": workers,
+        "seconds": None if continued else round(time.perf_counter() - started, 1),
+    }
+    name = "-".join([task, *([study] if study != "main" else []), profile])
+    write_json(path / f"{name}.json", comparison)
+    write_text(path / f"{name}.md", markdown(comparison))
+    return comparison
+
+
+def _narrowed(
+    study: Study,
+    models: Sequence[str] | None,
+    variants: Sequence[str] | None,
+    seeds: int | None,
+) -> Study:
+    """The part of a study that is asked for."""
+    if seeds is not None:
+        check_whole_number("Seeds", seeds, least=1)
+    lines = dict.fromkeys(recipe.title for recipe in study.recipes)
+    for name in models or ():
+        if name not in lines:
+            raise unknown_name(f"model for {study.task} ({study.profile})", name, lines)
+    return dataclasses.replace(
+        study,
+        recipes=tuple(one for one in study.recipes if not models or one.title in models),
+        variants=tuple(variants or study.variants),
+        seeds=seeds or study.seeds,
+    )
+
+
+def _mark(path: Path) -> None:
+    """Mark the directory, so that the next call knows it for one of a validation."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise write_failure(path, error) from error
+    write_text(path / _MARK, "This directory was written by `synthbench validate`.\n")
+
+
+def _command(whole: Study, study: Study, setting: Setting, stream: bool) -> str:
+    """The command that makes this comparison again, of part of a whole study."""
+    words = ["synthbench validate", study.task, f"--profile {study.profile}"]
+    if study.name != "main":
+        words.append(f"--study {study.name}")
+    if study.recipes != whole.recipes:
+        words += [f"--model {one}" for one in dict.fromkeys(one.title for one in study.recipes)]
+    if study.variants != whole.variants:
+        words += [f"--variant {variant}" for variant in study.variants]
+    if study.seeds != whole.seeds:
+        words.append(f"--seeds {study.seeds}")
+    if stream != study.stream:
+        words.append("--stream" if stream else "--no-stream")
+    if setting.device.type != "cpu":
+        words.append(f"--device {setting.device.type}")
+    if setting.precision != "float32":
+        words.append(f"--precision {setting.precision}")
+    return " ".join(words)

@@ -1,0 +1,202 @@
+"""Row ids: what they follow from, and that they alone say who may have a row."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import synthbench
+from synthbench.errors import UsageError
+from synthbench.registry import make_task
+from synthbench.seeding import Draws
+from synthbench.streaming.rounds import Rounds
+from synthbench.tasks.base import Block, Task
+from synthbench.tasks.row_ids import (
+    HELD_OUT_SHARE,
+    PROBLEM_BITS,
+    fingerprints,
+    ids,
+    is_held_out,
+    read_ids,
+)
+from tests.support import IMAGELESS, draw_splits, id_texts
+
+every_variant = pytest.mark.parametrize(("name", "variant"), IMAGELESS)
+
+
+def candidates(task: Task, n: int, bucket: int) -> Block:
+    """Candidates of a bucket of the first split, held out or not, each once."""
+    kinds = [dataclasses.replace(task.splits[0], evaluation=held_out) for held_out in (False, True)]
+    block = Block.concatenate([task.propose(Draws({"test": 1}), n, kind, bucket) for kind in kinds])
+    return block.take(np.unique(fingerprints(task, block), return_index=True)[1])
+
+
+def check_splits_and_stream(name: str, variant: str, seed: int) -> None:
+    task = make_task(name, variant, seed=seed)
+    for split, rows in draw_splits(task, 60).items():
+        beginnings = {one[0] for one in id_texts(rows.fingerprints)}
+        if task.split(split).evaluation:
+            assert beginnings <= set("01")
+        else:
+            assert beginnings <= set("23456789abcdef")
+    source = Rounds(task, task.splits[-1].name, batch_size=60)
+    source.batches = 1
+    assert not is_held_out(source.rows(seed)[1]).any()
+
+
+@every_variant
+def test_evaluation_splits_have_the_held_out_rows_and_nothing_else_has_any(
+    name: str, variant: str
+) -> None:
+    check_splits_and_stream(name, variant, seed=0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(1, 21))
+def test_so_it_is_for_every_seed(seed: int) -> None:
+    for name, variant in IMAGELESS:
+        check_splits_and_stream(name, variant, seed)
+
+
+@every_variant
+def test_one_row_in_eight_is_held_out_whatever_its_bucket_label_and_length(
+    name: str, variant: str
+) -> None:
+    task = make_task(name, variant)
+    split = task.splits[0]
+    for bucket in split.buckets:
+        if (task.capacity(split, bucket) or 10**9) < 50_000:
+            continue  # few rows, of which more or less than an eighth may be held out
+        block = candidates(task, 800 if name == "clusters" else 4_000, bucket)
+        held_out = is_held_out(fingerprints(task, block))
+        columns = task.render(block)
+        groups: dict[Any, NDArray[np.bool_]] = {"all": np.ones(len(block), np.bool_)}
+        for column in ("label", "length"):
+            if column in columns and pa.types.is_integer(columns[column].type):
+                values = columns[column].to_numpy()
+                groups |= {(column, one): values == one for one in np.unique(values)}
+        for group, rows in groups.items():
+            # Five standard deviations; ctl holds out eight start symbols together, but few are
+            # among the candidates.
+            few = 5 * np.sqrt(HELD_OUT_SHARE * (1 - HELD_OUT_SHARE) * rows.sum()) + 1
+            assert abs(held_out[rows].sum() - HELD_OUT_SHARE * rows.sum()) < few, (bucket, group)
+
+
+@given(st.lists(st.integers(0, 8), min_size=1, max_size=10), st.integers(0, 7), st.integers(0, 7))
+def test_chains_of_ctl_with_the_same_functions_pose_the_same_problem(
+    functions: list[int], one: int, other: int
+) -> None:
+    def held_out(variant: str, symbol: int) -> bool:
+        words = [f"{symbol:03b}", *("abcdefghi"[function] for function in functions)]
+        text = " ".join(words if variant == "forward" else reversed(words))
+        return synthbench.held_out("ctl", text)
+
+    answers = {
+        held_out(variant, symbol) for variant in ("forward", "backward") for symbol in (one, other)
+    }
+    assert len(answers) == 1
+    if len(functions) == 1:
+        assert answers == {False}
+
+
+numbers = st.integers(0, 10)
+
+
+@given(numbers, numbers, numbers, numbers)
+def test_equations_of_parity_with_a_and_b_exchanged_pose_the_same_problem(
+    a: int, b: int, c: int, d: int
+) -> None:
+    one, other = (synthbench.held_out("parity", f"{x} {y} {c} {d} =") for x, y in ((a, b), (b, a)))
+    assert one == other
+
+
+@pytest.mark.parametrize(
+    ("task", "one", "other"),
+    [
+        ("listops", "[MED 4 8 5 [MAX 8 4 9 ] ]", "[MED [MAX 9 4 8 ] 8 4 5 ]"),
+        ("listops", "[SM 1 [MIN 2 3 ] 5 ]", "[SM 5 1 [MIN 3 2 ] ]"),
+        ("arithmetic", "((4*7)+2)", "(2+(7*4))"),
+        ("parity", "1 2 3 4 =", "2 1 3 4 ="),
+        ("ctl", "101 d a b", "000 d a b"),
+    ],
+)
+def test_only_the_first_three_bits_come_from_the_problem(task: str, one: str, other: str) -> None:
+    chosen = make_task(task)
+    prints = [
+        fingerprints(chosen, chosen.parse({"text": pa.array([text])})) for text in (one, other)
+    ]
+    assert (prints[0] & PROBLEM_BITS) == (prints[1] & PROBLEM_BITS)
+    assert prints[0] != prints[1]
+
+
+def test_an_id_depends_on_its_row_alone_not_on_its_neighbours() -> None:
+    for name in ("listops", "arithmetic", "ctl", "parity"):
+        task = make_task(name)
+        block = candidates(task, 50, task.splits[0].buckets[-1])
+        together = fingerprints(task, block)
+        alone = [
+            fingerprints(task, block.take(slice(row, row + 1)))[0] for row in range(len(block))
+        ]
+        assert together.tolist() == alone
+        read = task.parse({"text": task.render(block)["text"]})
+        assert fingerprints(task, read).tolist() == together.tolist()
+
+
+# `held_out`, as a user asks.
+
+
+def test_held_out_takes_text_or_a_row_of_any_variant_and_says_what_is_none() -> None:
+    rows = draw_splits(make_task("ctl", "backward"), 20)
+    task = make_task("ctl", "backward")
+    for split, drawn in rows.items():
+        held_out = split != "train"
+        for text in task.render(drawn.block)["text"].to_pylist():
+            assert synthbench.held_out("ctl", text) == held_out
+            assert synthbench.held_out("ctl", {"text": text, "label": 3}) == held_out
+            assert synthbench.held_out(task, f" {text.replace(' ', '  ')}\n") == held_out
+    grids = draw_splits(make_task("grid-count"), 5)["test"].block
+    for grid in make_task("grid-count").render(grids)["grid"].to_pylist():
+        assert synthbench.held_out("grid-count", grid)
+    with pytest.raises(UsageError, match=r"'1 2 3 =' is no row of parity"):
+        synthbench.held_out("parity", "1 2 3 =")
+    with pytest.raises(UsageError, match="is no row of listops"):
+        synthbench.held_out("listops", 7)
+    with pytest.raises(UsageError, match=r"Did you mean 'parity'\?"):
+        synthbench.held_out("partity", "1 2 3 4 =")
+
+
+# Ids.
+
+
+@given(st.lists(st.integers(0, 2**64 - 1), max_size=20))
+def test_ids_are_sixteen_hexadecimal_digits_and_are_read_again(numbers: list[int]) -> None:
+    column = ids(np.array(numbers, np.uint64))
+    column.validate(full=True)
+    assert column.to_pylist() == [f"{number:016x}" for number in numbers]
+    assert read_ids(column).tolist() == numbers
+    assert read_ids(column).dtype == np.uint64
+
+
+def test_ids_are_read_from_slices_too() -> None:
+    column = ids(np.arange(10, dtype=np.uint64))
+    assert read_ids(column.slice(3, 4)).tolist() == [3, 4, 5, 6]
+    assert read_ids(column.slice(3, 0)).tolist() == []
+
+
+@pytest.mark.parametrize(
+    "bad",
+    ["", "0", "00000000000000f", "00000000000000fff", "00000000000000FF", "000000000000000g",
+     "0x00000000000000", "+000000000000000", "00000000000000\u00e9", None],
+)  # fmt: skip
+def test_what_is_no_id_is_refused_by_name(bad: str | None) -> None:
+    column = pa.array(["0123456789abcdef", bad, "0123456789abcdef"], pa.string())
+    with pytest.raises(ValueError, match="is not 16 hexadecimal digits") as refused:
+        read_ids(column)
+    assert str(refused.value).startswith(repr(bad))

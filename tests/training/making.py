@@ -1,0 +1,84 @@
+"""Small datasets and runs for the tests of the trainer."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from synthbench.generation.generate import generate
+from synthbench.training import recipes
+from synthbench.training.recipes.base import Measure, Recipe, Study
+from synthbench.training.train import train
+
+#: Lengths 1 to 3 for training, so few rows that a small model learns them in seconds.
+CTL: dict[str, Any] = {
+    "parameters": {
+        "functions": 3,
+        "train_lengths": (1, 2, 3),
+        "validation_lengths": (4,),
+        "test_lengths": (5,),
+    },
+    "rows": {"train": 200, "iid": 20, "validation": 40, "test": 40},
+}
+RECIPE = Recipe(
+    "small",
+    "transformer-relative",
+    steps=40,
+    batch_size=32,
+    learning_rate=3e-3,
+    weight_decay=0.01,
+    clip=5.0,
+    validate_every=10,
+    options={"d_model": 16, "num_heads": 2, "num_layers": 2, "d_ff": 32, "dropout": 0.1},
+)
+STUDY = Study(
+    task="ctl",
+    profile="tiny",
+    title="For tests",
+    variants=("forward",),
+    select="validation",
+    watched=("iid", "validation"),
+    seeds=2,
+    measures=(
+        Measure("iid", "iid", "accuracy", headline="in"),
+        Measure("test", "test", "accuracy"),
+    ),
+    recipes=(
+        RECIPE,
+        dataclasses.replace(RECIPE, name="lstm", model="lstm", options={"d_model": 8}),
+    ),
+    **CTL,
+)
+
+
+def add_study(monkeypatch: pytest.MonkeyPatch, *studies: Study) -> None:
+    """Make studies known for one test."""
+    monkeypatch.setattr(recipes, "STUDIES", (*recipes.STUDIES, *studies))
+
+
+def make_ctl(path: Path, **changes: Any) -> Path:
+    """The dataset of `STUDY`."""
+    options = {"out": path, "workers": 1, "progress": False, **CTL, **changes}
+    generate("ctl", **options)
+    return path
+
+
+def run(out: Path, data: Path, **changes: Any) -> dict[str, Any]:
+    """A run of `STUDY`, which must have been added."""
+    options = {"model": "small", "profile": "tiny", "device": "cpu", "progress": False}
+    return train("ctl", out=out, dataset=data, **{**options, **changes})
+
+
+def parameters(run: Path) -> dict[str, torch.Tensor]:
+    """The chosen parameters of a finished run."""
+    state: dict[str, torch.Tensor] = torch.load(run / "model.pt", weights_only=True)
+    return state
+
+
+def without_times(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A run's metrics without the one thing that differs between two equal runs."""
+    return [{name: value for name, value in one.items() if name != "seconds"} for one in lines]

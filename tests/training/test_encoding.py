@@ -1,0 +1,125 @@
+"""From columns to tensors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import torch
+
+from synthbench.errors import UsageError
+from synthbench.registry import list_tasks, make_task
+from synthbench.tasks.images import png
+from synthbench.tasks.tokens import pad
+from synthbench.training.encoding import Encoding, concatenate
+from tests.support import draw_splits
+from tests.toy_task import Addition
+
+
+def rendered(name, variant=None, rows=30, **parameters):
+    """A task's encoding, and the columns of some rows of its last split."""
+    task = make_task(name, variant, parameters)
+    drawn = list(draw_splits(task, rows).values())[-1]
+    return task, Encoding.of(task), task.render(drawn.block)
+
+
+@pytest.mark.parametrize("name", ["listops", "arithmetic", "ctl", "parity"])
+def test_texts_become_ids_of_the_tasks_tokens_and_can_be_read_again(name):
+    task, encoding, columns = rendered(name)
+    rows = encoding.encode(columns)
+    assert encoding.form == "tokens"
+    assert rows.inputs.dtype == torch.uint8
+    for row, length, text in zip(
+        rows.inputs.tolist(), rows.lengths.tolist(), columns["text"].to_pylist(), strict=True
+    ):
+        words = [task.tokens[number - 1] for number in row[:length]]
+        assert task.separator.join(words) == text
+        assert set(row[length:]) <= {0}
+    assert rows.targets.tolist() == columns["label"].to_pylist()
+    assert encoding.sizes(rows) == {
+        "vocabulary": len(task.tokens) + 1,
+        "classes": len(encoding.classes),
+    }
+
+
+def test_more_tokens_than_a_byte_can_number_are_kept_apart():
+    task, encoding, columns = rendered("ctl", symbols=256, functions=200)
+    rows = encoding.encode(columns)
+    assert len(task.tokens) == 456
+    assert rows.inputs.dtype == torch.int16
+    assert rows.inputs.max() > 255
+
+
+def test_grids_lie_line_by_line_and_their_counts_beside_them():
+    _, encoding, columns = rendered("grid-count", rows=70)
+    rows = encoding.encode(columns)
+    assert (encoding.form, encoding.target) == ("grids", "counts")
+    grids, labels = columns["grid"].to_pylist(), columns["label"].to_pylist()
+    for index, (grid, label) in enumerate(zip(grids, labels, strict=True)):
+        cells = len(grid) ** 2
+        assert rows.lengths[index] == cells
+        assert rows.inputs[index, :cells].tolist() == [color for line in grid for color in line]
+        assert rows.targets[index, :cells].tolist() == [count for line in label for count in line]
+
+
+@pytest.mark.parametrize(
+    ("name", "form", "shape"), [("identity", "vectors", (5,)), ("clusters", "points", (450, 2))]
+)
+def test_lists_of_floats_become_one_array(name, form, shape):
+    _, encoding, columns = rendered(name, rows=7)
+    rows = encoding.encode(columns)
+    assert encoding.form == form
+    assert rows.inputs.shape == (7, *shape)
+    assert rows.lengths is None
+    column = columns[encoding.column].to_pylist()
+    assert rows.inputs.tolist() == np.array(column, np.float32).tolist()
+    assert (rows.targets is None) == (name == "clusters")
+
+
+def test_images_become_channels_of_bytes():
+    pixels = np.random.default_rng(0).integers(0, 256, (3, 8, 6, 3), np.uint8)
+    images = pa.StructArray.from_arrays([png.encode(pixels)], ["bytes"])
+    encoding = Encoding("images", "image", "classes", classes=("a", "b"))
+    rows = encoding.encode({"image": images, "label": pa.array([0, 1, 0])})
+    assert rows.inputs.dtype == torch.uint8
+    assert (rows.inputs.numpy() == pixels.transpose(0, 3, 1, 2)).all()
+
+
+def test_every_task_has_an_encoding():
+    assert {name: Encoding.of(make_task(name)).form for name in list_tasks()} == {
+        "listops": "tokens",
+        "arithmetic": "tokens",
+        "ctl": "tokens",
+        "parity": "tokens",
+        "composites": "images",
+        "grid-count": "grids",
+        "identity": "vectors",
+        "clusters": "points",
+    }
+
+
+def test_a_task_that_does_not_name_its_tokens_is_refused():
+    with pytest.raises(UsageError, match=r"Task 'addition'.*a TextTask"):
+        Encoding.of(Addition())
+
+
+def test_a_text_with_an_unknown_token_is_refused_by_name():
+    encoding = Encoding.of(make_task("parity"))
+    with pytest.raises(ValueError, match="'x' is not a token"):
+        encoding.encode({"text": pa.array(["1 2 x 4 ="]), "label": pa.array([0])})
+
+
+def test_parts_of_different_widths_are_joined_and_padded():
+    encoding = Encoding.of(make_task("ctl"))
+    parts = [
+        encoding.encode({"text": pa.array([text]), "label": pa.array([1])})
+        for text in ("101 a", "101 a b c")
+    ]
+    rows = concatenate(parts)
+    assert rows.inputs.tolist()[0][2:] == [0, 0]
+    assert rows.lengths.tolist() == [2, 4]
+
+
+def test_padding_puts_each_run_into_its_row():
+    padded = pad(np.array([1, 2, 3, 4]), np.array([1, 0, 3]))
+    assert padded.tolist() == [[1, 0, 0], [0, 0, 0], [2, 3, 4]]

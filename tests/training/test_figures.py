@@ -1,0 +1,311 @@
+"""Figures of tiny runs: what each shows is what the model did, and what is missing says why."""
+
+import itertools
+import json
+import shutil
+
+import numpy as np
+import pytest
+import torch
+from matplotlib.figure import Figure as Canvas
+
+import synthbench
+from synthbench.errors import DatasetError, SynthbenchError, UsageError
+from synthbench.training.figures import FIGURES, draw_figures
+from synthbench.training.figures.figure import numbers
+from synthbench.training.finished import open_run
+from synthbench.training.models.output import Record
+from synthbench.training.train import train
+from tests.tasks.tiny_sources import write_sources
+
+pytestmark = pytest.mark.slow
+
+SMALL = {"d_model": 8, "num_heads": 2, "num_layers": 3, "d_ff": 8}
+ENCODER = {**SMALL, "test_layers": 3, "begin_end": True}
+CTL = {"train": 100, "iid": 20, "validation": 20, "test": 20}
+#: A run for each kind of figure: task, model, options, rows and what else differs.
+RUNS = {
+    "ndr": ("ctl", "ndr", ENCODER, CTL, {}),
+    "act": ("ctl", "ndr", {**ENCODER, "halting": "graves"}, CTL, {}),
+    "hybrid": ("ctl", "transformer", {**ENCODER, "attention": "hybrid"}, CTL, {}),
+    "lstm": ("ctl", "lstm", {"d_model": 8}, CTL, {}),
+    "parity": ("parity", "normsoftmax", {}, {"train": 100, "test": 60}, {}),
+    "counting": ("grid-count", "counting", {}, {"train": 100, "iid": 4, "test": 14}, {}),
+    "identity": ("identity", "identity", {}, {"train": 100, "iid": 9, "test": 9}, {}),
+    "clusters": ("clusters", "clusters-dnas", {}, {"test": 3}, {"variant": "unbalanced"}),
+    "vit": (
+        "composites",
+        "vit",
+        {**SMALL, "patch": 14},
+        {"train": 40, "validation": 40, "test": 40},
+        {},
+    ),
+}
+CORNERS = ("top-left", "top-right", "bottom-left", "bottom-right")
+#: What each run can show.
+MAPS = {"attention", "key-mass", "explained-away"}
+SHOWN = {
+    "ndr": {"curves", *MAPS, "gates", "probes"},
+    "act": {"curves", *MAPS, "gates", "probes", "halting"},
+    "hybrid": {"curves", *MAPS, "probes", "hybrid"},
+    "lstm": {"curves", "probes"},
+    "parity": {"curves", *MAPS, "gradients", "probes"},
+    "counting": {"curves", "attention", "key-mass", "probes", "counts"},
+    "identity": {"curves"},
+    "clusters": {*MAPS, "points"},
+    "vit": {"curves", *MAPS, "gradients", "probes"},
+}
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """The runs of `RUNS`, made when they are first asked for."""
+    root = tmp_path_factory.mktemp("runs")
+
+    def make(name):
+        task, model, options, rows, chosen = RUNS[name]
+        recipe = {"steps": 4, "validate_every": 2, "batch_size": 16}
+        train(
+            task,
+            model=model,
+            out=root / name,
+            options=options,
+            rows=rows,
+            recipe=recipe if task != "clusters" else {},
+            device="cpu",
+            progress=False,
+            **chosen,
+        )
+        return root / name
+
+    made = {}
+
+    def made_once(name):
+        if name not in made:
+            made[name] = make(name)
+        return made[name]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SYNTHBENCH_DATA", str(write_sources(tmp_path_factory.mktemp("sources"))))
+        yield made_once
+
+
+def data_of(drawn):
+    """The data of each figure that was drawn, by name."""
+    return {
+        one.name: json.loads(one.file.with_suffix(".json").read_text("utf-8"))
+        for one in drawn
+        if one.file
+    }
+
+
+@pytest.mark.parametrize("name", list(RUNS))
+def test_a_run_shows_what_it_has_and_says_why_it_lacks_the_rest(name, runs, tmp_path):
+    drawn = draw_figures(runs(name), out=tmp_path)
+    assert [one.name for one in drawn] == list(FIGURES)
+    assert {one.name for one in drawn if one.file} == SHOWN[name]
+    for one in drawn:
+        if one.file:
+            assert one.file.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+            about = json.loads(one.file.with_suffix(".json").read_text("utf-8"))
+            assert about["figure"] == one.name and about["seed"] == 0
+        else:
+            assert len(one.reason) > 10
+    assert len(list(tmp_path.iterdir())) == 2 * len(SHOWN[name])
+
+
+def test_the_same_run_gives_the_same_bytes(runs, tmp_path):
+    for place in ("one", "other"):
+        draw_figures(runs("ndr"), out=tmp_path / place)
+    one, other = (
+        {file.name: file.read_bytes() for file in (tmp_path / place).iterdir()}
+        for place in ("one", "other")
+    )
+    assert one == other
+
+
+def test_maps_are_the_chosen_rows_and_gates_are_means_over_units(runs, tmp_path):
+    drawn = draw_figures(
+        runs("ndr"), out=tmp_path, split="iid", row=3, names=["attention", "gates"]
+    )
+    shown = data_of(drawn)
+    run = open_run(runs("ndr"))
+    rows = run.rows("iid")
+    length = int(rows.lengths[3])
+    record = Record()
+    with torch.inference_mode():
+        run.model(rows.inputs[3:4, :length].long(), rows.lengths[3:4], record)
+    text = list(run.dataset.rows(run.variant, "iid"))[3]["text"]
+    assert shown["attention"]["columns"] == ["B", *text.split(), "E"]
+    np.testing.assert_allclose(
+        np.array(shown["attention"]["steps"]),
+        torch.cat(record["attention"]).numpy(),
+        rtol=1e-5,
+        atol=1e-7,
+    )
+    gates = torch.cat(record["gate"]).mean(dim=-1).numpy()
+    np.testing.assert_allclose(np.array(shown["gates"]["steps"]), gates, rtol=1e-5)
+
+
+def test_key_mass_and_histogram_count_every_real_key_once(runs, tmp_path):
+    shown = data_of(draw_figures(runs("hybrid"), out=tmp_path))
+    maps, mass = shown["attention"], shown["key-mass"]
+    sums = np.array(maps["steps"]).sum(axis=2).mean(axis=1)
+    np.testing.assert_allclose(np.array(mass["steps"]), sums, rtol=1e-4)
+    rows = open_run(runs("hybrid")).rows("test")
+    keys = int((rows.lengths + 2).sum()) * SMALL["num_heads"]
+    histogram = shown["explained-away"]
+    assert [sum(counts) for counts in histogram["keys"]] == [keys] * SMALL["num_layers"]
+    assert histogram["explained_away"] == [0.0] * SMALL["num_layers"]
+    assert np.array(shown["hybrid"]["layers"]).shape == (3, 2)
+    assert all(0 < weight < 1 for layer in shown["hybrid"]["layers"] for weight in layer)
+
+
+def test_halting_steps_stand_by_length(runs, tmp_path):
+    shown = data_of(draw_figures(runs("act"), out=tmp_path, names=["halting"], split="iid"))
+    halting = shown["halting"]
+    lengths = open_run(runs("act")).rows("iid").lengths
+    assert halting["lengths"] == sorted(set(lengths.tolist()))
+    for least, mean, most in zip(halting["least"], halting["mean"], halting["most"], strict=True):
+        assert 1 <= least <= mean <= most <= SMALL["num_layers"]
+
+
+def test_curves_hold_what_was_measured_and_gradients_each_layers_three(runs, tmp_path):
+    shown = data_of(draw_figures(runs("parity"), out=tmp_path, names=["curves", "gradients"]))
+    lines = [
+        json.loads(line) for line in (runs("parity") / "metrics.jsonl").read_text().splitlines()
+    ]
+    assert shown["curves"]["at"] == [line["epoch"] for line in lines]
+    assert set(shown["curves"]["series"]) == {
+        f"{split}/{measured}" for split in ("train", "test") for measured in ("loss", "accuracy")
+    }
+    series = shown["curves"]["series"]
+    assert None not in series["train/loss"]
+    assert series["test/loss"] == [numbers([line["test/loss"]])[0] for line in lines]
+    assert shown["curves"]["eureka"] is None
+    (norms,) = shown["gradients"]["layers"].values()
+    assert set(norms) == {"W_Q", "W_K", "W_V"}
+    assert all(norm > 0 for values in norms.values() for norm in values)
+
+
+def test_counts_are_those_that_are_evaluated(runs, tmp_path):
+    shown = data_of(draw_figures(runs("counting"), out=tmp_path, names=["counts"]))
+    result = json.loads((runs("counting") / "result.json").read_text())
+    sizes = shown["counts"]["sizes"]
+    assert list(sizes) == ["7", "8", "9", "10", "12", "15", "20"]
+    run = open_run(runs("counting"))
+    for side, pairs in sizes.items():
+        rows = [row for row in run.dataset.rows("default", "test") if row["size"] == int(side)]
+        coloured = [sum(row["color_counts"][1:]) for row in rows]
+        assert sum(n for *_, n in pairs) == sum(coloured)
+        right = sum(n for true, said, n in pairs if true == said)
+        accuracy = result["splits"]["test"]["by"]["size"][side]["foreground_accuracy"]
+        assert right / sum(coloured) == pytest.approx(accuracy, abs=0.1)
+
+
+def test_points_start_where_they_are_and_end_where_the_model_moves_them(runs, tmp_path):
+    shown = data_of(draw_figures(runs("clusters"), out=tmp_path, row=1, names=["points"]))["points"]
+    run = open_run(runs("clusters"))
+    row = list(run.dataset.rows("unbalanced", "test"))[1]
+    moved = run.model(torch.tensor([row["points"]])).scores[0]
+    assert len(shown["steps"]) == 5
+    np.testing.assert_allclose(shown["steps"][0], row["points"], rtol=1e-5)
+    np.testing.assert_allclose(shown["steps"][-1], moved.numpy(), rtol=1e-5)
+    assert shown["cluster"] == row["cluster"]
+
+
+def test_probes_ask_each_layer_for_indicators_targets_and_outcome(runs, tmp_path):
+    shown = data_of(draw_figures(runs("vit"), out=tmp_path, names=["probes"]))["probes"]
+    assert set(shown["places"]) == {"class token", "quadrants"}
+    for layers in shown["places"].values():
+        assert len(layers) == SMALL["num_layers"]
+        for found in layers:
+            assert {"outcome", "indicator (top-left)", "target (top-right)"} < set(found)
+            assert set(found) == set(shown["chance"])
+
+
+def drawn_axes(name, data):
+    """The axes that a figure draws data on, laid out as in its file."""
+    canvas = Canvas(layout="constrained", dpi=100)
+    FIGURES[name]._draw(data, canvas)
+    canvas.draw_without_rendering()
+    return canvas.axes
+
+
+@pytest.mark.parametrize("looks", [1, 10, 500])
+def test_every_point_of_a_curve_has_a_marker_and_lines_go_on_where_nothing_was_measured(looks):
+    measured = [0.1 * at for at in range(1, looks + 1)]
+    series = {
+        "train/loss": [value for value in measured for _ in range(2)],
+        "test/loss": [
+            value for pair in zip([None] * looks, measured, strict=True) for value in pair
+        ],
+    }
+    data = {"unit": "step", "at": list(range(2 * looks)), "eureka": None, "series": series}
+    (axes,) = drawn_axes("curves", data)
+    train, test = axes.get_lines()
+    assert train.get_marker() == test.get_marker() == "o"
+    assert train.get_markersize() >= 2
+    assert list(test.get_ydata()) == measured
+    layers = {"layers.0": {"W_Q": series["train/loss"], "W_K": series["train/loss"]}}
+    (axes,) = drawn_axes("gradients", {**data, "layers": layers})
+    assert {line.get_marker() for line in axes.get_lines()} == {"o"}
+
+
+def test_a_loss_that_is_no_number_does_not_end_the_figures(runs, tmp_path):
+    run = shutil.copytree(runs("lstm"), tmp_path / "run")
+    first, *rest = (run / "metrics.jsonl").read_text().splitlines()
+    line = json.dumps({**json.loads(first), "train/loss": None})
+    (run / "metrics.jsonl").write_text("\n".join([line, *rest]) + "\n")
+    shown = data_of(draw_figures(run, names=["curves"]))
+    assert shown["curves"]["series"]["train/loss"][0] is None
+
+
+@pytest.mark.parametrize("layers", [1, 24])
+def test_the_labels_of_probes_are_large_and_do_not_overlap(layers):
+    names = [f"{kind} ({place})" for kind in ("indicator", "target") for place in CORNERS]
+    chance = {"label": 0.1, **dict.fromkeys(names, 0.2)}
+    found = [dict.fromkeys(chance, 0.5)] * layers
+    data = {"chance": chance, "places": {"class token": found, "quadrants": found}}
+    for axes in drawn_axes("probes", data):
+        labels = axes.get_xticklabels()
+        assert [label.get_text().replace("\n", " ") for label in labels] == list(chance)
+        assert all(label.get_fontsize() >= 8 for label in labels)
+        boxes = [label.get_window_extent() for label in labels]
+        assert all(one.x1 < other.x0 for one, other in itertools.pairwise(boxes))
+        legend = axes.get_legend()
+        assert all(text.get_fontsize() >= 8 for text in legend.get_texts())
+        assert legend.get_window_extent().x0 >= axes.get_window_extent().x1
+        assert legend.get_window_extent().x1 <= axes.figure.bbox.x1
+
+
+def test_numbers_are_short_and_json_can_hold_them_all():
+    assert numbers(torch.tensor([[1 / 3, 2.0]])) == [[0.333333, 2.0]]
+    assert numbers([float("inf"), float("nan"), 0.1 + 0.2]) == [None, None, 0.3]
+
+
+def test_what_is_not_there_is_refused_before_anything_is_drawn(runs, tmp_path):
+    run = runs("lstm")
+    for chosen, text in (
+        ({"names": ["gate"]}, "Did you mean 'gates'"),
+        ({"split": "tests"}, "Did you mean 'test'"),
+        ({"row": 20}, "0 to 19"),
+        ({"row": -1}, "Row -1"),
+    ):
+        with pytest.raises(UsageError, match=text):
+            draw_figures(run, out=tmp_path / "figures", **chosen)
+    with pytest.raises(SynthbenchError, match="nowhere"):
+        draw_figures(tmp_path / "nowhere")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SynthbenchError, match="file"):
+        draw_figures(run, out=tmp_path / "file" / "figures")
+    assert not (tmp_path / "figures").exists()
+
+
+def test_a_run_whose_data_is_gone_or_another_says_so(runs, tmp_path):
+    other = tmp_path / "other"
+    synthbench.generate("ctl", out=other, seed=1, rows=CTL, progress=False, workers=1)
+    with pytest.raises(DatasetError, match="other rows"):
+        draw_figures(runs("lstm"), dataset=other)
+    with pytest.raises(DatasetError, match="gone"):
+        draw_figures(runs("lstm"), dataset=tmp_path / "gone")

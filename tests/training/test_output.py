@@ -1,0 +1,241 @@
+"""Where `train` and `validate` write: only where nothing else lies, and nothing if refused."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from synthbench.cli.main import _run, commands
+from synthbench.errors import SynthbenchError, UsageError
+from synthbench.generation import generate
+from synthbench.training.directory import RunDirectory
+from synthbench.training.validate import validate
+from tests.making import Interrupted, interrupting
+from tests.training.making import STUDY, add_study, make_ctl, run
+
+#: Files that bear the names of ours, as another program may write them.
+FOREIGN = ("model.pt", "checkpoint.pt", "metrics.jsonl", "result.json")
+SHORT = {"recipe": {"steps": 2}}
+
+
+@pytest.fixture(autouse=True)
+def _study(monkeypatch):
+    add_study(monkeypatch, STUDY)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    return make_ctl(tmp_path_factory.mktemp("data") / "ctl")
+
+
+def files(place):
+    """All that lies in a directory: what each file holds, None for a directory."""
+    return {
+        str(entry.relative_to(place)): entry.read_bytes() if entry.is_file() else None
+        for entry in sorted(place.rglob("*"))
+    }
+
+
+def check(out, data=None, models=("lstm",), **changes):
+    """A short `validate` of one model."""
+    options = {"profile": "tiny", "device": "cpu", "progress": False, "workers": 1, "seeds": 1}
+    return validate("ctl", out=out, dataset=data, models=models, **{**options, **changes})
+
+
+def short_run(out, data=None, **changes):
+    return run(out, data, **{**SHORT, **changes})
+
+
+both = pytest.mark.parametrize("command", [short_run, check], ids=["train", "validate"])
+
+
+@both
+@pytest.mark.parametrize("overwrite", [False, True])
+@pytest.mark.parametrize("name", [*FOREIGN, "notes.txt", ".hidden", "data", "run.json", "lock"])
+def test_a_directory_that_holds_something_else_is_refused_and_left_alone(
+    name, overwrite, command, tmp_path, data
+):
+    place = tmp_path / "thesis"
+    place.mkdir()
+    (place / name).write_text('{"years": 3}')
+    before = files(tmp_path)
+    with pytest.raises(UsageError, match=r"thesis' holds something else \("):
+        command(place, data, overwrite=overwrite)
+    assert files(tmp_path) == before
+
+
+@both
+def test_another_directory_named_data_is_refused_too(command, tmp_path):
+    (tmp_path / "thesis" / "data").mkdir(parents=True)
+    (tmp_path / "thesis" / "data" / "measured.csv").write_text("1,2")
+    before = files(tmp_path)
+    with pytest.raises(UsageError, match="holds something else"):
+        command(tmp_path / "thesis")
+    assert files(tmp_path) == before
+
+
+@both
+@pytest.mark.parametrize("below", ["", "run", "data", "a/b"])
+def test_nothing_is_written_into_a_dataset(below, command, tmp_path, data):
+    mine = shutil.copytree(data, tmp_path / "mine")
+    before = files(tmp_path)
+    for where in (data, mine, None):
+        with pytest.raises(UsageError, match=r"(is|lies inside) the dataset '.*mine'"):
+            command(mine / below, where)
+    assert files(tmp_path) == before
+
+
+@both
+def test_nothing_is_written_into_the_dataset_that_is_to_be_made(command, tmp_path):
+    for out in ("made", "made/run"):
+        with pytest.raises(UsageError, match=r"the dataset '.*made'"):
+            command(tmp_path / out, tmp_path / "made")
+    assert files(tmp_path) == {}
+
+
+@both
+@pytest.mark.parametrize("out", ["file", "file/run", "loop", "file/a/b"])
+def test_a_place_that_cannot_be_a_directory_is_refused_before_a_dataset_is_made(
+    out, command, tmp_path
+):
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "loop").symlink_to("loop")
+    before = sorted(entry.name for entry in tmp_path.iterdir())
+    with pytest.raises(UsageError, match=r"is a file|cannot be written"):
+        command(tmp_path / out, tmp_path / "data")
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == before
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"options": {"num_heads": 3}},
+        {"options": {"num_layer": 2}},
+        {"options": {"position": "learned", "max_length": 3}},
+        {"recipe": {"batch_size": 201}},
+        {"recipe": {"batch_size": 201}, "stream": True, "parameters": {"functions": 1}},
+        {"recipe": {"schedule": "cosin"}},
+        {"model": "lstm", "recipe": {"heat": "1,2,1"}},
+        {"seed": -1},
+        {"workers": 0},
+        {"rows": {"trian": 3}},
+        {"rows": {"train": 0}},
+        {"rows": {"test": 10**9}},
+        {"parameters": {"functions": 0}},
+        {"variant": "sideways"},
+    ],
+    ids=str,
+)
+def test_a_refused_command_writes_nothing_and_the_corrected_one_runs(changes, tmp_path):
+    out = tmp_path / "run"
+    if changes.get("options", {}).get("position"):
+        changes = {**changes, "model": "small", "options": {**changes["options"], "num_layers": 1}}
+    with pytest.raises(UsageError):
+        short_run(out, **changes)
+    assert files(tmp_path) == {}
+    if changes == {"seed": -1}:
+        assert short_run(out)["steps"] == 2
+
+
+def test_a_model_too_large_for_the_memory_leaves_nothing_behind(tmp_path):
+    with pytest.raises(SynthbenchError, match="Too little memory"):
+        short_run(tmp_path / "run", options={"d_ff": 10**13})
+    assert files(tmp_path) == {}
+
+
+def test_a_refused_overwrite_leaves_the_finished_run(tmp_path, data):
+    short_run(tmp_path / "run", data)
+    before = files(tmp_path)
+    for changes in ({"options": {"num_heads": 3}}, {"recipe": {"batch_size": 201}}):
+        with pytest.raises(UsageError):
+            short_run(tmp_path / "run", data, overwrite=True, **changes)
+    assert files(tmp_path) == before
+
+
+def test_a_refused_command_line_writes_nothing(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    words = ["train", "ctl", "--profile", "tiny", "--model", "small", "--out", "run", "--quiet"]
+    assert _run(commands, [*words, "--seed", "-1"]) == 2
+    assert "Seed -1: allowed are whole numbers from 0" in capsys.readouterr().err
+    assert files(tmp_path) == {}
+
+
+def test_another_run_is_refused_before_its_dataset_is_made(tmp_path):
+    short_run(tmp_path / "run")
+    before = files(tmp_path)
+    with pytest.raises(UsageError, match=r"holds another run \(recipe: .*--overwrite"):
+        short_run(tmp_path / "run", tmp_path / "elsewhere", recipe={"steps": 3})
+    assert files(tmp_path) == before
+
+
+def test_a_file_of_another_kind_named_like_a_dataset_s_is_in_nobodys_way(tmp_path):
+    (tmp_path / "manifest.json").write_text('{"name": "a page for browsers"}')
+    assert short_run(tmp_path / "run")["steps"] == 2
+
+
+def test_other_files_beside_a_run_do_not_keep_it_from_going_on(tmp_path, data):
+    first = short_run(tmp_path / "run", data)
+    (tmp_path / "run" / "notes.txt").write_text("worked")
+    assert short_run(tmp_path / "run", data) == first
+    assert short_run(tmp_path / "run", data, overwrite=True)["splits"] == first["splits"]
+    assert (tmp_path / "run" / "notes.txt").read_text() == "worked"
+
+
+@both
+@pytest.mark.parametrize("where", [None, "run/rows", "beside"])
+def test_a_command_interrupted_while_its_dataset_is_made_goes_on(
+    where, command, tmp_path, monkeypatch
+):
+    place = None if where is None else tmp_path / where
+    with monkeypatch.context() as patch:
+        interrupting(patch, generate, "_make_split", 0)
+        with pytest.raises(Interrupted):
+            command(tmp_path / "run", place)
+    left = files(tmp_path)
+    assert any(".partial" in name for name in left)
+    assert command(tmp_path / "run", place)
+
+
+@both
+@pytest.mark.parametrize("after", [False, True])
+def test_a_command_interrupted_between_its_dataset_and_its_run_goes_on(
+    after, command, tmp_path, monkeypatch
+):
+    with monkeypatch.context() as patch:
+        interrupting(patch, RunDirectory, "_begin", 0, after)
+        with pytest.raises(Interrupted):
+            command(tmp_path / "run")
+    assert (tmp_path / "run" / "data" / "manifest.json").is_file()
+    assert command(tmp_path / "run")
+
+
+def test_an_interrupted_dataset_of_another_command_goes_with_overwrite(tmp_path, monkeypatch):
+    with monkeypatch.context() as patch:
+        interrupting(patch, generate, "_make_split", 0)
+        with pytest.raises(Interrupted):
+            short_run(tmp_path / "run")
+    with pytest.raises(UsageError, match=r"An interrupted run of another command.*--overwrite"):
+        short_run(tmp_path / "run", rows={"train": 150})
+    assert short_run(tmp_path / "run", rows={"train": 150}, overwrite=True)["steps"] == 2
+
+
+def test_a_validation_goes_on_in_its_directory_with_other_models_and_other_files(tmp_path):
+    out = tmp_path / "out"
+    check(out)
+    (out / "notes.txt").write_text("worked")
+    comparison = check(out, models=["small"])
+    assert [one["model"] for one in comparison["models"]] == ["small"]
+    assert (out / "notes.txt").read_text() == "worked"
+
+
+def test_a_validation_looks_at_the_places_of_all_runs_before_the_first_one(tmp_path):
+    place = tmp_path / "out" / "forward" / "lstm" / "seed-1"
+    check(tmp_path / "out")
+    place.mkdir()
+    (place / "model.pt").write_bytes(b"mine")
+    before = files(tmp_path)
+    with pytest.raises(UsageError, match=r"seed-1' holds something else \('model\.pt'\)"):
+        check(tmp_path / "out", models=["small", "lstm"], seeds=2)
+    assert files(tmp_path) == before

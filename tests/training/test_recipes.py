@@ -1,0 +1,220 @@
+"""The recipes: each can be built, and its figures are those of the papers."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from synthbench.errors import UsageError
+from synthbench.registry import list_tasks, make_task
+from synthbench.training.encoding import Encoding
+from synthbench.training.layers.attention import Attention
+from synthbench.training.models import MODELS, build, find
+from synthbench.training.recipes import STUDIES, find_study
+from synthbench.training.recipes.base import Published, Recipe, Study
+from synthbench.training.schedules import learning_rate
+
+SIZES = {
+    "tokens": {"vocabulary": 20, "classes": 10},
+    "images": {"classes": 10},
+    "vectors": {"dims": 5},
+    "grids": {},
+    "points": {},
+}
+VISION = ("composites", "paper")
+every_study = pytest.mark.parametrize(
+    "study", STUDIES, ids=[f"{one.task}-{one.name}-{one.profile}" for one in STUDIES]
+)
+
+
+@every_study
+def test_every_recipe_can_be_built_and_trained_from_its_first_to_its_last_step(
+    study: Study,
+) -> None:
+    form = Encoding.of(make_task(study.task, study.variants[0], study.parameters)).form
+    for recipe in study.recipes:
+        recipe.changed({}, {})  # checks itself
+        build(recipe.model, form, SIZES[form], recipe.options)
+        for step in (0, recipe.steps // 2, recipe.steps - 1) if recipe.steps else ():
+            assert 0 <= learning_rate(recipe, step) <= recipe.learning_rate
+
+
+@every_study
+def test_a_study_fits_its_task(study: Study) -> None:
+    task = make_task(study.task, study.variants[0], study.parameters)
+    evaluated = {split.name for split in task.splits if split.evaluation}
+    assert set(study.watched) <= evaluated
+    assert study.select is None or study.select in study.watched
+    assert set(study.variants) <= set(task.variants)
+    assert set(study.rows) <= {split.name for split in task.splits}
+    names = [recipe.name for recipe in study.recipes]
+    assert len(set(names)) == len(names)
+    columns = {breakdown.column for breakdown in task.breakdowns}
+    for measure in study.measures:
+        assert measure.split in evaluated
+        assert measure.where is None or measure.where[0] in columns
+    assert {measure.headline for measure in study.measures} <= {"", "in", "out"}
+
+
+@every_study
+def test_every_published_figure_names_its_table_and_belongs_to_a_measure(study: Study) -> None:
+    measures = {measure.name for measure in study.measures}
+    for recipe in study.recipes:
+        for (variant, measure), figure in recipe.published.items():
+            assert variant in study.variants
+            assert measure in measures
+            assert any(word in figure.source for word in ("table", "section", "figure"))
+
+
+def test_every_task_has_a_study_of_both_profiles() -> None:
+    for profile in ("cpu", "paper"):
+        for task in list_tasks():
+            assert find_study(task, profile).name == "main"
+
+
+def test_every_model_has_a_recipe() -> None:
+    used = {recipe.model for study in STUDIES for recipe in study.recipes}
+    assert used == set(MODELS)
+
+
+def test_options_are_read_from_text() -> None:
+    given = {"d_model": "8", "dropout": "0.5", "begin_end": "false", "widths": "8,16,32,64"}
+    read = find_study("ctl", "cpu").recipe("ndr").changed({}, given).options
+    expected = {"d_model": 8, "dropout": 0.5, "begin_end": False, "widths": (8, 16, 32, 64)}
+    assert {name: read[name] for name in given} == expected
+
+
+def test_a_recipe_survives_json() -> None:
+    for study in STUDIES:
+        for recipe in study.recipes:
+            values = json.loads(json.dumps(recipe.to_dict()))
+            again = Recipe.from_dict(values)
+            assert again.to_dict() == values
+            assert (again.heat, again.steps) == (recipe.heat, recipe.steps)
+
+
+@pytest.mark.parametrize(
+    ("task", "variant", "model", "measure", "published"),
+    [
+        ("ctl", "backward", "ndr", "test", Published(1.0, "NDR, table 1", 0.0)),
+        ("ctl", "backward", "transformer", "iid", Published(0.82, "NDR, table 1", 0.39)),
+        ("arithmetic", "default", "lstm", "test", Published(0.74, "NDR, table 2", 0.02)),
+        ("arithmetic", "default", "ndr", "test", Published(0.98, "NDR, table 2", 0.01)),
+        ("listops", "default", "ndr", "test", Published(0.99, "NDR, table 3", 0.01)),
+        (
+            "parity",
+            "default",
+            "heat",
+            "Eureka-ratio",
+            Published(0.8, "Eureka, section 5.3", None, 5),
+        ),
+        ("composites", "main", "vit", "Eureka-ratio", Published(0.7, "Eureka, table 4", None, 10)),
+        (
+            "grid-count",
+            "default",
+            "counting-standard",
+            "20x20",
+            Published(0.3076, "Counting, table I"),
+        ),
+        (
+            "clusters",
+            "unbalanced",
+            "clusters-softmax",
+            "separated",
+            Published(0.0, "DNAS, figure 9"),
+        ),
+    ],
+)
+def test_the_papers_figures_stand_beside_the_models(
+    task, variant, model, measure, published
+) -> None:
+    for profile in ("cpu", "paper"):
+        assert find_study(task, profile).recipe(model).published[variant, measure] == published
+
+
+def test_the_tables_of_ndr_are_in_the_recipes() -> None:
+    ndr = find_study("listops", "paper").recipe("ndr")
+    assert (ndr.steps, ndr.batch_size, ndr.clip, ndr.weight_decay) == (100_000, 512, 1.0, 0.09)
+    assert ndr.learning_rate == pytest.approx(2e-4)
+    sizes = {"d_model": 512, "d_ff": 1024, "num_heads": 16, "num_layers": 20, "test_layers": 24}
+    assert sizes.items() <= ndr.options.items()
+    layers = find_study("ctl", "paper", "layers")
+    assert [recipe.options["num_layers"] for recipe in layers.recipes] == [14, 12, 10, 8, 6, 4]
+    act = find_study("ctl", "paper", "act").recipe("transformer-relative-act")
+    assert (act.steps, act.ponder, act.options["num_layers"]) == (60_000, 0.03, 14)
+
+
+@pytest.mark.parametrize(
+    ("task", "model", "expected"),
+    [
+        # What the published programs have where a paper has another value or none.
+        ("ctl", "bilstm", {"d_model": 200}),
+        ("ctl", "transformer-gated-position", {"d_ff": 1024, "key_dropout": 0.1}),
+        ("ctl", "ndr", {"d_ff": 512, "gate_drop": 0.1, "one_length": True}),
+        ("ctl", "transformer", {"input_dropout": 0.1, "one_length": False}),
+        ("arithmetic", "lstm", {"clip": 5.0}),
+        ("arithmetic", "transformer-relative", {"readout": "first", "key_dropout": 0.1}),
+        ("arithmetic", "ndr", {"clip": 1.0, "gate_drop": 0.1, "one_length": True}),
+        ("listops", "bilstm", {"d_model": 512, "one_length": True}),
+        ("listops", "transformer-gated-position", {"d_ff": 2048, "gate_drop": 0.05}),
+        ("listops", "ndr", {"test_layers": 24, "gate_drop": 0.05, "one_length": True}),
+        ("parity", "heat", {"beta2": 0.98, "warmup": 10, "heat": (1 / 3, 2.0, 0.5)}),
+        ("composites", "vit", {"learning_rate": 5e-4, "min_learning_rate": 1e-6}),
+        ("composites", "vit-heat", {"learning_rate": 1e-4, "label_smoothing": 0.1}),
+        ("composites", "vit-normsoftmax", {"learning_rate": 1e-5, "decay_weights_only": True}),
+        ("grid-count", "counting", {"clip": 1.0, "one_length": True, "balanced": True}),
+    ],
+)
+def test_the_paper_profile_follows_the_published_programs(task, model, expected) -> None:
+    recipe = find_study(task, "paper").recipe(model)
+    values = {**recipe.to_dict(), **recipe.options, "heat": recipe.heat}
+    assert {name: values[name] for name in expected} == expected
+
+
+def test_normsoftmax_takes_the_spread_of_the_map_on_parity_and_of_each_query_on_images() -> None:
+    reasoner = build("parity-normsoftmax", "tokens", {"vocabulary": 13, "classes": 12}, {})
+    images = build("vit-normsoftmax", "images", {"classes": 10}, {"num_layers": 1})
+    spreads = {
+        name: [one.spread for one in model.modules() if isinstance(one, Attention)]
+        for name, model in {"parity": reasoner, "images": images}.items()
+    }
+    assert spreads == {"parity": ["map"], "images": ["query"]}
+
+
+def test_fresh_rows_and_their_parameters_come_with_the_paper_profile() -> None:
+    assert all(study.stream for study in STUDIES if (study.task, study.profile) == VISION)
+    grids = find_study("grid-count", "paper")
+    assert grids.stream and grids.parameters == {"colored_limit": 999}
+
+
+def test_the_schedules_of_eureka_are_nine_for_each_model_of_table_2() -> None:
+    study = find_study("composites", "paper", "schedules")
+    lines = [recipe.title for recipe in study.recipes]
+    assert {lines.count(line) for line in lines} == {9}
+    assert study.seeds * 9 == study.recipes[0].published["main", "Eureka-ratio"].runs == 36
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("clt",), "Unknown task 'clt'.*Did you mean 'ctl'"),
+        (("ctl", "papr"), "Unknown profile of ctl 'papr'.*Did you mean 'paper'"),
+        (("ctl", "paper", "layer"), "Did you mean 'layers'"),
+    ],
+)
+def test_a_wrong_name_is_refused_and_the_nearest_offered(words, message) -> None:
+    with pytest.raises(UsageError, match=message):
+        find_study(*words)
+
+
+def test_a_model_that_does_not_exist_is_refused_and_the_nearest_offered() -> None:
+    with pytest.raises(UsageError, match=r"Unknown model 'bilstn'.*Did you mean 'bilstm'"):
+        find("bilstn")
+
+
+def test_a_variant_may_need_options_of_its_own() -> None:
+    recipe = find_study("ctl", "cpu").recipe("ndr")
+    backward, forward = (recipe.for_variant(name) for name in ("backward", "forward"))
+    assert backward.options == {**forward.options, "readout": "first"}
+    assert forward.options == recipe.options

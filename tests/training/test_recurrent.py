@@ -1,0 +1,271 @@
+"""LSTM and DNC: what they answer, and the computer's parts against a cell-by-cell evaluation."""
+
+import pytest
+import torch
+from torch.nn import functional
+
+from synthbench.training.models.dnc import (
+    DNC,
+    Memory,
+    allocation_weights,
+    content_weights,
+    linked,
+    sharpened,
+)
+from synthbench.training.models.output import Record
+from synthbench.training.models.recurrent import LSTM
+
+VOCABULARY, CLASSES = 9, 5
+MODELS = {
+    "lstm": lambda: LSTM(VOCABULARY, CLASSES, d_model=16, num_layers=2, dropout=0.2),
+    "bilstm": lambda: LSTM(VOCABULARY, CLASSES, d_model=16, num_layers=2, bidirectional=True),
+    "dnc": lambda: DNC(VOCABULARY, CLASSES, d_model=16, cells=5, width=6, read_heads=2),
+    "dnc of 2019": lambda: DNC(VOCABULARY, CLASSES, d_model=16, width=6, masking=True),
+    "dnc of 2016": lambda: DNC(
+        VOCABULARY, CLASSES, d_model=16, width=6, wiping=False, sharpening=False
+    ),
+}
+
+
+@pytest.fixture(params=list(MODELS))
+def model(request):
+    torch.manual_seed(1)
+    return MODELS[request.param]().eval()
+
+
+def padded_rows(seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    lengths = torch.tensor([6, 1, 4, 2, 6, 3])
+    tokens = torch.randint(1, VOCABULARY, (6, 6), generator=generator)
+    return tokens * (torch.arange(6) < lengths[:, None]), lengths
+
+
+def test_padding_changes_no_answer(model):
+    tokens, lengths = padded_rows()
+    scores = model(tokens, lengths).scores
+    assert scores.shape == (6, CLASSES)
+    wider = functional.pad(tokens, (0, 5), value=3)
+    torch.testing.assert_close(model(wider, lengths).scores, scores)
+    for row, length in enumerate(lengths):
+        alone = model(tokens[row : row + 1, :length]).scores
+        torch.testing.assert_close(alone[0], scores[row])
+
+
+def test_every_token_counts(model):
+    tokens, _ = padded_rows()
+    scores = model(tokens[:1]).scores
+    for place in range(6):
+        other = tokens[:1].clone()
+        other[0, place] = other[0, place] % (VOCABULARY - 1) + 1
+        assert (model(other).scores - scores).abs().max() > 1e-5
+
+
+def test_a_record_holds_the_states_after_each_layer(model):
+    tokens, lengths = padded_rows()
+    record = Record()
+    scores = model(tokens, lengths, record).scores
+    assert len(record["hidden"]) == (2 if isinstance(model, LSTM) else 1)
+    assert all(hidden.shape[:2] == tokens.shape for hidden in record["hidden"])
+    torch.testing.assert_close(scores, model(tokens, lengths).scores)
+
+
+@pytest.mark.slow
+def test_a_small_batch_is_learned(model):
+    tokens, lengths = padded_rows()
+    targets = torch.tensor([0, 1, 2, 3, 4, 0])
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
+    for _ in range(60):
+        loss = functional.cross_entropy(model(tokens, lengths).scores, targets)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    assert loss < 0.05
+    assert (model(tokens, lengths).scores.argmax(dim=-1) == targets).all()
+
+
+def test_dropout_meets_the_embedding_and_what_goes_from_layer_to_layer_only():
+    def dropped_sizes(model):
+        sizes = []
+        model.dropout.register_forward_hook(lambda _, given, made: sizes.append(given[0].shape[-1]))
+        model.train()(*padded_rows())
+        return sizes
+
+    assert dropped_sizes(LSTM(VOCABULARY, CLASSES, d_model=24, d_embedding=8, num_layers=3)) == [
+        8,
+        24,
+        24,
+    ]
+    dnc = DNC(VOCABULARY, CLASSES, d_model=24, d_embedding=8, width=5)
+    assert dropped_sizes(dnc) == [8]
+
+
+def test_the_classifier_reads_the_last_real_state_of_each_direction():
+    torch.manual_seed(4)
+    model = LSTM(VOCABULARY, CLASSES, d_model=16, bidirectional=True).eval()
+    tokens, lengths = padded_rows()
+    record = Record()
+    scores = model(tokens, lengths, record).scores
+    (hidden,) = record["hidden"]
+    onward = hidden[torch.arange(6), lengths - 1, :8]
+    backward = hidden[:, 0, 8:]
+    torch.testing.assert_close(scores, model.classifier(torch.cat([onward, backward], dim=-1)))
+
+
+def test_sizes_are_those_of_the_published_program_and_padding_stays_at_zero():
+    for model in (LSTM(VOCABULARY, CLASSES), DNC(VOCABULARY, CLASSES)):
+        assert model.embedding.weight.shape == (VOCABULARY, 16)
+        optimizer = torch.optim.AdamW(model.parameters(), lr=0.1)
+        model(*padded_rows()).scores.sum().backward()
+        optimizer.step()
+        assert not model.embedding.weight[0].any()
+        assert model.embedding.weight[1:].any(-1).all()
+    memory = DNC(VOCABULARY, CLASSES).memory
+    assert (memory.cells, memory.width, memory.read_heads) == (21, 200, 4)
+    assert (memory.masking, memory.wiping, memory.sharpening) == (False, True, True)
+
+
+def test_the_same_seed_gives_the_same_model_and_dropout():
+    def scores():
+        torch.manual_seed(3)
+        model = MODELS["dnc"]().train()
+        return model(*padded_rows()).scores
+
+    assert torch.equal(scores(), scores())
+
+
+def test_bfloat16_comes_close(model):
+    tokens, lengths = padded_rows()
+    with torch.autocast("cpu", torch.bfloat16):
+        scores = model(tokens, lengths).scores
+    torch.testing.assert_close(scores.float(), model(tokens, lengths).scores, atol=0.05, rtol=0.05)
+
+
+@pytest.mark.filterwarnings("ignore:The .grad attribute")  # of PyTorch, as it traces an LSTM
+def test_compiled_models_answer_as_plain_ones(model):
+    tokens, lengths = padded_rows()
+    compiled = torch.compile(model, backend="eager", fullgraph=isinstance(model, DNC))
+    torch.testing.assert_close(compiled(tokens, lengths).scores, model(tokens, lengths).scores)
+
+
+# The computer's parts, cell by cell as the equations have them.
+
+
+def weights(*shape, seed=0, total=0.9):
+    """Weights over the last axis that sum to `total`."""
+    generator = torch.Generator().manual_seed(seed)
+    return torch.rand(shape, generator=generator, dtype=torch.float64).softmax(-1) * total
+
+
+def test_allocation_goes_to_the_least_used_cells_first():
+    usage = torch.rand(3, 6, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
+    expected = torch.zeros_like(usage)
+    for row in range(3):
+        used = 1.0
+        for cell in sorted(range(6), key=lambda cell: usage[row, cell].item()):
+            expected[row, cell] = (1 - usage[row, cell]) * used
+            used = used * usage[row, cell]
+    torch.testing.assert_close(allocation_weights(usage), expected, atol=1e-5, rtol=0)
+    full = allocation_weights(torch.ones(1, 4))
+    assert full.sum() < 1e-5
+
+
+def test_allocation_can_be_differentiated_where_cells_are_empty():
+    usage = torch.tensor([[0.0, 0.0, 0.7, 0.3]], dtype=torch.float64, requires_grad=True)
+    allocation_weights(usage)[0, 1].backward()
+    assert torch.isfinite(usage.grad).all()
+
+
+def test_links_follow_the_order_of_writing():
+    cells, steps = 4, 5
+    writes = weights(steps, 1, cells, seed=3)
+    link = torch.zeros(1, cells, cells, dtype=torch.float64)
+    precedence = torch.zeros(1, cells, dtype=torch.float64)
+    expected = torch.zeros(cells, cells, dtype=torch.float64)
+    for write in writes:
+        link = linked(link, precedence, write)
+        for i in range(cells):
+            for j in range(cells):
+                old = (1 - write[0, i] - write[0, j]) * expected[i, j]
+                expected[i, j] = 0.0 if i == j else old + write[0, i] * precedence[0, j]
+        precedence = (1 - write.sum()) * precedence + write
+    torch.testing.assert_close(link[0], expected)
+    assert (link[0].sum(dim=0) <= 1).all() and (link[0].sum(dim=1) <= 1).all()
+
+
+def test_sharp_writes_give_sharp_links():
+    order = [2, 0, 3]
+    link, precedence = torch.zeros(1, 4, 4), torch.zeros(1, 4)
+    for cell in order:
+        write = functional.one_hot(torch.tensor([cell]), 4).float()
+        link = linked(link, precedence, write)
+        precedence = (1 - write.sum()) * precedence + write
+    # After 2 came 0, after 0 came 3.
+    assert link[0].nonzero().tolist() == [[0, 2], [3, 0]]
+
+
+def test_look_up_by_content_compares_what_the_mask_leaves():
+    memory = torch.randn(2, 5, 6, generator=torch.Generator().manual_seed(4))
+    keys = torch.randn(2, 3, 6, generator=torch.Generator().manual_seed(5))
+    strengths = torch.full((2, 3), 1.5)
+    masks = torch.rand(2, 3, 6, generator=torch.Generator().manual_seed(6))
+    found = content_weights(memory, keys, strengths, masks)
+    for row in range(2):
+        for head in range(3):
+            mask, key = masks[row, head], keys[row, head]
+            similarity = [
+                functional.cosine_similarity(word * mask, key * mask, dim=0) for word in memory[row]
+            ]
+            expected = torch.softmax(1.5 * torch.stack(similarity), dim=0)
+            torch.testing.assert_close(found[row, head], expected)
+    nothing_masked = content_weights(memory, keys, strengths, torch.ones_like(keys))
+    torch.testing.assert_close(content_weights(memory, keys, strengths), nothing_masked)
+
+
+def test_sharpening_keeps_the_order_and_leaves_nothing_linked_at_zero():
+    blurred = torch.tensor([[[0.5, 0.3, 0.2], [0.0, 0.0, 0.0]]])
+    sharp = sharpened(blurred, torch.tensor([[3.0, 3.0]]))
+    expected = torch.tensor([0.125, 0.027, 0.008])
+    torch.testing.assert_close(sharp[0, 0], expected / expected.sum(), atol=1e-4, rtol=0)
+    assert not sharp[0, 1].any()
+
+
+def test_a_step_of_the_memory_is_what_the_equations_say():
+    """One step with all gates known: usage, write, erase and read, cell by cell (Methods)."""
+    torch.manual_seed(7)
+    memory = Memory(
+        8, cells=4, width=3, read_heads=2, masking=False, wiping=True, sharpening=False
+    ).double()
+    controller = torch.randn(1, 8, dtype=torch.float64)
+    _, state = memory(controller, memory.start(1))
+    _, state = memory(torch.randn(1, 8, dtype=torch.float64), state)
+    words, after = memory(controller, state)
+
+    parts = memory.interface(controller)[0].split(list(memory._sizes.values()))
+    signal = dict(zip(memory._sizes, parts, strict=True))
+    gates = {name: torch.sigmoid(signal[name]) for name in ("free", "erase", "allocation", "write")}
+    retention = [
+        (1 - gates["free"][0] * state.read[0, 0, i]) * (1 - gates["free"][1] * state.read[0, 1, i])
+        for i in range(4)
+    ]
+    used = [state.usage[0, i] + state.write[0, i] * (1 - state.usage[0, i]) for i in range(4)]
+    usage = torch.stack([used[i] * retention[i] for i in range(4)])
+    torch.testing.assert_close(after.usage[0], usage)
+
+    keys = signal["keys"].view(1, 3, 3)
+    strengths = 1 + functional.softplus(signal["strengths"])[None]
+    found = content_weights(state.memory, keys[:, :1], strengths[:, :1])[0, 0]
+    free = allocation_weights(usage[None])[0]
+    write = gates["write"] * (gates["allocation"] * free + (1 - gates["allocation"]) * found)
+    torch.testing.assert_close(after.write[0], write)
+    for i in range(4):
+        kept = state.memory[0, i] * retention[i] * (1 - write[i] * gates["erase"])
+        torch.testing.assert_close(after.memory[0, i], kept + write[i] * signal["vector"])
+
+    found = content_weights(after.memory, keys[:, 1:], strengths[:, 1:])[0]
+    modes = signal["modes"].view(2, 3).softmax(-1)
+    for head in range(2):
+        backward = after.link[0].T @ state.read[0, head]
+        forward = after.link[0] @ state.read[0, head]
+        read = modes[head, 0] * backward + modes[head, 1] * found[head] + modes[head, 2] * forward
+        torch.testing.assert_close(after.read[0, head], read)
+        torch.testing.assert_close(words[0, head], read @ after.memory[0])

@@ -1,0 +1,68 @@
+"""How a run computes, and what the command line says where it cannot."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import pytest
+import torch
+
+from synthbench.cli.main import _run, commands
+from synthbench.errors import SynthbenchError, UsageError
+from synthbench.training.recipes.base import Recipe
+from synthbench.training.setting import Setting, isolated, memory_errors
+
+CPU = Setting(torch.device("cpu"))
+RECIPE = Recipe("one", "lstm", steps=1, batch_size=9)
+
+
+@pytest.mark.parametrize("name", ["cuda:2", "cuda:0:1", "cuda:x", "tpu", "cpu:"])
+def test_a_device_that_is_not_there_is_refused(name, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    with pytest.raises(UsageError, match=r"PyTorch finds 2 here|allowed are auto"):
+        Setting.make(name)
+
+
+def test_auto_is_a_gpu_where_there_is_one(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    for there, kind in ((True, "cuda"), (False, "cpu")):
+        monkeypatch.setattr(torch.cuda, "is_available", lambda there=there: there)
+        assert Setting.make("auto").device.type == kind
+
+
+def test_threads_and_random_state_are_as_they_were_afterwards():
+    threads, state = torch.get_num_threads(), torch.get_rng_state()
+    with isolated(5, Setting(torch.device("cpu"), threads=threads + 1)):
+        assert torch.get_num_threads() == threads + 1
+        inside = torch.rand(3)
+    assert torch.get_num_threads() == threads
+    assert torch.equal(torch.get_rng_state(), state)
+    with isolated(5, CPU):
+        assert torch.equal(torch.rand(3), inside)
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (torch.OutOfMemoryError("CUDA out of memory"), "batch_size=4 or --precision bfloat16"),
+        (MemoryError(), "batch size 9"),
+        (RuntimeError("DefaultCPUAllocator: can't allocate memory"), "Too little memory on cpu"),
+    ],
+)
+def test_running_out_of_memory_names_the_batch_size_and_what_to_try(error, said):
+    with pytest.raises(SynthbenchError, match=said), memory_errors(RECIPE, CPU):
+        raise error
+
+
+def test_other_errors_pass_as_they_are():
+    with pytest.raises(RuntimeError, match="sizes differ"), memory_errors(RECIPE, CPU):
+        raise RuntimeError("sizes differ")
+
+
+@pytest.mark.parametrize("words", [["train", "ctl", "--model", "ndr"], ["validate", "ctl"]])
+def test_without_pytorch_one_line_says_what_to_install(words, monkeypatch, capsys):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    assert _run(commands, words) == 1
+    said = capsys.readouterr().err
+    assert said == f"Error: {words[0]!r} needs PyTorch: pip install 'synthbench[train]'.\n"

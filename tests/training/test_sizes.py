@@ -1,0 +1,117 @@
+"""Numbers that make no sense are refused, each by its name, before a model is built."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from synthbench.errors import UsageError
+from synthbench.training.models import MODELS, build, find
+from synthbench.training.recipes.base import Recipe
+
+SIZES = {
+    "tokens": {"vocabulary": 15, "classes": 10},
+    "images": {"classes": 10},
+    "grids": {},
+    "vectors": {"dims": 5},
+    "points": {},
+}
+#: Whole numbers from 1, by model.
+WHOLE = {
+    "ndr": ("d_model", "num_heads", "num_layers", "test_layers", "d_ff", "max_length"),
+    "lstm": ("d_model", "d_embedding", "num_layers"),
+    "dnc": ("d_model", "d_embedding", "cells", "width", "read_heads"),
+    "vit": ("size", "patch", "d_model", "num_heads", "num_layers", "d_ff"),
+    "counting": ("num_heads",),
+    "identity": ("d_ff",),
+}
+CHANCES = {
+    "ndr": ("dropout", "key_dropout", "input_dropout", "gate_drop"),
+    "lstm": ("dropout",),
+    "dnc": ("dropout",),
+    "vit": ("drop_path",),
+    "counting": ("dropout",),
+}
+
+
+def make(model, **options):
+    form = find(model).form
+    return build(model, form, SIZES[form], options)
+
+
+@pytest.mark.parametrize(
+    ("model", "option"), [(model, option) for model, names in WHOLE.items() for option in names]
+)
+@pytest.mark.parametrize("value", [0, -1, 1.5, math.nan, True, "many"])
+def test_a_size_is_a_whole_number_from_1(model, option, value):
+    with pytest.raises(UsageError, match=option):
+        make(model, **{option: value})
+
+
+@pytest.mark.parametrize(
+    ("model", "option"), [(model, option) for model, names in CHANCES.items() for option in names]
+)
+@pytest.mark.parametrize("value", [-0.1, 1.0, 2, math.nan, math.inf, True, "half"])
+def test_a_chance_of_dropout_is_from_0_to_below_1(model, option, value):
+    with pytest.raises(UsageError, match=option):
+        make(model, **{option: value})
+
+
+@pytest.mark.parametrize(
+    ("model", "options", "message"),
+    [
+        ("ndr", {"num_heads": 3}, "3 heads for d_model 128"),
+        ("vit", {"num_heads": 3}, "3 heads for d_model 256"),
+        ("counting", {"num_heads": 3}, "3 heads for d_model 10"),
+        ("counting", {"d_ff": -1}, "d_ff -1: allowed are whole numbers from 0"),
+        ("clusters-dnas", {"steps": -1}, "steps -1: allowed are whole numbers from 0"),
+        ("clusters-dnas", {"steps": 1.5}, "steps 1.5"),
+        ("bilstm", {"d_model": 7}, "d_model 7: .* even numbers"),
+        ("vit", {"patch": 5}, "Patch 5: allowed are the divisors of 56"),
+        ("transformer", {"temperature": math.inf}, "Temperature inf"),
+        ("transformer", {"temperature": -1}, "Temperature -1"),
+        ("transformer", {"hybrid_start": 1}, "hybrid_start 1"),
+        ("transformer", {"begin_end": 3}, "begin_end=3 of transformer: expected true or false"),
+        ("resnet", {"widths": 8}, "Widths 8: expected four"),
+        ("resnet", {"widths": (8, 8, 8)}, "expected four"),
+        ("resnet", {"widths": (8, 0, 8, 8)}, "widths 0"),
+    ],
+    ids=str,
+)
+def test_numbers_that_do_not_fit_each_other_are_refused(model, options, message):
+    with pytest.raises(UsageError, match=message):
+        make(model, **options)
+
+
+def test_the_models_that_share_a_class_are_all_tried():
+    tried = {find(name).place for name in (*WHOLE, "clusters-dnas", "resnet")}
+    assert tried == {model.place for model in MODELS.values()}
+
+
+@pytest.mark.parametrize(
+    ("field", "values"),
+    [
+        ("steps", ["-1", "1.5", "nan", "inf"]),
+        ("batch_size", ["0", "-8", "2.5"]),
+        ("validate_every", ["0", "-1"]),
+        ("beta2", ["-0.1", "1", "nan"]),
+        ("label_smoothing", ["-0.1", "1", "nan"]),
+        ("decay_weights_only", ["2"]),
+        ("one_length", ["2"]),
+        ("warmup", ["-1", "0.5"]),
+        ("learning_rate", ["-1", "nan", "inf", "1e999"]),
+        ("min_learning_rate", ["-1e-9", "nan", "0.02"]),
+        ("weight_decay", ["-0.1", "nan", "inf"]),
+        ("clip", ["-1", "nan"]),
+        ("ponder", ["-1", "nan"]),
+        ("heat", ["0,1,0.5", "1,0,0.5", "-1,1,0.5", "1,2,-0.1", "1,2,1.1", "1,nan,0.5", "inf,1,1"]),
+        ("balanced", ["2"]),
+        ("schedule", ["1"]),
+    ],
+)
+def test_a_recipes_number_that_makes_no_sense_is_refused(field, values):
+    recipe = Recipe("one", "lstm", steps=10, learning_rate=0.01)
+    for value in values:
+        with pytest.raises(UsageError, match=field):
+            recipe.changed({field: value}, {})

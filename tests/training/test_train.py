@@ -1,0 +1,473 @@
+"""Runs: that they learn, go on after an interruption, and refuse what cannot be."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+import torch
+
+from synthbench.cli.main import _run, commands
+from synthbench.dataset.dataset import DatasetDirectory
+from synthbench.errors import DatasetError, ParameterError, SynthbenchError, UsageError
+from synthbench.evaluation.evaluate import evaluate
+from synthbench.generation.generate import generate
+from synthbench.training import loop
+from synthbench.training import train as training
+from synthbench.training.directory import RunDirectory
+from synthbench.training.finished import open_run
+from synthbench.training.objectives import OBJECTIVES
+from synthbench.training.predicting import predict
+from synthbench.training.run import Run
+from synthbench.training.setting import Setting
+from synthbench.training.train import train
+from tests.making import Interrupted, interrupting
+from tests.support import environment
+from tests.training.making import (
+    RECIPE,
+    STUDY,
+    add_study,
+    make_ctl,
+    parameters,
+    run,
+    without_times,
+)
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(autouse=True)
+def _study(monkeypatch):
+    add_study(monkeypatch, STUDY)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    return make_ctl(tmp_path_factory.mktemp("data") / "ctl")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory, data):
+    """A run that nothing interrupted: its directory and its result."""
+    with pytest.MonkeyPatch.context() as patch:
+        add_study(patch, STUDY)
+        path = tmp_path_factory.mktemp("runs") / "whole"
+        return path, run(path, data)
+
+
+def same(first, second):
+    """Whether two finished runs ended with the same numbers, bit for bit."""
+    one, other = parameters(first), parameters(second)
+    assert one.keys() == other.keys()
+    assert all(torch.equal(one[name], other[name]) for name in one)
+    curves = [without_times(RunDirectory(path).metrics()) for path in (first, second)]
+    assert curves[0] == curves[1]
+    results = [RunDirectory(path).result for path in (first, second)]
+    assert results[0]["splits"] == results[1]["splits"]
+    assert results[0]["best_step"] == results[1]["best_step"]
+    return True
+
+
+# What a run does.
+
+
+def test_a_run_learns_its_training_rows(tmp_path, data):
+    learning = {"steps": 300, "validate_every": 100, "learning_rate": 1e-2}
+    options = {"d_model": 32, "dropout": 0.0}
+    result = run(tmp_path / "run", data, model="lstm", recipe=learning, options=options)
+    assert result["curve"][-1]["train/accuracy"] == 1.0
+    assert result["curve"][-1]["train/loss"] < 0.1
+
+
+def test_every_split_is_read_once_and_through_the_dataset_that_was_opened(
+    tmp_path, data, monkeypatch
+):
+    opened, read, looked_up = [], [], []
+    open_dataset, batches, find_study = (
+        DatasetDirectory.open,
+        DatasetDirectory.batches,
+        training.find_study,
+    )
+
+    def noting_open(path):
+        opened.append(path)
+        return open_dataset(path)
+
+    def noting_batches(self, variant, split, *arguments, **options):
+        if arguments[1:] == () and "batch_rows" not in options:  # not the few rows of the trial
+            read.append(split)
+        return batches(self, variant, split, *arguments, **options)
+
+    def noting_study(*arguments):
+        looked_up.append(arguments)
+        return find_study(*arguments)
+
+    monkeypatch.setattr(DatasetDirectory, "open", noting_open)
+    monkeypatch.setattr(DatasetDirectory, "batches", noting_batches)
+    monkeypatch.setattr(training, "find_study", noting_study)
+    run(tmp_path / "run", data)
+    assert opened == [data]
+    assert sorted(read) == ["iid", "test", "train", "validation"]
+    assert len(looked_up) == 1
+
+
+def test_reports_are_those_of_evaluate_on_the_directory(whole, data):
+    path, result = whole
+    finished = open_run(path)
+    for split, report in result["splits"].items():
+        given = predict(
+            finished.model,
+            finished.rows(split),
+            OBJECTIVES["classes"](),
+            Setting(torch.device("cpu")),
+        )
+        assert evaluate(data, given, split=split).to_dict() == report
+
+
+def test_a_result_says_what_was_run_on_what_and_how_every_split_came_out(whole):
+    path, result = whole
+    assert result == json.loads((path / "result.json").read_text(encoding="utf-8"))
+    assert result["recipe"]["options"] == RECIPE.options
+    assert result["splits"].keys() == {"iid", "validation", "test"}
+    assert result["splits"]["test"]["by"]["length"]["5"]["rows"] == 40
+    assert result["data"]["parameters"]["functions"] == 3
+    assert result["machine"]["torch"] == torch.__version__
+    looks = [line for line in RunDirectory(path).metrics() if "validation/loss" in line]
+    assert result["curve"] == looks
+    assert [line["step"] for line in looks] == [4, 8, 10, 12, 16, 20, 24, 28, 30, 32, 36, 40]
+    assert result["curve"][1]["epoch"] == 8 * 32 / 200
+
+
+def test_the_checkpoint_that_is_kept_is_the_best_on_the_validation_split(whole, data):
+    _, result = whole
+    # Looks between the validations are for the curve: what a recipe chooses from stays as it was.
+    curve = [line for line in result["curve"] if line["step"] % RECIPE.validate_every == 0]
+    best = max(curve, key=lambda line: (line["validation/accuracy"], -line["validation/loss"]))
+    assert result["best_step"] == best["step"]
+    assert result["splits"]["validation"]["accuracy"] == best["validation/accuracy"]
+
+
+@pytest.mark.parametrize(
+    ("steps", "every", "notes", "looks"),
+    [
+        (1, 1000, 1, 1),
+        (7, 1000, 7, 7),
+        (50, 1000, 50, 10),
+        (99, 1000, 50, 10),
+        (130, 1, 130, 130),
+        (130, 20, 50, 14),
+    ],
+)
+def test_training_is_noted_fifty_times_a_run_and_the_watched_splits_are_looked_at_ten_times(
+    steps, every, notes, looks, tmp_path, data
+):
+    recipe = {"steps": steps, "validate_every": every, "batch_size": 2}
+    run(tmp_path / "run", data, model="lstm", recipe=recipe, options={"d_model": 2})
+    metrics = RunDirectory(tmp_path / "run").metrics()
+    assert all("train/loss" in line for line in metrics)
+    looked = [line["step"] for line in metrics if "iid/accuracy" in line]
+    assert len(looked) >= looks
+    assert len(metrics) >= notes
+    assert {*range(every, steps + 1, every), steps} <= {*looked}
+    assert metrics[-1]["step"] == steps
+
+
+def test_two_runs_of_one_seed_are_equal_and_those_of_two_seeds_are_not(tmp_path, data, whole):
+    run(tmp_path / "again", data)
+    assert same(whole[0], tmp_path / "again")
+    run(tmp_path / "other", data, seed=1)
+    one, other = parameters(whole[0]), parameters(tmp_path / "other")
+    assert not torch.equal(one["embedding.weight"], other["embedding.weight"])
+
+
+def test_the_global_random_state_neither_matters_nor_moves(tmp_path, data, whole):
+    torch.manual_seed(99)
+    before = torch.get_rng_state()
+    run(tmp_path / "run", data)
+    assert torch.equal(torch.get_rng_state(), before)
+    assert not torch.are_deterministic_algorithms_enabled()
+    assert same(whole[0], tmp_path / "run")
+
+
+def test_a_finished_run_is_only_read(tmp_path, data, monkeypatch):
+    first = run(tmp_path / "run", data, recipe={"steps": 10})
+    monkeypatch.setattr(Run, "_finish", None)
+    assert run(tmp_path / "run", data, recipe={"steps": 10}) == first
+
+
+def test_a_study_may_stream_unless_the_train_split_is_asked_for(tmp_path, monkeypatch):
+    add_study(monkeypatch, dataclasses.replace(STUDY, profile="fresh", stream=True))
+    asked = {"profile": "fresh", "recipe": {"steps": 2}, "data": make_ctl(tmp_path / "data")}
+    assert run(tmp_path / "fresh", **asked)["stream"]
+    assert not run(tmp_path / "split", **asked, stream=False)["stream"]
+
+
+def test_a_stream_trains_on_fresh_rows(tmp_path):
+    result = train(
+        "ctl",
+        model="small",
+        profile="tiny",
+        out=tmp_path / "run",
+        stream=True,
+        device="cpu",
+        progress=False,
+        recipe={"steps": 10},
+    )
+    dataset = DatasetDirectory.open(tmp_path / "run" / "data")
+    assert dataset.manifest.variants["forward"]["train"].rows == 100
+    assert result["stream"]
+    # An epoch of a stream is as many rows as the paper's train split.
+    assert result["curve"][0]["epoch"] == 32 * result["curve"][0]["step"] / 53_704
+    assert result["splits"]["test"]["rows"] == 40
+
+
+def test_gradient_norms_of_queries_keys_and_values_are_noted_where_asked_for(tmp_path, data):
+    run(tmp_path / "run", data, recipe={"steps": 10, "log_gradients": True})
+    *_, line = RunDirectory(tmp_path / "run").metrics()
+    norms = [name for name in line if name.startswith("grad_norm/")]
+    assert {name.rsplit(".", 2)[1] for name in norms} >= {"query", "key", "value"}
+    assert all(line[name] > 0 for name in norms)
+
+
+def test_heat_reaches_the_model_before_every_step(tmp_path, data, monkeypatch):
+    from synthbench.training.models.encoder import Encoder
+
+    given = []
+    monkeypatch.setattr(Encoder, "set_temperature", lambda self, value: given.append(value))
+    run(tmp_path / "run", data, recipe={"steps": 10, "heat": "1,3,0.5"})
+    # 1/τ falls from 1 to 1/3 along half a cosine.
+    falling = [1 / 3 + (1 + math.cos(math.pi * step / 5)) / 3 for step in range(5)]
+    assert given == pytest.approx([1 / inverse for inverse in falling] + [3.0] * 5)
+
+
+def test_halting_adds_its_cost_to_the_loss_and_its_steps_to_the_result(tmp_path, data):
+    study = dataclasses.replace(
+        STUDY,
+        recipes=(
+            dataclasses.replace(RECIPE, model="transformer-relative-act", ponder=0.03, steps=10),
+        ),
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        add_study(patch, study)
+        result = run(tmp_path / "run", data)
+    assert result["halting"].keys() == {"iid", "validation", "test"}
+    assert all(1 <= steps <= 2 for steps in result["halting"].values())
+
+
+def test_compiled_steps_take_batches_of_one_width_and_evaluation_the_model_itself(
+    tmp_path, data, monkeypatch
+):
+    widths = set()
+
+    def compiled(model):
+        def forward(inputs, lengths):
+            widths.add(inputs.shape[1])
+            return model(inputs, lengths)
+
+        return forward
+
+    monkeypatch.setattr(torch, "compile", compiled)
+    result = run(tmp_path / "run", data, recipe={"steps": 10}, compile=True)
+    assert widths == {4}
+    assert result["splits"]["test"]["rows"] == 40
+
+
+def test_bfloat16_runs_through(tmp_path, data):
+    result = run(tmp_path / "run", data, recipe={"steps": 10}, precision="bfloat16")
+    assert result["precision"] == "bfloat16"
+    assert result["curve"][0]["train/loss"] > 0
+
+
+def test_a_finished_run_can_be_opened_again_with_its_model_and_rows(whole, tmp_path):
+    path, result = whole
+    opened = open_run(path)
+    assert opened.recipe == dataclasses.replace(RECIPE, published={})
+    rows = opened.rows("test")
+    scores = opened.model(rows.inputs.long(), rows.lengths).scores
+    accuracy = (scores.argmax(dim=1) == rows.targets).float().mean().item()
+    assert accuracy == pytest.approx(result["splits"]["test"]["accuracy"])
+    other = make_ctl(tmp_path / "other", seed=1)
+    with pytest.raises(DatasetError, match="trained on other rows"):
+        open_run(path, other)
+    with pytest.raises(UsageError, match="No run at"):
+        open_run(tmp_path)
+
+
+# Interruption.
+
+
+@pytest.mark.parametrize("at", [3, 10, 11, 27])
+def test_a_run_interrupted_at_any_step_ends_as_one_that_was_not(
+    at, tmp_path, data, whole, monkeypatch
+):
+    with monkeypatch.context() as patch:
+        interrupting(patch, loop.Loop, "_take_step", at)
+        with pytest.raises(Interrupted):
+            run(tmp_path / "run", data)
+    run(tmp_path / "run", data)
+    assert same(whole[0], tmp_path / "run")
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("owner", [RunDirectory], ids=["directory"])
+@pytest.mark.parametrize("name", ["note", "save", "finish"])
+def test_a_run_interrupted_while_it_writes_ends_as_one_that_was_not(
+    owner, name, after, tmp_path, data, whole, monkeypatch
+):
+    with monkeypatch.context() as patch:
+        interrupting(patch, owner, name, 0 if name == "finish" else 1, after)
+        with pytest.raises(Interrupted):
+            run(tmp_path / "run", data)
+    run(tmp_path / "run", data)
+    assert same(whole[0], tmp_path / "run")
+
+
+def test_a_killed_program_goes_on_from_its_checkpoint_to_the_same_numbers(tmp_path):
+    recipe = {"steps": 200, "validate_every": 5, "batch_size": 64}
+    rows = {"train": 400, "test": 100}
+    words = [f"--recipe={name}={value}" for name, value in recipe.items()]
+    words += [f"--rows={name}={value}" for name, value in rows.items()]
+    words += ["--model", "softmax", "--device", "cpu", "--quiet", "--out", "killed"]
+    command = [sys.executable, "-m", "synthbench", "train", "parity", *words]
+    killed = subprocess.Popen(command, cwd=tmp_path, env=environment())
+    metrics = tmp_path / "killed" / "metrics.jsonl"
+    while killed.poll() is None and not (metrics.is_file() and metrics.read_text().count("\n") > 3):
+        time.sleep(0.01)
+    killed.send_signal(signal.SIGKILL)
+    assert killed.wait() == -signal.SIGKILL
+    assert not (tmp_path / "killed" / "result.json").exists()
+    for out in ("killed", "whole"):
+        train(
+            "parity",
+            model="softmax",
+            out=tmp_path / out,
+            dataset=tmp_path / "killed" / "data",
+            recipe=recipe,
+            device="cpu",
+            progress=False,
+        )
+    assert same(tmp_path / "whole", tmp_path / "killed")
+
+
+# What is refused.
+
+
+def test_another_run_in_the_directory_is_refused_and_replaced_only_if_asked(tmp_path, data):
+    run(tmp_path / "run", data, recipe={"steps": 10})
+    with pytest.raises(UsageError, match=r"holds another run \(recipe: .*'steps': 10.*--overwrite"):
+        run(tmp_path / "run", data, recipe={"steps": 20})
+    with pytest.raises(UsageError, match="'model': 'transformer-relative'"):
+        run(tmp_path / "run", data, model="lstm", recipe={"steps": 10})
+    result = run(tmp_path / "run", data, recipe={"steps": 20}, overwrite=True)
+    assert result["steps"] == 20
+
+
+def test_a_second_process_on_the_same_run_is_refused(tmp_path, data):
+    result = run(tmp_path / "run", data, recipe={"steps": 10})
+    command = RunDirectory(tmp_path / "run").command
+    with (
+        RunDirectory(tmp_path / "run").open(command),
+        pytest.raises(UsageError, match=r"Another process is at work on .*run'"),
+    ):
+        run(tmp_path / "run", data, recipe={"steps": 10})
+    assert run(tmp_path / "run", data, recipe={"steps": 10}) == result
+
+
+def test_a_checkpoint_of_another_model_is_refused(tmp_path, data, monkeypatch):
+    with monkeypatch.context() as patch:
+        interrupting(patch, loop.Loop, "_take_step", 15)
+        with pytest.raises(Interrupted):
+            run(tmp_path / "one", data)
+        with pytest.raises(Interrupted):
+            interrupting(patch, loop.Loop, "_take_step", 15)
+            run(tmp_path / "two", data, options={"d_ff": 8})
+    (tmp_path / "two" / "checkpoint.pt").replace(tmp_path / "one" / "checkpoint.pt")
+    with pytest.raises(SynthbenchError, match="is of another model than 'small'"):
+        run(tmp_path / "one", data)
+
+
+def test_a_broken_checkpoint_is_an_error_that_says_what_to_do(tmp_path, data, monkeypatch):
+    with monkeypatch.context() as patch:
+        interrupting(patch, loop.Loop, "_take_step", 15)
+        with pytest.raises(Interrupted):
+            run(tmp_path / "run", data)
+    checkpoint = tmp_path / "run" / "checkpoint.pt"
+    checkpoint.write_bytes(checkpoint.read_bytes()[:1000])
+    with pytest.raises(DatasetError, match=r"checkpoint\.pt cannot be read .*--overwrite"):
+        run(tmp_path / "run", data)
+
+
+def test_data_of_another_task_or_with_other_parameters_is_refused(tmp_path, data):
+    generate("parity", out=tmp_path / "parity", rows={"test": 10, "train": 10}, progress=False)
+    with pytest.raises(UsageError, match="is of task 'parity'; expected 'ctl'"):
+        run(tmp_path / "run", tmp_path / "parity")
+    with pytest.raises(UsageError, match="has functions=3; functions=4 was asked for"):
+        run(tmp_path / "run", data, parameters={"functions": "4"})
+    with pytest.raises(UsageError, match="Did you mean 'forward'"):
+        run(tmp_path / "run", data, variant="foreward")
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"model": "smal"}, UsageError, "Did you mean 'small'"),
+        ({"profile": "tinny"}, UsageError, "Did you mean 'tiny'"),
+        ({"study": "layers"}, UsageError, r"Unknown study of ctl \(tiny\) 'layers'"),
+        ({"options": {"num_layer": 3}}, UsageError, "Did you mean 'num_layers'"),
+        ({"options": {"num_heads": 3}}, UsageError, "num_heads"),
+        ({"recipe": {"step": 3}}, UsageError, "Did you mean 'steps'"),
+        ({"recipe": {"steps": "many"}}, ParameterError, "steps='many': expected a whole number"),
+        ({"recipe": {"batch_size": 0}}, ParameterError, "batch_size=0: allowed are .* from 1"),
+        ({"recipe": {"batch_size": 201}}, UsageError, "allowed are 1 to 200"),
+        ({"recipe": {"heat": "1,2"}}, ParameterError, "heat='1,2': expected three numbers"),
+        ({"recipe": {"schedule": "cosin"}}, UsageError, "Did you mean 'cosine'"),
+        ({"recipe": {"learning_rate": "nan"}}, ParameterError, "learning_rate=nan"),
+        ({"device": "gpu"}, UsageError, "allowed are auto, cpu, cuda"),
+        ({"precision": "bfloat"}, UsageError, "Did you mean 'bfloat16'"),
+        ({"model": "lstm", "recipe": {"heat": "1,2,1"}}, ParameterError, "has no temperature"),
+    ],
+    ids=lambda value: str(value)[:40] if isinstance(value, dict) else "",
+)
+def test_what_cannot_be_is_refused_with_what_is_allowed(changes, error, message, tmp_path, data):
+    with pytest.raises(error, match=message):
+        run(tmp_path / "run", data, **changes)
+
+
+def test_without_a_gpu_the_device_cuda_is_refused(tmp_path, data, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(UsageError, match="'cuda': PyTorch finds no GPU here; try --device cpu"):
+        run(tmp_path / "run", data, device="cuda")
+    assert not (tmp_path / "run").exists()
+
+
+def test_too_little_memory_is_an_error_that_names_the_batch_size(tmp_path, data):
+    with pytest.raises(SynthbenchError, match=r"memory on cpu .* batch size 32: try .*=16"):
+        run(tmp_path / "run", data, options={"d_ff": 10**13})
+
+
+def test_a_task_without_recipes_is_refused(tmp_path, numbers):
+    with pytest.raises(UsageError, match="Task 'numbers' has no recipes; tasks with some: ctl"):
+        train("numbers", model="lstm", out=tmp_path, progress=False)
+
+
+def test_a_model_that_reads_other_rows_is_refused(tmp_path, data, monkeypatch):
+    add_study(
+        monkeypatch, dataclasses.replace(STUDY, recipes=(dataclasses.replace(RECIPE, model="vit"),))
+    )
+    with pytest.raises(UsageError, match="'vit' reads images, but the rows here are tokens"):
+        run(tmp_path / "run", data)
+
+
+def test_the_command_prints_each_splits_metrics(tmp_path, data, capsys):
+    words = ["--profile", "tiny", "--model", "small", "--dataset", str(data), "--recipe", "steps=2"]
+    words += ["--out", str(tmp_path / "run"), "--option", "d_model=8", "--device", "cpu"]
+    assert _run(commands, ["train", "ctl", *words]) == 0
+    printed = capsys.readouterr().out
+    assert "ctl, forward: small, 2 steps at" in printed
+    assert [line.split()[0] for line in printed.splitlines()[-3:]] == ["iid", "validation", "test"]

@@ -1,0 +1,252 @@
+"""`validate`: all runs of a study, summed up beside the paper's figures."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import statistics
+
+import pytest
+
+from synthbench.cli.main import _run, commands
+from synthbench.errors import UsageError
+from synthbench.training import loop, run
+from synthbench.training.comparison import cell, markdown
+from synthbench.training.recipes.base import Measure, Published
+from synthbench.training.validate import validate
+from tests.making import Interrupted, interrupting
+from tests.support import run_python
+from tests.training.making import RECIPE, STUDY, add_study
+
+pytestmark = pytest.mark.slow
+
+PUBLISHED = {("forward", "test"): Published(1.0, "NDR, table 1", 0.02)}
+QUICK = dataclasses.replace(
+    STUDY,
+    variants=("forward", "backward"),
+    recipes=(
+        dataclasses.replace(RECIPE, steps=20, published=PUBLISHED),
+        dataclasses.replace(STUDY.recipes[1], steps=20),
+    ),
+)
+LINES = [("forward", "small"), ("forward", "lstm"), ("backward", "small"), ("backward", "lstm")]
+
+
+@pytest.fixture(autouse=True)
+def _study(monkeypatch):
+    add_study(monkeypatch, QUICK)
+
+
+def quick(out, **changes):
+    options = {"profile": "tiny", "out": out, "workers": 1, "device": "cpu", "progress": False}
+    return validate("ctl", **{**options, **changes})
+
+
+def without_times(comparison):
+    """A comparison without what differs between two equal ones."""
+    text = json.dumps(comparison)
+    return json.loads(text, object_hook=_timeless)
+
+
+def _timeless(values):
+    times = ("seconds", "run_seconds", "steps_per_second")
+    return {name: value for name, value in values.items() if name not in times}
+
+
+def test_a_comparison_sums_up_the_seeds_of_every_model_and_variant(tmp_path):
+    comparison = quick(tmp_path)
+    assert [(one["variant"], one["model"]) for one in comparison["models"]] == LINES
+    assert comparison == json.loads((tmp_path / "ctl-tiny.json").read_text(encoding="utf-8"))
+    for line in comparison["models"]:
+        figure = line["measures"]["test"]
+        runs = [
+            json.loads(
+                (
+                    tmp_path / line["variant"] / line["model"] / f"seed-{seed}" / "result.json"
+                ).read_text(encoding="utf-8")
+            )
+            for seed in range(2)
+        ]
+        assert figure["values"] == [one["splits"]["test"]["accuracy"] for one in runs]
+        assert figure["mean"] == statistics.fmean(figure["values"])
+        assert figure["deviation"] == statistics.stdev(figure["values"])
+        assert [one["seed"] for one in line["runs"]] == [0, 1]
+    published = comparison["models"][0]["measures"]["test"]["published"]
+    assert published == {"mean": 1.0, "deviation": 0.02, "runs": None, "source": "NDR, table 1"}
+    assert comparison["command"] == "synthbench validate ctl --profile tiny"
+    assert comparison["seconds"] > 0
+    text = (tmp_path / "ctl-tiny.md").read_text(encoding="utf-8")
+    assert "| `small` | forward |" in text
+    assert "1.000 ± 0.020 |" in text
+
+
+def test_an_interrupted_validation_is_continued_and_ends_the_same(tmp_path, monkeypatch):
+    whole = quick(tmp_path / "whole")
+    with monkeypatch.context() as patch:
+        interrupting(patch, loop.Loop, "_take_step", 67)  # in the fourth of eight runs
+        with pytest.raises(Interrupted):
+            quick(tmp_path / "run")
+    finished = sorted((tmp_path / "run").rglob("result.json"))
+    assert len(finished) == 3
+    before = [file.stat().st_mtime_ns for file in finished]
+    assert without_times(quick(tmp_path / "run")) == without_times(whole)
+    assert [file.stat().st_mtime_ns for file in finished] == before
+
+
+def test_models_variants_and_seeds_can_be_chosen_and_stand_in_the_command(tmp_path):
+    comparison = quick(tmp_path, models=["lstm"], variants=["backward"], seeds=1)
+    assert [(one["variant"], one["model"]) for one in comparison["models"]] == LINES[3:]
+    assert comparison["command"].endswith("--model lstm --variant backward --seeds 1")
+    assert comparison["models"][0]["measures"]["test"]["deviation"] is None
+
+
+def test_recipes_that_share_a_line_are_summed_up_together(tmp_path, monkeypatch):
+    rates = (1e-3, 1e-2)
+    recipes = tuple(
+        dataclasses.replace(RECIPE, steps=2, name=f"small-{rate}", line="small", learning_rate=rate)
+        for rate in rates
+    )
+    add_study(monkeypatch, dataclasses.replace(QUICK, variants=("forward",), recipes=recipes))
+    (line,) = quick(tmp_path)["models"]
+    assert line["model"] == "small"
+    assert [one["learning_rate"] for one in line["recipes"]] == list(rates)
+    assert len(line["measures"]["test"]["values"]) == 4
+
+
+def test_runs_with_a_eureka_moment_are_counted_and_the_others_left_out_of_the_means(
+    tmp_path, monkeypatch
+):
+    moments = iter([{"split": "validation", "step": 10, "epoch": 1.6}, None])
+    monkeypatch.setattr(run.Run, "_eureka", lambda self, directory: next(moments))
+    measures = tuple(
+        Measure(name, "test", f"eureka_{name}") for name in ("ratio", "epoch", "accuracy")
+    )
+    add_study(
+        monkeypatch,
+        dataclasses.replace(
+            QUICK, variants=("forward",), recipes=QUICK.recipes[:1], measures=measures
+        ),
+    )
+    comparison = quick(tmp_path)
+    figures = comparison["models"][0]["measures"]
+    assert figures["ratio"]["values"] == [1.0, 0.0]
+    assert figures["epoch"]["values"] == [1.6, None]
+    assert figures["epoch"]["mean"] == 1.6
+    assert figures["accuracy"]["values"][1] is None
+    assert "| 1/2 |" in markdown(comparison)
+
+
+def test_the_eureka_moment_is_the_first_look_above_the_threshold(tmp_path, monkeypatch):
+    study = dataclasses.replace(QUICK, eureka=0.05, variants=("forward",))
+    add_study(monkeypatch, study)
+    quick(tmp_path, models=["small"], seeds=1)
+    result = json.loads((tmp_path / "forward/small/seed-0/result.json").read_text())
+    first = next(line for line in result["curve"] if line["validation/accuracy"] > 0.05)
+    assert result["eureka"] == {
+        "split": "validation",
+        "step": first["step"],
+        "epoch": first["epoch"],
+    }
+
+
+def test_the_table_says_no_seconds_where_nothing_is_trained(tmp_path):
+    comparison = validate(
+        "clusters", models=["clusters-dnas"], out=tmp_path, device="cpu", progress=False, workers=1
+    )
+    lines = [line for line in markdown(comparison).splitlines() if "`clusters-dnas`" in line]
+    assert lines and all(line.endswith("| 0 | 0 | - |") for line in lines)
+
+
+def test_a_training_of_less_than_a_second_is_not_one_of_0_seconds(tmp_path):
+    comparison = quick(tmp_path, models=["lstm"], variants=["forward"], seeds=1)
+    for line in comparison["models"]:
+        line["runs"][0]["seconds"] = 0.3
+    (line,) = [line for line in markdown(comparison).splitlines() if "`lstm`" in line]
+    assert line.endswith("| 20 | <1 |")
+
+
+@pytest.mark.parametrize(
+    ("metric", "figure", "runs", "shown"),
+    [
+        ("accuracy", {"mean": 0.98765, "deviation": None}, None, "0.988"),
+        ("accuracy", {"mean": 0.5, "deviation": 0.25}, 3, "0.500 ± 0.250"),
+        ("mse", {"mean": 7.98e-8, "deviation": 4.7e-8}, None, "8.0e-08 ± 4.7e-08"),
+        ("eureka_ratio", {"mean": 0.7, "deviation": None}, 10, "7/10"),
+        ("eureka_epoch", {"mean": None, "deviation": None}, 5, "-"),
+        ("accuracy", None, None, ""),
+    ],
+)
+def test_figures_are_shown_as_people_write_them(metric, figure, runs, shown):
+    assert cell(metric, figure, runs) == shown
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"models": ["lst"]}, "Unknown model for ctl.*Did you mean 'lstm'"),
+        ({"variants": ["backwards"]}, "Did you mean 'backward'"),
+        ({"seeds": 0}, "Seeds 0: allowed are whole numbers from 1"),
+        ({"workers": 0}, "Workers 0: allowed are whole numbers from 1"),
+        ({"profile": "tin"}, "Did you mean 'tiny'"),
+    ],
+    ids=str,
+)
+def test_wrong_choices_are_refused_before_any_work(changes, message, tmp_path):
+    with pytest.raises(UsageError, match=message):
+        quick(tmp_path / "run", **changes)
+    assert not (tmp_path / "run").exists()
+
+
+def test_two_runs_at_once_show_what_layer_normalisation_does_out_of_distribution(tmp_path):
+    printed = run_python(f"""
+import dataclasses
+from synthbench.training import recipes
+from synthbench.training.validate import validate
+study = recipes.find_study("identity", "paper")
+small = tuple(
+    dataclasses.replace(one, steps=400, learning_rate=3e-3, schedule="one-cycle", validate_every=50,
+                        options={{"d_ff": 64}})
+    for one in study.recipes
+)
+rows = {{"train": 5000, "iid": 100, "test": 100}}
+quick = dataclasses.replace(study, profile="quick", recipes=small, rows=rows)
+recipes.STUDIES = (quick,)
+found = validate("identity", profile="quick", out={str(tmp_path / "out")!r}, seeds=2, workers=2,
+                 device="cpu")
+for line in found["models"]:
+    print(line["measures"]["iid"]["mean"], line["measures"]["test"]["mean"])
+""")
+    (plain_iid, plain_test), (norm_iid, norm_test) = (
+        map(float, line.split()) for line in printed.splitlines()
+    )
+    assert plain_test < 0.1 * norm_test
+    assert norm_iid < norm_test
+    assert plain_iid < 1e-3
+
+
+@pytest.mark.parametrize(
+    ("by_default", "chosen", "words"),
+    [
+        (True, None, ""),
+        (True, False, " --no-stream"),
+        (False, None, ""),
+        (False, True, " --stream"),
+    ],
+)
+def test_the_command_says_how_rows_come_where_the_study_does_not(
+    tmp_path, monkeypatch, by_default, chosen, words
+):
+    add_study(monkeypatch, dataclasses.replace(QUICK, profile="rows", stream=by_default))
+    made = quick(
+        tmp_path, profile="rows", models=["lstm"], variants=["forward"], seeds=1, stream=chosen
+    )
+    assert made["command"] == (
+        "synthbench validate ctl --profile rows --model lstm --variant forward --seeds 1" + words
+    )
+
+
+def test_the_command_prints_the_table(tmp_path, capsys):
+    words = ["validate", "ctl", "--profile", "tiny", "--model", "lstm", "--seeds", "1"]
+    words += ["--variant", "forward", "--device", "cpu", "--workers", "1", "--out", str(tmp_path)]
+    assert _run(commands, words) == 0
+    assert "| `lstm` |" in capsys.readouterr().out
