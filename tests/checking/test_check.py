@@ -44,7 +44,6 @@ def test_a_mistake_gets_its_sentence(broken: type[Task], statement: str, sentenc
     first = next(one for one in check_task(broken.name) if one.problems)
     assert first.statement.startswith(statement), str(first)
     assert re.search(sentence, " ".join(first.problems)), str(first)
-    assert str(first).startswith(f"{first.statement}: no\n  ")
 
 
 def test_what_a_task_raises_is_an_answer_that_names_its_method() -> None:
@@ -55,9 +54,9 @@ def test_what_a_task_raises_is_an_answer_that_names_its_method() -> None:
             raise KeyError("digits")
 
     register(Raising)
-    texts = [str(one) for one in check_task("raising") if one.problems]
+    texts = [text for one in check_task("raising") for text in one.problems]
     assert any("KeyError: 'digits', raised in method propose of class" in text for text in texts)
-    assert texts[-1].endswith("no\n  Not tried: mend what stands above first.")
+    assert texts[-1] == "Not tried: fix the problems above first."
 
 
 def test_the_command_prints_a_line_a_check_and_exits_with_1_if_one_fails(

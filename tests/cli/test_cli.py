@@ -70,7 +70,7 @@ def files(directory: Path) -> list[tuple[Path, int]]:
 def test_a_journey_from_the_list_to_a_score(program: Program, tmp_path: Path) -> None:
     status, listed, _ = program("list")
     assert status == 0
-    assert [name for name in list_tasks() if f"{name}\n" in listed] == list_tasks()
+    assert [name for name in list_tasks() if f"\n{name} " in listed] == list_tasks()
 
     status, described, _ = program("info parity")
     assert status == 0
