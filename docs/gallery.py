@@ -1,0 +1,230 @@
+"""The gallery: a page for each task, from the package, its cards and the results of `validate`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from charts import line_chart
+from pictures import picture, stand_ins
+
+from synthbench.dataset.card import parameter_help, prose
+from synthbench.features import label_names
+from synthbench.preview import sample_rows, type_name
+from synthbench.registry import list_tasks, make_task
+from synthbench.tasks.base import Split, Task
+from synthbench.training.comparison import markdown, markdown_table
+from synthbench.training.results import read_comparisons
+
+#: Rows that take more room, in characters or cells, are drawn only if there are no others.
+_SHORT = 46
+_ROOT = Path(__file__).parents[1]
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """Path and Markdown of the index and of every task's page."""
+    comparisons = read_comparisons(_ROOT / "examples/results")
+    with stand_ins():
+        yield "gallery/index.md", index()
+        for name in list_tasks():
+            results = [one for one in comparisons if one["task"] == name]
+            yield f"gallery/{name}.md", task_page(name, results)
+
+
+def index() -> str:
+    """All tasks as cards with a picture."""
+    cards = []
+    for name in list_tasks():
+        task = make_task(name)
+        drawn = picture(task, shown_rows(task)[0][1])
+        cards.append(
+            f'<a href="{name}.html"><span class="picture">{drawn}</span>'
+            f"<strong>{escape(task.title)}</strong><small>{code(task.summary)}</small></a>"
+        )
+    return (
+        "---\nhide: [toc]\n---\n\n# Gallery\n\n"
+        "Each page shows rows of a task, how its splits differ, what makes it hard, "
+        "what shortcuts score, and how far the papers' models come.\n\n"
+        f'<div class="gallery">{"".join(cards)}</div>\n'
+    )
+
+
+def code(words: str) -> str:
+    """Words as HTML, with what stands in backticks as code."""
+    return re.sub(r"`(.*?)`", r"<code>\1</code>", escape(words))
+
+
+def task_page(name: str, results: Sequence[Mapping[str, Any]]) -> str:
+    """Everything about one task."""
+    task = make_task(name)
+    hard, _, details = prose(task).strip().partition("\n## ")
+    parts = [
+        f"# {task.title}",
+        f"*{task.summary}*",
+        hard.strip(),
+        f"Source: {task.source}.",
+        "## Two rows",
+        *(variant_rows(name, variant, text) for variant, text in task.variants.items()),
+        "## Splits",
+        splits_table(task),
+        "## Make it",
+        commands(task),
+    ]
+    if results:
+        parts += ["## Baselines and solutions", *map(result_section, results)]
+    parts += [f"## {details}", "## Parameters and columns", parameters_table(task), columns(task)]
+    return "\n\n".join(parts) + "\n"
+
+
+# Rows.
+
+
+def variant_rows(name: str, variant: str, summary: str) -> str:
+    """A variant's picture: one row of its first split, and one of its last."""
+    task = make_task(name, variant)
+    heading = f"**{variant}.** {summary}\n\n" if len(task.variants) > 1 else ""
+    figures = "".join(
+        f"<figure>{picture(task, row)}<figcaption>{caption(task, split, row)}</figcaption></figure>"
+        for split, row in shown_rows(task)
+    )
+    return f'{heading}<div class="rows">{figures}</div>'
+
+
+def shown_rows(task: Task) -> list[tuple[Split, dict[str, Any]]]:
+    """A row of the first split and one of the last; of the hardest bucket that is still short."""
+    chosen = []
+    for split in dict.fromkeys([task.splits[0], task.splits[-1]]):
+        rows = sample_rows(task, split.name, 80)
+        short = [row for row in rows if _room(row) <= _SHORT]
+        shortest = sorted(rows, key=_room)[:1]  # for want of a short one
+        hardest = max(short or shortest, key=lambda row: row.get(task.bucket_name, 0))
+        chosen.append((split, hardest))
+    return chosen
+
+
+def _room(row: Mapping[str, Any]) -> int:
+    """How much room a row takes: characters of its text, cells of its grid."""
+    return len(str(row.get("text", ""))) + int(row.get("size", 0)) ** 2
+
+
+def caption(task: Task, split: Split, row: Mapping[str, Any]) -> str:
+    """A row's split, text and label."""
+    words = [f"From <em>{split.name}</em>"]
+    if task.bucket_name in row:
+        words[0] += f" ({task.bucket_name.replace('_', ' ')} {row[task.bucket_name]})"
+    if "text" in row:
+        names = label_names(task.columns["label"])
+        label = row["label"] if names is None else names[row["label"]]
+        words.append(f": <code>{escape(row['text'])}</code> → <code>{escape(str(label))}</code>")
+    return "".join(words)
+
+
+# Tables.
+
+
+def splits_table(task: Task) -> str:
+    """The splits with their sizes in the paper, and what each is balanced over."""
+    head = ["split", "rows", task.bucket_name.replace("_", " ")]
+    rows = []
+    for split in task.splits:
+        labels = [task.bucket_label(bucket) for bucket in split.buckets]
+        span = ", ".join(labels) if len(labels) <= 10 else f"{labels[0]} … {labels[-1]}"
+        rows.append([split.name, f"{split.rows:,}", span])
+    return markdown_table(head, rows, right=[1])
+
+
+def commands(task: Task) -> str:
+    """How to look at the task, make it and open it."""
+    variant = f' "{task.variant}",' if len(task.variants) > 1 else ""
+    every = " --variant all" if len(task.variants) > 1 else ""
+    return (
+        f"```bash\nsynthbench preview {task.name} -n 2\nsynthbench generate {task.name}{every}\n"
+        f"synthbench verify {task.name}\n```\n\n"
+        f"```python\nfrom datasets import load_dataset\n\n"
+        f'test = load_dataset("{task.name}",{variant} split="{task.splits[-1].name}")\n```'
+    )
+
+
+def parameters_table(task: Task) -> str:
+    """Every parameter, its default and what it means."""
+    defaults = task.parameters.to_dict()
+    rows = [[f"`{key}`", f"`{_plain(defaults[key])}`", text] for key, text in parameter_help(task)]
+    if not rows:
+        return "The task has no parameters."
+    return markdown_table(["parameter", "default", "meaning"], rows, right=[])
+
+
+def columns(task: Task) -> str:
+    """Every column and its type."""
+    rows = [["`id`", "string"]]
+    rows += [[f"`{key}`", type_name(feature)] for key, feature in task.columns.items()]
+    return markdown_table(["column", "type"], rows, right=[])
+
+
+def _plain(value: Any) -> str:
+    return (",".join(map(str, value)) if isinstance(value, list) else str(value)) or '""'
+
+
+# Results.
+
+
+def result_section(comparison: Mapping[str, Any]) -> str:
+    """The table of one run of `validate`, and its charts."""
+    title = f"### At the sizes of the profile `{comparison['profile']}`"
+    _, _, table = markdown(comparison).partition("\n\n")
+    return "\n\n".join([title, table.strip(), *charts(comparison)])
+
+
+def charts(comparison: Mapping[str, Any]) -> Iterator[str]:
+    """Accuracy by size, depth or length where it was measured, else by training step."""
+    task = make_task(comparison["task"], parameters=comparison["data"]["parameters"])
+    variants = dict.fromkeys(line["variant"] for line in comparison["models"])
+    for variant in variants:
+        models = [line for line in comparison["models"] if line["variant"] == variant]
+        where = f", {variant}" if len(variants) > 1 else ""
+        if series := by_bucket(models) or by_size(models):
+            ticks = sorted({x for points in series.values() for x, _ in points})
+            kind = task.bucket_name.replace("_", " ")
+            trained_to = max(task.splits[0].buckets)
+            yield line_chart(series, kind + where, ticks=ticks, trained_to=trained_to)
+        elif series := by_step(models):
+            yield line_chart(series, f"step of training{where}")
+
+
+def by_size(models: Sequence[Mapping[str, Any]]) -> dict[str, list[tuple[float, float]]]:
+    """The measures that are named after a size, such as `6x6`."""
+    series = {}
+    for model in models:
+        points = [
+            (float(size[1]), figure["mean"])
+            for name, figure in model["measures"].items()
+            if (size := re.fullmatch(r"(\d+)x\1", name))
+        ]
+        if points:
+            series[model["model"]] = points
+    return series
+
+
+def by_bucket(models: Sequence[Mapping[str, Any]]) -> dict[str, list[tuple[float, float]]]:
+    """The score of each depth or length, over all evaluation splits, where `validate` noted it."""
+    return {
+        model["model"]: sorted((float(value), score) for value, score in model["by_bucket"].items())
+        for model in models
+        if model.get("by_bucket")
+    }
+
+
+def by_step(models: Sequence[Mapping[str, Any]]) -> dict[str, list[tuple[float, float]]]:
+    """The accuracy that training watched, of each model's first run."""
+    series = {}
+    for model in models:
+        curve = model["runs"][0]["curve"]
+        for split in ("test", "validation"):
+            key = f"{split}/accuracy"
+            if curve and key in curve[-1]:
+                points = [(point["step"], point[key]) for point in curve]
+                series[f"{model['model']}, {split}"] = points
+    return series

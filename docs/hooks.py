@@ -1,0 +1,179 @@
+"""What MkDocs calls as it builds the site: generated pages, and a check that no name is missing."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import yaml
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import File, Files
+
+from synthbench.cli.main import commands
+from synthbench.dataset.card import prose
+from synthbench.registry import list_tasks, make_task
+from synthbench.training.results import read_comparisons, results_section
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))  # for the image sources that the tests make
+
+import gallery  # noqa: E402
+from pictures import depth_two, picture  # noqa: E402
+
+#: What users are told of: each public name must have a docstring and an entry in the reference.
+MODULES = [
+    "synthbench",
+    "synthbench.answers",
+    "synthbench.errors",
+    "synthbench.features",
+    "synthbench.llm",
+    "synthbench.registry",
+    "synthbench.seeding",
+    "synthbench.streaming",
+    "synthbench.tasks.audit_spec",
+    "synthbench.tasks.base",
+    "synthbench.tasks.companions",
+    "synthbench.tasks.images.task",
+    "synthbench.tasks.parameters",
+    "synthbench.tasks.tokens",
+    "synthbench.tasks.trees",
+    "synthbench.torch_stream",
+    "synthbench.training.layers.attention",
+    "synthbench.training.layers.halting",
+    "synthbench.training.layers.normalisation",
+    "synthbench.training.layers.positions",
+    "synthbench.training.models",
+]
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """List the tasks' pages under "Gallery"."""
+    (entry,) = (one for one in config.nav or [] if "Gallery" in one)
+    entry["Gallery"] = ["gallery/index.md", *(f"gallery/{name}.md" for name in list_tasks())]
+    return config
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the pages that are made from the package."""
+    for path, text in generated_pages():
+        files.append(File.generated(config, path, content=text))
+    return files
+
+
+def generated_pages() -> Iterator[tuple[str, str]]:
+    """Path and Markdown of each generated page."""
+    yield from gallery.pages()
+    yield "reference/command-line.md", command_line()
+    yield "changelog.md", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Put what is made from the package where a page asks for it, as in `{{ results }}`."""
+    return re.sub(
+        r"^{{ (\w+) }}$", lambda found: _INSERTS[found[1]](), markdown, flags=re.MULTILINE
+    )
+
+
+def results() -> str:
+    """The table of all results of `validate`, and the commands that make them again."""
+    return results_section(read_comparisons(ROOT / "examples/results"))
+
+
+def new_task() -> str:
+    """The example of the smallest task, whole."""
+    return f"```python\n{(ROOT / 'examples/new_task.py').read_text(encoding='utf-8')}```"
+
+
+def citation() -> str:
+    """How to cite this package, from `CITATION.cff`."""
+    known = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    authors = " and ".join(f"{{{one['name']}}}" for one in known["authors"])
+    return (
+        f"```bibtex\n@software{{synthbench,\n  title   = {{{known['title']}}},\n"
+        f"  author  = {{{authors}}},\n  version = {{{known['version']}}}\n}}\n```"
+    )
+
+
+def papers() -> str:
+    """The citations of the tasks' cards, each with the tasks that it belongs to."""
+    tasks: dict[str, list[str]] = {}
+    for name in list_tasks():
+        for entry in re.findall(r"^```bibtex\n.*?^```$", prose(make_task(name)), re.M | re.S):
+            tasks.setdefault(entry, []).append(f"`{name}`")
+    return "\n\n".join(f"For {', '.join(names)}:\n\n{entry}" for entry, names in tasks.items())
+
+
+def listops_row() -> str:
+    """A row of listops as a tree."""
+    row = {"text": "[SM 2 [MED 4 8 5 [MAX 8 4 9 ] ] [MIN 7 3 ] ]"}
+    return f'<div class="rows">{picture(make_task("listops"), row)}</div>'
+
+
+_INSERTS: Mapping[str, Callable[[], str]] = {
+    "citation": citation,
+    "listops_row": listops_row,
+    "new_task": new_task,
+    "papers": papers,
+    "results": results,
+    "sampling_drawing": depth_two,
+}
+
+
+def command_line() -> str:
+    """The help of every command."""
+    parts = [
+        "# Command line",
+        "`python -m synthbench` runs the same program as `synthbench`. Results go to standard "
+        "output, progress to standard error. The exit status is 0 when the command is done, 1 when "
+        "a check failed or data are bad, 2 when it was used wrongly, and 130 when it was "
+        "interrupted. With `SYNTHBENCH_DEBUG=1` an error also shows its traceback.",
+    ]
+    for name in sorted(commands.commands):
+        command = commands.commands[name]
+        context = command.make_context(f"synthbench {name}", [], resilient_parsing=True)
+        parts += [f"## {name}", f"```text\n{command.get_help(context)}\n```"]
+    return "\n\n".join(parts) + "\n"
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Fail if a public name has no docstring or is not in the reference.
+
+    Raises:
+        PluginError: names all that is missing.
+    """
+    pages = (Path(config.site_dir) / "reference").glob("*.html")
+    anchors = {
+        anchor
+        for page in pages
+        for anchor in re.findall(r'id="(synthbench[\w.]*)"', page.read_text(encoding="utf-8"))
+    }
+    missing = []
+    for module in map(importlib.import_module, MODULES):
+        for name, thing in public(module):
+            if not inspect.getdoc(thing):
+                missing.append(f"{module.__name__}.{name} has no docstring")
+            if not anchors & {f"{module.__name__}.{name}", canonical(name, thing)}:
+                missing.append(f"{module.__name__}.{name} is not in the reference")
+    if missing:
+        raise PluginError("\n".join(missing))
+
+
+def canonical(name: str, thing: Any) -> str:
+    """Where a thing is defined: the anchor of its entry."""
+    return f"{getattr(thing, '__module__', '')}.{getattr(thing, '__qualname__', name)}"
+
+
+def public(module: ModuleType) -> Iterator[tuple[str, Any]]:
+    """The public classes and functions of a module."""
+    for name in getattr(module, "__all__", vars(module)):
+        thing = getattr(module, name)
+        ours = hasattr(module, "__all__") or getattr(thing, "__module__", "") == module.__name__
+        if not name.startswith("_") and ours and (inspect.isclass(thing) or callable(thing)):
+            yield name, thing

@@ -1,0 +1,51 @@
+"""What the documentation shows, run as it is printed: page by page, each in an empty directory."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+import synthbench
+from synthbench.cli.main import _run, commands
+from tests.support import ROOT
+from tests.tasks.tiny_sources import write_sources
+
+PAGES = ROOT / "docs/pages"
+#: Blocks of Python, and those of commands that run here. What is in `bash` or `text` blocks needs
+#: another package, a model or a network.
+BLOCKS = re.compile(r"^```(python|sh)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+SHOWN = {
+    str(page.relative_to(PAGES)): blocks
+    for page in sorted(PAGES.rglob("*.md"))
+    if (blocks := BLOCKS.findall(page.read_text(encoding="utf-8")))
+}
+
+
+def test_the_citation_names_this_version() -> None:
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {synthbench.__version__}\n" in citation
+
+
+def test_the_guides_have_something_to_run() -> None:
+    assert {"index.md", "start/five-minutes.md", "guides/held-out.md"} <= set(SHOWN)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", SHOWN)
+def test_a_page_runs_from_its_first_block_to_its_last(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SYNTHBENCH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("SYNTHBENCH_DATA", str(write_sources(tmp_path / "sources")))
+    scope: dict[str, object] = {}
+    for kind, text in SHOWN[page]:
+        if kind == "python":
+            exec(compile(text, page, "exec"), scope)
+            continue
+        for line in text.splitlines():
+            program, *words = shlex.split(line, comments=True)
+            assert program == "synthbench", line
+            assert _run(commands, words) == 0, line
