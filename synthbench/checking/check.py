@@ -35,11 +35,6 @@ class Finding:
     statement: str
     problems: list[str]
 
-    def __str__(self) -> str:
-        if not self.problems:
-            return f"{self.statement}: yes"
-        return "\n".join([f"{self.statement}: no", *(f"  {one}" for one in self.problems)])
-
 
 def check_task(name: str) -> Iterator[Finding]:
     """Check a task of this or another package, as `synthbench check` does.

@@ -156,7 +156,7 @@ def check_drawing(task: Task, block: Block) -> Problems:
     """`synthbench preview` can show every row, and all rows have the same probe targets."""
     rows = plain_rows(task, block)
     problems = []
-    if not all(preview.draw_row(task, row).strip() for row in rows[:_SCORED]):
+    if not all(str(preview.draw_row(task, row)).strip() for row in rows[:_SCORED]):
         problems.append("draw_row gives an empty text.")
     targets = [task.probe_targets(row) for row in rows]
     whole = all(type(target) is int for one in targets for target in one.values())

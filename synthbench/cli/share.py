@@ -14,7 +14,7 @@ from synthbench.cli.options import (
     source_option,
     variants_option,
 )
-from synthbench.text import printable
+from synthbench.text import Table, printable
 
 
 @click.command(
@@ -50,7 +50,6 @@ def export(
 ) -> None:
     """Write the dataset in DIR in the form of another tool."""
     from synthbench.sharing import export as exporting
-    from synthbench.text import text_table
 
     sizes = exporting.export(
         dataset,
@@ -64,8 +63,8 @@ def export(
     )
     if not quiet:
         rows = [(file, f"{size:,}") for file, size in sizes.items()]
-        done = printable(f"{dataset} as {to}: {out}")
-        show(f"{text_table(('file', 'bytes'), rows, right=(1,))}\n{done}")
+        done = printable(f"{dataset} as {to}: {out}")  # one line, whatever their names
+        show(Table(("file", "bytes"), rows, right=(1,)), done)
 
 
 @click.command(
@@ -109,4 +108,4 @@ def push(
         progress=not quiet,
     )
     if not quiet:
-        show(str(pushed))
+        show(pushed)

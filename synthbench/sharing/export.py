@@ -104,13 +104,7 @@ def export(
         _check_place(place, opened, form, overwrite)
         check_whole(opened)
         rows = sum(opened.split(task.variant, name).rows for task in tasks for name in names)
-        with progress_bar(
-            progress,
-            total=rows,
-            desc=f"export {opened.manifest.task}",
-            unit=" rows",
-            unit_scale=True,
-        ) as bar:
+        with progress_bar(progress, f"export {opened.manifest.task}", "rows", rows) as bar:
             parts = [Part(opened, task, name, bar.update) for task in tasks for name in names]
             try:
                 return _write_beside(parts, place, form, to)

@@ -7,7 +7,7 @@ import dataclasses
 import re
 from collections.abc import Iterator
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from synthbench.dataset.dataset import MANIFEST, DatasetDirectory
 from synthbench.dataset.files import regular_file
@@ -15,10 +15,13 @@ from synthbench.dataset.staging import check_whole
 from synthbench.errors import DatasetError, SynthbenchError, UsageError
 from synthbench.progress import on_terminal
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
-from synthbench.text import text_table
+from synthbench.text import Table, render, stack, styled
 from synthbench.verification.card import CARD, check_card, read_card
 from synthbench.verification.files import make_tasks
 from synthbench.verification.findings import Findings
+
+if TYPE_CHECKING:
+    from rich.console import Group
 
 _KIND = "dataset"
 #: Files of an older dataset that the Hub would read together with the new ones.
@@ -48,6 +51,9 @@ class Push:
     done: bool = False
 
     def __str__(self) -> str:
+        return render(self)
+
+    def __rich__(self) -> Group:
         """The files, the card in short, and where they go."""
         rows = [(file, f"{size:,}") for file, size in self.files.items()]
         configs = [
@@ -55,15 +61,17 @@ class Push:
             for info in self.card["dataset_info"]
         ]
         where = f"{self.url}, {'private' if self.private else 'public'} if it is new"
-        lines = [
-            text_table(("file", "bytes"), rows, right=(1,)),
-            f"{len(self.files)} files, {sum(self.files.values()):,} bytes",
+        card = (
             f"Card: {self.card['pretty_name']}; licence {_listed(self.card['license'])}; "
-            f"{_listed(self.card['task_categories'])}; {', '.join(configs)}",
-            f"{'Pushed to' if self.done else 'Would be pushed to'} {where}; "
-            f"branch {self.revision or 'main'}",
-        ]
-        return "\n".join(lines)
+            f"{_listed(self.card['task_categories'])}; {', '.join(configs)}"
+        )
+        verdict, color = ("Pushed", "green") if self.done else ("Would be pushed", "")
+        return stack(
+            Table(("file", "bytes"), rows, right=(1,)),
+            f"{len(self.files)} files, {sum(self.files.values()):,} bytes",
+            styled(card),
+            styled(f"{verdict} to {where}; branch {self.revision or 'main'}", color, whole=True),
+        )
 
 
 def _listed(value: Any) -> str:

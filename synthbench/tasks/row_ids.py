@@ -37,7 +37,8 @@ def fingerprints(task: Task, block: Block) -> NDArray[np.uint64]:
 
 def is_held_out(prints: NDArray[np.uint64]) -> NDArray[np.bool_]:
     """Which rows are held out, by their fingerprints or their problems, bool `(rows,)`."""
-    return (prints & PROBLEM_BITS) == 0
+    held_out: NDArray[np.bool_] = np.equal(prints & PROBLEM_BITS, 0)
+    return held_out
 
 
 def may_have(
@@ -48,7 +49,7 @@ def may_have(
     Evaluation splits may have the rows that are held out, all others the rest. Splits of one kind
     that share a bucket divide its rows among themselves by the bits that follow.
     """
-    allowed = is_held_out(prints) == split.evaluation
+    allowed = np.equal(is_held_out(prints), split.evaluation)
     names = _rivals(task, split, bucket)
     if len(names) > 1:
         content = prints & ~PROBLEM_BITS

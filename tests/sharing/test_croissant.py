@@ -39,6 +39,7 @@ def text(value: Any) -> Any:
     return value.decode() if isinstance(value, bytes) else value
 
 
+@pytest.mark.dev
 @pytest.mark.filterwarnings("ignore")  # of rdflib
 @pytest.mark.parametrize("name", TASKS)
 def test_the_reference_library_finds_it_valid_and_reads_every_row(

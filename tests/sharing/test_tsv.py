@@ -13,7 +13,7 @@ from synthbench import registry
 from synthbench.registry import make_task
 from synthbench.sharing import tsv
 from synthbench.sharing.export import export
-from tests.reversal_task import Reversal
+from tests.planted.task import Reversal
 
 
 @pytest.mark.parametrize("name", ["listops", "arithmetic", "ctl", "parity"])
