@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from synthbench.dataset.card import parameter_help
 from synthbench.dataset.files import usable_path
@@ -16,55 +16,81 @@ from synthbench.sampling.plan import make_plan
 from synthbench.sampling.splits import SplitSampler
 from synthbench.tasks.base import Task
 from synthbench.tasks.companions import companion
-from synthbench.text import printable, text_table
+from synthbench.text import Table, printable, stack, styled
+
+if TYPE_CHECKING:
+    from rich.console import Group
+    from rich.text import Text
 
 
-def describe_tasks() -> str:
-    """All tasks with variants, splits and default sizes, one task a paragraph."""
-    parts = []
-    for name in list_tasks():
-        task = make_task(name)
-        sizes = ", ".join(f"{split.name} {split.rows:,}" for split in task.splits)
-        parts.append(f"{name}\n  {task.summary}\n  variants: {', '.join(task.variants)}\n  {sizes}")
-    return "\n\n".join(parts)
-
-
-def describe(name: str) -> str:
-    """What a task is: variants, splits, parameters with their defaults, columns, paper.
+def task_facts(name: str) -> dict[str, Any]:
+    """What a task is, as JSON values: variants, splits, parameters, columns, paper.
 
     Raises:
         UsageError: there is no such task.
     """
     task = make_task(name)
-    variants = "\n".join(
-        f"  {variant}: {text}" for variant, text in task_class(name).variants.items()
-    )
-    splits = text_table(
-        ("split", "rows", task.bucket_name),
-        (
-            (split.name, f"{split.rows:,}", _span([task.bucket_label(b) for b in split.buckets]))
-            for split in task.splits
-        ),
-        right=(1,),
-    )
     defaults = task.parameters.to_dict()
-    parameters = text_table(
-        ("parameter", "default", "meaning"),
-        ((key, _text(defaults[key]), text) for key, text in parameter_help(task)),
-    )
-    columns = text_table(
-        ("column", "type"),
-        [("id", "string"), *((key, type_name(one)) for key, one in task.columns.items())],
-    )
-    return "\n\n".join(
-        [
-            f"{task.name}: {task.title}\n{task.summary}",
-            f"Source: {task.source}",
-            f"Variants\n{variants}",
-            splits,
-            parameters,
-            columns,
-        ]
+    return {
+        "task": task.name,
+        "title": task.title,
+        "summary": task.summary,
+        "source": task.source,
+        "variants": dict(task_class(name).variants),
+        "bucket_name": task.bucket_name,
+        "splits": {
+            split.name: {
+                "rows": split.rows,
+                "buckets": [task.bucket_label(bucket) for bucket in split.buckets],
+            }
+            for split in task.splits
+        },
+        "parameters": {
+            key: {"default": defaults[key], "meaning": text} for key, text in parameter_help(task)
+        },
+        "columns": {
+            "id": "string",
+            **{key: type_name(feature) for key, feature in task.columns.items()},
+        },
+    }
+
+
+def describe_tasks() -> Table:
+    """All tasks with variants, splits and default sizes."""
+    rows = []
+    for facts in map(task_facts, list_tasks()):
+        sizes = "\n".join(f"{split['rows']:,}" for split in facts["splits"].values())
+        variants, splits = "\n".join(facts["variants"]), "\n".join(facts["splits"])
+        rows.append((facts["task"], facts["summary"], variants, splits, sizes))
+    return Table(("task", "question", "variants", "splits", "rows"), rows, right=(4,), apart=True)
+
+
+def describe(name: str) -> Group:
+    """What a task is: variants, splits, parameters with their defaults, columns, paper.
+
+    Raises:
+        UsageError: there is no such task.
+    """
+    facts = task_facts(name)
+    splits = [
+        (split, f"{of_split['rows']:,}", _span(of_split["buckets"]))
+        for split, of_split in facts["splits"].items()
+    ]
+    parameters = [
+        (key, _text(one["default"]), one["meaning"]) for key, one in facts["parameters"].items()
+    ]
+    return stack(
+        styled(f"{name}: {facts['title']}", "bold"),
+        styled(facts["summary"]),
+        styled(f"Source: {facts['source']}"),
+        "",
+        Table(("variant", "what it is"), list(facts["variants"].items())),
+        "",
+        Table(("split", "rows", facts["bucket_name"]), splits, right=(1,)),
+        "",
+        Table(("parameter", "default", "meaning"), parameters),
+        "",
+        Table(("column", "type"), list(facts["columns"].items())),
     )
 
 
@@ -76,7 +102,7 @@ def preview(
     split: str | None = None,
     parameters: Mapping[str, Any] | None = None,
     out: str | Path | None = None,
-) -> str:
+) -> Text:
     """Draw the first rows of a task's split.
 
     Args:
@@ -111,26 +137,29 @@ def preview(
     if draw_sheet is not None:
         draw_sheet(task, drawn, sheet)
         place = printable(str(sheet))
-        return f"{len(drawn)} rows of {name} {task.variant} drawn in {place}"
-    return "\n\n".join(draw_row(task, row) for row in drawn)
+        return styled(f"{len(drawn)} rows of {name} {task.variant} drawn in {place}", whole=True)
+    return styled("\n\n", whole=True).join(draw_row(task, row) for row in drawn)
 
 
-def draw_row(task: Task, row: Mapping[str, Any]) -> str:
-    """One row as a person reads it, several lines of text.
+def draw_row(task: Task, row: Mapping[str, Any]) -> Text:
+    """One row as a person reads it, several lines; `str` gives it without colours.
 
-    Tasks may draw it themselves (`synthbench.tasks.companions`); otherwise this shows one column a
-    line, classes by their names, without images.
+    Tasks may draw it themselves (`synthbench.tasks.companions`), as a string or as a
+    `rich.text.Text` with colours; otherwise this shows one column a line, classes by their names,
+    without images.
     """
     draw = companion(task, "drawing", "draw_row")
     if draw is not None:
-        return str(draw(task, row))
+        drawn: str | Text = draw(task, row)
+        return styled(drawn, whole=True) if isinstance(drawn, str) else drawn
     shown = {}
     for name, feature in task.columns.items():
         if name in row and not is_image(feature):
             names = label_names(feature)
             shown[name] = row[name] if names is None else names[row[name]]
     width = max(map(len, shown), default=0)
-    return "\n".join(f"{name:{width}}  {cell}" for name, cell in shown.items())
+    lines = (f"{name:{width}}  {cell}" for name, cell in shown.items())
+    return styled("\n".join(lines), whole=True)
 
 
 def sample_rows(task: Task, split: str, rows: int) -> list[dict[str, Any]]:

@@ -1,32 +1,156 @@
 """What is told on standard error beside errors: progress bars and notes.
 
 Services and `pythonw` have no standard error. Then `sys.stderr` is None or closed; there are no
-bars, and notes are lost.
+bars, and notes are lost. Bars are drawn by `rich`, which is imported for the first one that shows.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
-from typing import Any, TextIO
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, TextIO
 
-from tqdm import tqdm
+from synthbench.text import printable, takes_colors
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+#: Seconds between two drawings of a bar. No thread draws it, as worker processes are forked.
+_REDRAW = 0.1
+#: Columns of the shortest bar, with the spaces around it.
+_SHORTEST = 6
+#: What draws the bars on the terminal, if there are any: a bar within another is a line below it.
+_DRAWN_BY: list[Progress] = []
 
 
-def progress_bar(shown: bool, **options: Any) -> tqdm[Any]:
-    """A progress bar on standard error.
+class Bar:
+    """A progress bar, or nothing if nobody sees it.
+
+    Args:
+        progress: what draws it, or None.
+        title: what is being done.
+        unit: what is counted, in the plural.
+        total: how many there are to do.
+        done: how many were done before.
+
+    Attributes:
+        total: how many there are to do, which may be found out on the way.
+    """
+
+    def __init__(
+        self, progress: Progress | None, title: str, unit: str, total: int, done: int
+    ) -> None:
+        self._progress, self._title, self._unit = progress, title, unit
+        self.total, self._before, self._done = total, done, done
+        self._started, self._drawn, self._now = time.monotonic(), 0.0, ""
+        if progress is not None:
+            self._line = progress.add_task(printable(title), total=total, figures="")
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether anybody sees it."""
+        return self._progress is not None
+
+    def update(self, done: int = 1, now: str | None = None) -> None:
+        """Draw the bar anew, if the last time was long enough ago.
+
+        Args:
+            done: how many more are done.
+            now: what is being done now, shown behind the title; default: what was said last.
+        """
+        if self._progress is None:
+            return
+        self._done += done
+        self._now = self._now if now is None else now
+        if time.monotonic() - self._drawn < _REDRAW:
+            return
+        self._drawn = time.monotonic()
+        figures = self._figures()
+        title = printable(f"{self._title} {self._now}".rstrip())
+        room = self._progress.console.width - len(figures) - _SHORTEST
+        self._progress.update(
+            self._line,
+            description=title if len(title) <= room else f"{title[: room - 1]}…",
+            total=self.total,
+            completed=self._done,
+            figures=figures,
+        )
+        self._progress.refresh()
+
+    def remove(self) -> None:
+        """Take the bar off the terminal."""
+        if self._progress is not None:
+            self._progress.remove_task(self._line)
+
+    def _figures(self) -> str:
+        """How many are done, how fast, and the time that is left."""
+        text = f"{self._done:,}/{self.total:,} {self._unit}"
+        done, seconds = self._done - self._before, time.monotonic() - self._started
+        if not done:
+            return text
+        speed = f"{done / seconds:,.0f}/s" if done > 2 * seconds else f"{seconds / done:.1f} s each"
+        left = round(max(0, self.total - self._done) * seconds / done)
+        hours = f"{left // 3600}:" if left >= 3600 else ""
+        return f"{text} {speed} {hours}{left // 60 % 60:02}:{left % 60:02} left"
+
+
+@contextlib.contextmanager
+def progress_bar(shown: bool, title: str, unit: str, total: int, done: int = 0) -> Iterator[Bar]:
+    """A progress bar on standard error, with rate and time left, as long as the block lasts.
 
     Args:
         shown: whether to show it where standard error is a terminal; elsewhere it never is.
-        options: what else `tqdm` is told.
+        title: what is being done.
+        unit: what is counted, in the plural.
+        total: how many there are to do.
+        done: how many were done before.
     """
-    return tqdm(disable=not (shown and on_terminal()), **options)
+    if not (shown and on_terminal()):
+        yield Bar(None, title, unit, total, done)
+        return
+    with _drawing() as progress:
+        bar = Bar(progress, title, unit, total, done)
+        try:
+            yield bar
+        finally:
+            bar.remove()
+
+
+@contextlib.contextmanager
+def _drawing() -> Iterator[Progress]:
+    """What draws bars; one for all that are shown at a time."""
+    if _DRAWN_BY:
+        yield _DRAWN_BY[0]
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    progress = Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=None),
+        TextColumn("{task.fields[figures]}", markup=False),
+        console=Console(stderr=True, color_system="auto" if takes_colors(sys.stderr) else None),
+        auto_refresh=False,
+        transient=True,
+        redirect_stdout=False,
+        expand=True,
+    )
+    with progress:
+        _DRAWN_BY.append(progress)
+        try:
+            yield progress
+        finally:
+            _DRAWN_BY.clear()
 
 
 def on_terminal() -> bool:
-    """Whether standard error is a terminal."""
+    """Whether standard error is a terminal on which a bar can be drawn."""
     stream = _standard_error()
-    return stream is not None and hasattr(stream, "isatty") and stream.isatty()
+    is_terminal = stream is not None and hasattr(stream, "isatty") and stream.isatty()
+    return is_terminal and os.environ.get("TERM") != "dumb"
 
 
 def note(text: str) -> None:

@@ -54,7 +54,7 @@ def test_rows_are_drawn_without_anything_heavy_but_what_pyarrow_loads(code: str)
 
 
 def test_importing_the_package_loads_no_numpy_or_pyarrow_either() -> None:
-    code = "import sys, synthbench; print(*({'numpy', 'pyarrow', 'tqdm'} & set(sys.modules)))"
+    code = "import sys, synthbench; print(*({'numpy', 'pyarrow', 'rich'} & set(sys.modules)))"
     assert run_python(code).split() == []
 
 

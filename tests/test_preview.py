@@ -13,6 +13,7 @@ from synthbench.errors import ParameterError, UsageError
 from synthbench.features import Feature, class_label, image, value
 from synthbench.preview import describe, describe_tasks, draw_row, preview, sample_rows, type_name
 from synthbench.registry import list_tasks, make_task
+from synthbench.text import render
 from tests.support import IMAGELESS
 
 every_task = pytest.mark.parametrize("name", list_tasks())
@@ -22,23 +23,22 @@ every_variant = pytest.mark.parametrize(("name", "variant"), IMAGELESS)
 # Tasks.
 
 
-def test_the_list_has_a_paragraph_for_every_task_in_order() -> None:
-    paragraphs = describe_tasks().split("\n\n")
-    assert [paragraph.splitlines()[0] for paragraph in paragraphs] == list_tasks()
+def test_the_list_names_tasks_variants_splits_and_default_sizes() -> None:
+    rows = {row[0]: row[1:] for row in describe_tasks().rows}
+    assert list(rows) == list_tasks()
+    for task in map(make_task, list_tasks()):
+        summary, variants, splits, sizes = (str(cell).split("\n") for cell in rows[task.name])
+        assert (summary, variants) == ([task.summary], list(task.variants))
+        assert splits == [split.name for split in task.splits]
+        assert sizes == [f"{split.rows:,}" for split in task.splits]
 
 
 @every_task
-def test_the_list_names_variants_splits_and_default_sizes(name: str) -> None:
-    paragraph = next(one for one in describe_tasks().split("\n\n") if one.startswith(f"{name}\n"))
-    task = make_task(name)
-    assert task.summary in paragraph
-    assert f"variants: {', '.join(task.variants)}" in paragraph
-    assert ", ".join(f"{split.name} {split.rows:,}" for split in task.splits) in paragraph
-
-
-@every_task
-def test_the_description_has_all_there_is_to_know_before_generating(name: str) -> None:
-    text, task = describe(name), make_task(name)
+def test_the_description_has_all_there_is_to_know_before_generating(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "300")  # nothing wraps
+    text, task = render(describe(name)), make_task(name)
     for part in (task.title, task.summary, task.source, *task.variants.values()):
         assert part in text
     for split in task.splits:
@@ -51,7 +51,7 @@ def test_the_description_has_all_there_is_to_know_before_generating(name: str) -
 
 
 def test_a_description_shows_defaults_as_the_command_line_takes_them() -> None:
-    text = describe("ctl")
+    text = render(describe("ctl"))
     assert re.search(r"^train_lengths +1,2,3,4,5 +buckets of train", text, re.MULTILINE)
     assert re.search(r"^label +ClassLabel\(000, 001, .*, 111\)$", text, re.MULTILINE)
     assert re.search(r"^steps +List\(string\)$", text, re.MULTILINE)
@@ -87,7 +87,7 @@ def test_a_preview_shows_five_different_rows_unless_asked_otherwise(
     drawn = sample_rows(task, task.splits[0].name, 5)
     assert len({repr(row) for row in drawn}) == 5
     text = preview(name, variant)
-    assert text == "\n\n".join(draw_row(task, row) for row in drawn)
+    assert str(text) == "\n\n".join(str(draw_row(task, row)) for row in drawn)
     assert preview(name, variant) == text
     assert preview(name, variant, seed=1) != text
     assert preview(name, variant, rows=1) == draw_row(
@@ -107,16 +107,16 @@ def test_previewed_rows_are_spread_over_the_splits_buckets(name: str, variant: s
 
 
 def test_a_preview_follows_variant_split_and_parameters() -> None:
-    forward, backward = preview("ctl", "forward"), preview("ctl", "backward")
+    forward, backward = (str(preview("ctl", name)) for name in ("forward", "backward"))
     first = forward.splitlines()[0].split("  ->  ")
     assert backward.splitlines()[0].split("  ->  ") == [" ".join(first[0].split()[::-1]), first[1]]
-    longest = preview("ctl", split="test", rows=1, parameters={"test_lengths": "10"})
+    longest = str(preview("ctl", split="test", rows=1, parameters={"test_lengths": "10"}))
     assert len(longest.splitlines()[0].split("  ->  ")[0].split()) == 11
 
 
 def test_asked_for_more_rows_than_there_are_a_preview_shows_those_there_are() -> None:
     # Of the 16 equations one is the test split's, which has at least one row.
-    assert preview("parity", rows=1000, parameters={"n_values": "2"}).count(" =  ->  ") == 15
+    assert str(preview("parity", rows=1000, parameters={"n_values": "2"})).count(" =  ->  ") == 15
 
 
 @pytest.mark.parametrize(

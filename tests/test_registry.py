@@ -81,7 +81,10 @@ def test_a_registered_task_is_found_by_its_name_and_stands_behind_ours() -> None
     assert register(Addition) is Addition
     assert list_tasks() == [*OURS, "addition"]
     assert task_class("addition") is Addition
-    assert "addition\n  What is the sum of two whole numbers?" in preview.describe_tasks()
+    assert preview.describe_tasks().rows[-1][:2] == (
+        "addition",
+        "What is the sum of two whole numbers?",
+    )
 
 
 def test_registering_a_task_twice_changes_nothing() -> None:

@@ -11,9 +11,7 @@ import importlib.util
 import math
 from collections.abc import Mapping
 from os import PathLike
-from typing import Any
-
-from tqdm import tqdm
+from typing import TYPE_CHECKING, Any
 
 from synthbench.auditing.balance import count_values
 from synthbench.auditing.leaks import check_claim, find_leaks
@@ -21,16 +19,19 @@ from synthbench.auditing.results import VariantAudit, list_findings
 from synthbench.auditing.sample import draw_samples
 from synthbench.auditing.scan import scan_split
 from synthbench.auditing.scoring import prepare, score_shortcut
-from synthbench.auditing.sections import variant_sections
+from synthbench.auditing.sections import show_variant
 from synthbench.auditing.shortcuts import choose_shortcuts
 from synthbench.auditing.statistics import NEAR
-from synthbench.auditing.tables import sections_text
 from synthbench.auditing.variant import AuditedVariant
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import SynthbenchError
-from synthbench.progress import progress_bar
+from synthbench.progress import Bar, progress_bar
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
+from synthbench.text import render, stack, styled
 from synthbench.version import __version__
+
+if TYPE_CHECKING:
+    from rich.console import Group
 
 __all__ = ["Audit", "audit"]
 
@@ -66,10 +67,15 @@ class Audit:
         return {"near": NEAR, **values}
 
     def __repr__(self) -> str:
-        return "\n\n".join(
-            f"{self.task}, {name} (seed {self.seed})\n\n{sections_text(variant_sections(found))}"
-            for name, found in self.variants.items()
-        )
+        return render(self)
+
+    def __rich__(self) -> Group:
+        """The main tables in colours, as `rich.print` and the command line show them."""
+        parts: list[Any] = []
+        for name, found in self.variants.items():
+            title = styled(f"{self.task}, {name} (seed {self.seed})", "bold")
+            parts += [*([""] if parts else []), title, show_variant(found)]
+        return stack(*parts)
 
 
 def _finite(value: Any) -> Any:
@@ -134,34 +140,32 @@ def audit(
 
 def _audit(dataset: DatasetDirectory, variant: str | None, progress: bool) -> Audit:
     names = list(dataset.manifest.variants) if variant is None else [dataset.variant(variant)]
-    with progress_bar(progress, unit=" parts", leave=False) as bar:
-        variants = {name: _audit_variant(dataset, name, bar) for name in names}
     manifest = dataset.manifest
+    splits = sum(len(manifest.variants[name]) for name in names)
+    with progress_bar(progress, f"audit {manifest.task}", "parts", splits) as bar:
+        variants = {name: _audit_variant(dataset, name, bar) for name in names}
     return Audit(manifest.task, manifest.seed, manifest.parameters, __version__, variants)
 
 
-def _audit_variant(dataset: DatasetDirectory, variant: str, bar: tqdm[None]) -> VariantAudit:
+def _audit_variant(dataset: DatasetDirectory, variant: str, bar: Bar) -> VariantAudit:
     subject = AuditedVariant.open(dataset, variant)
-
-    def step(what: str) -> None:
-        bar.set_description(f"{subject.task.name} {variant}: {what}")
-        bar.update()
-
     scans = {}
     for name in subject.splits:
-        step(f"all rows of {name}")
+        bar.update(0, now=f"{variant}: all rows of {name}")
         scans[name] = scan_split(subject, name)
+        bar.update()
     leaks = find_leaks(subject, scans)
-    step("rows for shortcuts")
     samples = draw_samples(subject)
     balance = count_values(subject, scans, samples.score)
     claims = [check_claim(claim, samples.score) for claim in subject.spec.claims]
     shortcuts, left_out = choose_shortcuts(subject, samples.fit)
     splits = {name: prepare(subject, sample) for name, sample in samples.score.items()}
     scores = []
+    bar.total += len(shortcuts)
     for shortcut in shortcuts:
-        step(shortcut.name)
+        bar.update(0, now=f"{variant}: {shortcut.name}")
         scores.append(score_shortcut(subject, shortcut, samples.fit, splits))
+        bar.update()
     return VariantAudit(
         metrics=subject.task.metrics,
         level_name=subject.levels.name,

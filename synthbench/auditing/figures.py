@@ -1,8 +1,8 @@
 """Charts as inline SVG, drawn by matplotlib.
 
-A chart is drawn in `COLORS`. Then each colour in the SVG is replaced by the page's variable of that
-name, so that the page's style sets the colours for light and dark. Every bar and every mark has a
-title with its numbers, for the pointer and for screen readers.
+A chart is as wide as a telephone, and drawn in `COLORS`. Then each colour in the SVG is replaced by
+the page's variable of that name, so that the page's style sets the colours for light and dark.
+Every bar and every mark has a title with its numbers, for the pointer and for screen readers.
 """
 
 from __future__ import annotations
@@ -25,32 +25,19 @@ if TYPE_CHECKING:
 
 #: Gives an artist a class in the SVG and a title, which is shown when the pointer rests on it.
 Describe = Callable[["Artist", str, str], None]
-#: The page's colours by the name of their variable: letters, grid lines, then splits in order.
-COLORS = {
-    "ink": "#1c1f23",
-    "faint": "#d5d9de",
-    "s0": "#0064a8",
-    "s1": "#b84a00",
-    "s2": "#00795a",
-    "s3": "#a3418a",
-    "s4": "#6b5d00",
-    "s5": "#5b5f66",
-}
-_INK, _FAINT, *_SPLITS = COLORS
-#: The width of a figure in inches, and the size of its letters in points.
-_WIDTH, _LETTERS = 8.0, 9.0
-#: The most bars of a split; if a distribution has more values, some are merged.
-MOST_BARS = 48
+#: The page's colours by the name of their variable: letters, grid lines, a split's values, and
+#: values to compare them with or that ask for a second look.
+COLORS = {"ink": "#1c1f23", "faint": "#d5d9de", "split": "#0064a8", "other": "#b84a00"}
+#: The width of a figure in inches, and the size of its letters in points: on a screen of 400 pixels
+#: letters are 12 pixels high.
+_WIDTH, _LETTERS = 4.2, 9.5
+#: The most bars; if a distribution has more values, some are merged.
+MOST_BARS = 24
 #: The most values that are named below the bars.
-_MOST_NAMES = 24
-#: The most characters of a value's name under a bar, and of a shortcut's name beside its marks.
-_VALUE_NAME, _SHORTCUT_NAME = 16, 40
+_MOST_NAMES = 12
+#: The most characters of a value's name under a bar, and of a shortcut's name above its mark.
+_VALUE_NAME, _SHORTCUT_NAME = 12, 40
 _LINK = "{http://www.w3.org/1999/xlink}href"
-
-
-def color(split: int) -> str:
-    """The name of the colour of a split, by its place among the splits."""
-    return _SPLITS[split % len(_SPLITS)]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,31 +45,34 @@ class Mark:
     """A score to draw.
 
     Attributes:
-        split: the place of the split among the splits.
+        name: the shortcut's name.
+        score: its score, as text.
         found: the mean and its interval.
-        chance: the score of chance; None if unknown.
         near: whether the score comes near solving.
-        text: the shortcut, the split and the numbers, in words.
+        text: all of this, in words.
     """
 
-    split: int
+    name: str
+    score: str
     found: Estimate
-    chance: float | None
     near: bool
     text: str
 
 
 @dataclasses.dataclass(frozen=True)
-class IntervalChart:
-    """Scores by name: for each split a dot, its interval, and a tick at chance.
+class ScoreChart:
+    """Scores by name, each as a dot with its interval; ticks at chance and at the solver.
 
     Attributes:
         title: what the figure shows.
-        rows: names, each with its marks.
+        marks: the scores, from top to bottom.
+        chance, solution: the scores of chance and of the reference solver; None if unknown.
     """
 
     title: str
-    rows: Sequence[tuple[str, Sequence[Mark]]]
+    marks: Sequence[Mark]
+    chance: float | None
+    solution: float | None
 
     def svg(self, number: int) -> str:
         """The chart as SVG.
@@ -90,58 +80,65 @@ class IntervalChart:
         Args:
             number: a number that no other figure of the page has.
         """
-        # One line for each mark, at least one for each name, and a gap between names.
-        lines = sum(max(1, len(marks)) for _, marks in self.rows) + len(self.rows)
-        return _draw(number, self.title, 0.4 + 0.13 * lines, self._draw)
+        return _draw(number, self.title, 0.8 + 0.29 * len(self.marks), self._draw)
 
     def _draw(self, axes: Axes, describe: Describe) -> None:
-        middles = []
-        y = 0.0
-        for _, marks in self.rows:
-            middles.append(y + (max(1, len(marks)) - 1) / 2)
-            for place, mark in enumerate(marks):
-                self._draw_mark(axes, mark, y + place, describe)
-            y += max(1, len(marks)) + 1
-        ends = [mark.found.high for _, marks in self.rows for mark in marks]
-        axes.set_xlim(0.0, max([1.0, *ends]))
-        axes.set_ylim(y - 1, -1)
-        axes.grid(axis="x", color=COLORS[_FAINT], clip_on=False)
-        axes.set_yticks(middles, [_short(name, _SHORTCUT_NAME) for name, _ in self.rows])
+        rows, bottom = range(len(self.marks)), len(self.marks) - 0.3
+        ends = [1.0, self.chance or 0, self.solution or 0, *(one.found.high for one in self.marks)]
+        axes.set_xlim(0.0, max(ends))
+        axes.set_ylim(bottom, -0.7)
+        axes.set_yticks([])
+        axes.grid(axis="x", color=COLORS["faint"], clip_on=False)
+        for name, value in (("chance", self.chance), ("solver", self.solution)):
+            if value is not None:
+                ticks = axes.vlines(
+                    [value] * len(rows),
+                    [row - 0.1 for row in rows],
+                    [row + 0.25 for row in rows],
+                    color=COLORS["ink"],
+                    clip_on=False,
+                )
+                describe(ticks, "reference", f"{name} {value:.3g}")
+                axes.text(value, -0.75, name, ha="center", va="bottom")
+        for y, mark in enumerate(self.marks):
+            self._draw_mark(axes, mark, y, describe)
 
     def _draw_mark(self, axes: Axes, mark: Mark, y: float, describe: Describe) -> None:
-        if mark.chance is not None:
-            (tick,) = axes.plot(
-                [mark.chance] * 2, [y - 0.45, y + 0.45], color=COLORS[_INK], clip_on=False
-            )
-            describe(tick, "chance", f"chance {mark.chance:.3g}")
         found = mark.found
         (line,) = axes.plot(
             [max(0.0, value) for value in (found.low, found.mean, found.high)],
             [y] * 3,
-            color=COLORS[color(mark.split)],
+            color=COLORS["other" if mark.near else "split"],
             marker="o",
             markersize=4,
             markevery=[1],
             clip_on=False,
         )
         describe(line, "mark", mark.text)
-        if mark.near:
-            axes.annotate(
-                "*", (found.high, y), (4, -5), textcoords="offset points", annotation_clip=False
-            )
+        axes.annotate(
+            f"{_short(mark.name, _SHORTCUT_NAME)} {mark.score}",
+            (0.0, y),
+            (0, 4),
+            textcoords="offset points",
+            annotation_clip=False,
+        )
 
 
 @dataclasses.dataclass(frozen=True)
 class BarChart:
-    """The share of each value in each split: groups of bars, one bar for each split.
+    """The share of each value in a split as bars, and in another split as ticks.
 
     Attributes:
         title: what the figure shows.
         distribution: the values and their counts.
+        split: the split whose shares are bars.
+        other: the split whose shares are ticks; None for no ticks.
     """
 
     title: str
     distribution: Distribution
+    split: str
+    other: str | None
 
     def svg(self, number: int) -> str:
         """The chart as SVG.
@@ -149,25 +146,29 @@ class BarChart:
         Args:
             number: a number that no other figure of the page has.
         """
-        return _draw(number, self.title, 2.4, self._draw)
+        return _draw(number, self.title, 1.9, self._draw)
 
     def _draw(self, axes: Axes, describe: Describe) -> None:
         merged = self.distribution.merged(MOST_BARS)
-        values, splits = merged.values, list(merged.counts)
-        width = 0.8 / len(splits)
-        for place, split in enumerate(splits):
-            shares = [merged.share(split, value) for value in range(len(values))]
-            middles = [
-                value + width * (place - (len(splits) - 1) / 2) for value in range(len(values))
-            ]
-            bars = axes.bar(middles, shares, width, color=COLORS[color(place)], clip_on=False)
-            for bar, name, share in zip(bars, values, shares, strict=True):
-                describe(bar, "bar", f"{split}, {name}: {share:.2%}")
-        axes.set_xlim(-0.5, len(values) - 0.5)
+        places = range(len(merged.values))
+        shares = [merged.share(self.split, place) for place in places]
+        bars = axes.bar(places, shares, 0.8, color=COLORS["split"], clip_on=False)
+        for bar, name, share in zip(bars, merged.values, shares, strict=True):
+            describe(bar, "bar", f"{self.split}, {name}: {share:.2%}")
+        if self.other is not None:
+            for place, name in enumerate(merged.values):
+                share = merged.share(self.other, place)
+                ends = [place - 0.45, place + 0.45]
+                (tick,) = axes.plot(
+                    ends, [share] * 2, color=COLORS["other"], linewidth=2, clip_on=False
+                )
+                describe(tick, "tick", f"{self.other}, {name}: {share:.2%}")
+        axes.set_xlim(-0.5, len(places) - 0.5)
         axes.set_ylim(bottom=0.0)
-        axes.grid(axis="y", color=COLORS[_FAINT], clip_on=False)
-        named = range(0, len(values), -(-len(values) // _MOST_NAMES))
-        names = [_short(values[value], _VALUE_NAME) for value in named]
+        axes.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
+        axes.grid(axis="y", color=COLORS["faint"], clip_on=False)
+        named = range(0, len(places), -(-len(places) // _MOST_NAMES))
+        names = [_short(merged.values[place], _VALUE_NAME) for place in named]
         turned = any(len(name) > 3 for name in names)
         axes.set_xticks(
             list(named),
@@ -216,9 +217,9 @@ def _draw(
         "font.size": _LETTERS,
         "font.sans-serif": ["DejaVu Sans"],
         "text.parse_math": False,
-        "text.color": COLORS[_INK],
-        "xtick.color": COLORS[_INK],
-        "ytick.color": COLORS[_INK],
+        "text.color": COLORS["ink"],
+        "xtick.color": COLORS["ink"],
+        "ytick.color": COLORS["ink"],
         "axes.axisbelow": True,
     }
     with matplotlib.style.context(["default", style]), warnings.catch_warnings():
@@ -243,7 +244,7 @@ def _inline(svg: str, number: int, title: str, titles: Mapping[str, tuple[str, s
                 parent.remove(child)
     links = {element.get(_LINK) for element in root.iter()}
     names = {value: f"var(--{name})" for name, value in COLORS.items()}
-    ink = names[COLORS[_INK]]
+    ink = names[COLORS["ink"]]
     for element in list(root.iter()):
         element.tag = element.tag.rpartition("}")[2]  # HTML knows SVG elements by plain names
         values = {name.rpartition("}")[2]: value for name, value in element.attrib.items()}

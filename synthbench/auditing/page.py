@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from synthbench.auditing.audit import Audit, need_packages
-from synthbench.auditing.figures import COLORS, BarChart, IntervalChart, color
-from synthbench.auditing.sections import variant_sections
+from synthbench.auditing.figures import COLORS, BarChart, ScoreChart
+from synthbench.auditing.sections import variant_sections, verdict
 from synthbench.dataset.files import usable_path
 from synthbench.dataset.staging import write_text
 from synthbench.errors import UsageError
@@ -70,7 +70,7 @@ def page(audit: Audit) -> str:
 
     numbers = itertools.count()
 
-    def draw(chart: BarChart | IntervalChart) -> markupsafe.Markup:
+    def draw(chart: BarChart | ScoreChart) -> markupsafe.Markup:
         return markupsafe.Markup(chart.svg(next(numbers)))
 
     environment = jinja2.Environment(
@@ -86,7 +86,7 @@ def page(audit: Audit) -> str:
         parameters={name: _plain(value) for name, value in audit.parameters.items()},
         sections={name: variant_sections(found) for name, found in audit.variants.items()},
         colors=COLORS,
-        color=color,
+        verdict=verdict,
         draw=draw,
     )
 

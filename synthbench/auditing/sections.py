@@ -1,16 +1,27 @@
-"""The report of an audit: its values as sections of sentences and tables."""
+"""The report of an audit: its values as sections of sentences, tables and charts.
+
+`show_variant` shows them in a terminal, the template `page.html.jinja` as HTML.
+"""
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterator, Mapping
+import dataclasses
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
-from synthbench.auditing.figures import BarChart, IntervalChart, Mark
+from synthbench.auditing.balance import Distribution
+from synthbench.auditing.figures import BarChart, Mark, ScoreChart
 from synthbench.auditing.leaks import OverstatedDifficulty
 from synthbench.auditing.results import VariantAudit
 from synthbench.auditing.scoring import Reference, Score, ShortcutScore
 from synthbench.auditing.statistics import NEAR, Estimate, is_better, is_near
-from synthbench.auditing.tables import Cell, Section, Table
+from synthbench.text import Table, items, stack, styled
+
+if TYPE_CHECKING:
+    from rich.console import Group
+    from rich.text import Text
 
 #: The signs of a score that is surely better than chance, and of a score that comes near solving.
 BETTER, SOLVES = "+", "*"
@@ -18,107 +29,250 @@ BETTER, SOLVES = "+", "*"
 _NOTHING = "-"
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ReportTable(Table):
+    """A table of the report.
+
+    Attributes:
+        title: what it shows, on the page.
+        notes: sentences that explain it.
+    """
+
+    title: str
+    notes: Sequence[str] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Section:
+    """A part of the report.
+
+    Attributes:
+        title: its heading.
+        items: sentences, shown as a list.
+        tables: its tables.
+        charts: drawings, for the page.
+        folded: whether only the page shows it, to be unfolded.
+        is_open: whether it is unfolded at first.
+    """
+
+    title: str
+    items: Sequence[str | Text] = ()
+    tables: Sequence[ReportTable] = ()
+    charts: Sequence[ScoreChart | BarChart] = ()
+    folded: bool = False
+    is_open: bool = False
+
+
+def show_variant(variant: VariantAudit) -> Group:
+    """The report on one variant for a terminal, without what the page folds."""
+    parts: list[Any] = []
+    for section in variant_sections(variant):
+        if not section.folded:
+            parts += ["", styled(section.title, "bold")]
+            parts += [items(section.items)] if section.items else []
+            for number, table in enumerate(section.tables):
+                parts += [*([""] if number else []), table, *map(styled, table.notes)]
+    return stack(*parts)
+
+
 def variant_sections(variant: VariantAudit) -> list[Section]:
-    """The report on one variant: first the findings, then the values behind them."""
+    """The report on one variant: the verdict, the findings, then the values behind them."""
+    found = variant.findings
+    verdicts = itertools.product(_by_hardness(variant), variant.metrics)
     sections = [
-        Section("Worth a second look", variant.findings or ["Nothing."]),
-        Section("What shortcuts score", tables=list(_shortcuts(variant))),
-        Section("Leaks", tables=list(_leaks(variant))),
+        Section("Verdict", [verdict(variant, *one) for one in verdicts]),
+        Section("How to read it", _how_to_read(variant)),
+        Section("Worth a second look", found or [styled("Nothing.", "green")]),
+        Section("What shortcuts score", tables=[_scores(variant, one) for one in variant.metrics]),
+        *(_split_section(variant, split) for split in _by_hardness(variant)),
+        Section("Leaks", tables=[_leaks(variant)]),
     ]
     if variant.claims:
         claims = [_claim(claim) for claim in variant.claims]
         sections.append(Section("Rows that need less than they claim", tables=claims))
-    sections.append(Section("Balance", tables=list(_balance(variant))))
-    return sections
+    looks = [(shortcut.name, shortcut.text) for shortcut in variant.shortcuts]
+    return [
+        *sections,
+        Section("Balance", tables=[_most_frequent(variant)]),
+        Section("Balance in numbers", tables=list(_shares(variant)), folded=True),
+        Section(
+            "What each shortcut looks at",
+            tables=[ReportTable(["shortcut", "looks at"], looks, title="Shortcuts")],
+            folded=True,
+        ),
+    ]
+
+
+def _by_hardness(variant: VariantAudit) -> list[str]:
+    """The splits, the last and hardest first: it is what the report is sorted by."""
+    return list(variant.splits)[::-1]
 
 
 # Shortcuts.
 
 
-def _shortcuts(variant: VariantAudit) -> Iterator[Table]:
-    metrics = variant.metrics
-    references = {split: rows.reference for split, rows in variant.splits.items()}
-    yield Table(
-        f"{' and '.join(metrics)} of each shortcut",
-        [f"shortcut ({metrics[0]})" if len(metrics) == 1 else "shortcut", *variant.splits],
-        _score_rows(variant, references, lambda shortcut: shortcut.splits),
-        notes=[
-            f"Means with 95% intervals in brackets. {BETTER} means surely better than chance, "
-            f"{SOLVES} near solving: surely at least {NEAR:.0%} of the way from chance to the "
-            "reference solver.",
-            _scored_rows(variant),
-            *(f"Left out: {name}; {reason}." for name, reason in variant.left_out.items()),
-        ],
-        charts=[_interval_chart(variant, metric) for metric in metrics],
-    )
-    yield Table(
-        "What each shortcut looks at",
-        ["shortcut", "looks at"],
-        [_cells(shortcut.name, shortcut.text) for shortcut in variant.shortcuts],
-        detail=True,
-    )
-    for split, rows in variant.splits.items():
-        if len(rows.levels) > 1:
-            yield Table(
-                f"{split} by {variant.level_name}",
-                ["shortcut", *rows.levels],
-                _score_rows(variant, rows.levels, functools.partial(_level_scores, split)),
-                detail=True,
-            )
-
-
-def _level_scores(split: str, shortcut: ShortcutScore) -> Mapping[str, Score]:
-    return shortcut.levels.get(split, {})
-
-
-def _scored_rows(variant: VariantAudit) -> str:
-    scored = ", ".join(
-        f"{split.scored:,} of {split.rows:,} in {name}" for name, split in variant.splits.items()
-    )
-    if not variant.fitted:
-        return f"Scored on {scored}."
-    return f"Fitted on {variant.fitted:,} rows of train; scored on other rows: {scored}."
-
-
-def _score_rows(
-    variant: VariantAudit,
-    references: Mapping[str, Reference],
-    scores: Callable[[ShortcutScore], Mapping[str, Score]],
-) -> list[list[Cell]]:
-    """Rows for chance and for every shortcut.
+def verdict(variant: VariantAudit, split: str | None = None, metric: str | None = None) -> Text:
+    """What the best shortcut scores on a split, between chance and the reference solver.
 
     Args:
         variant: the audit of the variant.
-        references: what scores are compared with, for each column: a split or a level.
-        scores: gives a shortcut's score for each column.
+        split: one of its splits; default: the last and hardest.
+        metric: one of its metrics; default: the first.
     """
+    split, metric = split or _by_hardness(variant)[0], metric or variant.metrics[0]
+    reference, figures, near, name = variant.splits[split].reference, {}, False, ""
+    for best in _ranked(variant, metric, split)[:1]:
+        score = best.splits[split]
+        if metric in score.figures:
+            figures["best shortcut"] = score.figures[metric].mean
+            near, name = _sign(score, metric, reference) == SOLVES, f" ({best.name})"
+    for title, known in (("chance", reference.chance), ("solver", reference.solution)):
+        if metric in known:
+            figures[title] = known[metric]
+    title = split if len(variant.metrics) == 1 else f"{split}, {metric}"
+    text = ", ".join(f"{what} {_brief(value)}" for what, value in figures.items())
+    return styled(f"{title}: {text}{name}", "red" if near else "green")
+
+
+def _how_to_read(variant: VariantAudit) -> list[str]:
+    """Three lines."""
+    scored = ", ".join(
+        f"{split.scored:,} of {split.rows:,} in {name}" for name, split in variant.splits.items()
+    )
+    fitted = f"fitted on {variant.fitted:,} rows of train and " if variant.fitted else ""
+    rows = "other rows" if variant.fitted else "rows"
+    return [
+        "A shortcut answers without solving the task. A model that scores no more than the best "
+        "shortcut may have learned nothing else.",
+        f"{BETTER} is surely better than chance; {SOLVES} comes near solving: surely at least "
+        f"{NEAR:.0%} of the way from chance to the reference solver. Intervals are of 95%.",
+        f"Shortcuts are {fitted}scored on {rows}: {scored}.",
+    ]
+
+
+def _ranked(variant: VariantAudit, metric: str, split: str) -> list[ShortcutScore]:
+    """The shortcuts that apply to a split, the best first."""
+    reference = variant.splits[split].reference
+    chance, solution = reference.chance.get(metric), reference.solution.get(metric)
+
+    def way_from_chance(shortcut: ShortcutScore) -> float:
+        figures = shortcut.splits[split].figures
+        if metric not in figures:
+            return -math.inf
+        mean = figures[metric].mean
+        if chance is None or solution is None or chance == solution:
+            return mean
+        return (mean - chance) / (solution - chance)
+
+    applied = [shortcut for shortcut in variant.shortcuts if split in shortcut.splits]
+    return sorted(applied, key=way_from_chance, reverse=True)
+
+
+def _scores(variant: VariantAudit, metric: str) -> ReportTable:
+    """The score of each shortcut on each split, the best on the hardest split first."""
+    hardest, *others = _by_hardness(variant)
+    shortcuts = _ranked(variant, metric, hardest)
+    shortcuts += [one for one in variant.shortcuts if one not in shortcuts]
     rows = []
-    for metric in variant.metrics:
-        chances = [reference.chance.get(metric) for reference in references.values()]
-        name = _row_name(variant, "chance", metric)
-        rows.append(_cells(name, *map(_number_or_nothing, chances)))
-    for shortcut in variant.shortcuts:
-        found = scores(shortcut)
-        for metric in variant.metrics:
-            cells = [
-                _score_cell(found.get(column), metric, reference)
-                for column, reference in references.items()
-            ]
-            rows.append([Cell(_row_name(variant, shortcut.name, metric)), *cells])
-    return rows
+    for name in ("chance", "solution"):
+        found = [getattr(variant.splits[split].reference, name) for split in (hardest, *others)]
+        first, *rest = [_or_nothing(one.get(metric)) for one in found]
+        rows.append([{"solution": "reference solver"}.get(name, name), first, "", *rest])
+    for shortcut in shortcuts:
+        score = shortcut.splits.get(hardest)
+        figure = score.figures.get(metric) if score is not None else None
+        interval = (
+            _NOTHING if figure is None else f"{_number(figure.low)} to {_number(figure.high)}"
+        )
+        first, *rest = [
+            _marked(shortcut.splits.get(split), metric, variant.splits[split].reference)
+            for split in (hardest, *others)
+        ]
+        rows.append([shortcut.name, first, interval, *rest])
+    return ReportTable(
+        [f"shortcut ({metric})", hardest, "interval", *others],
+        rows,
+        title=f"{metric} of each shortcut, the best on {hardest} first",
+        notes=[f"Left out: {name}; {reason}." for name, reason in variant.left_out.items()],
+    )
 
 
-def _row_name(variant: VariantAudit, name: str, metric: str) -> str:
-    return f"{name}, {metric}" if len(variant.metrics) > 1 else name
+def _split_section(variant: VariantAudit, split: str) -> Section:
+    """The figures of a split, and its scores by level."""
+    hardest = _by_hardness(variant)[0]
+    charts: list[ScoreChart | BarChart] = [
+        _score_chart(variant, metric, split) for metric in variant.metrics
+    ]
+    if split == hardest:
+        other = next(iter(variant.splits)) if variant.fitted else None
+        charts += [_bar_chart(one, split, other) for one in variant.balance]
+    tables = [_scores_by_level(variant, metric, split) for metric in variant.metrics]
+    return Section(
+        f"{split} in detail",
+        tables=[*tables, *_near_duplicates_by_level(variant, split)],
+        charts=charts,
+        folded=True,
+        is_open=split == hardest,
+    )
 
 
-def _score_cell(score: Score | None, metric: str, reference: Reference) -> Cell:
+def _score_chart(variant: VariantAudit, metric: str, split: str) -> ScoreChart:
+    reference = variant.splits[split].reference
+    return ScoreChart(
+        f"{split}: {metric} of each shortcut",
+        [
+            Mark(
+                shortcut.name,
+                _marked(score, metric, reference),
+                score.figures[metric],
+                score.near,
+                f"{shortcut.name}: {_marked(score, metric, reference, interval=True)}",
+            )
+            for shortcut in _ranked(variant, metric, split)
+            if metric in (score := shortcut.splits[split]).figures
+        ],
+        reference.chance.get(metric),
+        reference.solution.get(metric),
+    )
+
+
+def _bar_chart(distribution: Distribution, split: str, other: str | None) -> BarChart:
+    counted = "all rows" if distribution.every_row else "the rows that shortcuts are scored on"
+    ticks = f"; ticks: {other}" if other is not None else ""
+    title = f"{split}: {distribution.name}, share of each value in {counted}{ticks}"
+    return BarChart(title, distribution, split, other)
+
+
+def _scores_by_level(variant: VariantAudit, metric: str, split: str) -> ReportTable:
+    whole, levels = variant.splits[split].reference, variant.splits[split].levels
+    rows = []
+    for shortcut in _ranked(variant, metric, split):
+        by_level = shortcut.levels[split]
+        row = [shortcut.name, _marked(shortcut.splits[split], metric, whole, interval=True)]
+        row += [
+            _marked(by_level.get(level), metric, reference, interval=True)
+            for level, reference in levels.items()
+        ]
+        rows.append(row if len(levels) > 1 else row[:2])
+    return ReportTable(
+        ["shortcut", "all", *(levels if len(levels) > 1 else ())],
+        rows,
+        title=f"{metric} on {split} with intervals, by {variant.level_name}",
+    )
+
+
+def _marked(score: Score | None, metric: str, reference: Reference, interval: bool = False) -> str:
+    """The score of a shortcut with its sign."""
     if score is None or metric not in score.figures:
-        return Cell(_NOTHING)
-    return Cell(_estimate(score.figures[metric]), _mark(score, metric, reference))
+        return _NOTHING
+    figure = score.figures[metric]
+    text = _number(figure.mean)
+    if interval:
+        text += f" ({_number(figure.low)} to {_number(figure.high)})"
+    return f"{text} {_sign(score, metric, reference)}".rstrip()
 
 
-def _mark(score: Score, metric: str, reference: Reference) -> str:
+def _sign(score: Score, metric: str, reference: Reference) -> str:
     if metric not in reference.chance or metric not in reference.solution:
         return ""
     compared = score.figures[metric], reference.chance[metric], reference.solution[metric]
@@ -127,33 +281,13 @@ def _mark(score: Score, metric: str, reference: Reference) -> str:
     return BETTER if is_better(*compared) else ""
 
 
-def _interval_chart(variant: VariantAudit, metric: str) -> IntervalChart:
-    return IntervalChart(
-        f"{metric} of each shortcut on each split; the tick is chance",
-        [(shortcut.name, _marks(variant, shortcut, metric)) for shortcut in variant.shortcuts],
-    )
-
-
-def _marks(variant: VariantAudit, shortcut: ShortcutScore, metric: str) -> list[Mark]:
-    marks = []
-    for place, (split, rows) in enumerate(variant.splits.items()):
-        score = shortcut.splits.get(split)
-        if score is not None and metric in score.figures:
-            found, chance = score.figures[metric], rows.reference.chance.get(metric)
-            text = f"{shortcut.name}, {split}: {metric} {_estimate(found)}"
-            if chance is not None:
-                text += f", chance {_number(chance)}"
-            marks.append(Mark(place, found, chance, score.near, text))
-    return marks
-
-
 # Leaks.
 
 
-def _leaks(variant: VariantAudit) -> Iterator[Table]:
+def _leaks(variant: VariantAudit) -> ReportTable:
     kinds = list(next(iter(variant.leaks.values())).kin)
     images = any(leaks.images for leaks in variant.leaks.values())
-    head = ["leaks", "rows", "repeated", "in other splits", "wrong ids", "repeated ids"]
+    head = ["split", "rows", "repeated", "in other splits", "wrong ids", "repeated ids"]
     head += ["source images", "in other splits"] if images else []
     head += [f"near ({number})" for number in range(1, len(kinds) + 1)]
     rows = []
@@ -162,78 +296,75 @@ def _leaks(variant: VariantAudit) -> Iterator[Table]:
         counts += [leaks.wrong_ids, leaks.repeated_ids]
         counts += [leaks.images, sum(leaks.shared_images.values())] if images else []
         shares = [f"{leaks.kin[kind].share:.1%}" for kind in kinds]
-        rows.append(_cells(split, *(f"{count:,}" for count in counts), *shares))
+        rows.append([split, *(f"{count:,}" for count in counts), *shares])
     notes = [
         f"near ({number}): share of rows with a near duplicate among other rows of train: {kind}."
         for number, kind in enumerate(kinds, start=1)
     ]
-    yield Table("All rows, compared with each other", head, rows, range(1, len(head)), notes)
-    for split in variant.leaks:
-        levels = {level for kin in variant.leaks[split].kin.values() for level in kin.levels}
-        if len(levels) > 1:
-            yield _near_duplicates_by_level(variant, split, levels)
+    title = "All rows, compared with each other"
+    return ReportTable(head, rows, range(1, len(head)), title=title, notes=notes)
 
 
-def _near_duplicates_by_level(variant: VariantAudit, split: str, levels: set[str]) -> Table:
-    ordered = [level for level in variant.splits[split].levels if level in levels]
-    rows = [
-        _cells(kind, *(f"{near.levels[level]:.1%}" for level in ordered))
-        for kind, near in variant.leaks[split].kin.items()
-    ]
-    title = f"Near duplicates of {split} in train, by {variant.level_name}"
-    return Table(title, ["kind", *ordered], rows, detail=True)
+def _near_duplicates_by_level(variant: VariantAudit, split: str) -> Iterator[ReportTable]:
+    """At most one table."""
+    kin = variant.leaks[split].kin
+    levels = {level for near in kin.values() for level in near.levels}
+    if len(levels) > 1:
+        ordered = [level for level in variant.splits[split].levels if level in levels]
+        rows = [
+            [kind, *(f"{near.levels[level]:.1%}" for level in ordered)]
+            for kind, near in kin.items()
+        ]
+        title = f"Near duplicates of {split} in train, by {variant.level_name}"
+        yield ReportTable(["kind", *ordered], rows, title=title)
 
 
 # Claims and balance.
 
 
-def _claim(claim: OverstatedDifficulty) -> Table:
+def _claim(claim: OverstatedDifficulty) -> ReportTable:
     values = list(dict.fromkeys(value for split in claim.claims.values() for value in split))
     rows = [
-        _cells(split, _estimate(share), *(_percent(claim.claims[split].get(one)) for one in values))
+        [
+            split,
+            _percent(share),
+            f"{share.high:.1%}",
+            *(_percent(claim.claims[split].get(value)) for value in values),
+        ]
         for split, share in claim.splits.items()
     ]
-    return Table(
-        f"Share of rows, by {claim.name}",
-        [f"needs less than {claim.name}", "all", *values],
+    return ReportTable(
+        [f"needs less than {claim.name}", "all", "at most", *values],
         rows,
-        right=range(2, 2 + len(values)),
+        right=range(1, 3 + len(values)),
+        title=f"Share of rows, by {claim.name}",
         notes=[claim.text],
     )
 
 
-def _balance(variant: VariantAudit) -> Iterator[Table]:
+def _most_frequent(variant: VariantAudit) -> ReportTable:
     splits = list(variant.splits)
     rows = []
     for distribution in variant.balance:
         frequent = (distribution.most_frequent(split) for split in splits)
         cells = (f"{value} ({share:.1%})" for value, share in frequent)
-        rows.append(_cells(distribution.name, f"{len(distribution.values):,}", *cells))
-    yield Table("The most frequent values", ["most frequent", "values", *splits], rows, right=[1])
+        rows.append([distribution.name, f"{len(distribution.values):,}", *cells])
+    head = ["most frequent", "values", *splits]
+    return ReportTable(head, rows, right=[1], title="The most frequent values")
+
+
+def _shares(variant: VariantAudit) -> Iterator[ReportTable]:
+    splits = list(variant.splits)
     for distribution in variant.balance:
-        counted = "all rows" if distribution.every_row else "the rows that shortcuts are scored on"
-        title = f"{distribution.name}: share of each value, in {counted}"
-        yield Table(
-            f"{distribution.name} in numbers",
-            [distribution.name, *splits],
-            [
-                _cells(value, *(f"{distribution.share(split, place):.2%}" for split in splits))
-                for place, value in enumerate(distribution.values)
-            ],
-            charts=[BarChart(title, distribution)],
-            detail=True,
-        )
+        rows = [
+            [value, *(f"{distribution.share(split, place):.2%}" for split in splits)]
+            for place, value in enumerate(distribution.values)
+        ]
+        head = [distribution.name, *splits]
+        yield ReportTable(head, rows, title=f"{distribution.name}: share of each value")
 
 
 # Values as text.
-
-
-def _cells(*texts: str) -> list[Cell]:
-    return [Cell(text) for text in texts]
-
-
-def _estimate(found: Estimate) -> str:
-    return f"{_number(found.mean)} ({_number(found.low)} to {_number(found.high)})"
 
 
 def _number(value: float) -> str:
@@ -241,7 +372,12 @@ def _number(value: float) -> str:
     return f"{value:.3f}" if value == 0 or 1e-3 <= abs(value) < 1e3 else f"{value:.3g}"
 
 
-def _number_or_nothing(value: float | None) -> str:
+def _brief(value: float) -> str:
+    """A number, to two decimal places or two digits."""
+    return f"{value:.2f}" if value == 0 or 0.01 <= abs(value) < 1e3 else f"{value:.2g}"
+
+
+def _or_nothing(value: float | None) -> str:
     return _NOTHING if value is None else _number(value)
 
 

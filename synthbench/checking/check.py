@@ -17,7 +17,7 @@ from synthbench.registry import make_task, task_class
 from synthbench.tasks.base import Block, Split, Task
 from synthbench.text import one_line
 
-#: Rows of each bucket that are looked at, and buckets of each split.
+#: How many rows of a bucket and buckets of a split are checked.
 _ROWS, _BUCKETS = 20, 12
 
 
@@ -35,11 +35,6 @@ class Finding:
     statement: str
     problems: list[str]
 
-    def __str__(self) -> str:
-        if not self.problems:
-            return f"{self.statement}: yes"
-        return "\n".join([f"{self.statement}: no", *(f"  {one}" for one in self.problems)])
-
 
 def check_task(name: str) -> Iterator[Finding]:
     """Check a task of this or another package, as `synthbench check` does.
@@ -49,8 +44,8 @@ def check_task(name: str) -> Iterator[Finding]:
             on small datasets in a temporary directory.
 
     Returns:
-        The answers, one after another as they are found. Checks of datasets are left out where
-        the rows of a block already show why they would fail.
+        The answers, one after another as they are found. Checks of datasets are skipped if an
+        earlier check fails.
 
     Raises:
         UsageError: no task has this name, or its class cannot be registered.
@@ -78,11 +73,11 @@ def _check_variant(task: Task) -> Iterator[Finding]:
         yield Finding(task.variant, "A small dataset can be made and verified", [_NOT_TRIED])
 
 
-_NOT_TRIED = "Not tried: mend what stands above first."
+_NOT_TRIED = "Not tried: fix the problems above first."
 
 
 def _of_the_task(task: Task) -> Iterator[tuple[str, Callable[[], Problems]]]:
-    """The checks that need no rows but those that they draw."""
+    """The checks of the task itself."""
     splits = task.splits
     ends = [(split, bucket) for split in splits for bucket in {split.buckets[0], split.buckets[-1]}]
     yield "Says what it is, with well-formed splits", lambda: draws.check_names(task)
@@ -103,7 +98,7 @@ def _of_the_task(task: Task) -> Iterator[tuple[str, Callable[[], Problems]]]:
 
 
 def _of_rows(task: Task) -> Iterator[tuple[str, Callable[[], Problems]]]:
-    """The checks of rows of every split, from buckets spread over all that it has."""
+    """The checks of some rows of every split, from buckets spread over all of its buckets."""
 
     @functools.cache
     def proposed() -> list[tuple[Split, int, Block, int]]:
@@ -141,7 +136,7 @@ def _of_rows(task: Task) -> Iterator[tuple[str, Callable[[], Problems]]]:
 
 
 def _check_datasets(task: Task) -> Iterator[Finding]:
-    """The checks of small datasets; one that cannot be made is the last."""
+    """The checks of a small dataset; the first one fails if it cannot be made, and is the last."""
     with tempfile.TemporaryDirectory(prefix="synthbench-check-") as place:
         made: list[SmallDataset] = []
 
@@ -167,7 +162,8 @@ def _check_datasets(task: Task) -> Iterator[Finding]:
 def _ask(task: Task, statement: str, check: Callable[[], Problems]) -> Finding:
     """The answer to a check; whatever the task's code raises is a problem, too."""
     try:
-        problems = check()
+        with draws.restored_state():
+            problems = check()
     except MissingSourceError:  # says nothing about the task
         raise
     except Exception as error:
@@ -178,7 +174,7 @@ def _ask(task: Task, statement: str, check: Callable[[], Problems]) -> Finding:
 
 
 def _spread(buckets: tuple[int, ...]) -> list[int]:
-    """At most so many buckets as are looked at, the first and the last among them."""
+    """At most `_BUCKETS` of the buckets, the first and the last among them."""
     count = min(len(buckets), _BUCKETS)
     return [buckets[index * (len(buckets) - 1) // max(1, count - 1)] for index in range(count)]
 

@@ -62,7 +62,9 @@ def check_parts(task: Task, block: Block) -> Problems:
         for part in (slice(0, 1), slice(1, 17), slice(17, None))
         for row in plain_rows(task, block.take(part))
     ]
-    return [] if parts == whole else ["render gives a row otherwise when other rows are beside it."]
+    return (
+        [] if parts == whole else ["render gives a row other values when other rows are beside it."]
+    )
 
 
 def check_buckets(task: Task, block: Block, bucket: int) -> Problems:
@@ -154,12 +156,14 @@ def check_drawing(task: Task, block: Block) -> Problems:
     """`synthbench preview` can show every row, and all rows have the same probe targets."""
     rows = plain_rows(task, block)
     problems = []
-    if not all(preview.draw_row(task, row).strip() for row in rows[:_SCORED]):
+    if not all(str(preview.draw_row(task, row)).strip() for row in rows[:_SCORED]):
         problems.append("draw_row gives an empty text.")
     targets = [task.probe_targets(row) for row in rows]
     whole = all(type(target) is int for one in targets for target in one.values())
     if len({tuple(one) for one in targets}) != 1 or not whole:
-        problems.append("probe_targets gives other names, or values that are not int, by row.")
+        problems.append(
+            "probe_targets must give the same names for every row, and only int values."
+        )
     return problems
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from synthbench.cli.options import WithExamples, show, source_option, task_argument
+from synthbench.text import items, styled
 
 if TYPE_CHECKING:
     from synthbench.checking.check import Finding
@@ -29,14 +30,15 @@ def check(task: str, source_dir: Sequence[str]) -> int:
     with use_source_dir(source_dir):
         for finding in check_task(task):
             if not findings or findings[-1].variant != finding.variant:
-                show(f"{task}, variant {finding.variant}:")
-            show(str(finding))
+                show(styled(f"{task}, variant {finding.variant}:", "bold"))
+            verdict = styled("no", "red") if finding.problems else styled("yes", "green")
+            show(styled(f"{finding.statement}: ") + verdict, items(finding.problems))
             findings.append(finding)
     failed = sum(bool(finding.problems) for finding in findings)
     if failed:
-        show(f"{task} fails {failed} of {len(findings)} checks.")
+        show(styled(f"{task} fails {failed} of {len(findings)} checks.", "red"))
         return 1
-    show(f"{task} passes all {len(findings)} checks.")
+    show(styled(f"{task} passes all {len(findings)} checks.", "green"))
     return 0
 
 

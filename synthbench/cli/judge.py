@@ -12,7 +12,9 @@ from synthbench.cli.options import (
     WithExamples,
     choice_option,
     dataset_argument,
+    json_option,
     show,
+    show_json,
     source_option,
     variant_option,
 )
@@ -23,7 +25,7 @@ from synthbench.cli.options import (
 @click.option("--fast", is_flag=True, help="Do not make the dataset again.")
 @click.option("--workers", type=int, metavar="N", help="At most 256. Default: the usable cores.")
 @source_option
-@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@json_option
 @click.option("--quiet", is_flag=True, help="No bar.")
 def verify(
     dataset: str,
@@ -34,12 +36,10 @@ def verify(
     quiet: bool,
 ) -> int:
     """Check every row of DIR, then make the dataset again and compare."""
-    import json
-
     from synthbench.verification.verify import verify as check
 
     report = check(dataset, fast=fast, workers=workers, source_dir=source_dir, progress=not quiet)
-    show(json.dumps(report.to_dict(), indent=2) if as_json else str(report))
+    show_json(report.to_dict()) if as_json else show(report)
     return 0 if report.ok else 1
 
 
@@ -49,7 +49,7 @@ def verify(
 @click.option("--out", metavar="REPORT_DIR", help="Where audit.html and audit.json go.")
 @source_option
 @click.option("--overwrite", is_flag=True, help="Replace a report that is there.")
-@click.option("--json", "as_json", is_flag=True, help="Print the audit as JSON.")
+@json_option
 @click.option("--quiet", is_flag=True, help="No bar.")
 def audit(
     dataset: str,
@@ -61,8 +61,6 @@ def audit(
     quiet: bool,
 ) -> None:
     """Show what shortcuts score, what leaks, what is uneven in DIR."""
-    import json
-
     from synthbench.auditing.audit import audit as look
     from synthbench.auditing.page import report_directory, write_report
 
@@ -70,7 +68,7 @@ def audit(
     found = look(dataset, variant=variant, source_dir=source_dir, progress=not quiet)
     if report is not None:
         write_report(found, report)
-    show(json.dumps(found.to_dict(), indent=2) if as_json else str(found))
+    show_json(found.to_dict()) if as_json else show(found)
 
 
 @click.command(
@@ -87,7 +85,7 @@ def audit(
 @variant_option
 @source_option
 @choice_option("--read", "value", "text")
-@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@json_option
 def evaluate(dataset: str, predictions: str, as_json: bool, **chosen: Any) -> None:
     """Score PREDICTIONS on the dataset in DIR.
 
@@ -96,11 +94,9 @@ def evaluate(dataset: str, predictions: str, as_json: bool, **chosen: Any) -> No
     standard input. A prediction is the answer and nothing else; with --read
     text the answer is found in running text, such as "The answer is 7".
     """
-    import json
-
     from synthbench.evaluation.evaluate import evaluate as judge
 
     report = judge(dataset, predictions, **chosen)
     if report.warning:
         click.echo(f"Warning: {report.warning}", err=True)
-    show(json.dumps(report.to_dict(), indent=2) if as_json else str(report))
+    show_json(report.to_dict()) if as_json else show(report)

@@ -8,10 +8,12 @@ import click
 
 from synthbench.cli.options import (
     WithExamples,
+    json_option,
     pairs,
     seed_option,
     set_option,
     show,
+    show_json,
     source_option,
     task_argument,
     variant_option,
@@ -19,20 +21,29 @@ from synthbench.cli.options import (
 
 
 @click.command("list", cls=WithExamples, epilog="synthbench list")
-def list_() -> None:
+@json_option
+def list_(as_json: bool) -> None:
     """Show all tasks with their variants, splits and default sizes."""
     from synthbench import preview
+    from synthbench.registry import list_tasks
 
-    show(preview.describe_tasks())
+    if as_json:
+        show_json([preview.task_facts(name) for name in list_tasks()])
+    else:
+        show(preview.describe_tasks())
 
 
 @click.command(cls=WithExamples, epilog="synthbench info listops")
 @task_argument
-def info(task: str) -> None:
+@json_option
+def info(task: str, as_json: bool) -> None:
     """Show what TASK is, its parameters, columns and paper."""
     from synthbench import preview
 
-    show(preview.describe(task))
+    if as_json:
+        show_json(preview.task_facts(task))
+    else:
+        show(preview.describe(task))
 
 
 @click.command(

@@ -15,9 +15,8 @@ import click
 from synthbench.cli import author, completion, judge, look, make, share, train
 from synthbench.cli.options import WithExamples
 from synthbench.engine.signals import interruptible
-from synthbench.engine.unexpected import where_raised
 from synthbench.errors import SynthbenchError, UsageError, unknown_name
-from synthbench.text import printable
+from synthbench.text import printable, takes_colors
 from synthbench.version import __version__
 
 
@@ -84,6 +83,8 @@ def _run(command: click.Command, arguments: Sequence[str] | None) -> int:
     except MemoryError:
         return _failed("Out of memory; what is finished is kept. Fewer --workers need less.", 1)
     except Exception as error:
+        from synthbench.engine.unexpected import where_raised
+
         text = f"Unexpected {type(error).__name__}: {error}".splitlines()[0]
         where = where_raised(error)
         whose = "This is a mistake of ours" if where is None else f"It was raised in {where}"
@@ -94,8 +95,11 @@ def _failed(text: str, status: int) -> int:
     if os.environ.get("SYNTHBENCH_DEBUG") == "1":
         traceback.print_exc()
     text = printable(text, keep="\n")  # it may quote an argument or the name of a file
+    if status != 130:
+        label = click.style("Error:", "red", bold=True) if takes_colors(sys.stderr) else "Error:"
+        text = f"{label} {text}"
     with contextlib.suppress(OSError):  # nobody can read it, but the status still tells
-        click.echo(f"Error: {text}" if status != 130 else text, err=True)
+        click.echo(text, err=True)
     return status
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import time
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,9 +23,12 @@ from synthbench.cli.options import (
     source_option,
     task_argument,
 )
-from synthbench.generation.generate import Outcome
-from synthbench.generation.request import Request
-from synthbench.text import printable, text_table
+from synthbench.text import Table, printable, stack, styled
+
+if TYPE_CHECKING:
+    from rich.console import Group
+
+    from synthbench.generation.generate import Outcome
 
 
 @click.command(
@@ -66,6 +70,7 @@ def generate(
 ) -> None:
     """Make the dataset of TASK, or of all tasks, as Parquet files."""
     from synthbench.generation import generate as generation
+    from synthbench.generation.request import Request
 
     request = Request(
         task,
@@ -82,17 +87,15 @@ def generate(
             started = time.perf_counter()
 
 
-def summary(outcome: Outcome, seconds: float) -> str:
+def summary(outcome: Outcome, seconds: float) -> Group:
     """What was made, as a table, and the line of Python that loads it."""
     manifest, place = outcome.manifest, printable(str(outcome.path))
     if not outcome.seconds:
         done = f"{place} is already there, made by the same command; nothing was changed."
-        return f"{done}\n{_loading_line(outcome)}"
+        return stack(done, _loading_line(outcome))
     rows = []
     for variant, splits in manifest.variants.items():
         for name, split in splits.items():
-            each = list(split.buckets.items())
-            shown = each if len(each) <= 12 else [*each[:3], ("..", 0), each[-1]]
             rows.append(
                 (
                     variant,
@@ -101,14 +104,26 @@ def summary(outcome: Outcome, seconds: float) -> str:
                     f"{split.candidates:,}",
                     f"{split.rows / max(1, split.candidates):.1%}",
                     f"{outcome.seconds[variant][name]:.2f}",
-                    "  ".join(f"{key}: {count:,}" if count else key for key, count in shown),
+                    _rows_by_bucket(split.buckets),
                 )
             )
     bucket = manifest.make_task(next(iter(manifest.variants))).bucket_name
     head = ("variant", "split", "rows", "candidates", "accepted", "seconds", f"rows by {bucket}")
-    table = text_table(head, rows, right=(2, 3, 4, 5))
     total = sum(split.rows for splits in manifest.variants.values() for split in splits.values())
-    return f"{table}\n{total:,} rows in {seconds:.1f} s: {place}\n{_loading_line(outcome)}"
+    return stack(
+        Table(head, rows, right=(2, 3, 4, 5)),
+        styled(f"{total:,} rows in {seconds:.1f} s: {place}", "green", whole=True),
+        _loading_line(outcome),
+    )
+
+
+def _rows_by_bucket(buckets: Mapping[str, int]) -> str:
+    """The rows of each bucket; neighbours with the same number of rows are named together."""
+    parts = []
+    for count, same in itertools.groupby(buckets.items(), key=lambda item: item[1]):
+        (first, _), *_, (last, _) = [*same] * 2
+        parts.append(f"{first}: {count:,}" if first == last else f"{first}..{last}: {count:,} each")
+    return ", ".join(parts if len(parts) <= 12 else [*parts[:3], "..", parts[-1]])
 
 
 def _loading_line(outcome: Outcome) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -12,7 +13,7 @@ import click
 
 from synthbench.cli import completion
 from synthbench.errors import UsageError
-from synthbench.text import printable
+from synthbench.text import render, takes_colors
 
 
 class WithExamples(click.Command):
@@ -25,15 +26,20 @@ class WithExamples(click.Command):
                 formatter.write_text(f"\b\n{inspect.cleandoc(self.epilog)}")
 
 
-def show(text: str) -> None:
-    """Print a result, with control characters escaped.
+def show(*parts: Any) -> None:
+    """Print results: texts, and tables or whatever else `rich` can print, one below the other.
 
-    A reader that has gone, as `head` does, is told no more.
+    Control characters are escaped. A reader that has gone, as `head` does, is told no more.
     """
     try:
-        click.echo(printable(text, keep="\t\n"))
+        click.echo(render(*parts, colors=takes_colors(sys.stdout)))
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def show_json(values: Any) -> None:
+    """Print a result as JSON."""
+    show(json.dumps(values, indent=2))
 
 
 def pairs(given: Sequence[str], option: str, form: str = "KEY=VALUE") -> dict[str, str]:
@@ -102,4 +108,5 @@ source_option = click.option(
     help="Where source images lie; NAME: mnist, fashion, cifar or folder:PATH. May be repeated.",
     shell_complete=completion.directories,
 )
+json_option = click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 seed_option = click.option("--seed", type=int, default=0, show_default=True)

@@ -14,7 +14,7 @@ from synthbench.cli.options import (
     source_option,
     variants_option,
 )
-from synthbench.text import printable
+from synthbench.text import Table, printable
 
 
 @click.command(
@@ -32,7 +32,7 @@ from synthbench.text import printable
     help="jsonl, chat, tsv, lm-eval, torch, croissant",
     shell_complete=completion.one_of("jsonl", "chat", "tsv", "lm-eval", "torch", "croissant"),
 )
-@click.option("--out", required=True, metavar="PATH", help="What to write; not there yet.")
+@click.option("--out", required=True, metavar="PATH", help="Where to write; nothing there yet.")
 @variants_option
 @click.option("--split", "splits", multiple=True, metavar="S", help="May be repeated.")
 @source_option
@@ -50,7 +50,6 @@ def export(
 ) -> None:
     """Write the dataset in DIR in the form of another tool."""
     from synthbench.sharing import export as exporting
-    from synthbench.text import text_table
 
     sizes = exporting.export(
         dataset,
@@ -64,8 +63,8 @@ def export(
     )
     if not quiet:
         rows = [(file, f"{size:,}") for file, size in sizes.items()]
-        done = printable(f"{dataset} as {to}: {out}")
-        show(f"{text_table(('file', 'bytes'), rows, right=(1,))}\n{done}")
+        done = printable(f"{dataset} as {to}: {out}")  # one line, whatever their names
+        show(Table(("file", "bytes"), rows, right=(1,)), done)
 
 
 @click.command(
@@ -77,9 +76,11 @@ def export(
 )
 @dataset_argument
 @click.argument("repo_id", metavar="REPO_ID")
-@click.option("--private", is_flag=True, help="If the repository has to be made.")
+@click.option("--private", is_flag=True, help="Make a new repository private.")
 @click.option("--revision", metavar="BRANCH", help="Default: the main branch.")
-@click.option("--dry-run", is_flag=True, help="Show what would go up, without network or token.")
+@click.option(
+    "--dry-run", is_flag=True, help="Show what would be uploaded; needs no network and no token."
+)
 @source_option
 @click.option("--quiet", is_flag=True, help="No bar and no summary.")
 def push(
@@ -107,4 +108,4 @@ def push(
         progress=not quiet,
     )
     if not quiet:
-        show(str(pushed))
+        show(pushed)

@@ -22,6 +22,7 @@ from synthbench.cli.options import (
     variants_option,
 )
 from synthbench.errors import UsageError
+from synthbench.text import Table
 
 profile_option = choice_option("--profile", "cpu", "paper")
 device_option = click.option("--device", default="auto", show_default=True, metavar="cpu|cuda")
@@ -141,12 +142,12 @@ def validate(
     task: str, models: Sequence[str], variants: Sequence[str], quiet: bool, **chosen: Any
 ) -> None:
     """Train baselines and solutions of TASK; set the paper's beside."""
-    from synthbench.training.comparison import markdown
+    from synthbench.training.comparison import comparison_table
     from synthbench.training.validate import validate as run
 
     comparison = run(task, models=models, variants=variants, progress=not quiet, **chosen)
     if not quiet:
-        show(markdown(comparison))
+        show(comparison_table(comparison))
 
 
 @click.command(
@@ -165,7 +166,6 @@ def validate(
 @source_option
 def figures(run: str, **chosen: Any) -> None:
     """Draw curves, attention, gates and probes of a finished RUN."""
-    from synthbench.text import text_table
     from synthbench.training import need_torch
 
     need_torch("figures")
@@ -173,4 +173,4 @@ def figures(run: str, **chosen: Any) -> None:
 
     drawn = draw_figures(run, **chosen)
     lines = [(one.name, str(one.file) if one.file else f"none: {one.reason}") for one in drawn]
-    show(text_table(("figure", "file"), lines))
+    show(Table(("figure", "file"), lines))

@@ -6,14 +6,18 @@ import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from synthbench.features import label_names
 from synthbench.tasks.base import Breakdown, Task
-from synthbench.text import text_table
+from synthbench.text import Table, items, render, stack, styled
+
+if TYPE_CHECKING:
+    from rich.console import Group
+    from rich.text import Text
 
 #: The standard normal deviate of a two-sided 95% interval.
 _Z = 1.959963984540054
@@ -160,8 +164,12 @@ class Report:
         return pd.DataFrame(table)
 
     def __repr__(self) -> str:
-        notes = "\n".join(self._notes())
-        return "\n\n".join([f"{self.task}, {self.variant}", self._table(), notes])
+        return render(self)
+
+    def __rich__(self) -> Group:
+        """The report in colours, as `rich.print` and the command line show it."""
+        title = styled(f"{self.task}, {self.variant}", "bold")
+        return stack(title, "", self._table(), "", items(self._notes()))
 
     def _repr_html_(self) -> str:
         """The report as notebooks show it."""
@@ -207,14 +215,15 @@ class Report:
                 cells.append(" to ".join(map(_number, score.intervals.get(name, (math.nan,)))))
         return cells
 
-    def _table(self) -> str:
+    def _table(self) -> Table:
         """The splits and each breakdown under a head of its own, all columns aligned."""
         head = self._head()
-        lines: list[list[str]] = []
+        lines: list[list[str | Text]] = []
         for title, scores in self._groups().items():
-            lines += [[""] * (1 + len(head)), [title, *head]]
+            if lines:
+                lines += [[""], [styled(name, "bold") for name in (title, *head)]]
             lines += [[str(value), *self._cells(score)] for value, score in scores.items()]
-        return text_table(lines[1], lines[2:], right=range(1, 1 + len(head)))
+        return Table(["split", *head], lines, right=range(1, 1 + len(head)))
 
     def _notes(self) -> list[str]:
         """What to compare with, and what was wrong with the predictions."""

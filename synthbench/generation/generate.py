@@ -8,8 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
 from synthbench.dataset.card import write_card
 from synthbench.dataset.dataset import MANIFEST, DatasetDirectory, Manifest, SplitRecord
 from synthbench.dataset.staging import (
@@ -28,7 +26,7 @@ from synthbench.generation.checkpoint import SplitCheckpoint
 from synthbench.generation.request import DatasetPlan, Request, plan_dataset
 from synthbench.generation.shards import ShardPlan
 from synthbench.generation.split_writer import open_split_writer
-from synthbench.progress import progress_bar
+from synthbench.progress import Bar, progress_bar
 from synthbench.registry import list_tasks
 from synthbench.sampling.splits import SplitSampler
 from synthbench.tasks.base import Split, Task
@@ -138,9 +136,7 @@ def run(request: Request) -> Outcome:
                 request.engine, request.workers, request.scheduler, plan.most_blocks
             ) as engine,
             open_staging(target, command, request.overwrite) as staging,
-            progress_bar(
-                request.progress, total=plan.rows, desc=request.task, unit=" rows", unit_scale=True
-            ) as bar,
+            progress_bar(request.progress, f"generate {request.task}", "rows", plan.rows) as bar,
         ):
             records: dict[str, dict[str, SplitRecord]] = {}
             seconds: dict[str, dict[str, float]] = {}
@@ -149,7 +145,7 @@ def run(request: Request) -> Outcome:
                 records[task.variant], seconds[task.variant] = {}, {}
                 for split in task.splits:
                     started = time.perf_counter()
-                    bar.set_postfix_str(f"{task.variant}/{split.name}")
+                    bar.update(0, now=f"{task.variant} {split.name}")
                     record = _make_split(plan, task, split, engine, staging, bar)
                     records[task.variant][split.name] = record
                     seconds[task.variant][split.name] = time.perf_counter() - started
@@ -166,7 +162,7 @@ def _make_split(
     split: Split,
     engine: Engine,
     staging: Staging,
-    bar: tqdm[Any],
+    bar: Bar,
 ) -> SplitRecord:
     """Sample and write one split, resuming from its checkpoint."""
     checkpoint = SplitCheckpoint(staging, task, split)

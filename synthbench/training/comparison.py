@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from synthbench.registry import task_class
+from synthbench.text import Table, items, stack, styled
 from synthbench.training.recipes.base import Measure, Published, Study
+
+if TYPE_CHECKING:
+    from rich.console import Group
 
 #: A result of `train`, or a part of one, as JSON values.
 Json = Mapping[str, Any]
@@ -135,6 +139,22 @@ def _published(figure: Published | None) -> dict[str, Any] | None:
 
 def markdown(comparison: Json) -> str:
     """The comparison as Markdown: one line for each model and variant."""
+    head, lines, right = _cells(comparison)
+    lines = [[f"`{model}`", *cells] for model, *cells in lines]
+    title = f"# {comparison['task']}: {comparison['title']}"
+    notes = [f"- {note}" for note in _notes(comparison)]
+    return "\n".join([title, "", markdown_table(head, lines, right), "", *notes, ""])
+
+
+def comparison_table(comparison: Json) -> Group:
+    """The comparison as a terminal shows it."""
+    head, lines, right = _cells(comparison)
+    title = styled(f"{comparison['task']}: {comparison['title']}", "bold")
+    return stack(title, "", Table(head, lines, right), "", items(_notes(comparison)))
+
+
+def _cells(comparison: Json) -> tuple[list[str], list[list[str]], range]:
+    """Head and cells, one line for each model and variant, and the columns with numbers."""
     several = len({line["variant"] for line in comparison["models"]}) > 1
     head = ["model", *(["variant"] if several else [])]
     for measure in comparison["measures"]:
@@ -142,7 +162,7 @@ def markdown(comparison: Json) -> str:
     head += ["parameters", "steps", "seconds"]
     lines = []
     for model in comparison["models"]:
-        cells = [f"`{model['model']}`", *([model["variant"]] if several else [])]
+        cells = [model["model"], *([model["variant"]] if several else [])]
         for measure in comparison["measures"]:
             figure = model["measures"][measure["name"]]
             cells.append(cell(measure["metric"], figure, len(figure["values"])))
@@ -152,16 +172,7 @@ def markdown(comparison: Json) -> str:
         seconds = _seconds(statistics.fmean(run["seconds"] for run in model["runs"]))
         took = seconds if steps else "-"
         lines.append([*cells, f"{model['model_parameters']:,}", f"{steps:,}", took])
-    return "\n".join(
-        [
-            f"# {comparison['task']}: {comparison['title']}",
-            "",
-            markdown_table(head, lines, right=range(1 + several, len(head))),
-            "",
-            *_notes(comparison),
-            "",
-        ]
-    )
+    return head, lines, range(1 + several, len(head))
 
 
 def _seconds(seconds: float) -> str:
@@ -183,7 +194,7 @@ def _notes(comparison: Json) -> list[str]:
     if changed:
         sizes = ", ".join(f"{name} {_plain(value)}" for name, value in changed.items())
         notes.append(f"Other than the paper's: {sizes}.")
-    return [f"- {note}" for note in notes]
+    return notes
 
 
 def _plain(value: Any) -> str:

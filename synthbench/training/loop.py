@@ -14,10 +14,9 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from tqdm import tqdm
 
 from synthbench.errors import SynthbenchError
-from synthbench.progress import progress_bar
+from synthbench.progress import Bar, progress_bar
 from synthbench.training.batches import Batch, Batches
 from synthbench.training.directory import RunDirectory
 from synthbench.training.encoding import Rows
@@ -96,7 +95,8 @@ class Loop:
         """Take all steps that are left; returns the chosen parameters."""
         self._restore()
         started = time.perf_counter() - self.seconds
-        with self._bar() as bar:
+        title, steps = f"train {self.recipe.name}", self.recipe.steps
+        with progress_bar(self.setting.progress, title, "steps", steps, self.step) as bar:
             while self.step < self.recipe.steps:
                 self._take_step(self.batches.batch(self.step).to(self.setting.device))
                 self.step += 1
@@ -199,16 +199,6 @@ class Loop:
             if name.endswith(_PROJECTIONS) and parameter.grad is not None
         }
 
-    def _bar(self) -> tqdm[Any]:
-        return progress_bar(
-            self.setting.progress,
-            total=self.recipe.steps,
-            initial=self.step,
-            desc=self.recipe.name,
-            unit=" steps",
-            leave=None,
-        )
-
     # Going on after an interruption.
 
     def _save(self) -> None:
@@ -286,9 +276,9 @@ class _Seen:
         self._count = 0
         return loss, metric
 
-    def show(self, bar: tqdm[Any], metric: str) -> None:
-        if bar.disable or time.monotonic() - self._shown < _SHOWN_EVERY:
+    def show(self, bar: Bar, metric: str) -> None:
+        if not bar.is_shown or time.monotonic() - self._shown < _SHOWN_EVERY:
             return
         self._shown = time.monotonic()
         loss, value = self._last.tolist()
-        bar.set_postfix_str(f"loss {loss:.4f}, {metric} {value:.3f}", refresh=False)
+        bar.update(0, now=f"loss {loss:.4f}, {metric} {value:.3f}")

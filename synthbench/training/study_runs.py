@@ -59,7 +59,7 @@ def finish_runs(
 ) -> list[dict[str, Any]]:
     """The results of all runs, in order."""
     with (
-        progress_bar(progress, total=len(runs), unit=" runs") as bar,
+        progress_bar(progress, "validate", "runs", len(runs)) as bar,
         open_engine(workers=workers, calls=len(runs)) as engine,
     ):
         asked = [engine.submit(run.finish, directory, overwrite) for directory, run in runs]

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from synthbench.engine.engine import check_workers
 from synthbench.errors import UsageError, check_whole_number
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
-from synthbench.text import text_table
+from synthbench.text import Table, stack, styled
 from synthbench.training import need_torch
 from synthbench.training.data import DataRequest
 from synthbench.training.recipes import find_study
+
+if TYPE_CHECKING:
+    from rich.console import Group
 
 #: PyTorch takes no larger one.
 _LARGEST_SEED = 2**64 - 1
@@ -129,7 +132,7 @@ def _check_seed(seed: int) -> None:
         raise UsageError(f"Seed {seed}: allowed are whole numbers from 0 to {_LARGEST_SEED}.")
 
 
-def summary(result: Mapping[str, Any]) -> str:
+def summary(result: Mapping[str, Any]) -> Group:
     """A result for people: what was run, and each split's metrics."""
     metrics = [name for name in next(iter(result["splits"].values())) if name in result["metrics"]]
     head = ["split", "rows", *metrics]
@@ -142,7 +145,7 @@ def summary(result: Mapping[str, Any]) -> str:
         f"{result['task']}, {result['variant']}: {result['recipe']['name']}, "
         f"{result['steps']:,} steps" + (f" at {speed:.3g} a second" if speed else "")
     )
-    return f"{title}\n\n{text_table(head, lines, right=range(1, len(head)))}"
+    return stack(styled(title, "bold"), "", Table(head, lines, right=range(1, len(head))))
 
 
 def shown(value: float | None) -> str:

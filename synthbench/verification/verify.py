@@ -12,18 +12,16 @@ import dataclasses
 from collections.abc import Iterable, Iterator
 from os import PathLike
 from pathlib import Path
-from typing import Any
-
-from tqdm import tqdm
+from typing import TYPE_CHECKING, Any
 
 from synthbench.dataset.dataset import DatasetDirectory, columns_of
 from synthbench.engine.engine import Asked, Engine, check_workers
 from synthbench.engine.open import open_engine
-from synthbench.progress import progress_bar
+from synthbench.progress import Bar, progress_bar
 from synthbench.tasks.base import Task
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.tasks.images.task import ImageTask
-from synthbench.text import printable
+from synthbench.text import printable, render, stack, styled
 from synthbench.verification.again import compare_with_files
 from synthbench.verification.card import check_card
 from synthbench.verification.files import (
@@ -42,6 +40,9 @@ from synthbench.verification.rows import (
     hash_split,
 )
 from synthbench.version import ROWS_SINCE, __version__, release
+
+if TYPE_CHECKING:
+    from rich.console import Group
 
 #: What only making a dataset again proves.
 _BY_MAKING_AGAIN = "seed, parameters, balance and order of rows"
@@ -83,21 +84,30 @@ class VerificationReport:
         return {**values, "path": str(self.path), "ok": self.ok, "made_again": self.made_again}
 
     def __str__(self) -> str:
-        place = printable(str(self.path))
+        return render(self)
+
+    def __rich__(self) -> Group:
+        """The report in colours, as `rich.print` and the command line show it."""
+        place, color = printable(str(self.path)), "green"
+        verdict = f"{self.task} at {place} is what its manifest says."
         if self.failures:
-            lines = [
-                f"{self.task} at {place} is not what its manifest says "
-                "(rows are counted from 0 in their file):",
-                *(f"- {failure}" for failure in self.failures),
-            ]
-        elif self.made_again:
-            lines = [f"{self.task} at {place} is what its manifest says."]
-        else:
-            lines = [f"Nothing wrong was found in {self.task} at {place}, but not all is proved."]
+            verdict, color = (
+                (
+                    f"{self.task} at {place} is not what its manifest says "
+                    "(rows are counted from 0 in their file):"
+                ),
+                "red",
+            )
+        elif not self.made_again:
+            verdict = f"Nothing wrong was found in {self.task} at {place}, but not all is proved."
+            color = "yellow"
         counts = [f"{name} {count:,}" for name, count in self.checked.items() if count]
-        lines.append(f"Checked: {', '.join(counts) or 'nothing'}.")
-        lines += [f"Not proved: {reason}" for reason in self.not_proved]
-        return "\n".join(lines)
+        return stack(
+            styled(verdict, color, whole=True),
+            *(f"- {failure}" for failure in self.failures),
+            f"Checked: {', '.join(counts) or 'nothing'}.",
+            *(f"Not proved: {reason}" for reason in self.not_proved),
+        )
 
 
 def verify(
@@ -159,15 +169,10 @@ def verify(
         reason = other or _why_not_again(tasks.values(), fast, bool(source_dir))
         if reason is not None:
             not_proved.append(f"{'ids, ' * bool(other)}{_BY_MAKING_AGAIN}: {reason}.")
+        total = rows if reason else 2 * rows
         with (
             open_engine(workers=workers, calls=calls) as engine,
-            progress_bar(
-                progress,
-                total=rows if reason else 2 * rows,
-                desc=f"verify {manifest.task}",
-                unit=" rows",
-                unit_scale=True,
-            ) as bar,
+            progress_bar(progress, f"verify {manifest.task}", "rows", total) as bar,
         ):
             checking = _Checking(opened.path, engine, findings, bar, check_ids=other is None)
             for name, task in tasks.items():
@@ -230,7 +235,7 @@ class _Checking:
     directory: Path
     engine: Engine
     findings: Findings
-    bar: tqdm[Any]
+    bar: Bar
     check_ids: bool
     values: int = 0
     made_again: int = 0
@@ -264,7 +269,7 @@ class _Checking:
     def _check_row_groups(self, task: Task, files: SplitFiles) -> None:
         """Have all row groups of a split checked, a few ahead of the one that is waited for."""
         pending: collections.deque[tuple[RowGroup, Asked[RowGroupReport]]] = collections.deque()
-        self.bar.set_postfix_str(files.name)
+        self.bar.update(0, now=files.name)
         waiting = collections.deque(files.row_groups)
         while waiting or pending:
             while waiting and len(pending) <= self.engine.ahead:
@@ -311,7 +316,7 @@ class _Checking:
             if files.split.name not in chunks:
                 yield files.name
                 continue
-            self.bar.set_postfix_str(f"{files.name} again")
+            self.bar.update(0, now=f"{files.name} again")
             made = chunks[files.split.name]
             for rows in compare_with_files(
                 task, files, self.directory, made, self.engine, self.findings

@@ -95,8 +95,8 @@ def test_the_printed_report_is_an_aligned_table(made: Made) -> None:
     assert lines[0] == "listops, default"
     assert lines[2].split() == ["split", "rows", "accuracy", "95%", "interval"]
     assert lines[3].split() == ["test", "40", "0.7500", "0.5981", "to", "0.8581"]
-    assert lines[-1] == "No prediction is missing, unknown, repeated or unreadable."
-    table = [line for line in lines[2:-2] if line]
+    assert lines[-1] == "- No prediction is missing, unknown, repeated or unreadable."
+    table = [line for line in lines[2:] if line and not line.startswith("- ")]
     assert len({len(line) for line in table}) == 1
     heads = [line.split()[0] for line in table if "rows" in line]
     assert heads == ["split", "dependency_depth", "depth", "length"]
@@ -108,7 +108,10 @@ def test_several_splits_have_a_line_for_all(made: Made) -> None:
     assert "\nall " not in str(evaluate(made.path, made.right("test")))
 
 
-def test_the_printed_report_names_problems_and_few_ids(made: Made) -> None:
+def test_the_printed_report_names_problems_and_few_ids(
+    made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")  # nothing wraps
     predictions: dict[str, Any] = dict.fromkeys(made.right("test"), math.nan)
     predictions = dict(list(predictions.items())[:-1])
     predictions["\ud800 unprintable"] = 1

@@ -385,7 +385,7 @@ def test_a_larger_modulus_allows_larger_answers():
 
 
 def test_a_row_is_drawn_as_a_tree_with_what_is_not_needed_marked():
-    assert draw_row(Arithmetic(), {"text": "((0*(1+2))+4)"}) == (
+    assert str(draw_row(Arithmetic(), {"text": "((0*(1+2))+4)"})) == (
         "((0*(1+2))+4)\n"
         "+ = 4\n"
         "├─ * = 0\n"
@@ -399,4 +399,4 @@ def test_a_row_is_drawn_as_a_tree_with_what_is_not_needed_marked():
 
 def test_digits_that_are_not_their_own_value_are_drawn_with_it():
     drawn = draw_row(Arithmetic(parameters={"modulus": 7}), {"text": "(7*8)"})
-    assert drawn == "(7*8)\n* = 0\n├─ 7 = 0\n└─ (8 = 1)"
+    assert str(drawn) == "(7*8)\n* = 0\n├─ 7 = 0\n└─ (8 = 1)"

@@ -209,7 +209,7 @@ def test_an_answer_that_is_no_point_set_cannot_be_read_and_measures_0(prediction
 
 def test_a_drawn_row_shows_both_clusters_where_they_lie():
     task, row = first_row("unbalanced")
-    legend, *picture = draw_row(task, row).splitlines()
+    legend, *picture = str(draw_row(task, row)).splitlines()
     assert legend == "o 500 points, x 50 points"
     assert len(picture) == 20 and max(map(len, picture)) <= 60
     # The first cluster is above and to the right of the second.

@@ -49,7 +49,7 @@ def test_a_task_of_another_package_is_audited_and_drawn_by_the_modules_beside_it
     from strange_sums.task import Sums  # type: ignore[import-not-found]
 
     assert [one.name for one in audit_spec_of(Sums()).shortcuts] == ["sums"]
-    assert draw_row(Sums(), {"text": "1 + 2", "label": 3}) == "1 + 2!"
+    assert str(draw_row(Sums(), {"text": "1 + 2", "label": 3})) == "1 + 2!"
 
 
 def test_without_these_modules_a_task_is_drawn_by_columns_and_audited_like_any(
@@ -59,7 +59,7 @@ def test_without_these_modules_a_task_is_drawn_by_columns_and_audited_like_any(
 
     assert audit_spec_of(Sums()).shortcuts == ()
     drawn = draw_row(Sums(), {"text": "1 + 2", "label": 3, "digits": 1})
-    assert drawn == "text    1 + 2\nlabel   3\ndigits  1"
+    assert str(drawn) == "text    1 + 2\nlabel   3\ndigits  1"
     assert draw_row(Addition(), {"text": "1 + 2", "label": 3, "digits": 1}) == drawn
 
 

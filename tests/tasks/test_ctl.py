@@ -388,7 +388,7 @@ def test_text_of_zeros_and_ones_is_never_read_as_a_decimal_index():
 def test_a_row_is_drawn_as_its_lookups_with_the_entry_taken_in_brackets():
     task = CompositionalTableLookup()
     text = "101 d a"
-    head, symbols, first, second = draw_row(task, {"text": text}).splitlines()
+    head, symbols, first, second = str(draw_row(task, {"text": text})).splitlines()
     between, answer = task.recompute_columns({"text": text})["steps"]
     assert head == f"101 d a  ->  {answer}"
     assert symbols.split() == list(task.symbols)
@@ -402,7 +402,7 @@ def test_a_row_is_drawn_as_its_lookups_with_the_entry_taken_in_brackets():
 def test_large_tables_are_not_drawn():
     task = CompositionalTableLookup("backward", {"symbols": 17, "functions": 27})
     steps = task.recompute_columns({"text": "aa b 10000"})["steps"]
-    assert draw_row(task, {"text": "aa b 10000"}).splitlines() == [
+    assert str(draw_row(task, {"text": "aa b 10000"})).splitlines() == [
         f"aa b 10000  ->  {steps[1]}",
         f"b(10000) = {steps[0]}",
         f"aa({steps[0]}) = {steps[1]}",

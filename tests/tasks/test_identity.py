@@ -216,7 +216,7 @@ def test_an_answer_that_cannot_be_read_is_infinitely_wrong(prediction):
 
 def test_a_drawn_row_shows_the_vector_above_its_label():
     drawn = draw_row(Identity(), {"x": [0.5, -0.25], "label": [0.5, -0.25]})
-    assert drawn.splitlines() == [
+    assert str(drawn).splitlines() == [
         "x      +0.5000000  -0.2500000",
         "label  +0.5000000  -0.2500000",
     ]

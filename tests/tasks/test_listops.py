@@ -420,7 +420,7 @@ def test_an_answer_is_a_digit(prediction, answer):
 
 
 def test_a_row_is_drawn_as_a_tree_with_what_is_not_needed_marked():
-    assert draw_row(ListOps(), {"text": "[MED 4 [SM 0 1 ] 5 [MAX 8 9 ] ]"}) == (
+    assert str(draw_row(ListOps(), {"text": "[MED 4 [SM 0 1 ] 5 [MAX 8 9 ] ]"})) == (
         "[MED 4 [SM 0 1 ] 5 [MAX 8 9 ] ]\n"
         "MED = 4\n"
         "├─ 4\n"
@@ -436,5 +436,5 @@ def test_a_row_is_drawn_as_a_tree_with_what_is_not_needed_marked():
 
 def test_which_of_equal_arguments_is_drawn_as_needed_follows_ties():
     text = "[MIN [MAX 1 2 ] 2 ]"
-    assert "(MAX = 2) not needed" in draw_row(ListOps(), {"text": text})
-    assert draw_row(FIRST, {"text": text}).endswith("├─ MAX = 2\n│  ├─ (1)\n│  └─ 2\n└─ (2)")
+    assert "(MAX = 2) not needed" in str(draw_row(ListOps(), {"text": text}))
+    assert str(draw_row(FIRST, {"text": text})).endswith("├─ MAX = 2\n│  ├─ (1)\n│  └─ 2\n└─ (2)")

@@ -234,4 +234,4 @@ def test_facts_are_the_indicators_the_outcome_and_the_targets():
     ],
 )
 def test_a_row_is_drawn_with_its_parities(text, drawn):
-    assert draw_row(Parity(), {"text": text}) == drawn
+    assert str(draw_row(Parity(), {"text": text})) == drawn

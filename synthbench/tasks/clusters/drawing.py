@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from rich.text import Text
+
 from synthbench.tasks.clusters.task import Clusters
 
 
-def draw_row(task: Clusters, row: Mapping[str, Any]) -> str:
+def draw_row(task: Clusters, row: Mapping[str, Any]) -> Text:
     """The plane with the points of both clusters as `o` and `x`, where they meet as `*`."""
     columns, lines = 60, 20
     across, up = zip(*row["points"], strict=True)
@@ -20,4 +22,7 @@ def draw_row(task: Clusters, row: Mapping[str, Any]) -> str:
         mark = "ox"[cluster]
         picture[line][column] = mark if picture[line][column] in (" ", mark) else "*"
     legend = ", ".join(f"{mark} {row['cluster'].count(i)} points" for i, mark in enumerate("ox"))
-    return "\n".join([legend, *("".join(line).rstrip() for line in picture)])
+    drawn = Text("\n".join("".join(line).rstrip() for line in picture))
+    drawn.highlight_regex("o+", "cyan")
+    drawn.highlight_regex("x+", "yellow")
+    return Text(f"{legend}\n") + drawn

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from rich.text import Text
+
 from synthbench.tasks.ctl.task import CompositionalTableLookup
 
 #: Tables of more symbols than this are not drawn in full.
 MOST_SYMBOLS = 16
 
 
-def draw_row(task: CompositionalTableLookup, row: Mapping[str, Any]) -> str:
+def draw_row(task: CompositionalTableLookup, row: Mapping[str, Any]) -> Text:
     """A row's look-ups, one a line, each with its table: the entry it takes in brackets."""
     solver = task.solver
     symbol, functions = solver.read(row["text"])
@@ -24,7 +26,9 @@ def draw_row(task: CompositionalTableLookup, row: Mapping[str, Any]) -> str:
         table = solver.tables[function]
         cells = [_cell(table[start], taken=start == argument) for start in shown]
         lines.append("".join([call.ljust(margin), *cells]))
-    return "\n".join(line.rstrip() for line in lines if line.strip())
+    drawn = Text("\n".join(line.rstrip() for line in lines if line.strip()))
+    drawn.highlight_regex(r"\[\d+\]", "green")
+    return drawn
 
 
 def _cell(symbol: str, taken: bool = False) -> str:
