@@ -8,7 +8,7 @@ from html import escape
 
 from pictures import line, svg, text
 
-_LEFT, _RIGHT, _TOP, _BOTTOM = 46, 588, 12, 232
+_LEFT, _RIGHT, _TOP, _BOTTOM = 46, 472, 12, 212
 
 
 def line_chart(
@@ -23,12 +23,13 @@ def line_chart(
     Args:
         series: for each model its points, from left to right.
         x_label: what the horizontal axis counts.
-        ticks: places on the horizontal axis that are labelled; default: five even ones.
+        ticks: the places that were measured, which are labelled and marked; default: a few even
+            ones are labelled.
         trained_to: the last place that training has, up to which the chart is shaded.
     """
     points = [x for line in series.values() for x, _ in line]
     low, high = min(points), max(points)
-    ticks = ticks or _even_ticks(low, high)
+    marked, ticks = bool(ticks), ticks or _even_ticks(low, high)
 
     def across(x: float) -> float:
         return _LEFT + 12 + (_RIGHT - _LEFT - 24) * (x - low) / ((high - low) or 1)
@@ -43,17 +44,16 @@ def line_chart(
             f'<rect x="{_LEFT}" y="{_TOP}" width="{end - _LEFT:.1f}" height="{_BOTTOM - _TOP}" '
             'class="band"/>'
         )
-        parts.append(text((_LEFT + end) / 2, _BOTTOM - 12, "seen in training", "faint"))
     for share in (0, 0.25, 0.5, 0.75, 1):
         parts.append(line(_LEFT, up(share), _RIGHT, up(share), "grid"))
         parts.append(text(_LEFT - 20, up(share), f"{share:g}"))
     for tick in ticks:
         parts.append(text(across(tick), _BOTTOM + 16, f"{tick:,.12g}"))
-    parts.append(text((_LEFT + _RIGHT) / 2, _BOTTOM + 36, x_label))
+    parts.append(text((_LEFT + _RIGHT) / 2, _BOTTOM + 36, f"accuracy by {x_label}"))
     for number, places in enumerate(series.values(), start=1):
         path = " ".join(f"{across(x):.1f},{up(y):.1f}" for x, y in places)
         parts.append(f'<polyline points="{path}" class="curve-{number}"/>')
-        if len(places) <= 12:
+        if marked:
             parts += [
                 f'<circle cx="{across(x):.1f}" cy="{up(y):.1f}" r="4" class="dot-{number}"/>'
                 for x, y in places
@@ -62,7 +62,9 @@ def line_chart(
         f'<span><i class="key-{number}"></i>{escape(name)}</span>'
         for number, name in enumerate(series, start=1)
     )
-    chart = svg(600, _BOTTOM + 46, parts, f"Accuracy by {x_label}")
+    if trained_to is not None:
+        legend += '<span><i class="seen"></i>seen in training</span>'
+    chart = svg(480, _BOTTOM + 46, parts, f"Accuracy by {x_label}")
     return f'<div class="chart">{chart}<p class="legend">{legend}</p></div>'
 
 

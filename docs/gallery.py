@@ -14,7 +14,7 @@ from pictures import picture, stand_ins
 from synthbench.dataset.card import parameter_help, prose
 from synthbench.features import label_names
 from synthbench.preview import sample_rows, type_name
-from synthbench.registry import make_task, task_names
+from synthbench.registry import list_tasks, make_task
 from synthbench.tasks.base import Split, Task
 from synthbench.training.comparison import markdown, markdown_table
 from synthbench.training.results import read_comparisons
@@ -29,7 +29,7 @@ def pages() -> Iterator[tuple[str, str]]:
     comparisons = read_comparisons(_ROOT / "examples/results")
     with stand_ins():
         yield "gallery/index.md", index()
-        for name in task_names():
+        for name in list_tasks():
             results = [one for one in comparisons if one["task"] == name]
             yield f"gallery/{name}.md", task_page(name, results)
 
@@ -37,7 +37,7 @@ def pages() -> Iterator[tuple[str, str]]:
 def index() -> str:
     """All tasks as cards with a picture."""
     cards = []
-    for name in task_names():
+    for name in list_tasks():
         task = make_task(name)
         drawn = picture(task, shown_rows(task)[0][1])
         cards.append(

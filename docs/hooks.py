@@ -18,7 +18,7 @@ from mkdocs.structure.files import File, Files
 
 from synthbench.cli.main import commands
 from synthbench.dataset.card import prose
-from synthbench.registry import make_task, task_names
+from synthbench.registry import list_tasks, make_task
 from synthbench.training.results import read_comparisons, results_section
 
 ROOT = Path(__file__).parents[1]
@@ -45,7 +45,6 @@ MODULES = [
     "synthbench.tasks.tokens",
     "synthbench.tasks.trees",
     "synthbench.torch_stream",
-    "synthbench.train",
     "synthbench.training.layers.attention",
     "synthbench.training.layers.halting",
     "synthbench.training.layers.normalisation",
@@ -57,7 +56,7 @@ MODULES = [
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """List the tasks' pages under "Gallery"."""
     (entry,) = (one for one in config.nav or [] if "Gallery" in one)
-    entry["Gallery"] = ["gallery/index.md", *(f"gallery/{name}.md" for name in task_names())]
+    entry["Gallery"] = ["gallery/index.md", *(f"gallery/{name}.md" for name in list_tasks())]
     return config
 
 
@@ -105,7 +104,7 @@ def citation() -> str:
 def papers() -> str:
     """The citations of the tasks' cards, each with the tasks that it belongs to."""
     tasks: dict[str, list[str]] = {}
-    for name in task_names():
+    for name in list_tasks():
         for entry in re.findall(r"^```bibtex\n.*?^```$", prose(make_task(name)), re.M | re.S):
             tasks.setdefault(entry, []).append(f"`{name}`")
     return "\n\n".join(f"For {', '.join(names)}:\n\n{entry}" for entry, names in tasks.items())

@@ -27,6 +27,8 @@ from synthbench.tasks.trees.task import ExpressionTask
 from synthbench.training.models.clusters import NORMALISATIONS, Clusters
 from tests.tasks.tiny_sources import write_sources
 
+#: Symbols of a chain that stand on one line.
+_CHAIN = 6
 _ESCAPE_CODES = re.compile(r"\x1b\[[\d;]*m")
 
 
@@ -155,12 +157,14 @@ def chain(task: Any, row: Mapping[str, Any]) -> str:
     steps = [symbol, *row["steps"]]
     parts = []
     for number, name in enumerate(steps):
-        x = 36 + 112 * number
+        x, y = 36 + 112 * (number % _CHAIN), 40 + 70 * (number // _CHAIN)
         last = number == len(steps) - 1
-        parts += [box(x, 40, 52, 32, "answer" if last else "box"), text(x, 40, name, "strong")]
+        parts += [box(x, y, 52, 32, "answer" if last else "box"), text(x, y, name, "strong")]
         if not last:
-            parts += [arrow(x + 30, x + 80, 40), text(x + 55, 26, functions[number])]
-    return svg(112 * len(steps) - 36, 66, parts, f"{row['text']} is {steps[-1]}")
+            parts += [arrow(x + 30, x + 80, y), text(x + 55, y - 14, functions[number])]
+    lines, width = 1 + (len(steps) - 1) // _CHAIN, min(len(steps), _CHAIN)
+    title = f"{row['text']} is {steps[-1]}"
+    return svg(112 * width + 12, 70 * lines - 4, parts, title)
 
 
 def parity(task: Task, row: Mapping[str, Any]) -> str:

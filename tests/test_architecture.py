@@ -1,4 +1,4 @@
-"""The rooms that the README shows are those of the code; each imports only rooms below it."""
+"""The documentation shows the rooms of the code; each imports only rooms below it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/pages/how-it-works/rooms.md").read_text(encoding="utf-8")
 PACKAGE = ROOT / "synthbench"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
@@ -19,8 +19,8 @@ FACES = {"__init__", "__main__", "answers", "torch_stream"}
 
 
 def floors() -> dict[str, int]:
-    """Rooms by their floor in the README's drawing, counted from the top."""
-    (shown,) = re.findall(r"rooms below it:\n\n```\n(.*?)```", README, re.DOTALL)
+    """Rooms by their floor in the drawing, counted from the top."""
+    (shown,) = re.findall(r"rooms below it:\n\n```text\n(.*?)```", PAGE, re.DOTALL)
     lines = [line.partition("  ")[0] for line in shown.splitlines()]
     return {name: floor for floor, line in enumerate(lines) for name in line.split(" · ")}
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import synthbench
 from synthbench.cli.main import _run, commands
 from tests.support import ROOT
 from tests.tasks.tiny_sources import write_sources
@@ -19,6 +20,11 @@ SHOWN = {
     for page in sorted(PAGES.rglob("*.md"))
     if (blocks := BLOCKS.findall(page.read_text(encoding="utf-8")))
 }
+
+
+def test_the_citation_names_this_version() -> None:
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {synthbench.__version__}\n" in citation
 
 
 def test_the_guides_have_something_to_run() -> None:

@@ -24,6 +24,8 @@ EXTRAS = {
     "synthbench.streaming.torch": "torch",
     "synthbench.training": "torch",
 }
+#: Packages of the extra dev, of these.
+DEV = ("inspect_ai", "verifiers")
 MODULES = ["synthbench"] + [
     module.name for module in pkgutil.walk_packages(synthbench.__path__, "synthbench.")
 ]
@@ -35,7 +37,13 @@ def snippets(name: str) -> list[doctest.DocTest]:
     return [one for one in found if one.examples]
 
 
-@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.dev if EXTRAS.get(name) in DEV else ())
+        for name in MODULES
+    ],
+)
 def test_every_snippet_of_a_module_does_what_it_shows(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,10 +1,12 @@
 import importlib.util
 import re
 import runpy
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+import synthbench
 from synthbench import registry
 
 pytestmark = pytest.mark.slow
@@ -13,8 +15,8 @@ EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
 NEEDED = ("torch", "datasets", "transformers", "matplotlib")
 
 
-def test_there_are_five_to_eight_short_examples_that_say_what_they_print() -> None:
-    assert 5 <= len(EXAMPLES) <= 8
+def test_examples_are_few_and_short_and_say_what_they_print() -> None:
+    assert len(EXAMPLES) <= 9
     for path in EXAMPLES:
         text = path.read_text(encoding="utf-8")
         assert len(text.splitlines()) <= 120
@@ -39,3 +41,26 @@ def test_example_runs_as_it_stands_and_prints_a_result(
     monkeypatch.setattr("sys.argv", [str(path)])
     runpy.run_path(str(path), run_name="__main__")
     assert capsys.readouterr().out.strip()
+
+
+MIRRORED = str.maketrans("()", ")(")
+
+
+@pytest.mark.parametrize(
+    ("task", "copied"),
+    [
+        ("listops", lambda text: re.sub(r"(\d) (\d)", r"\2 \1", text)),
+        ("arithmetic", lambda text: text[::-1].translate(MIRRORED)),
+        ("ctl", lambda text: " ".join([*text.split()[:0:-1], "000"])),
+        ("parity", lambda text: re.sub(r"(\d+) (\d+)", r"\2 \1", text, count=1)),
+    ],
+)
+def test_decontamination_finds_evaluation_rows_and_their_copies_and_no_training_rows(
+    task: str, copied: Callable[[str], str]
+) -> None:
+    found = runpy.run_path(str(EXAMPLES[0].with_name("decontaminate.py")))["held_out_rows"]
+    for text in synthbench.load_dataset(task, "test", preset="small")["text"][:20]:
+        assert list(found(f"3. What is {text}? 4")) == [(task, text)]
+        assert list(found(f"({copied(text)} 4,")) == [(task, copied(text))]
+    for text in next(synthbench.stream(task, batch_size=50))["text"]:
+        assert not list(found(f"3. What is {text}? 4"))

@@ -30,6 +30,7 @@ def made(place: Path, task: str, parameters: dict[str, Any], rows: dict[str, int
     return place
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("task", "column"), [("listops", "dependency_depth"), ("arithmetic", "depth")]
 )

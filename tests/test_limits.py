@@ -106,6 +106,7 @@ class Wide(Numbers):
         return {**super().render(block), "payload": lists.cast(pa.list_(pa.int16()))}
 
 
+@pytest.mark.slow
 def test_memory_grows_by_a_few_bytes_a_row_not_by_the_rows_themselves(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -315,16 +315,16 @@ def test_the_global_random_state_neither_matters_nor_moves() -> None:
 # Fingerprints.
 
 
-def test_a_million_rows_have_a_million_hash_rows() -> None:
-    numbers = np.arange(1, 1_000_001)
+def test_200_000_rows_have_as_many_hashes() -> None:
+    numbers = np.arange(1, 200_001)
     short = numbers.astype(">u4").view(np.uint8).reshape(-1, 4)
-    long = np.hstack([short, np.full((1_000_000, 13), 7, np.uint8)])
+    long = np.hstack([short, np.full((200_000, 13), 7, np.uint8)])
     found = hash_rows(short)
-    assert len(np.unique(found)) == 1_000_000
+    assert len(np.unique(found)) == 200_000
     assert len(np.intersect1d(found, hash_rows(long))) == 0
-    # Every bit is set in half of them.
+    # Every bit is set in half of them, but for five standard deviations.
     ones = [int(((found >> np.uint64(bit)) & np.uint64(1)).sum()) for bit in range(64)]
-    assert all(abs(count - 500_000) < 2_500 for count in ones)
+    assert all(abs(count - 100_000) < 1_120 for count in ones)
 
 
 @settings(max_examples=200)

@@ -109,7 +109,7 @@ def _fit_place(tokens: Tokenizer, train: Columns, from_end: bool) -> Predictor:
 
 def _fit_rarest(tokens: Tokenizer, train: Columns) -> Predictor:
     codes = _Codes(tokens, train)
-    counts = np.bincount(codes.of(train)[0], minlength=len(codes.vocabulary.tokens) + 1)
+    counts = np.bincount(codes.of(train)[0], minlength=codes.vocabulary.size)
 
     def rarest(columns: Columns) -> NDArray[np.int64]:
         """The number of each row's rarest token in train; of equally rare tokens the smallest."""
@@ -138,7 +138,7 @@ class _Bags:
         """The row and the code of every token and pair."""
         values, lengths = self._codes.of(columns)
         row = np.repeat(np.arange(len(lengths)), lengths)
-        size = len(self._codes.vocabulary.tokens) + 1
+        size = self._codes.vocabulary.size
         inside = row[1:] == row[:-1]
         pairs = (1 + values[:-1]) * size + values[1:]
         return (

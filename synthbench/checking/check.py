@@ -17,7 +17,7 @@ from synthbench.registry import make_task, task_class
 from synthbench.tasks.base import Block, Split, Task
 from synthbench.text import one_line
 
-#: Rows of each bucket that are looked at, and buckets of each split.
+#: How many rows of a bucket and buckets of a split are checked.
 _ROWS, _BUCKETS = 20, 12
 
 
@@ -44,8 +44,8 @@ def check_task(name: str) -> Iterator[Finding]:
             on small datasets in a temporary directory.
 
     Returns:
-        The answers, one after another as they are found. Checks of datasets are left out where
-        the rows of a block already show why they would fail.
+        The answers, one after another as they are found. Checks of datasets are skipped if an
+        earlier check fails.
 
     Raises:
         UsageError: no task has this name, or its class cannot be registered.
@@ -73,11 +73,11 @@ def _check_variant(task: Task) -> Iterator[Finding]:
         yield Finding(task.variant, "A small dataset can be made and verified", [_NOT_TRIED])
 
 
-_NOT_TRIED = "Not tried: mend what stands above first."
+_NOT_TRIED = "Not tried: fix the problems above first."
 
 
 def _of_the_task(task: Task) -> Iterator[tuple[str, Callable[[], Problems]]]:
-    """The checks that need no rows but those that they draw."""
+    """The checks of the task itself."""
     splits = task.splits
     ends = [(split, bucket) for split in splits for bucket in {split.buckets[0], split.buckets[-1]}]
     yield "Says what it is, with well-formed splits", lambda: draws.check_names(task)
@@ -98,7 +98,7 @@ def _of_the_task(task: Task) -> Iterator[tuple[str, Callable[[], Problems]]]:
 
 
 def _of_rows(task: Task) -> Iterator[tuple[str, Callable[[], Problems]]]:
-    """The checks of rows of every split, from buckets spread over all that it has."""
+    """The checks of some rows of every split, from buckets spread over all of its buckets."""
 
     @functools.cache
     def proposed() -> list[tuple[Split, int, Block, int]]:
@@ -136,7 +136,7 @@ def _of_rows(task: Task) -> Iterator[tuple[str, Callable[[], Problems]]]:
 
 
 def _check_datasets(task: Task) -> Iterator[Finding]:
-    """The checks of small datasets; one that cannot be made is the last."""
+    """The checks of a small dataset; the first one fails if it cannot be made, and is the last."""
     with tempfile.TemporaryDirectory(prefix="synthbench-check-") as place:
         made: list[SmallDataset] = []
 
@@ -173,7 +173,7 @@ def _ask(task: Task, statement: str, check: Callable[[], Problems]) -> Finding:
 
 
 def _spread(buckets: tuple[int, ...]) -> list[int]:
-    """At most so many buckets as are looked at, the first and the last among them."""
+    """At most `_BUCKETS` of the buckets, the first and the last among them."""
     count = min(len(buckets), _BUCKETS)
     return [buckets[index * (len(buckets) - 1) // max(1, count - 1)] for index in range(count)]
 

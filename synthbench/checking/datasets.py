@@ -22,7 +22,7 @@ from synthbench.sampling.plan import Plan, make_plan
 from synthbench.tasks.base import Split, Task
 from synthbench.verification.verify import verify
 
-#: Rows of a split: at least so many, and so many a bucket.
+#: The fewest rows of a split, and of each of its buckets.
 _ROWS, _BUCKET_ROWS = 200, 8
 _HASH_SEED = "12345"
 _SECONDS = 600
@@ -59,8 +59,8 @@ class SmallDataset:
 
 
 def _rows(task: Task, split: Split) -> int:
-    # A split of a single bucket has several blocks only from about so many rows on, and two
-    # workers are started only for several blocks.
+    # Two workers are started only for several blocks; a split of one bucket has several from about
+    # this many rows on.
     least = task.block_rows // 8 if len(split.buckets) == 1 else _ROWS
     return min(split.rows, max(least, _ROWS, _BUCKET_ROWS * len(split.buckets)))
 

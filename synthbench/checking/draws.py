@@ -51,8 +51,8 @@ def _check_split(task: Task, split: Split) -> Problems:
         problems.append(f"Split {split.name!r}: allowed are letters, digits and _, but not 'all'.")
     if split.evaluation != (split.name != "train"):
         problems.append(
-            f"Split {split.name} has evaluation={split.evaluation}: train alone has False, so that "
-            "rows of evaluation splits are drawn first and kept out of it."
+            f"Split {split.name} has evaluation={split.evaluation}: only train has False; all "
+            "other splits get rows that are held out."
         )
     if split.rows < 1 or not split.buckets or len(set(split.buckets)) < len(split.buckets):
         problems.append(f"Split {split.name} needs at least one row and different buckets.")
@@ -68,7 +68,7 @@ def check_pickling(task: Task) -> Problems:
     except Exception as error:
         return [f"It cannot be sent to a worker process: {type(error).__name__}: {error}."]
     if again != task or again.stream != task.stream:
-        return ["Once pickled it is another task: all that rows depend on must be parameters."]
+        return ["It pickles into another task: everything that rows depend on must be a parameter."]
     return []
 
 
@@ -195,7 +195,7 @@ def propose_rows(task: Task, split: Split, bucket: int, rows: int) -> tuple[Bloc
 
 
 def starved(task: Task, split: Split, bucket: int, tried: int) -> Problems:
-    """The problem of a bucket of which no candidate was a row, unless its rows can be listed."""
+    """The problem of a bucket that got no rows, unless they can be enumerated."""
     capacity = task.capacity(split, bucket)
     if capacity is not None and capacity <= LISTABLE_ROWS:
         return []

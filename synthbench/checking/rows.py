@@ -62,7 +62,9 @@ def check_parts(task: Task, block: Block) -> Problems:
         for part in (slice(0, 1), slice(1, 17), slice(17, None))
         for row in plain_rows(task, block.take(part))
     ]
-    return [] if parts == whole else ["render gives a row otherwise when other rows are beside it."]
+    return (
+        [] if parts == whole else ["render gives a row other values when other rows are beside it."]
+    )
 
 
 def check_buckets(task: Task, block: Block, bucket: int) -> Problems:
@@ -159,7 +161,9 @@ def check_drawing(task: Task, block: Block) -> Problems:
     targets = [task.probe_targets(row) for row in rows]
     whole = all(type(target) is int for one in targets for target in one.values())
     if len({tuple(one) for one in targets}) != 1 or not whole:
-        problems.append("probe_targets gives other names, or values that are not int, by row.")
+        problems.append(
+            "probe_targets must give the same names for every row, and only int values."
+        )
     return problems
 
 

@@ -32,7 +32,7 @@ from synthbench.text import Table, printable
     help="jsonl, chat, tsv, lm-eval, torch, croissant",
     shell_complete=completion.one_of("jsonl", "chat", "tsv", "lm-eval", "torch", "croissant"),
 )
-@click.option("--out", required=True, metavar="PATH", help="What to write; not there yet.")
+@click.option("--out", required=True, metavar="PATH", help="Where to write; nothing there yet.")
 @variants_option
 @click.option("--split", "splits", multiple=True, metavar="S", help="May be repeated.")
 @source_option
@@ -76,9 +76,11 @@ def export(
 )
 @dataset_argument
 @click.argument("repo_id", metavar="REPO_ID")
-@click.option("--private", is_flag=True, help="If the repository has to be made.")
+@click.option("--private", is_flag=True, help="Make a new repository private.")
 @click.option("--revision", metavar="BRANCH", help="Default: the main branch.")
-@click.option("--dry-run", is_flag=True, help="Show what would go up, without network or token.")
+@click.option(
+    "--dry-run", is_flag=True, help="Show what would be uploaded; needs no network and no token."
+)
 @source_option
 @click.option("--quiet", is_flag=True, help="No bar and no summary.")
 def push(

@@ -56,8 +56,9 @@ def held_out(
     for name in names:
         one = choose_task(chosen.name, name, chosen.parameters, 0) if len(names) > 1 else chosen
         try:
-            block = one.parse(_inputs(one, text_or_row))
-            return bool(is_held_out(fingerprints(one, block))[0])
+            inputs = _inputs(one, text_or_row)
+            one.solve(inputs[one.inputs[0]][0].as_py())  # refuses what only looks like a row
+            return bool(is_held_out(fingerprints(one, one.parse(inputs)))[0])
         except (ValueError, TypeError, LookupError, pa.ArrowException) as error:
             reason = error
     raise UsageError(f"{short(text_or_row)} is no row of {chosen.name}: {reason}") from reason

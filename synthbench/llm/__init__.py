@@ -12,7 +12,6 @@ verifiers (`verifiers`); the extra `llm` has all three.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -35,49 +34,28 @@ __all__ = [
 
 
 def inspect_task(
-    task: str | PathLike[str],
-    split: str = "test",
-    *,
-    limit: int | None = None,
-    variant: str | None = None,
-    seed: int = 0,
-    rows: Mapping[str, int] | None = None,
-    preset: str = "paper",
-    **parameters: Any,
+    task: str | PathLike[str], split: str = "test", *, limit: int | None = None, **options: Any
 ) -> inspect_ai.Task:
-    """A task of Inspect: each row is a sample, whose answer is right or wrong.
+    """A task for Inspect: every row is one of its samples, answered right or wrong.
 
     On the command line: `inspect eval synthbench/listops --model MODEL -T limit=100`.
 
     Args:
-        task: name of the task, or a dataset directory, as in `prompts`.
+        task: name of a task, or a dataset directory.
         split: whose rows.
         limit: how many rows, from the first on; default: all.
-        variant: one of the task's variants.
-        seed: as in `load_dataset`, as is all that follows.
-        rows: rows of splits that differ from the preset.
-        preset: "paper" or "small".
-        parameters: parameters of the task that differ from the defaults.
+        options: `variant`, `seed`, `rows`, `preset` and parameters of the task, as in `prompts`.
 
     Returns:
-        The task, with a sample's `id`, its prompt, the right answer as target, and the row's
-        columns as metadata.
+        The task. Its samples have the row's `id`, the prompt, the right answer as target, and the
+        row's columns as metadata.
 
     Raises:
         UsageError: a name that does not exist, or a task without a single right answer.
         SynthbenchError: Inspect is not installed.
     """
     module = _framework("inspect_tasks", "inspect_ai", "inspect")
-    made: inspect_ai.Task = module.inspect_task(
-        task,
-        split,
-        limit=limit,
-        variant=variant,
-        seed=seed,
-        rows=rows,
-        preset=preset,
-        **parameters,
-    )
+    made: inspect_ai.Task = module.inspect_task(task, split, limit=limit, **options)
     return made
 
 
@@ -89,7 +67,7 @@ def verifiers_taskset(
     seed: int = 0,
     **parameters: Any,
 ) -> vf.Taskset[Any, Any]:
-    """An endless taskset of verifiers, over the fresh rows of `stream`.
+    """An endless taskset for verifiers, over the fresh rows of `stream`.
 
     Args:
         task: name of the task.
@@ -113,36 +91,25 @@ def verifiers_taskset(
     return made
 
 
-def load_environment(
-    task: str = "listops",
-    *,
-    split: str = "train",
-    variant: str | None = None,
-    seed: int = 0,
-    **parameters: Any,
-) -> vf.Env[Any]:
-    """An environment of verifiers in which a model answers a row in one turn.
+def load_environment(task: str = "listops", **options: Any) -> vf.Env[Any]:
+    """An environment for verifiers in which a model answers a row in one turn.
 
     On the command line: `vf-eval synthbench-taskset --env.taskset.dataset listops -m MODEL -n 20`.
 
     Args:
         task: name of the task.
-        split: as in `stream`, as is all that follows.
-        variant: one of the task's variants.
-        seed: whole number from 0.
-        parameters: parameters of the task that differ from the defaults.
+        options: `split`, `variant`, `seed` and parameters of the task, as in `verifiers_taskset`.
 
     Returns:
-        The environment, over the same rows as `verifiers_taskset`.
+        The environment, over the rows of `verifiers_taskset`.
 
     Raises:
         UsageError: a name that does not exist, or a task without a single right answer.
         SynthbenchError: verifiers is not installed.
     """
+    taskset = verifiers_taskset(task, **options)
     module = _framework("taskset", "verifiers", "verifiers")
-    made: vf.Env[Any] = module.load_environment(
-        dataset=task, split=split, variant=variant, seed=seed, parameters=parameters
-    )
+    made: vf.Env[Any] = module.OneTurnEnv(module.OneTurnConfig(taskset=taskset.config))
     return made
 
 

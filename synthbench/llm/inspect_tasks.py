@@ -24,18 +24,10 @@ from synthbench.tasks.base import Task
 
 
 def inspect_task(
-    task: str | PathLike[str],
-    split: str = "test",
-    *,
-    limit: int | None = None,
-    variant: str | None = None,
-    seed: int = 0,
-    rows: Mapping[str, int] | None = None,
-    preset: str = "paper",
-    **parameters: Any,
+    task: str | PathLike[str], split: str = "test", *, limit: int | None = None, **options: Any
 ) -> inspect_ai.Task:
     """See `synthbench.llm.inspect_task`."""
-    made, dataset = open_task(task, split, limit, variant, seed, rows, preset, parameters)
+    made, dataset = open_task(task, split, limit, **options)
     chosen = itertools.islice(dataset.rows(made.variant, split), limit)
     to_answer = answer_writer(made)
     samples = [
@@ -84,23 +76,8 @@ def _register(name: str) -> None:
     """Let Inspect find a task by its name."""
 
     @inspect_ai.task(name=name)
-    def made(
-        split: str = "test",
-        limit: int | None = None,
-        variant: str | None = None,
-        seed: int = 0,
-        preset: str = "paper",
-        **parameters: Any,
-    ) -> inspect_ai.Task:
-        return inspect_task(
-            name,
-            split,
-            limit=limit,
-            variant=variant,
-            seed=seed,
-            preset=preset,
-            **parameters,
-        )
+    def made(split: str = "test", limit: int | None = None, **options: Any) -> inspect_ai.Task:
+        return inspect_task(name, split, limit=limit, **options)
 
 
 for _name in list_tasks():

@@ -1,4 +1,4 @@
-"""What a language model is asked: a row as chat messages."""
+"""Prompts for language models: rows as chat messages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from synthbench.dataset.dataset import DatasetDirectory
-from synthbench.errors import UsageError, check_whole_number
+from synthbench.errors import UsageError, check_whole_number, unknown_name
 from synthbench.evaluation.final_answer import LABEL, answer_writer
 from synthbench.features import is_image
 from synthbench.generation.cache import cached_dataset, open_with_datasets
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import datasets
 
 TEXT = "text"
-#: `find_answer` takes what stands there for the answer, whatever comes before.
+#: `find_answer` takes such a line as the answer, whatever comes before it.
 ANSWER_FORMAT = "Write your answer on the last line, in the form 'Answer: ...'."
 
 
@@ -67,7 +67,8 @@ def prompts(
         >>> rows[0]["answer"]
         '10'
     """
-    made, dataset = open_task(task, split, limit, variant, seed, rows, preset, parameters)
+    options = {"variant": variant, "seed": seed, "rows": rows, "preset": preset}
+    made, dataset = open_task(task, split, limit, **options, **parameters)
     opened: Any = open_with_datasets(dataset, made.variant, split)
     if limit is not None:
         opened = opened.select(range(min(limit, len(opened))))
@@ -83,50 +84,60 @@ def open_task(
     task: str | PathLike[str],
     split: str,
     limit: int | None,
-    variant: str | None,
-    seed: int,
-    rows: Mapping[str, int] | None,
-    preset: str,
-    parameters: Mapping[str, Any],
+    *,
+    preset: str = "paper",
+    rows: Mapping[str, int] | None = None,
+    **options: Any,
 ) -> tuple[Task, DatasetDirectory]:
-    """A task whose rows can be asked, with its dataset; arguments as in `prompts`."""
+    """A task whose rows can be prompts, with its dataset; arguments as in `prompts`."""
     if limit is not None:
         check_whole_number("Limit", limit, least=1)
-    made, dataset = choose_task(task, variant, seed, parameters, rows)
+    made, dataset = choose_task(task, **options)
     if dataset is None:
         made.split(split)
         return made, cached_dataset(made, preset, rows)
+    _refuse_beside_a_directory(task, {"rows": rows, "preset": preset != "paper" and preset})
     dataset.split(made.variant, split)
     return made, dataset
 
 
 def choose_task(
-    task: str | PathLike[str],
-    variant: str | None,
-    seed: int,
-    parameters: Mapping[str, Any],
-    rows: Mapping[str, int] | None = None,
+    task: str | PathLike[str], *, variant: str | None = None, seed: int = 0, **parameters: Any
 ) -> tuple[Task, DatasetDirectory | None]:
-    """A task whose rows can be asked, by its name or the directory of a dataset, which it returns.
+    """A task whose rows can be prompts, by its name or the directory of a dataset.
+
+    Returns:
+        The task, and the dataset where `task` is a directory.
 
     Raises:
-        UsageError: neither a task nor a dataset, an unknown variant, seed, rows or parameters
-            beside a directory, or a task without a single right answer.
+        UsageError: neither a task nor a dataset, an unknown variant, a seed or parameters beside a
+            directory, or a task without a single right answer.
     """
     dataset = None
     if task in list_tasks():
         made = make_task(str(task), variant, parameters, seed)
     else:
-        for name, given in {"seed": seed, "rows": rows, **parameters}.items():
-            if given:
-                raise UsageError(
-                    f"{name}={given!r}: {str(task)!r} is not a task ({', '.join(list_tasks())}), "
-                    "and a dataset directory says it itself; leave it out."
-                )
+        if not Path(task).exists():
+            raise unknown_name("task or dataset directory", str(task), list_tasks())
+        _refuse_beside_a_directory(task, {"seed": seed, **parameters})
         dataset = DatasetDirectory.open(Path(task))
         made = dataset.make_task(dataset.variant(variant))
     check_askable(made)
     return made, dataset
+
+
+def _refuse_beside_a_directory(task: str | PathLike[str], options: Mapping[str, Any]) -> None:
+    """Refuse options that a dataset directory has settled.
+
+    Raises:
+        UsageError: an option that is given.
+    """
+    for name, given in options.items():
+        if given:
+            raise UsageError(
+                f"{name}={given!r}: {str(task)!r} is a dataset directory and has its own {name}; "
+                "leave it out."
+            )
 
 
 def check_askable(task: Task) -> None:
@@ -154,7 +165,7 @@ def image_column(task: Task) -> str | None:
 
 
 def question(task: Task, text: str | None) -> str:
-    """Everything that is asked in words: the rule, the row's text, and where the answer goes."""
+    """The text of a prompt: the rule, the row's text, and where the answer goes."""
     return "\n\n".join(filter(None, [_instruction(task), text, ANSWER_FORMAT]))
 
 

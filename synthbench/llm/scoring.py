@@ -1,4 +1,4 @@
-"""What a language model's completion is worth."""
+"""Scores and rewards for completions of language models."""
 
 from __future__ import annotations
 
@@ -16,20 +16,15 @@ def score(
     task: str | PathLike[str],
     text: str | Sequence[Mapping[str, Any]] | None,
     row: Mapping[str, Any],
-    *,
-    variant: str | None = None,
-    seed: int = 0,
-    **parameters: Any,
+    **options: Any,
 ) -> float:
-    r"""Score one completion: the answer is looked for in its text, then judged strictly.
+    r"""Score one completion: find the answer in its text, then compare it strictly.
 
     Args:
         task: name of the task, or a dataset directory.
         text: the completion: a text, or chat messages, of which the last counts; None for nothing.
         row: the row as plain values, with its `label`.
-        variant: the variant, where answers depend on it.
-        seed: the seed, likewise.
-        parameters: parameters that differ from the defaults, likewise.
+        options: `variant`, `seed` and parameters of the task, as `prompts` was given them.
 
     Returns:
         1.0 if the text gives the right answer, else 0.0.
@@ -46,20 +41,16 @@ def score(
         >>> llm.score("parity", "7 or 2", row)
         0.0
     """
-    made, _ = choose_task(task, variant, seed, parameters)
+    made, _ = choose_task(task, **options)
     return score_completion(made, text, row)
 
 
-def trl_reward(
-    task: str | PathLike[str], *, variant: str | None = None, seed: int = 0, **parameters: Any
-) -> Callable[..., list[float]]:
+def trl_reward(task: str | PathLike[str], **options: Any) -> Callable[..., list[float]]:
     """A reward function for TRL's GRPOTrainer: `reward_funcs=[llm.trl_reward("listops")]`.
 
     Args:
         task: name of the task, or a dataset directory.
-        variant: the variant, where answers depend on it.
-        seed: the seed, likewise.
-        parameters: parameters that differ from the defaults, likewise.
+        options: `variant`, `seed` and parameters of the task, as `prompts` was given them.
 
     Returns:
         `reward(completions, **columns)`, which gives 1.0 or 0.0 for each completion, a text or a
@@ -75,7 +66,7 @@ def trl_reward(
         >>> reward(["Answer: 7", "Answer: 8"], label=[7, 7])
         [1.0, 0.0]
     """
-    made, _ = choose_task(task, variant, seed, parameters)
+    made, _ = choose_task(task, **options)
 
     def reward(completions: Sequence[Any], **columns: Any) -> list[float]:
         names = [name for name in made.columns if columns.get(name) is not None]
@@ -84,7 +75,7 @@ def trl_reward(
         ]
         return [score_completion(made, *pair) for pair in zip(completions, rows, strict=True)]
 
-    reward.__name__ = f"synthbench_{made.name.replace('-', '_')}"  # how TRL's logs call it
+    reward.__name__ = f"synthbench_{made.name.replace('-', '_')}"  # its name in TRL's logs
     return reward
 
 

@@ -47,7 +47,7 @@ class SynthbenchData(vf.TaskData):
     row: dict[str, Any]
     """The row's columns, without its image."""
     source: tuple[str, str, int, dict[str, Any]]
-    """What makes the task of synthbench that judges answers: name, variant, seed, parameters."""
+    """The task of synthbench that judges answers: name, variant, seed, parameters."""
 
 
 class SynthbenchTask(vf.Task[SynthbenchData]):
@@ -130,8 +130,3 @@ class OneTurnEnv(vf.Env[OneTurnConfig]):
     async def run(self, task: vf.Task[Any], agents: vf.Agents) -> None:
         """Have the model answer; the task's reward follows."""
         await agents.agent.run(task)
-
-
-def load_environment(**options: Any) -> vf.Env[OneTurnConfig]:
-    """The environment over a `SynthbenchTaskset` with these options."""
-    return OneTurnEnv(OneTurnConfig(taskset=SynthbenchConfig(**options)))

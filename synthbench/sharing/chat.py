@@ -17,7 +17,7 @@ from synthbench.evaluation.final_answer import LABEL, answer_writer
 from synthbench.llm.prompts import messages, why_not_askable
 from synthbench.sharing.parts import Part
 
-obstacle = why_not_askable
+unsupported_reason = why_not_askable
 
 
 def write(parts: Sequence[Part], directory: Path) -> None:

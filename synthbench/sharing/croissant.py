@@ -2,10 +2,10 @@
 
     synthbench export listops --to croissant --out listops/croissant.json
 
-The file lies in the dataset's directory, for its paths start there. Each shard is listed with its
-checksum. Each variant is a set of rows, with a field for each column and one more, `split`, which
-is read from the name of the file. Version 1.1 of the format is the first to describe lists of
-lists.
+The file lies in the dataset's directory, because its paths are relative to it. Each shard is
+listed with its checksum. Each variant is a set of rows, with a field for each column and one more,
+`split`, which is read from the name of the file. Version 1.1 of the format is the first to describe
+lists of lists.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from synthbench.sharing.parts import Part
 from synthbench.tasks.base import Task
 from synthbench.version import __version__
 
-#: In every description, so that a reader knows one of ours.
+#: In every file that this module writes; nothing else is replaced.
 CONFORMS_TO = "http://mlcommons.org/croissant/1.1"
 _LICENSE = "https://spdx.org/licenses/Apache-2.0"
 _PARQUET = "application/x-parquet"
@@ -46,7 +46,7 @@ _CONTEXT = {
 }
 
 
-def obstacle(task: Task) -> str | None:
+def unsupported_reason(task: Task) -> str | None:
     """Why rows of a task cannot be described, None if they can."""
     for name, feature in task.columns.items():
         if _data_type(feature) is None:
@@ -137,7 +137,7 @@ def _depth(feature: Feature) -> int:
 
 
 def _data_type(feature: Feature) -> str | None:
-    """The type of a column or of what its lists hold, None where there is none for it."""
+    """The type of a column, or of the items of its lists; None if Croissant has none for it."""
     if isinstance(feature, list):
         return _data_type(feature[0])
     if label_names(feature) is not None:

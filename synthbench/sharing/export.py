@@ -21,34 +21,34 @@ from synthbench.tasks.base import Task
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.version import __version__
 
-#: Tells of what is in an exported directory, and that it may be replaced.
+#: Says what an exported directory holds. Only directories with this file are replaced.
 MARKER = "export.json"
 
 
 @dataclasses.dataclass(frozen=True)
 class Format:
-    """One way out.
+    """How one format is written.
 
     Attributes:
-        write: writes parts into a directory that is there, or to a file.
-        obstacle: why rows of a task cannot be written, None if they can.
-        split: the split that is exported unless others are named; None for all.
-        is_file: whether a single file is written, which belongs into the dataset's directory.
+        write: writes parts into an existing directory, or to a file.
+        unsupported_reason: why rows of a task cannot be written, None if they can.
+        split: the split to export by default; None for all.
+        is_file: whether it is a single file, which lies in the dataset's directory.
     """
 
     write: Callable[[Sequence[Part], Path], None]
-    obstacle: Callable[[Task], str | None] = lambda task: None
+    unsupported_reason: Callable[[Task], str | None] = lambda task: None
     split: str | None = None
     is_file: bool = False
 
 
 FORMATS = {
     "jsonl": Format(jsonl.write),
-    "chat": Format(chat.write, chat.obstacle),
-    "tsv": Format(tsv.write, tsv.obstacle),
-    "lm-eval": Format(lm_eval.write, lm_eval.obstacle, split=lm_eval.SPLIT),
-    "torch": Format(tensors.write, tensors.obstacle),
-    "croissant": Format(croissant.write, croissant.obstacle, is_file=True),
+    "chat": Format(chat.write, chat.unsupported_reason),
+    "tsv": Format(tsv.write, tsv.unsupported_reason),
+    "lm-eval": Format(lm_eval.write, lm_eval.unsupported_reason, split=lm_eval.SPLIT),
+    "torch": Format(tensors.write, tensors.unsupported_reason),
+    "croissant": Format(croissant.write, croissant.unsupported_reason, is_file=True),
 }
 
 
@@ -63,15 +63,17 @@ def export(
     overwrite: bool = False,
     progress: bool = True,
 ) -> dict[str, int]:
-    """Write a dataset in the form of another tool, beside its place, and then rename it.
+    """Write a dataset in the form of another tool.
+
+    Everything is written beside `out` and renamed when it is complete.
 
     Args:
         dataset: the dataset directory.
         to: `jsonl`, `chat`, `tsv`, `lm-eval`, `torch` or `croissant`; the module of each describes
             what it writes.
         out: the directory to write, or the file `croissant` writes, which must lie in `dataset`.
-        variants: default: all that are there.
-        splits: default: all, but for `lm-eval` test alone.
+        variants: which variants; default: all of the dataset.
+        splits: which splits; default: all, for `lm-eval` only test.
         source_dir: where source images lie, as in `generate`.
         overwrite: whether an earlier export there may be replaced.
         progress: show a bar on standard error, if that is a terminal.
@@ -81,9 +83,9 @@ def export(
 
     Raises:
         UsageError: an unknown format, variant or split, a format that cannot hold the task's
-            rows, a place that is taken, or source images that are missing.
+            rows, an output that exists, or source images that are missing.
         DatasetError: the directory holds no whole dataset.
-        SynthbenchError: it cannot be written, or a package is missing.
+        SynthbenchError: the output cannot be written, or a package is missing.
 
     Example:
         >>> import synthbench
@@ -107,7 +109,7 @@ def export(
             try:
                 return _write_beside(parts, place, form, to)
             except OSError as error:
-                # Beside a place with a name of 250 bytes there is no room for a longer one.
+                # The temporary name beside the output is longer than the output's own.
                 is_place_wrong = error.errno == errno.ENAMETOOLONG
                 raise (UsageError if is_place_wrong else SynthbenchError)(
                     f"Output {str(place)!r} cannot be written: {error.strerror or error}."
@@ -119,10 +121,12 @@ def _choose_tasks(dataset: DatasetDirectory, variants: Sequence[str] | None, to:
     chosen = list(dict.fromkeys(map(dataset.variant, variants or there)))
     tasks = [dataset.make_task(name) for name in chosen]
     for task in tasks:
-        if obstacle := FORMATS[to].obstacle(task):
-            others = [name for name, form in FORMATS.items() if form.obstacle(task) is None]
+        if reason := FORMATS[to].unsupported_reason(task):
+            others = [
+                name for name, form in FORMATS.items() if form.unsupported_reason(task) is None
+            ]
             raise UsageError(
-                f"Task {task.name!r} cannot be exported to {to}: {obstacle}. "
+                f"Task {task.name!r} cannot be exported to {to}: {reason}. "
                 f"Allowed for it: {', '.join(others)}."
             )
     return tasks
@@ -141,19 +145,19 @@ def _choose_splits(
 
 
 def _check_place(place: Path, dataset: DatasetDirectory, form: Format, overwrite: bool) -> None:
-    """Refuse a place that is taken, or that is not where such a thing belongs."""
+    """Refuse an output that exists, or one that lies where this format cannot."""
     home, name = dataset.path.resolve(), repr(str(place))
     if form.is_file and (place.resolve().parent != home or place.suffix != ".json"):
         raise UsageError(
-            f"Output {name}: expected a .json file in {str(dataset.path)!r}, as it tells of the "
-            "files beside it."
+            f"Output {name}: expected a .json file in {str(dataset.path)!r}, because it describes "
+            "the files beside it."
         )
     if not form.is_file and place.resolve().is_relative_to(home):
         raise UsageError(f"Output {name} lies in the dataset itself; name a place outside of it.")
     if not place.exists() or (place.is_dir() and not any(place.iterdir())):
         return
     if not _is_export(place, form):
-        raise UsageError(f"Output {name} holds something else; name a place that is not taken.")
+        raise UsageError(f"Output {name} holds something else; name another place.")
     if not overwrite:
         raise UsageError(f"Output {name} holds an earlier export; replace it with --overwrite.")
 

@@ -2,8 +2,8 @@
 
     {"id": "d4f0...", "text": "101 d a b", "label": 5, "answer": "101", "steps": [...], "length": 3}
 
-A line has every column. Beside `label` stands the right answer as text, `answer`, by which most
-evaluators and trainers of language models go. An image is its PNG file in base64, so that a line
+A line has every column, and `answer`: the label as text, which most evaluators and trainers of
+language models expect. An image is its PNG file in base64, so that a line
 is a whole row and needs no other file.
 """
 
@@ -36,7 +36,7 @@ def write(parts: Sequence[Part], directory: Path) -> None:
 
 
 def _converter(task: Task) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
-    """What makes JSON values of a row, with its answer behind its label."""
+    """A function that turns a row into JSON values, with `answer` after `label`."""
     images = [name for name, feature in task.columns.items() if is_image(feature)]
     to_answer = answer_writer(task)
 

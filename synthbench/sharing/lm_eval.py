@@ -31,11 +31,11 @@ from synthbench.sharing.parts import Part
 from synthbench.tasks.base import Task
 from synthbench.version import __version__
 
-#: The split that is asked unless others are named; only its file has no split in its name.
+#: The default split; only its task file has no split in its name.
 SPLIT = "test"
-#: Rows of train that stand before a question.
+#: Rows of train shown before each question.
 _SHOTS = 5
-#: Room to think aloud, in tokens.
+#: The longest reply, in tokens.
 _MOST_TOKENS = 512
 #: Beside the task files, the Python file that the harness calls to open the rows.
 _LOADER_FILE = "rows.py"
@@ -58,13 +58,13 @@ def load(data_files, **_):
 '''
 
 
-def obstacle(task: Task) -> str | None:
+def unsupported_reason(task: Task) -> str | None:
     """Why rows of a task cannot be asked, None if they can."""
-    return tsv.obstacle(task)
+    return tsv.unsupported_reason(task)
 
 
 def write(parts: Sequence[Part], directory: Path) -> None:
-    """Write a task file for each part, the shards that it names, and what opens them.
+    """Write a task file for each part, the shards that it names, and the code that opens them.
 
     Raises:
         DatasetError: a shard is missing, or is not the file that the manifest describes.
@@ -86,7 +86,7 @@ def write(parts: Sequence[Part], directory: Path) -> None:
 
 
 def task_file(part: Part, shards: dict[str, list[Shard]]) -> dict[str, Any]:
-    """What the harness has to know of a split, except for the function that opens the rows.
+    """The values of a task file, except for the function that opens the rows.
 
     Args:
         part: the split.
@@ -148,7 +148,7 @@ def task_name(part: Part) -> str:
 
 
 def _shards(part: Part) -> dict[str, list[Shard]]:
-    """The shards of a split, and the first shard of another split that is trained on, by split."""
+    """The shards of a split, and the first shard of train, for the rows shown first; by split."""
     shards = {part.split: list(part.record.shards)}
     splits = part.dataset.manifest.variants[part.task.variant]
     for split in part.task.splits:

@@ -11,7 +11,7 @@ from synthbench.dataset.dataset import DatasetDirectory, SplitRecord
 from synthbench.errors import DatasetError
 from synthbench.tasks.base import Task
 
-#: Rows that are in memory at a time.
+#: Rows in memory at a time.
 BATCH_ROWS = 4_096
 
 
@@ -40,7 +40,7 @@ class Part:
         """The rows in order, a few thousand at a time.
 
         Raises:
-            DatasetError: a shard cannot be read, or there are not as many rows as there should be.
+            DatasetError: a shard cannot be read, or the manifest gives another number of rows.
         """
         rows = 0
         for batch in self.dataset.batches(self.task.variant, self.split, columns, BATCH_ROWS):

@@ -24,22 +24,22 @@ if TYPE_CHECKING:
     from rich.console import Group
 
 _KIND = "dataset"
-#: What an older dataset may have left there that would be read together with the new one.
+#: Files of an older dataset that the Hub would read together with the new ones.
 _REPLACED = ["data/*", "sheets/*"]
 
 
 @dataclasses.dataclass(frozen=True)
 class Push:
-    """What goes up, and where.
+    """An upload: which files, and where to.
 
     Attributes:
         repo_id: the repository on the Hub.
         url: its address.
-        private: whether it is private if it has to be made.
+        private: whether a new repository is private.
         revision: the branch; None for the main one.
         files: bytes of each file, by its path.
         card: the front matter of the card.
-        done: whether it is up; False after a dry run.
+        done: whether it was uploaded; False after a dry run.
     """
 
     repo_id: str
@@ -88,25 +88,25 @@ def push(
     source_dir: SourceDir | None = None,
     progress: bool = True,
 ) -> Push:
-    """Upload a dataset to the Hugging Face Hub; what an older one left there is removed.
+    """Upload a dataset to the Hugging Face Hub, in place of an older one there.
 
-    Only what belongs to the dataset goes up: shards, manifest, card and contact sheets. The token
-    is the one that `hf auth login` or `HF_TOKEN` has given to `huggingface_hub`.
+    Only the dataset's own files are uploaded: shards, manifest, card and contact sheets. The token
+    comes from `hf auth login` or `HF_TOKEN`.
 
     Args:
         dataset: the dataset directory.
-        repo_id: `USER/NAME`, or `NAME` for the token's own user. Made if there is none yet.
-        private: whether the repository is private, if it has to be made.
-        revision: the branch, made if there is none yet; default: the main one.
-        dry_run: whether only to look, without network and token.
+        repo_id: `USER/NAME`, or `NAME` for the token's own user. Created if it does not exist.
+        private: whether a new repository is private.
+        revision: the branch, created if it does not exist; default: the main branch.
+        dry_run: upload nothing; needs neither network nor token.
         source_dir: where source images lie, as in `generate`.
         progress: show bars on standard error, if that is a terminal.
 
     Returns:
-        What went up, or would.
+        What was uploaded, or would be.
 
     Raises:
-        UsageError: no name of a repository or of a branch, or source images that are missing.
+        UsageError: an invalid name of a repository or branch, or missing source images.
         DatasetError: the directory holds no whole dataset, or its card is of another one.
         SynthbenchError: there is no token, or the Hub cannot be reached or refuses.
 
@@ -137,9 +137,9 @@ def push(
             return _upload(opened, planned)
     except SynthbenchError:
         raise
-    except Exception as error:  # of many classes, not the same in all versions of the client
+    except Exception as error:  # its class depends on the version of the client
         failure = _explain(error, url)
-    # Out here it has no cause and no context: texts of the client may hold all that was sent.
+    # Raised here, without cause or context, because the client's messages may hold the token.
     raise failure
 
 
@@ -159,7 +159,7 @@ def _read_card(dataset: DatasetDirectory) -> dict[str, Any]:
     findings = Findings()
     check_card(dataset, make_tasks(dataset, findings), findings)
     if wrong := findings.texts():
-        raise DatasetError(f"{dataset.path / wrong[0]}\n`synthbench verify` tells of all.")
+        raise DatasetError(f"{dataset.path / wrong[0]}\n`synthbench verify` lists everything.")
     _, front = read_card(dataset.path)
     return front
 

@@ -13,7 +13,7 @@ A file is a dictionary with a tensor for each column, whose first axis counts th
     other numbers   in their own type
 
 Beside these stand `vocabulary` (the token of each id), `classes` (the name of each class), `task`,
-`variant`, `split` and `digest`. Columns that are no numbers, tokens or images are left out.
+`variant`, `split` and `digest`. Columns of other kinds are left out.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from synthbench.tasks.tokens import pad
 PADDING = "<pad>"
 
 
-def obstacle(task: Task) -> str | None:
+def unsupported_reason(task: Task) -> str | None:
     """Why rows of a task cannot be written, None if they can."""
     if "text" in task.columns and task.vocabulary is None:
         return "it does not say which tokens its text has"
@@ -72,7 +72,7 @@ def write(parts: Sequence[Part], directory: Path) -> None:
 
 
 def _meaning(part: Part) -> dict[str, Any]:
-    """What the numbers stand for, and where they are from."""
+    """What the numbers mean, and which rows they are."""
     task = part.task
     classes = label_names(task.columns.get(LABEL, {}))
     return {

@@ -22,7 +22,7 @@ from synthbench.tasks.base import Task
 TEXT = "text"
 
 
-def obstacle(task: Task) -> str | None:
+def unsupported_reason(task: Task) -> str | None:
     """Why rows of a task cannot be written, None if they can."""
     columns = task.columns
     if TEXT in columns and (label_names(columns.get(LABEL, {})) or has_text_labels(task)):

@@ -53,9 +53,9 @@ def stream(
 ) -> Iterator[Batch]:
     """Endless batches of fresh rows in the split's balance.
 
-    No row is held out, whatever the split, so no dataset of any seed has it for evaluation. None
-    comes twice in a round of some ten thousand rows. Beyond a round, rows of small buckets come
-    again.
+    No row is held out, whatever the split, so no dataset of any seed has it for evaluation. No row
+    comes twice within a round of some ten thousand rows; rows of small buckets come again in later
+    rounds.
 
     Args:
         task: name of the task.
@@ -65,8 +65,8 @@ def stream(
         parameters: parameters that differ from the defaults.
         batch_size: rows of a batch.
         start: number of the first batch: `start=n` goes on where `n` batches were read.
-        workers: how many processes make rounds, at most 256; 1: this one. A fork of this process
-            cannot read on here; it needs a stream of its own.
+        workers: processes that make rounds, 1 to 256; with 1, this process makes them. A forked
+            child cannot go on reading; it needs a stream of its own.
 
     Returns:
         An endless iterator over dicts of NumPy arrays, first axis `batch_size`, by column, `id`
@@ -119,7 +119,7 @@ class Rounds:
         check_whole_number("Batch size", batch_size, least=1)
         chosen = task.split(split)
         round_rows = EVALUATION_ROUND_ROWS if chosen.evaluation else ROUND_ROWS
-        # Rows of an evaluation split are proposed as ever, but those that are held out are not had.
+        # A stream of an evaluation split gives the rows that are not held out.
         self._split = dataclasses.replace(chosen, evaluation=False)
         self._task, self._batch_size = task, batch_size
         self.batches = max(1, min(round_rows, task.round_rows) // batch_size)
@@ -155,15 +155,19 @@ class Rounds:
         block, prints = self.rows(number)
         return rows_table(self._task, block, prints)
 
-    def batches_of(self, rows: Rows) -> Iterator[Batch]:
-        """A round's rows as batches of NumPy arrays."""
+    def arrays(self, rows: Rows) -> Batch:
+        """A round's rows as NumPy arrays by column, `id` first."""
         block, prints = rows
         arrays = {"id": ids(prints).to_numpy(zero_copy_only=False), **self._task.arrays(block)}
         # Arrays that share memory with Arrow are read-only, which PyTorch warns about.
-        arrays = {
+        return {
             name: array if array.flags.writeable else array.copy() for name, array in arrays.items()
         }
-        for first in range(0, len(prints), self._batch_size):
+
+    def batches_of(self, rows: Rows) -> Iterator[Batch]:
+        """A round's rows as batches of NumPy arrays."""
+        arrays = self.arrays(rows)
+        for first in range(0, len(rows[1]), self._batch_size):
             yield {name: array[first : first + self._batch_size] for name, array in arrays.items()}
 
 
@@ -177,8 +181,8 @@ def datasets_stream(
 ) -> datasets.IterableDataset:
     """`stream` as a `datasets.IterableDataset` of single rows.
 
-    The rows and their order are those of `stream`. To share them out, `datasets` divides it into
-    5,040 shards, each endless: as many workers of a `DataLoader`, or machines, have different rows.
+    The rows and their order are those of `stream`. The dataset has 5,040 endless shards, so that up
+    to as many machines or workers of a `DataLoader` read different rows.
 
     Args:
         task: name of the task.
@@ -217,7 +221,7 @@ _DATASETS_SHARDS = 5_040
 
 
 def _rows_of_rounds(source: Rounds, shards: list[int]) -> Iterator[dict[str, Any]]:
-    """The rows of one shard; none of those after it is ever reached."""
+    """The rows of the first of these shards, which never ends."""
     for number in itertools.count(shards[0] << 32):
         for batch in source.table(number).to_batches(max_chunksize=1_024):
             yield from batch.to_pylist()

@@ -3,67 +3,90 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import torch.utils.data
 from numpy.typing import NDArray
+from torch.utils.data import default_convert
 from torch.utils.data._utils.collate import default_collate_fn_map
 
 from synthbench.errors import UsageError, check_whole_number
-from synthbench.registry import make_task
-from synthbench.streaming.rounds import Batch, Rounds
+from synthbench.features import arrow_type
+from synthbench.registry import list_tasks, make_task, task_class
+from synthbench.streaming.rounds import Rounds
+from synthbench.streaming.rounds import Rows as Drawn
+from synthbench.tasks.base import LABEL, Task, TextTask
 
 
 class TorchBatch(dict[str, Any]):
-    """A batch as a dict of NumPy arrays by column, first axis `batch_size`.
-
-    A structured column (`quadrants` of `composites`) is a dict of arrays by field, because PyTorch
-    has no structured tensors.
-    """
-
-    @classmethod
-    def of(cls, batch: Batch) -> TorchBatch:
-        """The batch of a stream."""
-        return cls({name: _fields(column) for name, column in batch.items()})
+    """A batch as a dict of NumPy arrays by column, first axis `batch_size`."""
 
 
-def _fields(column: NDArray[Any]) -> Any:
-    """A structured array as a dict of plain arrays; any other array as it is."""
-    if column.dtype.names is None:
-        return column
-    # Contiguous, because PyTorch takes no strides that are not whole items.
-    return {name: _fields(np.ascontiguousarray(column[name])) for name in column.dtype.names}
+class TorchRow(dict[str, Any]):
+    """A row as a dict of NumPy arrays, numbers and text by column."""
 
 
-def _refuse_to_collate(batches: list[TorchBatch], **_: Any) -> None:
+def _refuse_to_join(batches: Sequence[TorchBatch], **_: Any) -> None:
     raise UsageError(
         f"DataLoader with batch_size={len(batches)} would join whole batches of TorchStream. Write "
         "DataLoader(TorchStream(..., batch_size=N), batch_size=None), where N is the rows of a "
-        "batch."
+        "batch, or have the DataLoader join single rows: "
+        "DataLoader(TorchStream(..., batch_size=None), batch_size=N)."
     )
 
 
-# DataLoader puts rows together by these functions unless batch_size is None.
-default_collate_fn_map[TorchBatch] = _refuse_to_collate
+def _join(rows: Sequence[Any], **_: Any) -> Any:
+    """Rows as a batch of the form that the stream gives itself."""
+    first = rows[0]
+    if isinstance(first, dict):
+        return {name: _join([row[name] for row in rows]) for name in first}
+    if isinstance(first, str) or first.dtype == object or len({row.shape for row in rows}) > 1:
+        joined = np.empty(len(rows), object)
+        for place, row in enumerate(rows):
+            joined[place] = row
+        return joined
+    return default_convert(np.stack(rows))  # type: ignore[no-untyped-call]
 
 
-class TorchStream(torch.utils.data.IterableDataset[TorchBatch]):
-    """Endless batches of fresh rows, shared out over the workers of a `DataLoader`.
+# By these a DataLoader joins what a dataset gives, unless its batch_size is None.
+default_collate_fn_map[TorchBatch] = _refuse_to_join
+default_collate_fn_map[TorchRow] = _join
 
-    Use it with `DataLoader(TorchStream("listops"), batch_size=None, num_workers=...)`: a batch is
-    a dict by column, of tensors, and of arrays where a column is text; a structured column is a
-    dict of its fields. With any other `batch_size` for the `DataLoader`, the first batch raises
-    UsageError.
+
+class TorchStream(torch.utils.data.IterableDataset[dict[str, Any]]):
+    """Endless fresh rows for a `DataLoader`, shared out over its workers.
+
+    Either the stream makes the batches, which is faster, or the `DataLoader` does:
+
+        DataLoader(TorchStream("listops", batch_size=32), batch_size=None)
+        DataLoader(TorchStream("listops", batch_size=None), batch_size=32)
+
+    Both give batches of the same form: a dict by column, of tensors whose first axis is the batch,
+    and of NumPy arrays where a column is text or has lists of different lengths. A structured
+    column (`quadrants` of `composites`) is a dict of its fields, because PyTorch has no structured
+    tensors. A `DataLoader` that would join whole batches raises UsageError.
+
+    With `encode=True` a batch of a task of text is what a Hugging Face model takes as
+    `model(**batch)`, all int64:
+
+        input_ids       (batch, width)  ids of tokens from 1, padded on the right with 0
+        attention_mask  (batch, width)  1 for tokens, 0 for padding
+        labels          (batch,)        the class, or the number that is the answer
+
+    `width` is the same in all batches: the longest text that the split can have. So rows can be
+    joined by any `collate_fn`, and `torch.compile` compiles once. `TextTask.vocabulary` has the
+    tokens of the ids and, as `size`, the model's `vocab_size`.
 
     Worker `w` of `n` makes the rounds `w`, `w + n`, ...: together the workers give exactly the
-    batches of `stream`, none twice. With workers their order differs from `stream`'s; it is the
-    same in every run with the same number of workers.
+    rows of `stream`, none twice. With workers their order differs from `stream`'s; it is the same
+    in every run with the same number of workers.
 
-    `state_dict` says which batch comes next, and after `load_state_dict` reading goes on there
-    without making the batches before it. torchdata's `StatefulDataLoader` calls both in every
-    worker; it must have as many workers again.
+    `state_dict` says which batch or row comes next, and after `load_state_dict` reading goes on
+    there without making those before it. torchdata's `StatefulDataLoader` calls both in every
+    worker; it must have the same number of workers when it resumes.
 
     Args:
         task: name of the task.
@@ -71,12 +94,14 @@ class TorchStream(torch.utils.data.IterableDataset[TorchBatch]):
         variant: one of the task's variants.
         seed: whole number from 0.
         parameters: parameters that differ from the defaults.
-        batch_size: rows of a batch.
-        start: number of the first batch, as in `synthbench.stream`; batches before it are left
-            out, by whatever worker.
+        batch_size: rows of a batch; None gives single rows.
+        start: number of the first batch, or of the first row without `batch_size`; no worker gives
+            those before it.
+        encode: give `input_ids`, `attention_mask` and `labels` instead of the columns.
 
     Raises:
-        UsageError: a name that does not exist, or a number that is not allowed.
+        UsageError: a name that does not exist, a number that is not allowed, or `encode` for a
+            task whose rows are not text.
         ParameterError: impossible parameters.
 
     Example:
@@ -85,6 +110,10 @@ class TorchStream(torch.utils.data.IterableDataset[TorchBatch]):
         >>> loader = DataLoader(TorchStream("identity", batch_size=8), batch_size=None)
         >>> next(iter(loader))["x"].shape
         torch.Size([8, 5])
+        >>> rows = TorchStream("listops", batch_size=None, encode=True)
+        >>> batch = next(iter(DataLoader(rows, batch_size=8)))
+        >>> {name: tuple(column.shape) for name, column in batch.items()}
+        {'input_ids': (8, 50), 'attention_mask': (8, 50), 'labels': (8,)}
     """
 
     def __init__(
@@ -95,18 +124,22 @@ class TorchStream(torch.utils.data.IterableDataset[TorchBatch]):
         variant: str | None = None,
         seed: int = 0,
         parameters: Mapping[str, Any] | None = None,
-        batch_size: int = 512,
+        batch_size: int | None = 512,
         start: int = 0,
+        encode: bool = False,
     ) -> None:
         super().__init__()
         check_whole_number("Start", start, least=0)
-        self._source = Rounds(make_task(task, variant, parameters, seed), split, batch_size)
+        made = make_task(task, variant, parameters, seed)
+        self._encoded = _check_text(made) if encode else None
+        self._batch_size = batch_size
+        self._source = Rounds(made, split, 1 if batch_size is None else batch_size)
         self._start = start
         self._next = start
         self._loaded: int | None = None
 
     def state_dict(self) -> dict[str, int]:
-        """The number of the next batch of this process, as in `start`.
+        """The number of the next batch or row of this process, as in `start`.
 
         Returns:
             `{"next": number}`.
@@ -114,21 +147,21 @@ class TorchStream(torch.utils.data.IterableDataset[TorchBatch]):
         return {"next": self._next}
 
     def load_state_dict(self, state: Mapping[str, int]) -> None:
-        """Go on where `state_dict` was asked.
+        """Continue where `state_dict` was called.
 
         Args:
             state: what `state_dict` returned, in a stream with the same arguments.
 
         Raises:
-            UsageError: it is no such state.
+            UsageError: `state` is something else.
         """
         if not isinstance(state, Mapping) or set(state) != {"next"}:
             raise UsageError(f"State {state!r}: expected what state_dict returns, {{'next': 0}}.")
         check_whole_number("State 'next'", state["next"], least=0)
         self._next = self._loaded = state["next"]
 
-    def __iter__(self) -> Iterator[TorchBatch]:
-        """The batches of this process: all of them, or a worker's share."""
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """The batches or rows of this process: all of them, or a worker's share."""
         worker = torch.utils.data.get_worker_info()
         turn, turns = (worker.id, worker.num_workers) if worker else (0, 1)
         # A loaded state holds for one iterator; later ones begin at `start` again.
@@ -138,8 +171,56 @@ class TorchStream(torch.utils.data.IterableDataset[TorchBatch]):
         for number in itertools.count(first):
             if number % turns != turn:
                 continue
-            batches = self._source.batches_of(self._source.rows(number))
-            begin = skip if number == first else 0
-            for place, batch in enumerate(itertools.islice(batches, begin, None), start=begin):
+            columns = self._columns(self._source.rows(number))
+            for place in range(skip if number == first else 0, self._source.batches):
                 self._next = number * self._source.batches + place + 1
-                yield TorchBatch.of(batch)
+                yield self._item(columns, place)
+
+    def _columns(self, drawn: Drawn) -> dict[str, Any]:
+        """A round's rows by column."""
+        if self._encoded is None:
+            return {name: _fields(array) for name, array in self._source.arrays(drawn).items()}
+        block, _ = drawn
+        rendered = self._encoded.render(block)
+        texts, labels = rendered["text"], rendered[LABEL]
+        inputs = self._encoded.vocabulary.model_inputs(texts, self._encoded.width(block))
+        return {**inputs, "labels": labels.to_numpy(zero_copy_only=False).astype(np.int64)}
+
+    def _item(self, columns: dict[str, Any], place: int) -> dict[str, Any]:
+        """A batch or row of a round."""
+        if self._batch_size is None:
+            return TorchRow(_take(columns, place))
+        first = place * self._batch_size
+        return TorchBatch(_take(columns, slice(first, first + self._batch_size)))
+
+
+def _check_text(task: Task) -> TextTask:
+    """A task that can be encoded.
+
+    Raises:
+        UsageError: it cannot.
+    """
+    label = task.columns.get(LABEL)
+    if isinstance(task, TextTask) and label and pa.types.is_integer(arrow_type(label)):
+        return task
+    text_tasks = [name for name in list_tasks() if issubclass(task_class(name), TextTask)]
+    raise UsageError(
+        f"encode=True: rows of {task.name!r} are not text that is answered by a class or number; "
+        f"allowed are {', '.join(text_tasks)}. Without encode, {task.name!r} has the columns id, "
+        f"{', '.join(task.columns)}."
+    )
+
+
+def _fields(column: NDArray[Any]) -> Any:
+    """A structured array as a dict of plain arrays; any other array as it is."""
+    if column.dtype.names is None:
+        return column
+    # Contiguous, because PyTorch takes no strides that are not whole items.
+    return {name: _fields(np.ascontiguousarray(column[name])) for name in column.dtype.names}
+
+
+def _take(column: Any, where: int | slice) -> Any:
+    """Some rows of a column, or of each of the columns of a dict."""
+    if isinstance(column, dict):
+        return {name: _take(part, where) for name, part in column.items()}
+    return column[where]

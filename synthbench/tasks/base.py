@@ -391,8 +391,8 @@ class TextTask(Task):
     """A task whose rows are texts of known tokens, in the column `text`.
 
     Its blocks have `tokens` `(rows, width)`: ids from 1 in the order of `tokens`, uint8 (int16 from
-    256 tokens on), padded with 0. `content` and `parse` follow from these; `join` makes the text. A
-    column `length`, in a block as in the files, is the number of tokens.
+    256 tokens on), padded with 0. `content`, `parse` and `width` follow from these; `join` makes
+    the text. A column `length`, in a block as in the files, is the number of tokens.
 
     Attributes:
         separator: what stands between two tokens of `text`; if it is empty, each character is a
@@ -414,6 +414,10 @@ class TextTask(Task):
     def join(self, block: Block) -> pa.Array:
         """The texts of a block's `tokens`; a column `length` saves counting them."""
         return self.vocabulary.join(block["tokens"], block.columns.get("length"))
+
+    def width(self, block: Block) -> int:
+        """How many tokens the longest text of a block's split can have."""
+        return int(block["tokens"].shape[1])
 
     def content(self, block: Block) -> NDArray[np.uint8]:
         """The ids themselves; odd codes of two bytes if there are more than 255 tokens."""

@@ -37,7 +37,8 @@ def fingerprints(task: Task, block: Block) -> NDArray[np.uint64]:
 
 def is_held_out(prints: NDArray[np.uint64]) -> NDArray[np.bool_]:
     """Which rows are held out, by their fingerprints or their problems, bool `(rows,)`."""
-    return np.equal(prints & PROBLEM_BITS, 0)
+    held_out: NDArray[np.bool_] = np.equal(prints & PROBLEM_BITS, 0)
+    return held_out
 
 
 def may_have(

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,11 @@ class Vocabulary:
     def dtype(self) -> type[np.integer[Any]]:
         """The smallest type that holds every id, signed where it needs two bytes."""
         return np.uint8 if len(self.tokens) < 256 else np.int16
+
+    @property
+    def size(self) -> int:
+        """The number of ids, padding included: a model's `vocab_size`."""
+        return 1 + len(self.tokens)
 
     def split(self, texts: pa.Array) -> pa.ListArray:
         """The words or characters of each text, whether or not they are tokens.
@@ -106,9 +112,36 @@ class Vocabulary:
             raise ValueError("a text has no tokens")
         return ids, lengths
 
-    def encode(self, texts: pa.Array) -> NDArray[np.integer[Any]]:
-        """The ids of each text, `(texts, longest or 1)` of `dtype`, padded with 0; see `read`."""
-        return pad(*self.read(texts), least=1)
+    def encode(self, texts: pa.Array, width: int = 1) -> NDArray[np.integer[Any]]:
+        """The ids of each text, padded with 0; see `read`.
+
+        Args:
+            texts: the texts.
+            width: pad to at least this many tokens.
+
+        Returns:
+            Ids `(texts, width or the longest)` of `dtype`.
+        """
+        return pad(*self.read(texts), least=width)
+
+    def model_inputs(
+        self, texts: pa.Array | Sequence[str], width: int = 1
+    ) -> dict[str, NDArray[np.int64]]:
+        """The inputs of a Hugging Face model; arguments and errors as in `encode`.
+
+        Returns:
+            `input_ids`, the ids, padded on the right with 0, and `attention_mask`, 1 for tokens
+            and 0 for padding; both int64 `(texts, width or the longest)`.
+
+        Example:
+            >>> from synthbench.tasks.tokens import Vocabulary
+            >>> inputs = Vocabulary(("0", "1", "+")).model_inputs(["1 + 0", "1"])
+            >>> inputs["input_ids"].tolist(), inputs["attention_mask"].tolist()
+            ([[2, 3, 1], [2, 0, 0]], [[1, 1, 1], [1, 0, 0]])
+        """
+        texts = texts if isinstance(texts, pa.Array) else pa.array(texts, pa.string())
+        ids = self.encode(texts, width)
+        return {"input_ids": ids.astype(np.int64), "attention_mask": (ids > 0).astype(np.int64)}
 
     def join(
         self, ids: NDArray[np.integer[Any]], lengths: NDArray[np.integer[Any]] | None = None

@@ -106,7 +106,7 @@ class Encoding:
         """What a model must know of the rows to be built."""
         sizes = {}
         if self.form == "tokens" and self.vocabulary is not None:
-            sizes["vocabulary"] = len(self.vocabulary.tokens) + 1
+            sizes["vocabulary"] = self.vocabulary.size
         if self.target == "classes":
             sizes["classes"] = len(self.classes)
         if self.form == "vectors":

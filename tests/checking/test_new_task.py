@@ -30,6 +30,7 @@ def install(package: Path, site: Path) -> dict[str, str]:
     return {"PYTHONPATH": os.pathsep.join([str(ROOT), str(site), str(package / "src")])}
 
 
+@pytest.mark.slow
 def test_the_package_is_made_installed_checked_generated_and_verified(tmp_path: Path) -> None:
     made = run_program("new-task", "digit-sum", cwd=tmp_path)
     assert (made.returncode, made.stderr) == (0, "")

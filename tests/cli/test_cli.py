@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import gzip
+import io
 import json
 import os
 import re
@@ -82,7 +83,7 @@ def test_a_journey_from_the_list_to_a_score(program: Program, tmp_path: Path) ->
     generate = "generate parity --preset small --seed 1 --workers 1"
     status, made, _ = program(generate)
     assert status == 0
-    assert "202 rows in" in made
+    assert " rows in " in made
     assert f'load_dataset("{tmp_path / "parity"}")' in made
 
     before = files(tmp_path)
@@ -107,26 +108,6 @@ def test_a_journey_from_the_list_to_a_score(program: Program, tmp_path: Path) ->
     status, printed, _ = program("evaluate parity answers.jsonl --split test")
     assert status == 0
     assert f"{right / len(rows):.4f}" in printed
-
-
-def test_the_same_journey_in_processes_of_their_own(tmp_path: Path) -> None:
-    made = run_program("generate", "ctl", "--variant", "all", "--preset", "small", cwd=tmp_path)
-    assert (made.returncode, made.stderr) == (0, "")
-    assert {path.name for path in tmp_path.iterdir()} == {"ctl"}
-    assert list(manifest(tmp_path / "ctl").variants) == ["forward", "backward"]
-    again = run_program("generate", "ctl", "--variant", "all", "--preset", "small", cwd=tmp_path)
-    assert (again.returncode, again.stderr) == (0, "")
-    assert "already there" in again.stdout
-    verified = run_program("verify", "ctl", cwd=tmp_path)
-    assert (verified.returncode, verified.stderr) == (0, "")
-    rows = stored_rows(tmp_path / "ctl", "backward", "iid").to_pylist()
-    lines = [json.dumps({"id": row["id"], "prediction": row["steps"][-1]}) for row in rows]
-    (tmp_path / "answers.jsonl").write_text("\n".join(lines))
-    judged = run_program(
-        "evaluate", "ctl", "answers.jsonl", "--variant", "backward", "--json", cwd=tmp_path
-    )
-    assert (judged.returncode, judged.stderr) == (0, "")
-    assert json.loads(judged.stdout)["accuracy"] == 1
 
 
 def test_clicks_own_runner_sees_the_same_commands() -> None:
@@ -290,9 +271,9 @@ def test_the_bar_is_on_standard_error_on_a_terminal_and_not_with_quiet(
             shown += part
     os.close(terminal)
     assert process.returncode == 0
-    assert ("202 rows in" in printed) != quiet
+    assert (" rows in " in printed) != quiet
     assert (b"parity" in shown) != quiet
-    assert b"202 rows in" not in shown
+    assert b" rows in " not in shown
     if quiet:
         assert (printed, shown) == ("", b"")
 
@@ -322,25 +303,10 @@ def test_control_characters_of_names_never_reach_the_terminal(
         assert all(line.isprintable() for line in errors.split("\n"))
 
 
-def test_the_package_runs_as_the_program(tmp_path: Path) -> None:
-    for words in (["--version"], ["info", "parity"], ["no-such-command"]):
-        ends = [
-            subprocess.run(
-                [sys.executable, *program, *words],
-                cwd=tmp_path,
-                env=environment(),
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            for program in (
-                ["-m", "synthbench"],
-                ["-c", "from synthbench.cli.main import main; main()"],
-            )
-        ]
-        whole, expected = ((done.returncode, done.stdout, done.stderr) for done in ends)
-        assert whole == expected
-        assert whole[0] == (2 if words == ["no-such-command"] else 0)
+def test_the_package_runs_as_the_program(program: Program, tmp_path: Path) -> None:
+    for line in ("info parity", "no-such-command"):
+        done = run_program(*line.split(), cwd=tmp_path)
+        assert (done.returncode, done.stdout, done.stderr) == program(line)
 
 
 @posix
@@ -500,26 +466,36 @@ def test_most_answers_unreadable_is_a_warning_that_says_what_would_mend_it(
     assert program("evaluate parity responses.jsonl --read texts")[0] == 2
 
 
-@pytest.mark.parametrize("form", ["jsonl", "json", "csv", "tsv", "jsonl.gz"])
-def test_predictions_are_read_from_standard_input(tmp_path: Path, form: str) -> None:
-    synthbench.generate("parity", out=tmp_path / "parity", preset="small", workers=1)
+@pytest.fixture
+def send(program: Program, monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes], Ended]:
+    """Evaluate what comes on standard input against a small dataset of parity."""
+    synthbench.generate("parity", out="parity", preset="small", workers=1)
+
+    def evaluate(sent: bytes) -> Ended:
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(sent)))
+        return program("evaluate parity - --json")
+
+    return evaluate
+
+
+def test_predictions_are_read_from_standard_input(
+    send: Callable[[bytes], Ended], tmp_path: Path
+) -> None:
     rows = stored_rows(tmp_path / "parity", "default", "test").to_pylist()
     entries = [{"id": row["id"], "prediction": row["label"]} for row in rows]
-    lines = "".join(f"{json.dumps(entry)}\n" for entry in entries)
+    lines = "".join(f"{json.dumps(entry)}\n" for entry in entries).encode()
     table = [["id", "prediction"], *([row["id"], str(row["label"])] for row in rows)]
-    comma, tab = ("".join(f"{mark.join(line)}\n" for line in table) for mark in ",\t")
-    sent = {
-        "jsonl": b"\xef\xbb\xbf\n" + lines.encode(),
-        "json": json.dumps(entries).encode(),
-        "csv": comma.encode(),
-        "tsv": tab.encode(),
-        "jsonl.gz": gzip.compress(lines.encode()),
-    }[form]
+    comma, tab = ("".join(f"{mark.join(line)}\n" for line in table).encode() for mark in ",\t")
+    packed = gzip.compress(lines)
+    for sent in (b"\xef\xbb\xbf\n" + lines, json.dumps(entries).encode(), comma, tab, packed):
+        status, printed, errors = send(sent)
+        assert status == 0, errors
+        assert json.loads(printed)["accuracy"] == 1.0
     done = subprocess.run(
         [sys.executable, "-m", "synthbench", "evaluate", "parity", "-", "--json"],
         cwd=tmp_path,
         env=environment(),
-        input=sent,
+        input=packed,
         capture_output=True,
         timeout=60,
         check=False,
@@ -528,30 +504,16 @@ def test_predictions_are_read_from_standard_input(tmp_path: Path, form: str) -> 
     assert json.loads(done.stdout)["accuracy"] == 1.0
 
 
-@pytest.mark.parametrize(
-    ("sent", "message"),
-    [
+def test_what_is_wrong_with_standard_input_is_told(send: Callable[[bytes], Ended]) -> None:
+    for sent, message in (
         (b"", "Standard input is empty: it holds no predictions."),
         (b"\x1f\x8b", "Standard input cannot be read: "),
         (b'{"id": "a"}', "Standard input, line 1: no 'prediction'; expected"),
         (b"id,answer\na,3\n", "Standard input: no 'prediction'; expected"),
-    ],
-)
-def test_what_is_wrong_with_standard_input_is_told(
-    tmp_path: Path, sent: bytes, message: str
-) -> None:
-    synthbench.generate("parity", out=tmp_path / "parity", preset="small", workers=1)
-    done = subprocess.run(
-        [sys.executable, "-m", "synthbench", "evaluate", "parity", "-"],
-        cwd=tmp_path,
-        env=environment(),
-        input=sent,
-        capture_output=True,
-        timeout=60,
-        check=False,
-    )
-    assert (done.returncode, done.stdout) == (1, b"")
-    assert done.stderr.decode().startswith(f"Error: {message}")
+    ):
+        status, printed, errors = send(sent)
+        assert (status, printed) == (1, "")
+        assert errors.startswith(f"Error: {message}")
 
 
 def test_nothing_is_left_behind_by_what_was_refused(program: Program, tmp_path: Path) -> None:
@@ -658,6 +620,7 @@ def test_an_interrupted_generation_goes_on_to_the_same_dataset(tmp_path: Path) -
 
 
 @posix
+@pytest.mark.slow
 def test_an_interruption_of_the_main_process_alone_ends_its_workers_too(tmp_path: Path) -> None:
     process = start_and_wait_for_a_shard(tmp_path)
     process.send_signal(signal.SIGINT)
@@ -667,6 +630,7 @@ def test_an_interruption_of_the_main_process_alone_ends_its_workers_too(tmp_path
 
 
 @posix
+@pytest.mark.slow
 def test_another_command_on_what_was_interrupted_is_refused(tmp_path: Path) -> None:
     process = start_and_wait_for_a_shard(tmp_path)
     second = run_program(*LONG, cwd=tmp_path)
@@ -689,6 +653,7 @@ def worker_of(process: subprocess.Popen[str]) -> int:
 
 
 @posix
+@pytest.mark.slow
 def test_a_worker_that_is_killed_is_told_of_and_the_others_do_its_work(tmp_path: Path) -> None:
     process = start_and_wait_for_a_shard(tmp_path)
     os.kill(worker_of(process), signal.SIGKILL)
@@ -700,6 +665,7 @@ def test_a_worker_that_is_killed_is_told_of_and_the_others_do_its_work(tmp_path:
 
 
 @posix
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "status"), [(signal.SIGTERM, 130), (signal.SIGKILL, -signal.SIGKILL)]
 )

@@ -5,21 +5,35 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from synthbench.cli.main import commands
+from synthbench.cli.main import commands, main
 from synthbench.registry import list_tasks
 from tests.support import environment, run_program
 
+#: Status, standard output, standard error of a request by a shell.
+Request = Callable[..., tuple[int, str, str]]
 
-def offered(line: str, cwd: Path) -> list[str]:
-    """What bash would be told to offer for the last word of a command line."""
-    words = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split(" ")) - 1)}
-    done = run_program(cwd=cwd, _SYNTHBENCH_COMPLETE="bash_complete", **words)
-    assert done.stderr == ""
-    return [one.partition(",")[2] for one in done.stdout.splitlines() if one]
+
+@pytest.fixture
+def request_completion(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Request:
+    """The command line as a shell calls it when the tab key is pressed."""
+
+    def ask(shell: str, **words: str) -> tuple[int, str, str]:
+        monkeypatch.setenv("_SYNTHBENCH_COMPLETE", f"{shell}_complete")
+        for name, text in words.items():
+            monkeypatch.setenv(name, text)
+        with pytest.raises(SystemExit) as ended:
+            main([])
+        assert isinstance(ended.value.code, int)
+        return ended.value.code, *capsys.readouterr()
+
+    return ask
 
 
 @pytest.mark.parametrize(
@@ -37,18 +51,21 @@ def offered(line: str, cwd: Path) -> list[str]:
     ],
 )
 def test_names_are_offered_that_go_on_with_what_is_typed(
-    line: str, words: list[str], tmp_path: Path
+    line: str, words: list[str], request_completion: Request
 ) -> None:
-    assert sorted(offered(line, tmp_path)) == sorted(words)
+    place = str(len(line.split(" ")) - 1)
+    status, printed, errors = request_completion("bash", COMP_WORDS=line, COMP_CWORD=place)
+    assert (status, errors) == (0, "")
+    offered = [one.partition(",")[2] for one in printed.splitlines() if one]
+    assert sorted(offered) == sorted(words)
 
 
 @pytest.mark.parametrize(
     ("line", "kind"), [("synthbench verify lis", "dir"), ("synthbench evaluate d pre", "file")]
 )
-def test_places_are_left_to_the_shell(line: str, kind: str, tmp_path: Path) -> None:
-    words = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split()) - 1)}
-    done = run_program(cwd=tmp_path, _SYNTHBENCH_COMPLETE="bash_complete", **words)
-    assert done.stdout.startswith(f"{kind},")
+def test_places_are_left_to_the_shell(line: str, kind: str, request_completion: Request) -> None:
+    place = str(len(line.split()) - 1)
+    assert request_completion("bash", COMP_WORDS=line, COMP_CWORD=place)[1].startswith(f"{kind},")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
@@ -63,18 +80,17 @@ def test_places_are_left_to_the_shell(line: str, kind: str, tmp_path: Path) -> N
     ],
 )
 def test_a_request_that_cannot_be_read_is_wrong_usage(
-    shell: str, words: dict[str, str], tmp_path: Path
+    shell: str, words: dict[str, str], request_completion: Request
 ) -> None:
-    done = run_program(cwd=tmp_path, _SYNTHBENCH_COMPLETE=f"{shell}_complete", **words)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == (
+    assert request_completion(shell, **words) == (
+        2,
+        "",
         f"Error: Completion of COMP_WORDS={words.get('COMP_WORDS')!r}, "
         f"COMP_CWORD={words.get('COMP_CWORD')!r}: expected the command line in COMP_WORDS and the "
-        "number of a word in COMP_CWORD.\n"
+        "number of a word in COMP_CWORD.\n",
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 @pytest.mark.parametrize(
     ("line", "number"),
@@ -90,11 +106,11 @@ def test_a_request_that_cannot_be_read_is_wrong_usage(
     ],
 )
 def test_whatever_is_typed_is_completed_without_an_error(
-    shell: str, line: str, number: str, tmp_path: Path
+    shell: str, line: str, number: str, request_completion: Request
 ) -> None:
-    words = {"COMP_WORDS": line, "COMP_CWORD": line[-1:] if shell == "fish" else number}
-    done = run_program(cwd=tmp_path, _SYNTHBENCH_COMPLETE=f"{shell}_complete", **words)
-    assert (done.returncode, done.stderr) == (0, "")
+    place = line[-1:] if shell == "fish" else number
+    status, _, errors = request_completion(shell, COMP_WORDS=line, COMP_CWORD=place)
+    assert (status, errors) == (0, "")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

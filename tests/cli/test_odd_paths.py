@@ -81,6 +81,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ODD_NAMES)
 def test_every_command_works_on_a_path_of_any_bytes(kind: str, good: Path, tmp_path: Path) -> None:
     name, locale = ODD_NAMES[kind]

@@ -19,7 +19,7 @@ from synthbench.evaluation.final_answer import answer_writer, find_answer, score
 from synthbench.registry import make_task
 from synthbench.tasks.base import Task
 from tests.evaluation import answers_as_written as written
-from tests.reversal_task import Reversal
+from tests.planted.task import Reversal
 from tests.support import IMAGELESS, draw_splits, plain_rows
 from tests.toy_task import Addition
 
@@ -139,17 +139,19 @@ SILENCE = [
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("number", ["7", "0", "7.0", "07"])
-def test_an_answer_is_found_in_many_forms(form: str, number: str) -> None:
-    label = int(float(number))
-    text = form.format(*[number] * form.count("{}"))
-    assert score_answer(text, {"label": label}, LISTOPS) == 1.0
-    assert score_answer(text, {"label": label + 1}, LISTOPS) == 0.0
+def test_an_answer_is_found_in_many_forms(form: str) -> None:
+    for number in ("7", "0", "7.0", "07"):
+        label = int(float(number))
+        text = form.format(*[number] * form.count("{}"))
+        assert score_answer(text, {"label": label}, LISTOPS) == 1.0
+        assert score_answer(text, {"label": label + 1}, LISTOPS) == 0.0
 
 
-@pytest.mark.parametrize("text", SILENCE)
-def test_what_gives_no_single_answer_scores_for_no_label(text: str) -> None:
-    assert [score_answer(text, {"label": label}, LISTOPS) for label in range(10)] == [0.0] * 10
+def test_what_gives_no_single_answer_scores_for_no_label() -> None:
+    labels = [{"label": label} for label in range(10)]
+    assert [
+        text for text in SILENCE if any(score_answer(text, row, LISTOPS) for row in labels)
+    ] == []
 
 
 @given(st.sampled_from(FORMS), st.integers(0, 10**6), st.integers(0, 9))
@@ -179,6 +181,7 @@ def test_text_of_any_kind_is_read_without_an_error(text: str) -> None:
         find_answer(task, text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece",
     [
@@ -245,9 +248,10 @@ WRITTEN = {
 ENTRIES = [(task, *entry) for task, entries in WRITTEN.items() for entry in entries]
 
 
-@pytest.mark.parametrize(("task", "text", "answer"), ENTRIES, ids=[one[1] for one in ENTRIES])
-def test_an_answer_is_read_as_models_write_it(task: Task, text: str, answer: Any) -> None:
-    assert find_answer(task, text) == answer
+@pytest.mark.parametrize("task", WRITTEN, ids=lambda task: task.name)
+def test_an_answer_is_read_as_models_write_it(task: Task) -> None:
+    expected = dict(WRITTEN[task])
+    assert {text: find_answer(task, text) for text in expected} == expected
 
 
 def test_the_table_is_long_and_repeats_nothing() -> None:
@@ -294,12 +298,12 @@ def test_a_part_that_two_classes_have_in_common_names_neither() -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("symbol", ["000", "010", "101"])
-def test_symbols_keep_their_leading_zeros(form: str, symbol: str) -> None:
-    text = form.format(*[symbol] * form.count("{}"))
-    assert find_answer(CTL, text) == symbol
-    assert score_answer(text, {"label": int(symbol, 2)}, CTL) == 1.0
-    assert score_answer(text, {"label": (int(symbol, 2) + 1) % 8}, CTL) == 0.0
+def test_symbols_keep_their_leading_zeros(form: str) -> None:
+    for symbol in ("000", "010", "101"):
+        text = form.format(*[symbol] * form.count("{}"))
+        assert find_answer(CTL, text) == symbol
+        assert score_answer(text, {"label": int(symbol, 2)}, CTL) == 1.0
+        assert score_answer(text, {"label": (int(symbol, 2) + 1) % 8}, CTL) == 0.0
 
 
 @pytest.mark.parametrize("text", ["10", "0101", "1 0 1", "101 or 011", "8", "1.01"])

@@ -26,12 +26,18 @@ from synthbench.evaluation.evaluate import Report, evaluate, score
 from synthbench.features import label_names
 from synthbench.registry import make_task
 from synthbench.tasks.base import Task
-from tests.support import IMAGELESS, draw_splits, id_texts, plain_rows, run_python
+from tests.support import draw_splits, id_texts, plain_rows, run_python
 
 duckdb = pytest.importorskip("duckdb", reason="DuckDB is not installed: the extra dev has it")
 pl = pytest.importorskip("polars", reason="Polars is not installed: the extra dev has it")
 
-TASKS = [*IMAGELESS, ("composites", "main")]
+pytestmark = pytest.mark.dev
+
+#: One of each kind of answer: digits, symbols, names, grids, vectors, clusters.
+TASKS = [
+    *(("listops", "default"), ("ctl", "forward"), ("composites", "main")),
+    *(("grid-count", "default"), ("identity", "default"), ("clusters", "balanced")),
+]
 
 
 class Asked:

@@ -13,7 +13,7 @@ import pytest
 from synthbench.errors import UsageError
 from synthbench.evaluation.evaluate import evaluate, score
 from tests.evaluation.making import SIZES, Made, refusal, wrong
-from tests.reversal_task import Reversal
+from tests.planted.task import Reversal
 
 # Over all rows, and over the answered ones.
 

@@ -139,6 +139,7 @@ def test_a_damaged_shard_of_an_interrupted_run_is_made_anew(
         shutil.rmtree(out)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
 @pytest.mark.parametrize(
     ("place", "number"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,9 +14,9 @@ import pytest
 from synthbench import llm
 from tests.support import environment
 
-inspect_ai = pytest.importorskip(
-    "inspect_ai", reason="inspect_ai is not installed: the extras inspect and dev have it"
-)
+# Not imported before a test runs: that takes seconds.
+if importlib.util.find_spec("inspect_ai") is None:
+    pytest.skip("the extras inspect and dev have inspect_ai", allow_module_level=True)
 
 # A framework's own warnings are not ours.
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
@@ -23,6 +24,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
 
 def evaluated(task: Any, answers: list[str], place: Path) -> dict[str, Any]:
     """The scores of a run by sample, for a mock model that answers the task's samples so."""
+    import inspect_ai
     from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
     inputs = [sample.input for sample in task.dataset]

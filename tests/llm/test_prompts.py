@@ -40,6 +40,14 @@ def test_a_prompt_has_the_rule_the_row_and_its_answer() -> None:
         assert row["answer"] == str(right)
 
 
+@pytest.mark.parametrize("options", [{"preset": "small"}, {"rows": ROWS}, {"seed": 1}])
+def test_what_a_directory_has_settled_is_refused_beside_it(
+    options: dict[str, Any], tiny: Callable[[str], Path]
+) -> None:
+    with pytest.raises(UsageError, match=r"is a dataset directory and has its own (preset|rows|s)"):
+        llm.prompts(tiny("parity"), **options)
+
+
 @pytest.mark.parametrize("name", ASKABLE)
 def test_a_directory_gives_its_own_rows(name: str, tiny: Callable[[str], Path]) -> None:
     directory = tiny(name)
@@ -113,9 +121,8 @@ def test_a_reward_takes_columns_as_trl_gives_them() -> None:
         (lambda: llm.trl_reward("identity"), "neither a text nor an image"),
         (lambda: llm.prompts("parity", "tset"), "Did you mean 'test'"),
         (lambda: llm.prompts("parity", limit=0), "Limit 0"),
-        (lambda: llm.prompts("no-such-thing"), "No dataset at 'no-such-thing'"),
-        (lambda: llm.prompts("no-such-thing", seed=1), "is not a task"),
-        (lambda: llm.score("no-such-thing", "7", {}, seed=1), "is not a task"),
+        (lambda: llm.prompts("lisops"), "task or dataset directory 'lisops'.* Did you mean 'list"),
+        (lambda: llm.score("no-such-thing", "7", {}), "task or dataset directory 'no-such-thing'"),
         (lambda: llm.score("parity", "7", {"text": "3 4 7 2 ="}), "no column 'label'"),
         (lambda: llm.trl_reward("parity")(["7"], text=["1 2 3 4 ="]), "no column 'label'"),
     ],

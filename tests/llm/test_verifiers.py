@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import itertools
 import json
 import subprocess
@@ -18,9 +19,9 @@ from tests.llm.server import serve
 from tests.support import environment
 from tests.tasks.tiny_sources import write_sources
 
-pytest.importorskip(
-    "verifiers.v1", reason="verifiers is not installed: the extras verifiers and dev have it"
-)
+# Not imported before a test runs: that takes seconds.
+if importlib.util.find_spec("verifiers") is None:
+    pytest.skip("the extras verifiers and dev have verifiers", allow_module_level=True)
 
 # A framework's own warnings are not ours.
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]

@@ -12,6 +12,7 @@ import dataclasses
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from synthbench.errors import unknown_name
 from synthbench.features import Feature, class_label, value
@@ -88,3 +89,24 @@ class Planted(TextTask):
             "label": pa.array(sums % 4),
             "length": pa.array(length.astype(np.int8)),
         }
+
+
+class Reversal(Planted):
+    """Letters to be written from their end: labels that are texts."""
+
+    name = "reversal"
+
+    def solve(self, question: str) -> str:  # type: ignore[override]
+        return question[::-1]
+
+    @property
+    def columns(self) -> dict[str, Feature]:
+        return {**super().columns, "label": value("string")}
+
+    @property
+    def splits(self) -> tuple[Split, ...]:
+        return (Split("train", 200, (8, 9), evaluation=False), Split("test", 40, (9,)))
+
+    def render(self, block: Block) -> dict[str, pa.Array]:
+        columns = super().render(block)
+        return {**columns, "label": pc.utf8_reverse(columns["text"])}

@@ -242,5 +242,5 @@ def test_a_task_of_another_package_says_its_tokens_or_gets_no_tensors(tmp_path: 
     from synthbench.sharing import tensors
     from tests.toy_task import Addition
 
-    assert tensors.obstacle(Addition()) == "it does not say which tokens its text has"
-    assert tensors.obstacle(make_task("parity")) is None
+    assert tensors.unsupported_reason(Addition()) == "it does not say which tokens its text has"
+    assert tensors.unsupported_reason(make_task("parity")) is None

@@ -18,7 +18,7 @@ from synthbench.errors import DatasetError
 from synthbench.evaluation.answer_words import word_pattern
 from synthbench.registry import make_task
 from synthbench.sharing.export import MARKER, export
-from tests.reversal_task import Reversal
+from tests.planted.task import Reversal
 
 pytestmark = pytest.mark.slow
 

@@ -232,7 +232,7 @@ def test_nothing_goes_up_of_a_dataset_that_is_not_whole(
     refused("missing or has another size")
     fresh()
     (directory / "README.md").unlink()
-    refused("README.md: missing\n`synthbench verify` tells of all.")
+    refused("README.md: missing\n`synthbench verify` lists everything.")
     fresh()
     (directory / "README.md").write_text("Just text.")
     refused("its front matter cannot be read")

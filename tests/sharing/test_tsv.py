@@ -13,7 +13,7 @@ from synthbench import registry
 from synthbench.registry import make_task
 from synthbench.sharing import tsv
 from synthbench.sharing.export import export
-from tests.reversal_task import Reversal
+from tests.planted.task import Reversal
 
 
 @pytest.mark.parametrize("name", ["listops", "arithmetic", "ctl", "parity"])
@@ -48,7 +48,7 @@ def test_labels_that_are_text_stand_as_they_are(
 @pytest.mark.parametrize("name", ["grid-count", "identity", "clusters", "composites"])
 def test_rows_of_another_kind_are_refused(name: str) -> None:
     reason = "its rows are not a text with a class or another text as label"
-    assert tsv.obstacle(make_task(name)) == reason
+    assert tsv.unsupported_reason(make_task(name)) == reason
 
 
 def test_the_files_are_named_as_the_loaders_look_for_them(

@@ -332,6 +332,7 @@ def test_a_stream_goes_on_where_its_state_says_and_makes_no_round_again(
             again.load_state_dict(wrong)  # type: ignore[arg-type]
 
 
+@pytest.mark.dev
 @more_workers_than_cores
 @pytest.mark.filterwarnings("ignore:.*deprecated")  # what torchdata calls of PyTorch
 @pytest.mark.parametrize("workers", [0, 2])

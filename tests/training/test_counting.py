@@ -1,6 +1,7 @@
 """The counting encoder, the identity network, and attention among points."""
 
 import math
+import statistics
 
 import numpy as np
 import pytest
@@ -157,6 +158,7 @@ def test_a_record_holds_weights_and_states(counting):
     assert torch.equal(record["hidden"][1], scores.detach())
 
 
+@pytest.mark.slow
 def test_compile_traces_the_model_as_one_graph():
     torch.manual_seed(0)
     model, (colors, lengths, _) = Counting(**STANDARD), grids()
@@ -218,17 +220,17 @@ def test_points_move_as_the_equations_say(normalisation):
 
 def test_softmax_collapses_unbalanced_clusters_and_double_normalisation_does_not():
     """DNAS, figure 9."""
-    batch = next(synthbench.stream("clusters", split="test", variant="unbalanced", batch_size=3))
+    batch = next(synthbench.stream("clusters", split="test", variant="unbalanced", batch_size=50))
     cluster = torch.from_numpy(batch["cluster"]).bool()
     distances = {}
     for name in ("softmax", "doubly-normalised"):
         moved = Clusters(normalisation=name)(torch.from_numpy(batch["points"])).scores
-        distances[name] = max(
+        distances[name] = [
             math.dist(points[own].mean(0).tolist(), points[~own].mean(0).tolist())
             for points, own in zip(moved, cluster, strict=True)
-        )
-    assert distances["softmax"] < 0.1
-    assert distances["doubly-normalised"] > 1
+        ]
+    assert statistics.median(distances["softmax"]) < 0.1
+    assert min(distances["doubly-normalised"]) > 1
 
 
 def test_no_steps_move_nothing_and_nonsense_is_refused():

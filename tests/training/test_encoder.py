@@ -116,6 +116,7 @@ def test_bfloat16_autocast_gives_nearly_the_same_scores(switch):
     assert all(torch.isfinite(one.grad).all() for one in model.parameters())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("switch", ["gated", "ndr", "graves"])
 def test_compile_traces_a_model_as_one_graph(switch):
     model = encoder_of(switch).eval()

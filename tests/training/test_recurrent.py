@@ -140,6 +140,7 @@ def test_bfloat16_comes_close(model):
     torch.testing.assert_close(scores.float(), model(tokens, lengths).scores, atol=0.05, rtol=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The .grad attribute")  # of PyTorch, as it traces an LSTM
 def test_compiled_models_answer_as_plain_ones(model):
     tokens, lengths = padded_rows()

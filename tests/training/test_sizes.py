@@ -43,19 +43,19 @@ def make(model, **options):
 @pytest.mark.parametrize(
     ("model", "option"), [(model, option) for model, names in WHOLE.items() for option in names]
 )
-@pytest.mark.parametrize("value", [0, -1, 1.5, math.nan, True, "many"])
-def test_a_size_is_a_whole_number_from_1(model, option, value):
-    with pytest.raises(UsageError, match=option):
-        make(model, **{option: value})
+def test_a_size_is_a_whole_number_from_1(model, option):
+    for value in (0, -1, 1.5, math.nan, True, "many"):
+        with pytest.raises(UsageError, match=option):
+            make(model, **{option: value})
 
 
 @pytest.mark.parametrize(
     ("model", "option"), [(model, option) for model, names in CHANCES.items() for option in names]
 )
-@pytest.mark.parametrize("value", [-0.1, 1.0, 2, math.nan, math.inf, True, "half"])
-def test_a_chance_of_dropout_is_from_0_to_below_1(model, option, value):
-    with pytest.raises(UsageError, match=option):
-        make(model, **{option: value})
+def test_a_chance_of_dropout_is_from_0_to_below_1(model, option):
+    for value in (-0.1, 1.0, 2, math.nan, math.inf, True, "half"):
+        with pytest.raises(UsageError, match=option):
+            make(model, **{option: value})
 
 
 @pytest.mark.parametrize(

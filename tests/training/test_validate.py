@@ -71,6 +71,11 @@ def test_a_comparison_sums_up_the_seeds_of_every_model_and_variant(tmp_path):
         assert figure["mean"] == statistics.fmean(figure["values"])
         assert figure["deviation"] == statistics.stdev(figure["values"])
         assert [one["seed"] for one in line["runs"]] == [0, 1]
+        for length, mean in line["by_bucket"].items():
+            reports = [split["by"]["length"] for one in runs for split in one["splits"].values()]
+            scores = [one[length]["accuracy"] for one in reports if length in one]
+            assert len(scores) == 2 and mean == statistics.fmean(scores)
+        assert line["by_bucket"]
     published = comparison["models"][0]["measures"]["test"]["published"]
     assert published == {"mean": 1.0, "deviation": 0.02, "runs": None, "source": "NDR, table 1"}
     assert comparison["command"] == "synthbench validate ctl --profile tiny"

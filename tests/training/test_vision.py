@@ -176,6 +176,7 @@ def test_bfloat16_comes_close(model, images):
     torch.testing.assert_close(scores.float(), model(images).scores, atol=0.1, rtol=0.1)
 
 
+@pytest.mark.slow
 def test_compile_traces_a_model_as_one_graph(model, images):
     model.eval()
     compiled = torch.compile(model, backend="eager", fullgraph=True)

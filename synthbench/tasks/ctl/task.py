@@ -206,6 +206,9 @@ class CompositionalTableLookup(TextTask):
             tokens = tokens[:, ::-1]
         return self.vocabulary.join(tokens, length + 1)
 
+    def width(self, block: Block) -> int:
+        return 1 + int(block["functions"].shape[1])
+
     @property
     def instruction(self) -> str:
         """The rule with all tables, which nobody could guess."""

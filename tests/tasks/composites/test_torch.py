@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 import torch
@@ -25,3 +27,18 @@ def test_a_data_loader_gives_quadrants_by_field(workers: int) -> None:
     for name, field in quadrants.items():
         assert isinstance(field, np.ndarray) == (name in ("kind", "color"))
         np.testing.assert_array_equal(np.asarray(field), batch["quadrants"][name])
+
+
+def test_single_rows_are_joined_to_the_same_batch() -> None:
+    batch = next(synthbench.stream("composites", seed=5, batch_size=6))
+    rows = TorchStream("composites", seed=5, batch_size=None)
+    joined = next(iter(torch.utils.data.DataLoader(rows, batch_size=6)))
+    assert list(joined) == list(batch)
+    assert (joined["image"].dtype, joined["image"].shape) == (torch.uint8, (6, 56, 56, 3))
+    for name, field in joined["quadrants"].items():
+        assert isinstance(field, np.ndarray) == (name in ("kind", "color"))
+        assert field.shape == batch["quadrants"][name].shape
+    assert joined["label"].tolist() == [
+        int(row["label"][0])
+        for row in itertools.islice(synthbench.stream("composites", seed=5, batch_size=1), 6)
+    ]

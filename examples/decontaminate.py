@@ -1,0 +1,71 @@
+"""Keep rows that models are evaluated on out of a training corpus.
+
+Whether a row is held out follows from its text alone, so no list of evaluation rows is needed: this
+finds those of every seed and size, and their copies with arguments in another order. Printed is
+which documents of a small corpus go.
+
+It finds rows as synthbench writes them, whatever stands around them. It does not find a row in
+other words ("the median of 4 and 5"), grids, or images. And it takes an eighth of all expressions
+of these forms, whoever wrote them; the other seven eighths may be trained on.
+"""
+
+import re
+from collections.abc import Iterator
+
+import synthbench
+from synthbench.errors import UsageError
+from synthbench.registry import list_tasks, make_task
+from synthbench.tasks.base import TextTask
+
+TASKS = [task for task in map(make_task, list_tasks()) if isinstance(task, TextTask)]
+
+
+def held_out_rows(text: str) -> Iterator[tuple[str, str]]:
+    """The rows in a text that are held out, each with the name of its task."""
+    for task in TASKS:
+        token = "|".join(re.escape(word) for word in sorted(task.tokens, key=len, reverse=True))
+        space = r"\s+" if task.separator else ""
+        for run in re.finditer(rf"(?<!\w)(?:{token})(?:{space}(?:{token}))+(?!\w)", text):
+            words = re.findall(token, run[0])
+            while words:
+                length, held_out = longest_row(task, words)
+                if held_out:
+                    yield task.name, task.separator.join(words[:length])
+                words = words[length:]
+
+
+def longest_row(task: TextTask, words: list[str]) -> tuple[int, bool]:
+    """How many words the longest row at the start of these has, and whether it is held out.
+
+    What follows a row, such as its answer, may be made of tokens, too. Without a row it is one
+    word, to be passed over.
+    """
+    for length in range(len(words), 1, -1):
+        try:
+            row = task.separator.join(words[:length])
+            return length, synthbench.held_out(task.name, row)
+        except UsageError:
+            continue
+    return 1, False
+
+
+def corpus() -> Iterator[str]:
+    """A few documents: evaluation rows, copies of them, training rows, and prose."""
+    for text in synthbench.load_dataset("listops", "iid", preset="small")["text"][:3]:
+        yield f"Question 7. What is {text}? Think step by step."
+    parity = synthbench.load_dataset("parity", "test", preset="small")[0]
+    yield f"{parity['text']} {parity['label']}"
+    yield "{b} {a} {c} {d} = {label}, says the parity task.".format(**parity)
+    for text in next(synthbench.stream("arithmetic", seed=3, batch_size=3))["text"]:
+        yield f"I wonder what `{text}` could be."
+    yield "In 1998 a 40-page report had 3 + 4 = 7 authors and a budget of 0."
+
+
+def main() -> None:
+    for document in corpus():
+        found = list(held_out_rows(document))
+        print("removed" if found else "kept   ", document, *(f"<- {task}" for task, _ in found))
+
+
+if __name__ == "__main__":
+    main()
