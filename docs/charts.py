@@ -8,11 +8,14 @@ from html import escape
 
 from pictures import line, svg, text
 
+#: Points of a line, from left to right.
+Curve = Sequence[tuple[float, float]]
+
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 472, 12, 212
 
 
 def line_chart(
-    series: Mapping[str, Sequence[tuple[float, float]]],
+    series: Mapping[str, Sequence[Curve]],
     x_label: str,
     *,
     ticks: Sequence[float] = (),
@@ -21,14 +24,14 @@ def line_chart(
     """Accuracies, from 0 to 1, of several models.
 
     Args:
-        series: for each model its points, from left to right.
+        series: for each model its curves, one a run; their points from left to right.
         x_label: what the horizontal axis counts.
         ticks: the places that were measured, which are labelled and marked; default: a few even
             ones are labelled.
         trained_to: the last place that training has, up to which the chart is shaded.
     """
-    points = [x for line in series.values() for x, _ in line]
-    low, high = min(points), max(points)
+    places = [x for curves in series.values() for curve in curves for x, _ in curve]
+    low, high = min(places), max(places)
     marked, ticks = bool(ticks), ticks or _even_ticks(low, high)
 
     def across(x: float) -> float:
@@ -50,14 +53,13 @@ def line_chart(
     for tick in ticks:
         parts.append(text(across(tick), _BOTTOM + 16, f"{tick:,.12g}"))
     parts.append(text((_LEFT + _RIGHT) / 2, _BOTTOM + 36, f"accuracy by {x_label}"))
-    for number, places in enumerate(series.values(), start=1):
-        path = " ".join(f"{across(x):.1f},{up(y):.1f}" for x, y in places)
-        parts.append(f'<polyline points="{path}" class="curve-{number}"/>')
-        if marked:
-            parts += [
-                f'<circle cx="{across(x):.1f}" cy="{up(y):.1f}" r="4" class="dot-{number}"/>'
-                for x, y in places
-            ]
+    for number, curves in enumerate(series.values(), start=1):
+        for curve in curves:
+            path = " ".join(f"{across(x):.1f},{up(y):.1f}" for x, y in curve)
+            parts.append(f'<polyline points="{path}" class="curve-{number}"/>')
+            for x, y in curve if marked else ():
+                dot = f'cx="{across(x):.1f}" cy="{up(y):.1f}" r="4" class="dot-{number}"'
+                parts.append(f"<circle {dot}/>")
     legend = "".join(
         f'<span><i class="key-{number}"></i>{escape(name)}</span>'
         for number, name in enumerate(series, start=1)
@@ -69,8 +71,7 @@ def line_chart(
 
 
 def _even_ticks(low: float, high: float) -> list[float]:
-    step = 10 ** math.floor(math.log10((high - low) or 1))
-    if (high - low) / step < 3:
-        step /= 2
-    first = math.ceil(low / step)
-    return [step * number for number in range(first, math.floor(high / step) + 1)]
+    """At most six round numbers."""
+    power = 10 ** math.floor(math.log10((high - low) or 1))
+    step = next(one * power for one in (0.2, 0.5, 1, 2) if (high - low) / (one * power) <= 6)
+    return [step * n for n in range(math.ceil(low / step), math.floor(high / step) + 1)]

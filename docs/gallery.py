@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from charts import line_chart
+from charts import Curve, line_chart
 from pictures import picture, stand_ins
 
 from synthbench.dataset.card import parameter_help, prose
@@ -186,7 +186,7 @@ def charts(comparison: Mapping[str, Any]) -> Iterator[str]:
         models = [line for line in comparison["models"] if line["variant"] == variant]
         where = f", {variant}" if len(variants) > 1 else ""
         if series := by_bucket(models) or by_size(models):
-            ticks = sorted({x for points in series.values() for x, _ in points})
+            ticks = sorted({x for (curve,) in series.values() for x, _ in curve})
             kind = task.bucket_name.replace("_", " ")
             trained_to = max(task.splits[0].buckets)
             yield line_chart(series, kind + where, ticks=ticks, trained_to=trained_to)
@@ -194,9 +194,9 @@ def charts(comparison: Mapping[str, Any]) -> Iterator[str]:
             yield line_chart(series, f"step of training{where}")
 
 
-def by_size(models: Sequence[Mapping[str, Any]]) -> dict[str, list[tuple[float, float]]]:
+def by_size(models: Sequence[Mapping[str, Any]]) -> dict[str, list[Curve]]:
     """The measures that are named after a size, such as `6x6`."""
-    series = {}
+    series: dict[str, list[Curve]] = {}
     for model in models:
         points = [
             (float(size[1]), figure["mean"])
@@ -204,27 +204,27 @@ def by_size(models: Sequence[Mapping[str, Any]]) -> dict[str, list[tuple[float, 
             if (size := re.fullmatch(r"(\d+)x\1", name))
         ]
         if points:
-            series[model["model"]] = points
+            series[model["model"]] = [points]
     return series
 
 
-def by_bucket(models: Sequence[Mapping[str, Any]]) -> dict[str, list[tuple[float, float]]]:
-    """The score of each depth or length, over all evaluation splits, where `validate` noted it."""
+def by_bucket(models: Sequence[Mapping[str, Any]]) -> dict[str, list[Curve]]:
+    """The score of each depth or length, over all evaluation splits, where it was noted."""
     return {
-        model["model"]: sorted((float(value), score) for value, score in model["by_bucket"].items())
+        model["model"]: [sorted((float(key), score) for key, score in model["by_bucket"].items())]
         for model in models
         if model.get("by_bucket")
     }
 
 
-def by_step(models: Sequence[Mapping[str, Any]]) -> dict[str, list[tuple[float, float]]]:
-    """The accuracy that training watched, of each model's first run."""
-    series = {}
+def by_step(models: Sequence[Mapping[str, Any]]) -> dict[str, list[Curve]]:
+    """The accuracy that training watched, of every run."""
+    series: dict[str, list[Curve]] = {}
     for model in models:
-        curve = model["runs"][0]["curve"]
         for split in ("test", "validation"):
             key = f"{split}/accuracy"
-            if curve and key in curve[-1]:
-                points = [(point["step"], point[key]) for point in curve]
-                series[f"{model['model']}, {split}"] = points
+            curves = [run["curve"] for run in model["runs"] if run["curve"]]
+            if curves and key in curves[0][0]:
+                name = f"{model['model']}, {split}"
+                series[name] = [[(one["step"], one[key]) for one in curve] for curve in curves]
     return series

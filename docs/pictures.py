@@ -36,7 +36,7 @@ def picture(task: Task, row: Mapping[str, Any]) -> str:
     """One row as HTML: a picture, or the text of `synthbench preview`."""
     draw = _PICTURES.get(task.name)
     if draw is None:
-        return f"<pre>{escape(_ESCAPE_CODES.sub('', draw_row(task, row)))}</pre>"
+        return f"<pre>{escape(_ESCAPE_CODES.sub('', str(draw_row(task, row))))}</pre>"
     return draw(task, row)
 
 
@@ -240,7 +240,7 @@ def quadrants(task: Any, row: Mapping[str, Any]) -> str:
 
     Of sources that are not at hand only the words are shown (`stand_ins`).
     """
-    words = f"<pre>{escape(draw_row(task, row).partition(chr(10))[2])}</pre>"
+    words = f"<pre>{escape(str(draw_row(task, row)).partition(chr(10))[2])}</pre>"
     kinds = {quadrant["kind"] for quadrant in row["quadrants"]} - {"empty"}
     if any(named_source(kind) for kind in kinds):
         return words

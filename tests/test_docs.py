@@ -45,7 +45,7 @@ def test_a_page_runs_from_its_first_block_to_its_last(
         if kind == "python":
             exec(compile(text, page, "exec"), scope)
             continue
-        for line in text.splitlines():
+        for line in text.replace("\\\n", "").splitlines():
             program, *words = shlex.split(line, comments=True)
             assert program == "synthbench", line
             assert _run(commands, words) == 0, line

@@ -162,7 +162,8 @@ def _check_datasets(task: Task) -> Iterator[Finding]:
 def _ask(task: Task, statement: str, check: Callable[[], Problems]) -> Finding:
     """The answer to a check; whatever the task's code raises is a problem, too."""
     try:
-        problems = check()
+        with draws.restored_state():
+            problems = check()
     except MissingSourceError:  # says nothing about the task
         raise
     except Exception as error:

@@ -67,8 +67,9 @@ def prompts(
         >>> rows[0]["answer"]
         '10'
     """
-    options = {"variant": variant, "seed": seed, "rows": rows, "preset": preset}
-    made, dataset = open_task(task, split, limit, **options, **parameters)
+    made, dataset = open_task(
+        task, split, limit, preset=preset, rows=rows, variant=variant, seed=seed, **parameters
+    )
     opened: Any = open_with_datasets(dataset, made.variant, split)
     if limit is not None:
         opened = opened.select(range(min(limit, len(opened))))

@@ -37,7 +37,7 @@ Rows = tuple[Block, NDArray[np.uint64]]
 
 #: Rows of a round, about; a task with heavy rows makes smaller ones. Rows of evaluation splits are
 #: the costly ones, and whoever streams them wants to see the first soon.
-ROUND_ROWS, EVALUATION_ROUND_ROWS = 65_536, 8_192
+ROUND_ROWS, EVALUATION_ROUND_ROWS = 65_536, 4_096
 
 
 def stream(
