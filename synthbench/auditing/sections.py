@@ -121,7 +121,7 @@ def verdict(variant: VariantAudit, split: str | None = None, metric: str | None 
         score = best.splits[split]
         if metric in score.figures:
             figures["best shortcut"] = score.figures[metric].mean
-            near, name = _sign(score, metric, reference) == SOLVES, f" ({best.name})"
+            near, name = _sign(score, metric, reference) == SOLVES, f" (best: {best.name})"
     for title, known in (("chance", reference.chance), ("solver", reference.solution)):
         if metric in known:
             figures[title] = known[metric]
