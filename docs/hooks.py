@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # for the image sources that the tests make
 
 import gallery  # noqa: E402
-from pictures import depth_two, picture  # noqa: E402
+from pictures import depth_two, picture, way_of_the_data  # noqa: E402
 
 #: What users are told of: each public name must have a docstring and an entry in the reference.
 MODULES = [
@@ -123,6 +123,7 @@ _INSERTS: Mapping[str, Callable[[], str]] = {
     "papers": papers,
     "results": results,
     "sampling_drawing": depth_two,
+    "way_of_the_data": way_of_the_data,
 }
 
 
