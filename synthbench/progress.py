@@ -47,7 +47,7 @@ class Bar:
         self.total, self._before, self._done = total, done, done
         self._started, self._drawn, self._now = time.monotonic(), 0.0, ""
         if progress is not None:
-            self._line = progress.add_task(printable(title), total=total, figures="")
+            self._line = progress.add_task(printable(title), total=total, figures=self._figures())
 
     @property
     def is_shown(self) -> bool:
@@ -55,7 +55,7 @@ class Bar:
         return self._progress is not None
 
     def update(self, done: int = 1, now: str | None = None) -> None:
-        """Draw the bar anew, if the last time was long enough ago.
+        """Draw the bar anew, if it says something else or the last time was long enough ago.
 
         Args:
             done: how many more are done.
@@ -65,7 +65,7 @@ class Bar:
             return
         self._done += done
         self._now = self._now if now is None else now
-        if time.monotonic() - self._drawn < _REDRAW:
+        if now is None and time.monotonic() - self._drawn < _REDRAW:
             return
         self._drawn = time.monotonic()
         figures = self._figures()
@@ -130,7 +130,7 @@ def _drawing() -> Iterator[Progress]:
 
     progress = Progress(
         TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=None),
+        BarColumn(bar_width=None, complete_style="cyan", finished_style="cyan"),
         TextColumn("{task.fields[figures]}", markup=False),
         console=Console(stderr=True, color_system="auto" if takes_colors(sys.stderr) else None),
         auto_refresh=False,

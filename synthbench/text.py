@@ -37,14 +37,14 @@ class Table:
     apart: bool = False
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        from rich.table import Table
+        from rich import table
 
         head = [styled(name, "bold") for name in self.head]
         rows = [
             [styled(cell) if isinstance(cell, str) else cell for cell in row] for row in self.rows
         ]
         widths = self._widths([head, *rows], options.max_width)
-        made = Table.grid(padding=(0, _GAP, 0, 0))
+        made = table.Table.grid(padding=(0, _GAP, 0, 0))
         for column, width in enumerate(widths):
             made.add_column(justify="right" if column in self.right else "left", width=width)
         for number, row in enumerate([head, *rows]):
@@ -55,21 +55,28 @@ class Table:
         yield from console.render(made, options.update_width(max(whole, options.max_width)))
 
     def _widths(self, rows: Sequence[Sequence[Text]], room: int) -> list[int]:
-        """Widths of the columns: words of moderate length stay whole, even if there is no room."""
+        """Widths of the columns: words of moderate length stay whole as long as there is room."""
         columns = list(itertools.zip_longest(*rows, fillvalue=styled("")))
         wanted = [max(map(_width, column)) for column in columns]
         widths = [
             max(_longest_word(head), *map(_width if place in self.right else _longest_word, cells))
             for place, (head, *cells) in enumerate(columns)
         ]
-        for _ in range(room - sum(widths) - _GAP * (len(widths) - 1)):
-            if narrow := [i for i, want in enumerate(wanted) if widths[i] < want]:
+        spare = room - sum(widths) - _GAP * (len(widths) - 1)
+        for _ in range(spare):
+            narrow = [i for i, want in enumerate(wanted) if widths[i] < want]
+            if narrow:
                 widths[min(narrow, key=widths.__getitem__)] += 1
+        for _ in range(-spare):
+            wide = [i for i, width in enumerate(widths) if i not in self.right and width > _LEAST]
+            if wide:
+                widths[max(wide, key=widths.__getitem__)] -= 1
         return widths
 
 
-#: Spaces between two columns, and the longest word that is kept whole in a column that wraps.
-_GAP, _WORD = 2, 20
+#: Spaces between two columns, the longest word that is kept whole in a column that wraps, and the
+#: least width of such a column.
+_GAP, _WORD, _LEAST = 2, 20, 8
 
 
 def _width(cell: Text) -> int:
@@ -84,9 +91,9 @@ def _longest_word(cell: Text) -> int:
 
 def items(texts: Iterable[str | Text]) -> Any:
     """A list: each text behind a dash, its later lines indented as far as its first."""
-    from rich.table import Table
+    from rich import table
 
-    made = Table.grid(padding=(0, 1, 0, 0))
+    made = table.Table.grid(padding=(0, 1, 0, 0))
     for text in texts:
         made.add_row("-", styled(text) if isinstance(text, str) else text)
     return made

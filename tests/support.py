@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -111,3 +112,11 @@ def run_python(code: str, **changes: str) -> str:
 
 def id_texts(fingerprints: NDArray[np.uint64]) -> list[str]:
     return [f"{one:016x}" for one in fingerprints.tolist()]
+
+
+def card_sections(card: str) -> dict[str, str]:
+    """The sections of a dataset card by their titles, open and folded ones."""
+    parts = re.split(r"^(?:## |<details>\n<summary>)(.+?)(?:</summary>)?$", card, flags=re.M)
+    titles, texts = parts[1::2], [text.strip().removesuffix("</details>") for text in parts[2::2]]
+    assert len(set(titles)) == len(titles)
+    return dict(zip(titles, texts, strict=True))

@@ -316,6 +316,15 @@ def test_parsed_rows_have_the_fingerprints_they_were_drawn_with(name: str, varia
 
 
 @every_variant
+def test_no_rows_are_rendered_and_read_again_too(name: str, variant: str) -> None:
+    for task, _, rows in each_split(name, variant):
+        none = rows.block.take(slice(0))
+        assert check_columns(task, none) == []
+        parsed = task.parse(task.render(none))
+        assert len(parsed) == len(fingerprints(task, parsed)) == 0
+
+
+@every_variant
 def test_the_reference_solver_gives_all_other_columns_and_class_names(
     name: str, variant: str
 ) -> None:

@@ -32,7 +32,8 @@ def check(task: str, source_dir: Sequence[str]) -> int:
             if not findings or findings[-1].variant != finding.variant:
                 show(styled(f"{task}, variant {finding.variant}:", "bold"))
             verdict = styled("no", "red") if finding.problems else styled("yes", "green")
-            show(styled(f"{finding.statement}: ") + verdict, items(finding.problems))
+            problems = [items(finding.problems)] if finding.problems else []
+            show(styled(f"{finding.statement}: ") + verdict, *problems)
             findings.append(finding)
     failed = sum(bool(finding.problems) for finding in findings)
     if failed:

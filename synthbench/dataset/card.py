@@ -15,12 +15,15 @@ from pathlib import Path
 from typing import Any
 
 from synthbench.dataset.card_sections import (
-    first_rows,
+    fold,
+    held_out_rule,
     known_limits,
-    manifest_tables,
+    loading,
     origin_texts,
-    parameters_table,
+    provenance,
+    sample_rows,
     setting,
+    split_prose,
     splits_table,
 )
 from synthbench.dataset.dataset import DatasetDirectory, Manifest, columns_of
@@ -152,33 +155,32 @@ def dataset_info(manifest: Manifest, task: Task) -> dict[str, Any]:
 
 def _body(dataset: DatasetDirectory, tasks: Sequence[Task], sheets: Mapping[str, str]) -> str:
     first, manifest = tasks[0], dataset.manifest
-    parts = [f"# {first.title}", prose(first).strip(), "## Splits"]
-    for task in tasks:
-        if len(first.variants) > 1:
-            parts.append(f"**{task.variant}** — {task.variants[task.variant]}")
-        if task.variant in sheets:
-            parts.append(f"![The first rows of {task.variant}]({sheets[task.variant]})")
-        parts.append(splits_table(task, manifest.variants[task.variant]))
-    parts.append("## First rows")
-    for task in tasks:
-        if len(tasks) > 1:
-            parts.append(f"**{task.variant}**")
-        parts.append(first_rows(dataset, task))
-    parts += [
-        "## Loading",
-        '```python\nfrom datasets import load_dataset\n\ndataset = load_dataset("PATH_OR_NAME", '
-        f'"{first.variant}")\n```',
-        "## How it was made",
-        f"```\n{command_line(manifest)}\n```",
-        f"synthbench {manifest.synthbench}; the same command makes the same rows on every machine. "
-        "`synthbench verify` derives every row again from the files alone.",
-        parameters_table(manifest, parameter_help(first)),
+    intro, sections = split_prose(prose(first))
+    samples = [
+        f"![Rows of {task.variant}]({sheets[task.variant]})"
+        if task.variant in sheets
+        else sample_rows(dataset, task)
+        for task in tasks
     ]
-    if origins := origins_of(tasks):
-        parts += ["## Sources and licences", *origin_texts(origins)]
-    parts += ["## Known limits", known_limits(manifest, tasks)]
-    if manifest.tables:
-        parts += ["## Tables", *manifest_tables(manifest.tables)]
+    splits = [splits_table(task, manifest.variants[task.variant]) for task in tasks]
+    titles = [f"**{task.variant}**: {task.variants[task.variant]}" for task in tasks]
+    parts = [f"# {first.title}", intro, samples[0], "## Loading", loading(manifest, first)]
+    parts += ["## Splits", *(titles[:1] if len(first.variants) > 1 else []), splits[0]]
+    if "Results" in sections:
+        parts += ["## Results", sections.pop("Results")]
+    parts += ["## Held-out rows", held_out_rule(first, sections.pop("Held-out rows", ""))]
+
+    origins, citation = origins_of(tasks), sections.pop("Citation", "")
+    others = zip(titles[1:], samples[1:], splits[1:], strict=True)
+    folded = {
+        **sections,
+        "Other variants": "\n\n".join(itertools.chain.from_iterable(others)),
+        "Sources and licences": "\n\n".join(origin_texts(origins)) if origins else "",
+        "Provenance": provenance(manifest, command_line(manifest), parameter_help(first)),
+        "Known limits": known_limits(manifest, tasks),
+        "Citation": citation,
+    }
+    parts += [fold(title, text) for title, text in folded.items() if text]
     return "\n\n".join(parts) + "\n"
 
 
@@ -217,11 +219,9 @@ def command_line(manifest: Manifest) -> str:
     first, splits = next(iter(manifest.variants.items()))
     words += [f"--rows {name}={split.rows}" for name, split in splits.items()]
     task = manifest.make_task(first)
-    defaults = task.parameters_type().to_dict()
     words += [
         f"--set {shlex.quote(f'{name}={setting(value)}')}"
-        for name, value in manifest.parameters.items()
-        if defaults[name] != value
+        for name, value in task.parameters.changed().items()
     ]
     if manifest.shard_rows != task.shard_rows:
         words.append(f"--shard-rows {manifest.shard_rows}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -13,8 +14,8 @@ from synthbench.tasks.base import Task
 from synthbench.tasks.images.licences import Origin
 from synthbench.text import printable
 
-#: Rows of each split that are shown, and how much of a value, in characters.
-_SHOWN_ROWS, _SHOWN_TEXT = 2, 80
+#: Rows that are shown at least, and how much of a value, in characters.
+_SAMPLE_ROWS, _SHOWN_TEXT = 3, 120
 #: More buckets than these are not listed one by one.
 _MOST_BUCKETS = 24
 
@@ -44,7 +45,7 @@ def _buckets(buckets: Mapping[str, int]) -> str:
     return f"{len(buckets)} buckets such as {first}, of {least:,} to {most:,} rows"
 
 
-def manifest_tables(tables: Mapping[str, Any]) -> Iterator[str]:
+def _manifest_tables(tables: Mapping[str, Any]) -> Iterator[str]:
     """Plain entries in one table, each nested one in a table of its own."""
     plain = {name: entry for name, entry in tables.items() if not isinstance(entry, dict)}
     nested = {name: entry for name, entry in tables.items() if isinstance(entry, dict)}
@@ -96,27 +97,22 @@ def _code(text: str) -> str:
     return f"`{text}`".replace("|", "\\|")
 
 
-def parameters_table(manifest: Manifest, texts: Iterable[tuple[str, str]]) -> str:
-    """Each parameter with its value and its text."""
-    values = manifest.parameters
-    rows = ((_code(name), _code(setting(values[name])), text) for name, text in texts)
-    return _table(("parameter", "value", "meaning"), rows)
-
-
 def setting(value: Any) -> str:
     """A parameter's value as `--set` takes it."""
     return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-# Rows.
+# Rows, and how to open them.
 
 
-def first_rows(dataset: DatasetDirectory, task: Task) -> str:
-    """The first rows of each split of a variant; images are left to the contact sheet."""
+def sample_rows(dataset: DatasetDirectory, task: Task) -> str:
+    """The first rows of each split of a variant, three or more in all, without images."""
     features = {name: one for name, one in columns_of(task).items() if not is_image(one)}
+    splits = dataset.manifest.variants[task.variant]
+    each = math.ceil(_SAMPLE_ROWS / len(splits))
     lines = []
-    for split in dataset.manifest.variants[task.variant]:
-        batches = dataset.batches(task.variant, split, list(features), _SHOWN_ROWS)
+    for split in splits:
+        batches = dataset.batches(task.variant, split, list(features), each)
         for row in next(batches).to_pylist():
             lines.append((split, *(_shown(row[name], one) for name, one in features.items())))
     return _table(("split", *features), lines)
@@ -131,14 +127,91 @@ def _shown(value: Any, feature: Feature) -> str:
     return _code(text)
 
 
+def loading(manifest: Manifest, task: Task) -> str:
+    """Python that opens a variant: its files, and the same rows made where it is run."""
+    made = manifest.variants[task.variant]
+    rows = {one.name: n for one in task.splits if (n := made[one.name].rows) != one.rows}
+    options = {"variant": task.variant, "seed": task.seed, "rows": rows}
+    options |= task.parameters.changed()
+    if task.variant == next(iter(task.variants)):
+        del options["variant"]
+    if not rows:
+        del options["rows"]
+    words = ", ".join(f"{name}={value!r}" for name, value in options.items())
+    return f"""\
+```python
+import synthbench
+from datasets import load_dataset
+
+# These files, from the directory above; elsewhere put their path, or their name on the Hub.
+dataset = load_dataset("./{task.name}", "{task.variant}")
+
+# The same rows without the files: made on first use, nothing is downloaded.
+dataset = synthbench.load_dataset("{task.name}", {words})
+```"""
+
+
+def held_out_rule(task: Task, remark: str) -> str:
+    """Which rows are held out, what the task's prose adds to that, and how to check it."""
+    signs = {one.name: "<" if one.evaluation else ">=" for one in task.splits}
+    checks = [
+        f'all(id {sign} "2" for id in dataset["{name}"]["id"])  # True'
+        for name, sign in signs.items()
+    ]
+    last = task.splits[-1]
+    changed = task.parameters.changed()
+    options = f", parameters={changed}" if changed else ""
+    row = f'dataset["{last.name}"][0]'
+    checks.append(f'synthbench.held_out("{task.name}", {row}{options})  # {last.evaluation}')
+    code = "\n".join(checks)
+    return f"""\
+A row whose `id` begins with `0` or `1` is held out. Evaluation splits have only such rows; train \
+splits and streams have none, whatever their seed and parameters. So a model trained on them, with \
+any seed, has not seen a row that it is tested on. {remark}
+
+```python
+{code}
+```
+
+In this directory, DuckDB answers true to
+`SELECT bool_and(id {signs[last.name]} '2') FROM 'data/{task.variant}/{last.name}-*.parquet'`."""
+
+
+def split_prose(text: str) -> tuple[str, dict[str, str]]:
+    """The first paragraphs of a card's prose, and its sections by their headings."""
+    intro, *sections = re.split(r"^## ", text, flags=re.MULTILINE)
+    parts = (section.partition("\n") for section in sections)
+    return intro.strip(), {title.strip(): body.strip() for title, _, body in parts}
+
+
+def fold(title: str, text: str) -> str:
+    """A section that is shown when its title is clicked."""
+    return f"<details>\n<summary>{title}</summary>\n\n{text}\n\n</details>"
+
+
 # What it is made from, and how far it goes.
+
+
+def provenance(manifest: Manifest, command: str, texts: Iterable[tuple[str, str]]) -> str:
+    """How to make the dataset again, with the parameters and tables that it was made with."""
+    said = (
+        f"Made by synthbench {manifest.synthbench}; the same command makes the same rows on every "
+        "machine. `synthbench verify` checks every label with a second solver, then makes the "
+        "dataset again and compares."
+    )
+    values = manifest.parameters
+    rows = ((_code(name), _code(setting(values[name])), text) for name, text in texts)
+    parameters = _table(("parameter", "value", "meaning"), rows)
+    return "\n\n".join(
+        [f"```\n{command}\n```", said, parameters, *_manifest_tables(manifest.tables)]
+    )
 
 
 def origin_texts(origins: Sequence[Origin]) -> Iterator[str]:
     """The terms of the datasets that rows are made from, and how to cite them."""
     yield (
-        "The rows are made from pictures of others, which remain under their terms; whoever "
-        "passes the images on has to keep them. What is ours is under Apache-2.0."
+        "The images come from these datasets and stay under their licences, which apply to "
+        "whoever passes them on. Everything else is under Apache-2.0."
     )
     rows = ((one.title, one.terms, one.url) for one in origins)
     yield _table(("source", "licence", "published at"), rows)
@@ -149,11 +222,11 @@ def origin_texts(origins: Sequence[Origin]) -> Iterator[str]:
 def known_limits(manifest: Manifest, tasks: Sequence[Task]) -> str:
     """What figures on this dataset do not tell, as a list."""
     limits = [
-        "The rows are made by a program and ask for one skill. What a model scores here says "
-        "little about language, about pictures as they are taken, or about other tasks.",
-        "The program is public and the seed stands above, so a model may have been trained on "
-        "the rows of these very splits. For rows that nobody has seen choose a seed of your own "
-        "and keep it. Where there are few different rows, many come again under every seed.",
+        "The rows are made by a program and ask for one skill: a score says little about "
+        "language, natural images or other tasks.",
+        "Program and seed are public, so a model may have been trained on these very evaluation "
+        "rows. For rows that nobody has seen, generate with a seed that you keep secret. Where "
+        "few different rows exist, many come again under every seed.",
     ]
     for task in tasks:
         splits = manifest.variants[task.variant]
@@ -183,7 +256,8 @@ def _uneven_buckets(task: Task, splits: Mapping[str, SplitRecord], named: bool) 
             least = min(counts, key=lambda bucket: counts[bucket])
             place = f"{task.variant}/{split.name}" if named else split.name
             yield (
-                f"In {place} not all of {task.bucket_name} have equally many rows: {_plain(least)} "
-                f"has {counts[least]:,}, because no more different rows were found; another has "
-                f"{max(counts.values()):,}. An average over rows is none over {task.bucket_name}."
+                f"{place} is unbalanced over {task.bucket_name}: {_plain(least)} has only "
+                f"{counts[least]:,} rows, as no more different ones were found, others up to "
+                f"{max(counts.values()):,}. The mean over rows is not the mean over "
+                f"{task.bucket_name}."
             )

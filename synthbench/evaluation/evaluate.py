@@ -15,6 +15,7 @@ from synthbench.evaluation.report import Report, Score, score_of, scores_by
 from synthbench.evaluation.rows import RowSource, choose_task, open_rows
 from synthbench.evaluation.unreadable import Unreadable, expected_answer, may_be_answer
 from synthbench.features import label_names
+from synthbench.progress import Bar, progress_bar
 from synthbench.tasks.base import Breakdown, Parameters, Task
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.tasks.numeric import plain_value
@@ -38,6 +39,7 @@ def evaluate(
     seed: int = 0,
     read: str = "value",
     source_dir: SourceDir | None = None,
+    progress: bool = False,
 ) -> Report:
     """Score predictions on rows.
 
@@ -60,6 +62,7 @@ def evaluate(
         read: `value`, where a prediction is the answer and nothing else; or `text`, where
             predictions that are text hold it somewhere, see `final_answer.find_answer`.
         source_dir: where source images lie, as in `generate`.
+        progress: show a bar on standard error, if that is a terminal.
 
     Returns:
         The report. Breakdowns by a column that the rows lack are left out.
@@ -86,8 +89,10 @@ def evaluate(
         given = read_predictions(predictions, split, None if classes is None else len(classes))
         names = [split] if split is not None else _predicted_splits(source, given)
         judgement = _Judgement(source, given, read)
-        for name in names:
-            judgement.add(name)
+        rows = sum(source.sizes.get(name, 0) for name in names)
+        with progress_bar(progress, f"evaluate {source.task.name}", "rows", rows) as bar:
+            for name in names:
+                judgement.add(name, bar)
     left_out = [name for name in source.sizes if split is None and name not in names]
     return judgement.report(without_predictions=left_out)
 
@@ -243,8 +248,9 @@ class _Judgement:
         self._readings: dict[str, int] = {}
         self._unknown = set(given.by_id or ())
 
-    def add(self, split: str) -> None:
+    def add(self, split: str, bar: Bar) -> None:
         """Judge the predictions of one split."""
+        bar.update(0, now=split)
         self._check(split)
         there = self._source.columns(split)
         judged_by = self._judged_by(there)
@@ -262,6 +268,7 @@ class _Judgement:
             values += self._judge(split, rows, ids, self._predictions(ids, done))
             for name in groups:
                 self._groups[name].extend(batch[name])
+            bar.update(len(rows))
         self._values[split] = np.array(values, np.float64)
 
     def _check(self, split: str) -> None:

@@ -68,7 +68,7 @@ def prompts(
         '10'
     """
     made, dataset = open_task(
-        task, split, limit, variant=variant, seed=seed, rows=rows, preset=preset, **parameters
+        task, split, limit, preset=preset, rows=rows, variant=variant, seed=seed, **parameters
     )
     opened: Any = open_with_datasets(dataset, made.variant, split)
     if limit is not None:

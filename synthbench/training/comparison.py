@@ -147,10 +147,23 @@ def markdown(comparison: Json) -> str:
 
 
 def comparison_table(comparison: Json) -> Group:
-    """The comparison as a terminal shows it."""
+    """The comparison as a terminal shows it: measures below each other, so that it is narrow."""
     head, lines, right = _cells(comparison)
+    first, last, measures = right[0], -3, comparison["measures"]
+    rows = [
+        [
+            *line[:first],
+            "\n".join(measure["name"] for measure in measures),
+            "\n".join(line[first:last:2]),
+            "\n".join(line[first + 1 : last : 2]),
+            line[-1],
+        ]
+        for line in lines
+    ]
+    head = [*head[:first], "measure", "here", "paper", head[-1]]
     title = styled(f"{comparison['task']}: {comparison['title']}", "bold")
-    return stack(title, "", Table(head, lines, right), "", items(_notes(comparison)))
+    figures = Table(head, rows, range(first + 1, len(head)), apart=len(measures) > 1)
+    return stack(title, "", figures, "", items(_notes(comparison)))
 
 
 def _cells(comparison: Json) -> tuple[list[str], list[list[str]], range]:

@@ -281,4 +281,4 @@ class _Seen:
             return
         self._shown = time.monotonic()
         loss, value = self._last.tolist()
-        bar.update(0, now=f"loss {loss:.4f}, {metric} {value:.3f}")
+        bar.update(0, now=f"loss {loss:.3f}, {metric} {value:.2f}")

@@ -168,7 +168,10 @@ def verify(
         other = _other_version(manifest.synthbench)
         reason = other or _why_not_again(tasks.values(), fast, bool(source_dir))
         if reason is not None:
-            not_proved.append(f"{'ids, ' * bool(other)}{_BY_MAKING_AGAIN}: {reason}.")
+            not_proved.append(reason)
+        else:
+            untold = [name for name in manifest.variants if name not in tasks]
+            not_proved += [_not_made(name) for name in untold]
         total = rows if reason else 2 * rows
         with (
             open_engine(workers=workers, calls=calls) as engine,
@@ -178,10 +181,7 @@ def verify(
             for name, task in tasks.items():
                 chunks = checking.rows(task, variants[name])
                 if reason is None:
-                    not_proved += [
-                        f"{split}: not made again, because of what was found wrong."
-                        for split in checking.again(task, variants[name], chunks)
-                    ]
+                    not_proved += map(_not_made, checking.again(task, variants[name], chunks))
     checked = {
         "variants": len(variants),
         "splits": len(splits),
@@ -194,29 +194,34 @@ def verify(
 
 
 def _other_version(made_by: str) -> str | None:
-    """Why this version cannot make what another one made; None if it can."""
+    """What is not proved because another version made the dataset, whose rows may be others."""
     made, since, ours = release(made_by), release(ROWS_SINCE), release(__version__)
+    trusted = f"ids, {_BY_MAKING_AGAIN}: made by synthbench {made_by}"
     if made and since and made < since:
         return (
-            f"made by synthbench {made_by}, whose rows differed; it cannot be made again by this "
-            f"version, {__version__}"
+            f"{trusted}, whose rows differed; it cannot be made again by this version, "
+            f"{__version__}."
         )
     if made and ours and made > ours:
-        return (
-            f"made by synthbench {made_by}, which is newer than this version, {__version__}, and "
-            "may have other rows"
-        )
+        return f"{trusted}, which is newer than this version, {__version__}, and may differ."
     return None
 
 
 def _why_not_again(tasks: Iterable[Task], fast: bool, with_sources: bool) -> str | None:
-    """Why a dataset that this version could make is not to be made again; None if it is."""
+    """What is not proved because the dataset is not made again, and why; None if it is."""
     if fast:
-        return "not made again (--fast)"
+        return f"{_BY_MAKING_AGAIN}: not made again (--fast)."
     sourced = [task for task in tasks if isinstance(task, ImageTask)]
     if not with_sources and not all(task.has_sources() for task in sourced):
-        return "not made again, because the source images are not here (see --source-dir)"
+        return (
+            f"pixels, tables, {_BY_MAKING_AGAIN}: not made again, because the source images are "
+            "not here (--source-dir says where they are)."
+        )
     return None
+
+
+def _not_made(what: str) -> str:
+    return f"{what}: not made again, because of what was found wrong."
 
 
 @dataclasses.dataclass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -58,7 +59,8 @@ def test_the_package_is_made_installed_checked_generated_and_verified(tmp_path: 
         assert done.returncode == 0, done.stderr
     card = (tmp_path / "digit-sum-rows" / "README.md").read_text(encoding="utf-8")
     prose = (tmp_path / "digit-sum" / "src" / "digit_sum" / "card.md").read_text(encoding="utf-8")
-    assert prose.strip() in card
+    for part in re.split(r"^## .+$", prose, flags=re.MULTILINE):
+        assert part.strip() in card
 
 
 def test_the_task_is_short_and_nothing_is_left_to_fill_in(tmp_path: Path) -> None:

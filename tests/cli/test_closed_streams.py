@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import subprocess
 import sys
@@ -22,23 +23,36 @@ pytestmark = pytest.mark.slow
 posix = pytest.mark.skipif(os.name != "posix", reason="redirections as POSIX shells have them")
 
 
-def run(redirections: str, *words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """The command line with standard streams as a shell redirects them."""
+#: Runs commands one after the other, and leaves the status of each in a file.
+RUN_COMMANDS = """
+import json, pathlib, sys
+from synthbench.cli.main import main
+statuses = []
+for words in json.loads(sys.argv[1]):
+    try:
+        main(words)
+    except SystemExit as ended:
+        statuses.append(ended.code)
+pathlib.Path("statuses.json").write_text(json.dumps(statuses))
+"""
+
+
+def python(redirections: str, *words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Python with standard streams as a shell redirects them."""
     return subprocess.run(
-        [
-            "sh",
-            "-c",
-            f'exec "$0" -m synthbench "$@" {redirections}',
-            sys.executable,
-            *words,
-        ],
+        ["sh", "-c", f'exec "$0" "$@" {redirections}', sys.executable, *words],
         cwd=cwd,
         env=environment(),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
+
+
+def run(redirections: str, *words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """The command line with standard streams as a shell redirects them."""
+    return python(redirections, "-m", "synthbench", *words, cwd=cwd)
 
 
 @posix
@@ -58,12 +72,19 @@ def test_every_command_works_without_any_standard_stream(tmp_path: Path) -> None
         ["push", "made", "me/made", "--dry-run"],
         ["train", "grid-count", "--model", "counting", "--out", "run", *recipe, *rows],
         ["figures", "run"],
+        ["generate", "nothing"],
     ]
-    for words in commands:
-        assert (words, run("<&- >&- 2>&-", *words, cwd=tmp_path).returncode) == (words, 0)
-    assert run("<&- >&- 2>&-", "generate", "nothing", cwd=tmp_path).returncode == 2
-    there = {path.name for path in tmp_path.iterdir()}
+    closed = "<&- >&- 2>&-"
+    python(closed, "-c", RUN_COMMANDS, json.dumps(commands), cwd=tmp_path)
+    ended = json.loads((tmp_path / "statuses.json").read_text())
+    assert list(zip(ended, commands, strict=True)) == [
+        (2 if words == ["generate", "nothing"] else 0, words) for words in commands
+    ]
+    there = {path.name for path in tmp_path.iterdir()} - {"statuses.json"}
     assert there == {"answers.jsonl", "made", "audited", "exported", "run"}
+    # What opens the streams first may be a command that starts workers.
+    made = run(closed, "generate", "parity", "--preset", "small", "--workers", "2", cwd=tmp_path)
+    assert made.returncode == 0
 
 
 @posix

@@ -8,10 +8,10 @@ from pathlib import Path
 import click
 import pytest
 
-from synthbench.cli.main import commands
+from synthbench.cli.main import _run, commands
 from synthbench.registry import make_task
 from synthbench.training.recipes import find_study
-from tests.support import run_program, stored_rows
+from tests.support import stored_rows
 
 COMMANDS = {"": commands, **commands.commands}
 
@@ -74,15 +74,19 @@ def test_the_examples_of_figures_name_figures() -> None:
 
 @pytest.mark.slow
 def test_the_examples_of_the_group_and_of_what_is_made_from_their_dataset_run(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    def run(line: str) -> None:
+        assert _run(commands, shlex.split(line)[1:]) == 0, line + capsys.readouterr().err
+
+    monkeypatch.chdir(tmp_path)
     group = examples("")
     listed = [line for name in ("list", "info", "verify", "export") for line in examples(name)]
     dry = [line for line in examples("push") if "--dry-run" in line]
-    done = [run_program(*shlex.split(line)[1:], cwd=tmp_path) for line in group]
+    for line in group:
+        run(line)
     rows = stored_rows(tmp_path / "listops", "default", "test").to_pylist()
     lines = [f'{{"id": "{row["id"]}", "prediction": {row["label"]}}}' for row in rows]
     (tmp_path / "predictions.jsonl").write_text("\n".join(lines))
     for line in [*listed, *examples("evaluate"), *dry]:
-        done.append(run_program(*shlex.split(line)[1:], cwd=tmp_path))
-    assert [(one.args, one.stderr) for one in done if one.returncode] == []
+        run(line)

@@ -237,7 +237,18 @@ if __name__ == "__main__":
 
 
 def test_a_run_without_a_scheduler_ends_with_one_line(tmp_path: Path) -> None:
-    done = generate(tmp_path, "ctl", "--scheduler=127.0.0.1:none")
+    code = (
+        "from synthbench.cli.main import main; from synthbench.engine import dask; "
+        "dask._PATIENCE = 1; main('generate ctl --engine=dask --scheduler=127.0.0.1:none'.split())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env=environment(PYTHONWARNINGS="ignore"),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("Error: No Dask scheduler at '127.0.0.1:none': ")
     assert done.stderr.count("\n") == 1

@@ -18,7 +18,7 @@ pytestmark = [
 
 
 #: How often each fault strikes here; `python -m tests.faults` lets them strike as often as asked.
-TIMES = dict.fromkeys(FAULTS, 1) | {"kill -9 of the main process": 5, "kill -9 of a worker": 2}
+TIMES = dict.fromkeys(FAULTS, 1) | {"kill -9 of the main process": 2}
 
 
 @pytest.mark.parametrize(("fault", "times"), TIMES.items())

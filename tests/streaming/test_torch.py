@@ -29,6 +29,7 @@ TEXT += [("ctl", "forward"), ("ctl", "backward")]
 @pytest.fixture(autouse=True)
 def short_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streaming, "ROUND_ROWS", 320)
+    monkeypatch.setattr(streaming, "EVALUATION_ROUND_ROWS", 320)
 
 
 def form(batch: Any) -> Any:
@@ -39,8 +40,9 @@ def form(batch: Any) -> Any:
 # Single rows.
 
 
-@pytest.mark.parametrize("workers", [0, 1])
-@pytest.mark.parametrize(("name", "variant"), IMAGELESS)
+@pytest.mark.parametrize(
+    ("name", "variant", "workers"), [*((*one, 0) for one in IMAGELESS), ("ctl", "forward", 1)]
+)
 def test_rows_that_a_data_loader_joins_look_like_a_batch_of_the_stream(
     name: str, variant: str, workers: int
 ) -> None:

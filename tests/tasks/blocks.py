@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pyarrow as pa
 
+from synthbench.checking.rows import check_columns, check_ids, check_solver
 from synthbench.features import arrow_schema
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Task
@@ -35,6 +37,23 @@ def table(task: Task, block: Block) -> pa.Table:
 
 def rows_of(task: Task, block: Block) -> list[dict[str, Any]]:
     return table(task, block).to_pylist()
+
+
+def assert_sound(task: Task, block: Block) -> list[dict[str, Any]]:
+    """A block keeps what conformance demands, and equal rows and only these have equal ids.
+
+    For blocks of other parameters than the default ones, with which conformance is tested.
+
+    Returns:
+        The rows of the block.
+    """
+    for check in (check_columns, check_solver, check_ids):
+        assert check(task, block) == []
+    rows = rows_of(task, block)
+    inputs = [json.dumps([row[name] for name in task.inputs]) for row in rows]
+    named = ids(task, block)
+    assert len(set(zip(inputs, named, strict=True))) == len(set(inputs)) == len(set(named))
+    return rows
 
 
 def ids(task: Task, block: Block) -> list[int]:

@@ -12,7 +12,7 @@ from synthbench.errors import ParameterError, UsageError
 from synthbench.preview import draw_row
 from synthbench.seeding import Draws
 from synthbench.tasks.arithmetic.task import Arithmetic
-from tests.tasks.blocks import all_candidates, ids, propose_all, table
+from tests.tasks.blocks import all_candidates, assert_sound, ids, propose_all, table
 
 
 @st.composite
@@ -113,16 +113,8 @@ def test_there_are_as_many_labels_as_the_modulus():
 
 @given(tasks(), st.integers(0, 5))
 @settings(max_examples=60, deadline=None)
-def test_the_generator_agrees_with_the_reference_solver(task, block):
-    for row in table(task, propose_all(task, block=block)).to_pylist():
-        assert {"text": row["text"], **task.recompute_columns(row)} == row
-        assert task.solve(row["text"]) == row["label"]
-
-
-@given(tasks())
-@settings(max_examples=60, deadline=None)
-def test_the_label_is_what_python_makes_of_the_text(task):
-    for row in table(task, propose_all(task)).to_pylist():
+def test_rows_of_any_parameters_are_sound_and_what_python_makes_of_them(task, block):
+    for row in assert_sound(task, propose_all(task, block=block)):
         assert row["label"] == eval(row["text"]) % task.parameters.modulus
 
 
@@ -141,23 +133,6 @@ def test_rows_are_of_their_bucket_within_the_limits_and_of_the_operators_asked_f
             assert signs <= set(chosen.operators)
 
 
-@given(tasks())
-@settings(max_examples=40, deadline=None)
-def test_text_parsed_again_has_the_same_content(task):
-    block = propose_all(task)
-    again = task.parse({"text": task.render(block)["text"]})
-    assert ids(task, again) == ids(task, block)
-
-
-@given(tasks())
-@settings(max_examples=30, deadline=None)
-def test_equal_rows_and_only_these_have_equal_ids(task):
-    block = propose_all(task)
-    texts = task.render(block)["text"].to_pylist()
-    pairs = set(zip(texts, ids(task, block), strict=True))
-    assert len(pairs) == len(set(texts)) == len({number for _, number in pairs})
-
-
 def test_an_id_names_the_row_whatever_the_parameters():
     text = {"text": pa.array(["((4*7)+2)"])}
     other = Arithmetic(parameters={"max_length": 100, "modulus": 7, "operators": "+"})
@@ -171,13 +146,6 @@ def test_a_column_is_parsed_from_any_slice_of_it():
         ids(task, task.parse({"text": texts[7:20]})) == ids(task, task.parse({"text": texts}))[7:20]
     )
     assert ids(task, task.parse({"text": texts[:0]})) == []
-
-
-def test_a_block_without_rows_can_be_rendered_and_parsed():
-    task = Arithmetic()
-    none = propose_all(task).take(slice(0))
-    assert len(table(task, none)) == 0
-    assert ids(task, none) == ids(task, task.parse({"text": pa.array([], pa.string())})) == []
 
 
 @pytest.mark.parametrize("depth", [1, 4])
@@ -243,22 +211,6 @@ def test_deeper_expressions_are_counted_exactly():
     # All expressions of depth 3 have at most 29 characters.
     assert counts[2] == 2 * (operands**2 - (10 + 200) ** 2) == 15_561_920_000
     assert counts[5] == counts[0] == 200
-
-
-def test_listed_rows_are_like_proposed_ones():
-    task = Arithmetic(parameters={"modulus": 7})
-    split = task.split("train")
-    listed, proposed = (
-        task.enumerate_rows(split, 1),
-        task.propose(Draws({"test": 3}), 500, split, 1),
-    )
-    assert set(ids(task, proposed)) <= set(ids(task, listed))
-    assert list(listed.columns) == list(proposed.columns)
-    for name, column in proposed.columns.items():
-        assert listed[name].dtype == column.dtype
-        assert listed[name].shape[1:] == column.shape[1:]
-    for row in table(task, listed).to_pylist():
-        assert {"text": row["text"], **task.recompute_columns(row)} == row
 
 
 def test_rows_no_longer_than_their_depth_needs_are_counted_and_listed():
@@ -352,29 +304,6 @@ def test_the_solver_says_what_is_wrong_with_a_question(text, message):
 
 
 # Scoring.
-
-
-@pytest.mark.parametrize(
-    ("prediction", "answer"),
-    [
-        (0, 0),
-        ("7", 7),
-        (" 7\n", 7),
-        (b"7", 7),
-        (7.0, 7),
-        (np.int8(7), 7),
-        (10, None),
-        ("30", None),
-        (-1, None),
-        (7.5, None),
-        (True, None),
-        ("seven", None),
-        ("", None),
-        (None, None),
-    ],
-)
-def test_an_answer_is_a_number_below_the_modulus(prediction, answer):
-    assert Arithmetic().read_answer({}, prediction) == answer
 
 
 def test_a_larger_modulus_allows_larger_answers():

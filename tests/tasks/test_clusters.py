@@ -86,18 +86,6 @@ def test_there_is_one_split_for_evaluation():
 # Files.
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_rows_that_are_read_again_have_the_same_ids(variant):
-    task = Clusters(variant)
-    block = propose(task)
-    columns = task.render(block)
-    assert ids(task, task.parse(columns)) == ids(task, block)
-    parts = {name: column[2:5] for name, column in columns.items()}
-    assert ids(task, task.parse(parts)) == ids(task, block)[2:5]
-    assert task.buckets(columns).tolist() == [0] * 8
-    assert task.bucket_label(0) == "all"
-
-
 def test_an_id_depends_on_the_points_and_on_the_clusters():
     task = Clusters()
     block = propose(task, n=1)

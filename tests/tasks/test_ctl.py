@@ -12,7 +12,7 @@ from synthbench.errors import ParameterError
 from synthbench.preview import draw_row
 from synthbench.seeding import Draws
 from synthbench.tasks.ctl.task import CompositionalTableLookup, function_names, symbol_names
-from tests.tasks.blocks import ids, propose_all, rows_of, table
+from tests.tasks.blocks import assert_sound, ids, propose_all, rows_of
 
 VARIANTS = ("forward", "backward")
 #: Two tables of seed 0: what 000 to 111 go to. To change them is to change every dataset.
@@ -149,29 +149,9 @@ def test_functions_beyond_z_are_named_as_spreadsheet_columns():
 
 @given(tasks())
 @settings(max_examples=60, deadline=None)
-def test_the_generator_agrees_with_the_reference_solver(task):
-    for row in rows_of(task, propose_all(task)):
-        assert {"text": row["text"], **task.recompute_columns(row)} == row
-        assert row["label"] == task.read_answer(row, task.solve(row["text"]))
+def test_rows_of_any_parameters_are_sound_and_end_with_their_answer(task):
+    for row in assert_sound(task, propose_all(task)):
         assert row["steps"][-1] == task.symbols[row["label"]]
-
-
-@given(tasks())
-@settings(max_examples=60, deadline=None)
-def test_text_parsed_again_has_the_same_content(task):
-    block = propose_all(task)
-    again = task.parse({"text": task.render(block)["text"]})
-    assert ids(task, again) == ids(task, block)
-    assert task.render(again)["text"] == task.render(block)["text"]
-
-
-@given(tasks())
-@settings(max_examples=30, deadline=None)
-def test_equal_rows_and_only_these_have_equal_ids(task):
-    block = propose_all(task)
-    texts = task.render(block)["text"].to_pylist()
-    pairs = set(zip(texts, ids(task, block), strict=True))
-    assert len(pairs) == len(set(texts)) == len({number for _, number in pairs})
 
 
 @given(tasks())
@@ -214,15 +194,6 @@ def test_content_does_not_end_in_a_zero_byte_before_its_padding():
     columns = np.arange(content.shape[1])
     assert (content[columns >= width[:, None]] == 0).all()
     assert (content[np.arange(len(content)), width - 1] > 0).all()
-
-
-def test_an_empty_column_is_an_empty_block():
-    for variant in VARIANTS:
-        task = CompositionalTableLookup(variant)
-        block = task.parse({"text": pa.array([], pa.string())})
-        assert len(block) == 0
-        assert ids(task, block) == []
-        assert len(table(task, block)) == 0
 
 
 def test_symbols_functions_and_places_are_drawn_uniformly():

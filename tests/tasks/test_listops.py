@@ -3,7 +3,6 @@
 import dataclasses
 import itertools
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -17,7 +16,7 @@ from synthbench.tasks.listops.distribution import OPERATORS, ListOpsDistribution
 from synthbench.tasks.listops.task import ListOps
 from synthbench.tasks.trees.distribution import DEPTH_BITS, RootDistribution
 from synthbench.tasks.trees.sampling import is_too_rare
-from tests.tasks.blocks import ids, propose_all, table
+from tests.tasks.blocks import assert_sound, ids, propose_all, table
 
 FIRST = ListOps(parameters={"ties": "first"})
 ONE_LEVEL = {"train_depths": "1", "validation_depths": "1", "test_depths": "1"}
@@ -138,10 +137,8 @@ def test_the_splits_have_the_paper_s_rows_and_depths():
 
 @given(tasks(), st.integers(0, 5))
 @settings(max_examples=60, deadline=None)
-def test_the_generator_agrees_with_the_reference_solver(task, block):
-    for row in table(task, propose_all(task, block=block)).to_pylist():
-        assert {"text": row["text"], **task.recompute_columns(row)} == row
-        assert task.solve(row["text"]) == row["label"]
+def test_rows_of_any_parameters_are_sound(task, block):
+    assert_sound(task, propose_all(task, block=block))
 
 
 @given(tasks())
@@ -166,23 +163,6 @@ def test_lengths_are_real_tokens_up_to_fifty():
     assert block["length"].max() == 50
     texts = task.render(block)["text"].to_pylist()
     assert [len(text.split(" ")) for text in texts] == block["length"].tolist()
-
-
-@given(tasks())
-@settings(max_examples=40, deadline=None)
-def test_text_parsed_again_has_the_same_content(task):
-    block = propose_all(task)
-    again = task.parse({"text": task.render(block)["text"]})
-    assert ids(task, again) == ids(task, block)
-
-
-@given(tasks())
-@settings(max_examples=30, deadline=None)
-def test_equal_rows_and_only_these_have_equal_ids(task):
-    block = propose_all(task)
-    texts = task.render(block)["text"].to_pylist()
-    pairs = set(zip(texts, ids(task, block), strict=True))
-    assert len(pairs) == len(set(texts)) == len({number for _, number in pairs})
 
 
 def test_an_id_names_the_row_whatever_the_parameters():
@@ -392,28 +372,6 @@ def test_the_solver_says_what_is_wrong_with_a_question(text, message):
 
 
 # Scoring.
-
-
-@pytest.mark.parametrize(
-    ("prediction", "answer"),
-    [
-        (6, 6),
-        ("6", 6),
-        (" 6\n", 6),
-        (b"6", 6),
-        (6.0, 6),
-        (np.int64(6), 6),
-        (10, None),
-        (-1, None),
-        (6.5, None),
-        (True, None),
-        ("six", None),
-        ("", None),
-        (None, None),
-    ],
-)
-def test_an_answer_is_a_digit(prediction, answer):
-    assert ListOps().read_answer({}, prediction) == answer
 
 
 # For people.

@@ -97,7 +97,8 @@ class Clusters(Task):
         return Block({"points": points.astype(np.float32), "cluster": cluster})
 
     def content(self, block: Block) -> NDArray[np.uint8]:
-        points = np.ascontiguousarray(block["points"].reshape(len(block), -1), "<f4")
+        flat = block["points"].reshape(len(block), 2 * block["points"].shape[1])
+        points = np.ascontiguousarray(flat, "<f4")
         cluster = block["cluster"].astype(np.uint8) + np.uint8(1)
         return np.concatenate([points.view(np.uint8), cluster], axis=1)
 

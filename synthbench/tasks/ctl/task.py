@@ -261,7 +261,7 @@ class CompositionalTableLookup(TextTask):
         problem that is not held out.
         """
         functions = block["functions"]
-        problem = hash_rows(functions.astype("<u2").view(np.uint8).reshape(len(functions), -1))
+        problem = hash_rows(functions.astype("<u2").view(np.uint8))
         single = np.count_nonzero(functions, axis=1) == 1
         problem[single] = PROBLEM_BITS
         return problem

@@ -11,6 +11,7 @@ import pytest
 
 import synthbench
 from synthbench.errors import DatasetError, ParameterError
+from tests.support import card_sections
 from tests.tasks.tiny_sources import write_sources, write_tree
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="Windows has no such names")
@@ -61,21 +62,16 @@ def test_names_with_markup_stand_in_the_card_as_they_are(tmp_path: Path) -> None
     assert synthbench.verify(tmp_path / "made", source_dir=tmp_path / "sources", progress=False).ok
 
     card = (tmp_path / "made/README.md").read_text(encoding="utf-8")
-    sections = dict(part.split("\n", 1) for part in card.split("\n## ")[1:])
+    sections = card_sections(card)
     splits = synthbench.DatasetDirectory.open(tmp_path / "made").manifest.variants["main"]
 
     for line, (name, split) in zip(tables(sections["Splits"]), splits.items(), strict=True):
         buckets = ", ".join(f"{bucket}: {count}" for bucket, count in split.buckets.items())
         assert [shown(cell) for cell in cells(line)[:3]] == [name, str(split.rows), buckets]
-    labels = {shown(cells(line)[2]) for line in tables(sections["First rows"])}
-    assert labels and labels <= set(MARKUP)
-    parameters = {
-        shown(cells(line)[0]): shown(cells(line)[1]) for line in tables(sections["How it was made"])
-    }
-    assert parameters["target_source"] == f"folder:{FOLDER}"
-    sources = {shown(cells(line)[0]): cells(line)[1] for line in tables(sections["Tables"])}
-    assert f"classes: {' '.join(sorted(MARKUP))};" in shown(sources[f"folder:{FOLDER}"])
-    limits = re.findall(r"many rows: (.*?) has \d+,", sections["Known limits"])
+    made = {shown(cells(line)[0]): shown(cells(line)[1]) for line in tables(sections["Provenance"])}
+    assert made["target_source"] == f"folder:{FOLDER}"
+    assert f"classes: {' '.join(sorted(MARKUP))};" in made[f"folder:{FOLDER}"]
+    limits = re.findall(r"over [\w ]+: (.*?) has only \d+ rows", sections["Known limits"])
     assert limits and all(shown(bucket) in splits["test"].buckets for bucket in limits)
 
 

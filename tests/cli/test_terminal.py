@@ -1,0 +1,115 @@
+"""What a terminal shows, and what is left out where nobody looks at colours."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from synthbench.preview import task_facts
+from synthbench.registry import list_tasks
+from synthbench.text import Table, items, render, styled
+from tests.support import environment, run_program, run_python
+
+
+def on_terminal(*words: str, columns: int = 80, cwd: Path, **changes: str) -> str:
+    """What the program writes to a terminal."""
+    import pty
+    import termios
+
+    terminal, its_end = pty.openpty()
+    termios.tcsetwinsize(its_end, (24, columns))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "synthbench", *words],
+        cwd=cwd,
+        env=environment(**{"TERM": "xterm-256color", **changes}),
+        stdout=its_end,
+        stderr=its_end,
+    )
+    os.close(its_end)
+    shown = b""
+    try:
+        while part := os.read(terminal, 4096):
+            shown += part
+    except OSError:  # how Linux says that the other end is closed
+        pass
+    os.close(terminal)
+    process.wait(timeout=60)
+    return shown.decode().replace("\r\n", "\n")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="terminals as POSIX has them")
+def test_colours_are_for_terminals_alone_and_can_be_turned_off(tmp_path: Path) -> None:
+    words = ("preview", "listops", "-n", "5")
+    plain = run_program(*words, cwd=tmp_path).stdout
+    shown = on_terminal(*words, cwd=tmp_path)
+    assert "\x1b[32m" in shown  # what decides is green, what does not is dim
+    assert "\x1b[2m(" in shown
+    assert "\x1b" not in plain
+    assert on_terminal(*words, cwd=tmp_path, NO_COLOR="1") == plain
+    dumb = ("generate", "parity", "--preset", "small", "--workers", "1")
+    assert "\x1b" not in on_terminal(*dumb, cwd=tmp_path, TERM="dumb")
+    assert on_terminal("lst", cwd=tmp_path).startswith("\x1b[31m\x1b[1mError:\x1b[0m Unknown")
+    assert on_terminal("lst", cwd=tmp_path, NO_COLOR="1").startswith("Error: Unknown")
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+def test_tables_fit_the_terminal(columns: int, tmp_path: Path) -> None:
+    for words in (["list"], ["info", "ctl"], ["info", "composites"]):
+        printed = run_program(*words, cwd=tmp_path, COLUMNS=str(columns)).stdout
+        assert max(map(len, printed.splitlines())) <= columns
+
+
+def test_tasks_are_there_as_json(tmp_path: Path) -> None:
+    assert json.loads(run_program("info", "ctl", "--json", cwd=tmp_path).stdout) == task_facts(
+        "ctl"
+    )
+    listed = json.loads(run_program("list", "--json", cwd=tmp_path).stdout)
+    assert [one["task"] for one in listed] == list_tasks()
+
+
+def test_help_loads_nothing_that_takes_long() -> None:
+    heavy = "{'numpy', 'pyarrow', 'rich', 'datasets'}"
+    code = f"""
+import sys
+from synthbench.cli.main import main
+try:
+    main(["--help"])
+finally:
+    print(*({heavy} & set(sys.modules)), file=sys.stderr)
+    assert not {heavy} & set(sys.modules)
+"""
+    assert "Usage: synthbench" in run_python(code)
+
+
+# Tables.
+
+
+def test_a_table_wraps_within_its_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    made = Table(
+        ("name", "rows", "what it is"), [("a-long-name", "1,000", "seven words " * 4)], {1}
+    )
+    assert render(made).splitlines() == [
+        "name          rows  what it is",
+        "a-long-name  1,000  seven words seven",
+        "                    words seven words",
+        "                    seven words",
+    ]
+    assert render(items(["seven words " * 5])).splitlines() == [
+        "- seven words seven words seven words",
+        "  seven words seven words",
+    ]
+
+
+def test_names_are_shown_as_they_are_and_never_obeyed() -> None:
+    name = "[red]a[/red] :smile: \x1b[31m\x07"
+    shown = r"[red]a[/red] :smile: \x1b[31m\x07"
+    parts = (name, Table((name,), [(name,)]), items([name]), styled(name, "green"))
+    lines = render(*parts).splitlines()
+    assert lines == [shown, shown, shown, f"- {shown}", shown]
+    assert render(*parts, colors=True).count("\x1b[") == 4  # bold and green, on and off
