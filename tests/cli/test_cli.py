@@ -575,7 +575,7 @@ def start_and_wait_for_a_shard(directory: Path) -> subprocess.Popen[str]:
         start_new_session=True,
     )
     progress = directory / ".ctl.partial" / "progress.json"
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while not (progress.exists() and '"train"' in progress.read_text()):
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline
@@ -585,7 +585,7 @@ def start_and_wait_for_a_shard(directory: Path) -> subprocess.Popen[str]:
 
 def is_gone(group: int) -> bool:
     """Whether no process of the group is left, given a moment to end."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         try:
             os.killpg(group, 0)
