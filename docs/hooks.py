@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # for the image sources that the tests make
 
 import gallery  # noqa: E402
-from pictures import depth_two, picture  # noqa: E402
+from pictures import depth_two, picture, way_of_the_data  # noqa: E402
 
 #: What users are told of: each public name must have a docstring and an entry in the reference.
 MODULES = [
@@ -105,9 +105,11 @@ def papers() -> str:
     """The citations of the tasks' cards, each with the tasks that it belongs to."""
     tasks: dict[str, list[str]] = {}
     for name in list_tasks():
-        for entry in re.findall(r"^```bibtex\n.*?^```$", prose(make_task(name)), re.M | re.S):
+        for entry in re.findall(r"^@.*?^}$", prose(make_task(name)), re.MULTILINE | re.DOTALL):
             tasks.setdefault(entry, []).append(f"`{name}`")
-    return "\n\n".join(f"For {', '.join(names)}:\n\n{entry}" for entry, names in tasks.items())
+    return "\n\n".join(
+        f"For {', '.join(names)}:\n\n```bibtex\n{entry}\n```" for entry, names in tasks.items()
+    )
 
 
 def listops_row() -> str:
@@ -123,6 +125,7 @@ _INSERTS: Mapping[str, Callable[[], str]] = {
     "papers": papers,
     "results": results,
     "sampling_drawing": depth_two,
+    "way_of_the_data": way_of_the_data,
 }
 
 
@@ -133,7 +136,9 @@ def command_line() -> str:
         "`python -m synthbench` runs the same program as `synthbench`. Results go to standard "
         "output, progress to standard error. The exit status is 0 when the command is done, 1 when "
         "a check failed or data are bad, 2 when it was used wrongly, and 130 when it was "
-        "interrupted. With `SYNTHBENCH_DEBUG=1` an error also shows its traceback.",
+        "interrupted. With `SYNTHBENCH_DEBUG=1` an error also shows its traceback. Output has the "
+        "width of the terminal (80 columns in a pipe; `COLUMNS` sets another), and colours on a "
+        "terminal alone, none with `NO_COLOR`.",
     ]
     for name in sorted(commands.commands):
         command = commands.commands[name]

@@ -67,8 +67,9 @@ def box(x: float, y: float, width: float, height: float, kind: str = "box") -> s
 
 
 def arrow(x1: float, x2: float, y: float) -> str:
-    """A horizontal arrow to the right."""
-    tip = f"M{x2 - 6:g} {y - 4:g}L{x2:g} {y:g}L{x2 - 6:g} {y + 4:g}"
+    """A horizontal arrow."""
+    back = x2 - 6 if x2 > x1 else x2 + 6
+    tip = f"M{back:g} {y - 4:g}L{x2:g} {y:g}L{back:g} {y + 4:g}"
     return line(x1, y, x2, y) + f'<path d="{tip}" class="line"/>'
 
 
@@ -146,6 +147,37 @@ def depth_two() -> str:
 
 def _circle(x: float, y: float, kind: str) -> str:
     return f'<circle cx="{x:g}" cy="{y:g}" r="11" class="{kind}"/>'
+
+
+def way_of_the_data() -> str:
+    """From a request to a published dataset, and who reads it."""
+    boxes = [
+        (75, 32, "Request", "task, seed, sizes"),
+        (235, 32, "Plan", "rows a bucket"),
+        (395, 32, "Sampler", "which rows are kept"),
+        (555, 32, "Rounds", "balanced, shuffled"),
+        (395, 142, "Engine", "blocks of candidates"),
+        (555, 142, "Shards", "rows, ids, digests"),
+        (555, 252, "Staging", "one rename"),
+        (395, 252, "Dataset", "shards and card"),
+        (155, 252, "Readers", "verify, audit, evaluate, export, train"),
+    ]
+    parts = [arrow(140, 170, 32), arrow(300, 330, 32), arrow(460, 490, 32)]
+    parts += [_down(555, 58, 116), _down(555, 168, 226), _down(395, 116, 58), _down(395, 58, 116)]
+    parts += [arrow(460, 490, 142), arrow(490, 460, 252), arrow(330, 280, 252)]
+    for x, y, name, words in boxes:
+        width = 250 if name == "Readers" else 130
+        parts.append(box(x, y, width, 52, "answer" if name == "Dataset" else "box"))
+        parts += [text(x, y - 10, name, "strong"), text(x, y + 12, words, "small")]
+    parts.append(text(316, 88, "task.propose(draws, n)", "small"))
+    title = "Request, plan, sampler with its engine, rounds, shards, staging, dataset, readers"
+    return f'<div class="wide">{svg(624, 284, parts, title)}</div>'
+
+
+def _down(x: float, y1: float, y2: float) -> str:
+    side = 4 if y1 > y2 else -4
+    tip = f"M{x - 4:g} {y2 + 1.5 * side:g}L{x:g} {y2:g}L{x + 4:g} {y2 + 1.5 * side:g}"
+    return line(x, y1, x, y2) + f'<path d="{tip}" class="line"/>'
 
 
 # The other tasks.
