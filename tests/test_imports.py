@@ -123,7 +123,8 @@ def test_a_public_function_says_what_it_takes_returns_and_raises(name: str) -> N
 def test_an_argument_has_one_default_and_the_dataset_directory_one_name() -> None:
     signatures = {name: inspect.signature(PUBLIC[name]).parameters for name in FUNCTIONS}  # type: ignore[arg-type]
     bars = [one["progress"].default for one in signatures.values() if "progress" in one]
-    assert bars == [True] * 7
+    assert len(bars) == 8
+    assert all(bars)
     for name in ("audit", "evaluate", "export", "push", "verify"):
         assert next(iter(signatures[name])) == "dataset"
     assert all("dataset" in signatures[name] for name in ("train", "validate"))

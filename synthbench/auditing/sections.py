@@ -8,16 +8,27 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from synthbench.auditing.balance import Distribution
 from synthbench.auditing.figures import BarChart, Mark, ScoreChart
-from synthbench.auditing.leaks import OverstatedDifficulty
 from synthbench.auditing.results import VariantAudit
 from synthbench.auditing.scoring import Reference, Score, ShortcutScore
-from synthbench.auditing.statistics import NEAR, Estimate, is_better, is_near
-from synthbench.text import Table, items, stack, styled
+from synthbench.auditing.statistics import NEAR, is_better, is_near
+from synthbench.auditing.tables import (
+    NOTHING,
+    ReportTable,
+    brief_decimals,
+    claim_table,
+    decimals,
+    decimals_or_nothing,
+    leaks_table,
+    most_frequent_table,
+    near_duplicates_by_level,
+    share_tables,
+)
+from synthbench.text import items, stack, styled
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -25,21 +36,6 @@ if TYPE_CHECKING:
 
 #: The signs of a score that is surely better than chance, and of a score that comes near solving.
 BETTER, SOLVES = "+", "*"
-#: The text of a cell without a value.
-_NOTHING = "-"
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class ReportTable(Table):
-    """A table of the report.
-
-    Attributes:
-        title: what it shows, on the page.
-        notes: sentences that explain it.
-    """
-
-    title: str
-    notes: Sequence[str] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,16 +81,16 @@ def variant_sections(variant: VariantAudit) -> list[Section]:
         Section("Worth a second look", found or [styled("Nothing.", "green")]),
         Section("What shortcuts score", tables=[_scores(variant, one) for one in variant.metrics]),
         *(_split_section(variant, split) for split in _by_hardness(variant)),
-        Section("Leaks", tables=[_leaks(variant)]),
+        Section("Leaks", tables=[leaks_table(variant)]),
     ]
     if variant.claims:
-        claims = [_claim(claim) for claim in variant.claims]
+        claims = [claim_table(claim) for claim in variant.claims]
         sections.append(Section("Rows that need less than they claim", tables=claims))
     looks = [(shortcut.name, shortcut.text) for shortcut in variant.shortcuts]
     return [
         *sections,
-        Section("Balance", tables=[_most_frequent(variant)]),
-        Section("Balance in numbers", tables=list(_shares(variant)), folded=True),
+        Section("Balance", tables=[most_frequent_table(variant)]),
+        Section("Balance in numbers", tables=list(share_tables(variant)), folded=True),
         Section(
             "What each shortcut looks at",
             tables=[ReportTable(["shortcut", "looks at"], looks, title="Shortcuts")],
@@ -125,12 +121,12 @@ def verdict(variant: VariantAudit, split: str | None = None, metric: str | None 
         score = best.splits[split]
         if metric in score.figures:
             figures["best shortcut"] = score.figures[metric].mean
-            near, name = _sign(score, metric, reference) == SOLVES, f" ({best.name})"
+            near, name = _sign(score, metric, reference) == SOLVES, f" (best: {best.name})"
     for title, known in (("chance", reference.chance), ("solver", reference.solution)):
         if metric in known:
             figures[title] = known[metric]
     title = split if len(variant.metrics) == 1 else f"{split}, {metric}"
-    text = ", ".join(f"{what} {_brief(value)}" for what, value in figures.items())
+    text = ", ".join(f"{what} {brief_decimals(value)}" for what, value in figures.items())
     return styled(f"{title}: {text}{name}", "red" if near else "green")
 
 
@@ -176,13 +172,13 @@ def _scores(variant: VariantAudit, metric: str) -> ReportTable:
     rows = []
     for name in ("chance", "solution"):
         found = [getattr(variant.splits[split].reference, name) for split in (hardest, *others)]
-        first, *rest = [_or_nothing(one.get(metric)) for one in found]
+        first, *rest = [decimals_or_nothing(one.get(metric)) for one in found]
         rows.append([{"solution": "reference solver"}.get(name, name), first, "", *rest])
     for shortcut in shortcuts:
         score = shortcut.splits.get(hardest)
         figure = score.figures.get(metric) if score is not None else None
         interval = (
-            _NOTHING if figure is None else f"{_number(figure.low)} to {_number(figure.high)}"
+            NOTHING if figure is None else f"{decimals(figure.low)} to {decimals(figure.high)}"
         )
         first, *rest = [
             _marked(shortcut.splits.get(split), metric, variant.splits[split].reference)
@@ -209,7 +205,7 @@ def _split_section(variant: VariantAudit, split: str) -> Section:
     tables = [_scores_by_level(variant, metric, split) for metric in variant.metrics]
     return Section(
         f"{split} in detail",
-        tables=[*tables, *_near_duplicates_by_level(variant, split)],
+        tables=[*tables, *near_duplicates_by_level(variant, split)],
         charts=charts,
         folded=True,
         is_open=split == hardest,
@@ -264,11 +260,11 @@ def _scores_by_level(variant: VariantAudit, metric: str, split: str) -> ReportTa
 def _marked(score: Score | None, metric: str, reference: Reference, interval: bool = False) -> str:
     """The score of a shortcut with its sign."""
     if score is None or metric not in score.figures:
-        return _NOTHING
+        return NOTHING
     figure = score.figures[metric]
-    text = _number(figure.mean)
+    text = decimals(figure.mean)
     if interval:
-        text += f" ({_number(figure.low)} to {_number(figure.high)})"
+        text += f" ({decimals(figure.low)} to {decimals(figure.high)})"
     return f"{text} {_sign(score, metric, reference)}".rstrip()
 
 
@@ -279,107 +275,3 @@ def _sign(score: Score, metric: str, reference: Reference) -> str:
     if score.near and is_near(*compared):
         return SOLVES
     return BETTER if is_better(*compared) else ""
-
-
-# Leaks.
-
-
-def _leaks(variant: VariantAudit) -> ReportTable:
-    kinds = list(next(iter(variant.leaks.values())).kin)
-    images = any(leaks.images for leaks in variant.leaks.values())
-    head = ["split", "rows", "repeated", "in other splits", "wrong ids", "repeated ids"]
-    head += ["source images", "in other splits"] if images else []
-    head += [f"near ({number})" for number in range(1, len(kinds) + 1)]
-    rows = []
-    for split, leaks in variant.leaks.items():
-        counts = [leaks.rows, leaks.repeated, sum(leaks.shared.values())]
-        counts += [leaks.wrong_ids, leaks.repeated_ids]
-        counts += [leaks.images, sum(leaks.shared_images.values())] if images else []
-        shares = [f"{leaks.kin[kind].share:.1%}" for kind in kinds]
-        rows.append([split, *(f"{count:,}" for count in counts), *shares])
-    notes = [
-        f"near ({number}): share of rows with a near duplicate among other rows of train: {kind}."
-        for number, kind in enumerate(kinds, start=1)
-    ]
-    title = "All rows, compared with each other"
-    return ReportTable(head, rows, range(1, len(head)), title=title, notes=notes)
-
-
-def _near_duplicates_by_level(variant: VariantAudit, split: str) -> Iterator[ReportTable]:
-    """At most one table."""
-    kin = variant.leaks[split].kin
-    levels = {level for near in kin.values() for level in near.levels}
-    if len(levels) > 1:
-        ordered = [level for level in variant.splits[split].levels if level in levels]
-        rows = [
-            [kind, *(f"{near.levels[level]:.1%}" for level in ordered)]
-            for kind, near in kin.items()
-        ]
-        title = f"Near duplicates of {split} in train, by {variant.level_name}"
-        yield ReportTable(["kind", *ordered], rows, title=title)
-
-
-# Claims and balance.
-
-
-def _claim(claim: OverstatedDifficulty) -> ReportTable:
-    values = list(dict.fromkeys(value for split in claim.claims.values() for value in split))
-    rows = [
-        [
-            split,
-            _percent(share),
-            f"{share.high:.1%}",
-            *(_percent(claim.claims[split].get(value)) for value in values),
-        ]
-        for split, share in claim.splits.items()
-    ]
-    return ReportTable(
-        [f"needs less than {claim.name}", "all", "at most", *values],
-        rows,
-        right=range(1, 3 + len(values)),
-        title=f"Share of rows, by {claim.name}",
-        notes=[claim.text],
-    )
-
-
-def _most_frequent(variant: VariantAudit) -> ReportTable:
-    splits = list(variant.splits)
-    rows = []
-    for distribution in variant.balance:
-        frequent = (distribution.most_frequent(split) for split in splits)
-        cells = (f"{value} ({share:.1%})" for value, share in frequent)
-        rows.append([distribution.name, f"{len(distribution.values):,}", *cells])
-    head = ["most frequent", "values", *splits]
-    return ReportTable(head, rows, right=[1], title="The most frequent values")
-
-
-def _shares(variant: VariantAudit) -> Iterator[ReportTable]:
-    splits = list(variant.splits)
-    for distribution in variant.balance:
-        rows = [
-            [value, *(f"{distribution.share(split, place):.2%}" for split in splits)]
-            for place, value in enumerate(distribution.values)
-        ]
-        head = [distribution.name, *splits]
-        yield ReportTable(head, rows, title=f"{distribution.name}: share of each value")
-
-
-# Values as text.
-
-
-def _number(value: float) -> str:
-    """A number, to three decimal places or three digits."""
-    return f"{value:.3f}" if value == 0 or 1e-3 <= abs(value) < 1e3 else f"{value:.3g}"
-
-
-def _brief(value: float) -> str:
-    """A number, to two decimal places or two digits."""
-    return f"{value:.2f}" if value == 0 or 0.01 <= abs(value) < 1e3 else f"{value:.2g}"
-
-
-def _or_nothing(value: float | None) -> str:
-    return _NOTHING if value is None else _number(value)
-
-
-def _percent(share: Estimate | None) -> str:
-    return _NOTHING if share is None else f"{share.mean:.1%}"

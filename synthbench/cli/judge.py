@@ -96,7 +96,7 @@ def evaluate(dataset: str, predictions: str, as_json: bool, **chosen: Any) -> No
     """
     from synthbench.evaluation.evaluate import evaluate as judge
 
-    report = judge(dataset, predictions, progress=True, **chosen)
+    report = judge(dataset, predictions, **chosen)
     if report.warning:
         click.echo(f"Warning: {report.warning}", err=True)
     show_json(report.to_dict()) if as_json else show(report)

@@ -96,24 +96,16 @@ def _front_matter(manifest: Manifest, tasks: Sequence[Task]) -> dict[str, Any]:
     }
 
 
-#: The Hub's size categories: the least number of rows of each, and what it is called there.
-_SIZES = {
-    10**12: "n>1T",
-    10**11: "100B<n<1T",
-    10**10: "10B<n<100B",
-    10**9: "1B<n<10B",
-    10**8: "100M<n<1B",
-    10**7: "10M<n<100M",
-    10**6: "1M<n<10M",
-    10**5: "100K<n<1M",
-    10**4: "10K<n<100K",
-    10**3: "1K<n<10K",
-    0: "n<1K",
-}
+#: The Hub's size categories: of up to three digits, of four, and so on.
+_SIZES = (
+    "n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M", "100M<n<1B",
+    "1B<n<10B", "10B<n<100B", "100B<n<1T", "n>1T",
+)  # fmt: skip
 
 
 def _size_category(rows: int) -> str:
-    return next(name for least, name in _SIZES.items() if rows >= least)
+    digits = len(str(rows))
+    return _SIZES[min(max(digits - 3, 0), len(_SIZES) - 1)]
 
 
 def content_digest(manifest: Manifest, variant: str) -> str:

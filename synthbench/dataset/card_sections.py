@@ -17,7 +17,7 @@ from synthbench.text import printable
 #: Rows that are shown at least, and how much of a value, in characters.
 _SAMPLE_ROWS, _SHOWN_TEXT = 3, 120
 #: More buckets than these are not listed one by one.
-_MOST_BUCKETS = 24
+_MOST_BUCKETS = 16
 
 
 def splits_table(task: Task, splits: dict[str, SplitRecord]) -> str:
@@ -42,7 +42,8 @@ def _buckets(buckets: Mapping[str, int]) -> str:
         return ", ".join(f"{_plain(bucket)}: {count:,}" for bucket, count in buckets.items())
     least, most = min(buckets.values()), max(buckets.values())
     first = _plain(next(iter(buckets)))
-    return f"{len(buckets)} buckets such as {first}, of {least:,} to {most:,} rows"
+    size = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+    return f"{len(buckets)} buckets such as {first}, {size} rows each"
 
 
 def _manifest_tables(tables: Mapping[str, Any]) -> Iterator[str]:
@@ -146,7 +147,7 @@ from datasets import load_dataset
 # These files, from the directory above; elsewhere put their path, or their name on the Hub.
 dataset = load_dataset("./{task.name}", "{task.variant}")
 
-# The same rows without the files: made on first use, nothing is downloaded.
+# The same rows without the files, made on this machine on first use.
 dataset = synthbench.load_dataset("{task.name}", {words})
 ```"""
 
@@ -257,7 +258,6 @@ def _uneven_buckets(task: Task, splits: Mapping[str, SplitRecord], named: bool) 
             place = f"{task.variant}/{split.name}" if named else split.name
             yield (
                 f"{place} is unbalanced over {task.bucket_name}: {_plain(least)} has only "
-                f"{counts[least]:,} rows, as no more different ones were found, others up to "
-                f"{max(counts.values()):,}. The mean over rows is not the mean over "
-                f"{task.bucket_name}."
+                f"{counts[least]:,} rows, for want of different ones, others up to "
+                f"{max(counts.values()):,}. The mean over rows is not the mean over buckets."
             )

@@ -39,7 +39,7 @@ def evaluate(
     seed: int = 0,
     read: str = "value",
     source_dir: SourceDir | None = None,
-    progress: bool = False,
+    progress: bool = True,
 ) -> Report:
     """Score predictions on rows.
 

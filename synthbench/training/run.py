@@ -250,6 +250,7 @@ class Run:
                 predict(model, split.rows, objective, self.setting),
                 task=task,
                 split=name,
+                progress=False,
             ).to_dict()
             for name, split in splits.items()
         }

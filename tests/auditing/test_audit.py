@@ -279,7 +279,7 @@ def test_an_audit_prints_every_shortcut_leak_claim_and_finding(tmp_path: Path) -
     assert line.count("*") == 2
     assert str(found).splitlines()[2:4] == [
         "Verdict",
-        "- test: best shortcut 1.00, chance 0.25, solver 1.00 (first token)",
+        "- test: best shortcut 1.00, chance 0.25, solver 1.00 (best: first token)",
     ]
     assert found.findings == [f"default, {one}" for one in only(found).findings]
 

@@ -174,7 +174,7 @@ def test_the_verdict_comes_first_and_the_figures_of_test_are_open(
     words = [word.strip() for word in reader.words if word.strip()]
     assert words[3:5] == [
         "Verdict",
-        "test: best shortcut 1.00, chance 0.25, solver 1.00 (first token)",
+        "test: best shortcut 1.00, chance 0.25, solver 1.00 (best: first token)",
     ]
     is_open = ["open" in one for one in reader.named("details")]
     assert is_open == [True, *[False] * (len(found.variants["default"].splits) + 1)]

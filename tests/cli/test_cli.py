@@ -195,6 +195,7 @@ def test_a_damaged_dataset_fails_verification_with_status_1(
 # All tasks at once.
 
 
+@pytest.mark.slow
 def test_all_tasks_are_made_each_in_its_folder(program: Program, tmp_path: Path) -> None:
     sources = write_sources(tmp_path / "sources")
     status, printed, errors = program(

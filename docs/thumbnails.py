@@ -1,0 +1,80 @@
+"""README's pictures: `python docs/thumbnails.py examples/pictures` writes one SVG for each task.
+
+They are the pictures of the gallery with the site's style sheet inside, on white, so that they can
+stand anywhere.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pictures import picture
+
+from synthbench.preview import sample_rows
+from synthbench.registry import list_tasks, make_task
+
+_STYLE = Path(__file__).parent / "pages" / "assets" / "site.css"
+#: What the theme's own variables are on white.
+_THEME = {
+    "md-text-font": "system-ui, sans-serif",
+    "md-typeset-color": "#222",
+    "md-default-fg-color--light": "#777",
+    "md-default-fg-color--lighter": "#bbb",
+    "md-default-fg-color--lightest": "#e4e4e4",
+    "md-default-bg-color": "#fff",
+    "md-code-bg-color": "#f5f5f5",
+}
+#: Rows that are looked at for one that is small enough to be seen at the size of a thumb.
+_CANDIDATES = 40
+
+
+def standalone(drawn: str) -> str:
+    """A picture of the gallery as a file of its own."""
+    style = _STYLE.read_text(encoding="utf-8")
+    values = dict(re.findall(r"--(one|two|three|four|five|six): (#\w+);", style.partition("[")[0]))
+    rules = re.findall(r"^(?:svg\.drawn|\.cell|\.color|\.curve|\.dot).*?\}$", style, re.M | re.S)
+    css = re.sub(
+        r"var\(--([\w-]+)\)", lambda found: {**_THEME, **values}[found[1]], "\n".join(rules)
+    )
+    width, height = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', drawn).groups()
+    head = '<svg xmlns="http://www.w3.org/2000/svg" '
+    inside = f'><style>{css}</style><rect width="{width}" height="{height}" fill="#fff"/>'
+    drawn = drawn[drawn.index("<svg ") : drawn.index("</svg>") + 6]
+    return drawn.replace("<svg ", head, 1).replace(">", inside, 1)
+
+
+def image(png: bytes) -> str:
+    """An image in an SVG three times as large, its pixels left sharp."""
+    data = base64.b64encode(png).decode("ascii")
+    return (
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 56 56" width="168" height="168">'
+        f'<image href="data:image/png;base64,{data}" width="56" height="56" '
+        'style="image-rendering: pixelated"/></svg>'
+    )
+
+
+def _unfit(row: Mapping[str, Any]) -> tuple[bool, bool, int]:
+    """What is wrong with a row as a thumbnail: too much or too little to be seen."""
+    short_chain = "steps" in row and len(row["steps"]) != 3
+    return row.get("size", 4) != 4, short_chain, len(str(row.get("text", "")))
+
+
+def main(directory: Path) -> None:
+    """Write the picture of a small row of every task."""
+    directory.mkdir(parents=True, exist_ok=True)
+    for name in list_tasks():
+        task = make_task(name, "unbalanced" if name == "clusters" else None)
+        rows = sample_rows(task, task.splits[0].name, _CANDIDATES)
+        hard = [row for row in rows if row.get("dependency_depth", 2) == 2]
+        row = min(hard, key=_unfit)
+        drawn = image(row["image"]["bytes"]) if "image" in row else standalone(picture(task, row))
+        (directory / f"{name}.svg").write_text(drawn + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,137 @@
+"""Tables of an audit's report: leaks, rows that need less than they claim, balance."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+
+from synthbench.auditing.leaks import OverstatedDifficulty
+from synthbench.auditing.results import VariantAudit
+from synthbench.auditing.statistics import Estimate
+from synthbench.text import Table
+
+#: The text of a cell without a value.
+NOTHING = "-"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ReportTable(Table):
+    """A table of the report.
+
+    Attributes:
+        title: what it shows, on the page.
+        notes: sentences that explain it.
+    """
+
+    title: str
+    notes: Sequence[str] = ()
+
+
+# Leaks.
+
+
+def leaks_table(variant: VariantAudit) -> ReportTable:
+    """Counts of repeated and shared rows, ids and images of each split."""
+    kinds = list(next(iter(variant.leaks.values())).kin)
+    images = any(leaks.images for leaks in variant.leaks.values())
+    head = ["split", "rows", "repeated", "in other splits", "wrong ids", "repeated ids"]
+    head += ["source images", "in other splits"] if images else []
+    head += [f"near ({number})" for number in range(1, len(kinds) + 1)]
+    rows = []
+    for split, leaks in variant.leaks.items():
+        counts = [leaks.rows, leaks.repeated, sum(leaks.shared.values())]
+        counts += [leaks.wrong_ids, leaks.repeated_ids]
+        counts += [leaks.images, sum(leaks.shared_images.values())] if images else []
+        shares = [f"{leaks.kin[kind].share:.1%}" for kind in kinds]
+        rows.append([split, *(f"{count:,}" for count in counts), *shares])
+    notes = [
+        f"near ({number}): share of rows with a near duplicate among other rows of train: {kind}."
+        for number, kind in enumerate(kinds, start=1)
+    ]
+    title = "All rows, compared with each other"
+    return ReportTable(head, rows, range(1, len(head)), title=title, notes=notes)
+
+
+def near_duplicates_by_level(variant: VariantAudit, split: str) -> Iterator[ReportTable]:
+    """The share of near duplicates on each level of a split, if it has several."""
+    kin = variant.leaks[split].kin
+    levels = {level for near in kin.values() for level in near.levels}
+    if len(levels) > 1:
+        ordered = [level for level in variant.splits[split].levels if level in levels]
+        rows = [
+            [kind, *(f"{near.levels[level]:.1%}" for level in ordered)]
+            for kind, near in kin.items()
+        ]
+        title = f"Near duplicates of {split} in train, by {variant.level_name}"
+        yield ReportTable(["kind", *ordered], rows, title=title)
+
+
+# Claims and balance.
+
+
+def claim_table(claim: OverstatedDifficulty) -> ReportTable:
+    """The share of rows of each split, and of each value, that need less than they claim."""
+    values = list(dict.fromkeys(value for split in claim.claims.values() for value in split))
+    rows = [
+        [
+            split,
+            percent(share),
+            f"{share.high:.1%}",
+            *(percent(claim.claims[split].get(value)) for value in values),
+        ]
+        for split, share in claim.splits.items()
+    ]
+    return ReportTable(
+        [f"needs less than {claim.name}", "all", "at most", *values],
+        rows,
+        right=range(1, 3 + len(values)),
+        title=f"Share of rows, by {claim.name}",
+        notes=[claim.text],
+    )
+
+
+def most_frequent_table(variant: VariantAudit) -> ReportTable:
+    """The most frequent value of each property on each split."""
+    splits = list(variant.splits)
+    rows = []
+    for distribution in variant.balance:
+        frequent = (distribution.most_frequent(split) for split in splits)
+        cells = (f"{value} ({share:.1%})" for value, share in frequent)
+        rows.append([distribution.name, f"{len(distribution.values):,}", *cells])
+    head = ["most frequent", "values", *splits]
+    return ReportTable(head, rows, right=[1], title="The most frequent values")
+
+
+def share_tables(variant: VariantAudit) -> Iterator[ReportTable]:
+    """For each property, the share of each value on each split."""
+    splits = list(variant.splits)
+    for distribution in variant.balance:
+        rows = [
+            [value, *(f"{distribution.share(split, place):.2%}" for split in splits)]
+            for place, value in enumerate(distribution.values)
+        ]
+        head = [distribution.name, *splits]
+        yield ReportTable(head, rows, title=f"{distribution.name}: share of each value")
+
+
+# Values as text.
+
+
+def decimals(value: float) -> str:
+    """A number as text, to three decimal places or three digits."""
+    return f"{value:.3f}" if value == 0 or 1e-3 <= abs(value) < 1e3 else f"{value:.3g}"
+
+
+def brief_decimals(value: float) -> str:
+    """A number as text, to two decimal places or two digits."""
+    return f"{value:.2f}" if value == 0 or 0.01 <= abs(value) < 1e3 else f"{value:.2g}"
+
+
+def decimals_or_nothing(value: float | None) -> str:
+    """A number as text, or the sign of an empty cell."""
+    return NOTHING if value is None else decimals(value)
+
+
+def percent(share: Estimate | None) -> str:
+    """A share as text, or the sign of an empty cell."""
+    return NOTHING if share is None else f"{share.mean:.1%}"
