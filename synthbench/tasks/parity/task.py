@@ -129,4 +129,3 @@ class Parity(TextTask):
         a, b = row["a"], row["b"]
         asked = {"a is odd": a % 2, "b is odd": b % 2, "outcome": int(asks_for_c(a, b))}
         return asked | {name: row[name] for name in ("c", "d", "label")}
-
