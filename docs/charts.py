@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from pictures import line, svg, text
+from shapes import line, svg, text
 
 #: Points of a line, from left to right.
 Curve = Sequence[tuple[float, float]]

@@ -25,7 +25,8 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # for the image sources that the tests make
 
 import gallery  # noqa: E402
-from pictures import depth_two, picture, way_of_the_data  # noqa: E402
+from drawings import depth_two, way_of_the_data  # noqa: E402
+from pictures import picture  # noqa: E402
 
 #: What users are told of: each public name must have a docstring and an entry in the reference.
 MODULES = [

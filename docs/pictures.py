@@ -8,13 +8,14 @@ from __future__ import annotations
 import base64
 import contextlib
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from html import escape
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from shapes import arrow, box, line, svg, text
 
 from synthbench.preview import draw_row
 from synthbench.tasks.base import Task
@@ -36,39 +37,6 @@ def picture(task: Task, row: Mapping[str, Any]) -> str:
     if draw is None:
         return f"<pre>{escape(str(draw_row(task, row)))}</pre>"
     return draw(task, row)
-
-
-def svg(width: float, height: float, parts: Sequence[str], title: str) -> str:
-    """A picture that shrinks to the width of the page; no blank lines, so Markdown keeps it."""
-    return (
-        f'<svg class="drawn" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
-        f'role="img" aria-label="{escape(title)}">{"".join(parts)}</svg>'
-    )
-
-
-def text(x: float, y: float, words: object, kind: str = "") -> str:
-    """Words centred at a place; `kind` is a class of the style sheet."""
-    return f'<text x="{x:g}" y="{y:g}" class="{kind}">{escape(str(words))}</text>'
-
-
-def line(x1: float, y1: float, x2: float, y2: float, kind: str = "line") -> str:
-    """A straight line."""
-    return f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}" class="{kind}"/>'
-
-
-def box(x: float, y: float, width: float, height: float, kind: str = "box") -> str:
-    """A box with round corners around its centre."""
-    return (
-        f'<rect x="{x - width / 2:g}" y="{y - height / 2:g}" width="{width:g}" '
-        f'height="{height:g}" rx="6" class="{kind}"/>'
-    )
-
-
-def arrow(x1: float, x2: float, y: float) -> str:
-    """A horizontal arrow."""
-    back = x2 - 6 if x2 > x1 else x2 + 6
-    tip = f"M{back:g} {y - 4:g}L{x2:g} {y:g}L{back:g} {y + 4:g}"
-    return line(x1, y, x2, y) + f'<path d="{tip}" class="line"/>'
 
 
 # Nested expressions.
@@ -121,61 +89,6 @@ def _branches(
     else:
         yield f'<circle cx="{x:g}" cy="{y:g}" r="13" class="leaf{faint}"/>'
         yield text(x, y, node.symbol, faint)
-
-
-def depth_two() -> str:
-    """The worked example of conditional sampling: an operation over operands of depth 0 or 1."""
-    parts = []
-    for panel, (left, right, chance) in enumerate(
-        [(0, 0, "0.64"), (1, 0, "0.16"), (0, 1, "0.16"), (1, 1, "0.04")]
-    ):
-        faint, x = ("" if left or right else " faint"), 75 + 150 * panel
-        for side, depth in ((x - 34, left), (x + 34, right)):
-            parts.append(line(x, 22, side, 72, "line" + faint))
-            for leaf in (side - 15, side + 15) if depth else ():
-                parts += [line(side, 72, leaf, 112), _circle(leaf, 112, "leaf")]
-            parts.append(_circle(side, 72, "box" if depth else "leaf" + faint))
-        parts.append(_circle(x, 22, "box" + faint))
-        depth = 2 if left or right else 1
-        parts += [text(x, 148, f"{chance}, depth {depth}", "strong" + faint)]
-        share = {"0.16": "4 of 9", "0.04": "1 of 9"}.get(chance, "not drawn")
-        parts.append(text(x, 170, share, faint))
-    return svg(600, 184, parts, "Four forms of an operation, three of them of depth 2")
-
-
-def _circle(x: float, y: float, kind: str) -> str:
-    return f'<circle cx="{x:g}" cy="{y:g}" r="11" class="{kind}"/>'
-
-
-def way_of_the_data() -> str:
-    """From a request to a published dataset, and who reads it."""
-    boxes = [
-        (75, 32, "Request", "task, seed, sizes"),
-        (235, 32, "Plan", "rows a bucket"),
-        (395, 32, "Sampler", "which rows are kept"),
-        (555, 32, "Rounds", "balanced, shuffled"),
-        (395, 142, "Engine", "blocks of candidates"),
-        (555, 142, "Shards", "rows, ids, digests"),
-        (555, 252, "Staging", "one rename"),
-        (395, 252, "Dataset", "shards and card"),
-        (155, 252, "Readers", "verify, audit, evaluate, export, train"),
-    ]
-    parts = [arrow(140, 170, 32), arrow(300, 330, 32), arrow(460, 490, 32)]
-    parts += [_down(555, 58, 116), _down(555, 168, 226), _down(395, 116, 58), _down(395, 58, 116)]
-    parts += [arrow(460, 490, 142), arrow(490, 460, 252), arrow(330, 280, 252)]
-    for x, y, name, words in boxes:
-        width = 250 if name == "Readers" else 130
-        parts.append(box(x, y, width, 52, "answer" if name == "Dataset" else "box"))
-        parts += [text(x, y - 10, name, "strong"), text(x, y + 12, words, "small")]
-    parts.append(text(316, 88, "task.propose(draws, n)", "small"))
-    title = "Request, plan, sampler with its engine, rounds, shards, staging, dataset, readers"
-    return f'<div class="wide">{svg(624, 284, parts, title)}</div>'
-
-
-def _down(x: float, y1: float, y2: float) -> str:
-    side = 4 if y1 > y2 else -4
-    tip = f"M{x - 4:g} {y2 + 1.5 * side:g}L{x:g} {y2:g}L{x + 4:g} {y2 + 1.5 * side:g}"
-    return line(x, y1, x, y2) + f'<path d="{tip}" class="line"/>'
 
 
 # The other tasks.

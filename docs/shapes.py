@@ -1,0 +1,44 @@
+"""Shapes of inline SVG, in the colours of the page's theme: `docs/pages/assets/site.css`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+
+def svg(width: float, height: float, parts: Sequence[str], title: str) -> str:
+    """A picture that shrinks to the width of the page; no blank lines, so Markdown keeps it."""
+    return (
+        f'<svg class="drawn" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
+        f'role="img" aria-label="{escape(title)}">{"".join(parts)}</svg>'
+    )
+
+
+def text(x: float, y: float, words: object, kind: str = "") -> str:
+    """Words centred at a place; `kind` is a class of the style sheet."""
+    return f'<text x="{x:g}" y="{y:g}" class="{kind}">{escape(str(words))}</text>'
+
+
+def line(x1: float, y1: float, x2: float, y2: float, kind: str = "line") -> str:
+    """A straight line."""
+    return f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}" class="{kind}"/>'
+
+
+def box(x: float, y: float, width: float, height: float, kind: str = "box") -> str:
+    """A box with round corners around its centre."""
+    return (
+        f'<rect x="{x - width / 2:g}" y="{y - height / 2:g}" width="{width:g}" '
+        f'height="{height:g}" rx="6" class="{kind}"/>'
+    )
+
+
+def arrow(x1: float, x2: float, y: float) -> str:
+    """A horizontal arrow."""
+    back = x2 - 6 if x2 > x1 else x2 + 6
+    tip = f"M{back:g} {y - 4:g}L{x2:g} {y:g}L{back:g} {y + 4:g}"
+    return line(x1, y, x2, y) + f'<path d="{tip}" class="line"/>'
+
+
+def circle(x: float, y: float, kind: str) -> str:
+    """A circle as large as a digit."""
+    return f'<circle cx="{x:g}" cy="{y:g}" r="11" class="{kind}"/>'
