@@ -27,6 +27,9 @@ __all__ = ["Report", "Score", "evaluate", "score", "solve"]
 TEXT = "text"
 READINGS = (VALUE, TEXT)
 
+#: Rows that are evaluated without a bar.
+_FEW_ROWS = 10_000
+
 
 def evaluate(
     dataset: Any,
@@ -90,7 +93,9 @@ def evaluate(
         names = [split] if split is not None else _predicted_splits(source, given)
         judgement = _Judgement(source, given, read)
         rows = sum(source.sizes.get(name, 0) for name in names)
-        with progress_bar(progress, f"evaluate {source.task.name}", "rows", rows) as bar:
+        # Few rows take no time, and are often evaluated in a loop that has a bar of its own.
+        shown = progress and rows > _FEW_ROWS
+        with progress_bar(shown, f"evaluate {source.task.name}", "rows", rows) as bar:
             for name in names:
                 judgement.add(name, bar)
     left_out = [name for name in source.sizes if split is None and name not in names]

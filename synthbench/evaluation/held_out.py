@@ -53,6 +53,7 @@ def held_out(
     names = [chosen.variant]
     if not isinstance(task, Task) and variant is None:
         names = list(chosen.variants)
+    reasons: list[Exception] = []
     for name in names:
         one = choose_task(chosen.name, name, chosen.parameters, 0) if len(names) > 1 else chosen
         try:
@@ -60,8 +61,9 @@ def held_out(
             one.solve(inputs[one.inputs[0]][0].as_py())  # refuses what only looks like a row
             return bool(is_held_out(fingerprints(one, one.parse(inputs)))[0])
         except (ValueError, TypeError, LookupError, pa.ArrowException) as error:
-            reason = error
-    raise UsageError(f"{short(text_or_row)} is no row of {chosen.name}: {reason}") from reason
+            reasons.append(error)
+    what = f"{short(text_or_row)} is no row of {chosen.name}"
+    raise UsageError(f"{what}: {reasons[0]}") from reasons[0]
 
 
 def _inputs(task: Task, text_or_row: Any) -> dict[str, pa.Array]:

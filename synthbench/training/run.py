@@ -17,6 +17,7 @@ from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.engine.open import open_engine
 from synthbench.errors import DatasetError
 from synthbench.evaluation.evaluate import evaluate
+from synthbench.progress import progress_bar
 from synthbench.streaming.rounds import Rounds
 from synthbench.tasks.base import Task
 from synthbench.training.batches import (
@@ -244,16 +245,19 @@ class Run:
         splits: Mapping[str, _EvaluationSplit],
     ) -> dict[str, Any]:
         """How the model does on each evaluation split, by what makes rows hard."""
-        return {
-            name: evaluate(
-                split.judged.to_pylist(),
-                predict(model, split.rows, objective, self.setting),
-                task=task,
-                split=name,
-                progress=False,
-            ).to_dict()
-            for name, split in splits.items()
-        }
+        reports = {}
+        rows = sum(len(split.rows) for split in splits.values())
+        with progress_bar(
+            self.setting.progress, f"evaluate {self.recipe.name}", "rows", rows
+        ) as bar:
+            for name, split in splits.items():
+                bar.update(0, now=name)
+                answers = predict(model, split.rows, objective, self.setting)
+                judged = split.judged.to_pylist()
+                report = evaluate(judged, answers, task=task, split=name, progress=False)
+                reports[name] = report.to_dict()
+                bar.update(len(split.rows))
+        return reports
 
     def _halting(self, model: nn.Module, rows: Mapping[str, Rows]) -> dict[str, float] | None:
         if not self.recipe.ponder:

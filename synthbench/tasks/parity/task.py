@@ -68,12 +68,12 @@ class Parity(TextTask):
         label = class_label(self.tokens[:-1])
         return {"text": value("string"), "label": label, **dict.fromkeys(NUMBERS, value("int8"))}
 
-    @property
+    @functools.cached_property
     def splits(self) -> tuple[Split, ...]:
         """30% of all equations, and all that are held out."""
-        n_values = self.parameters.n_values
-        train = round(0.3 * n_values**4)
-        return Split("train", train, evaluation=False), Split("test", _held_out(n_values))
+        held_out = is_held_out(self.problem(self.all_equations()))
+        train = Split("train", round(0.3 * len(held_out)), evaluation=False)
+        return train, Split("test", int(held_out.sum()))
 
     def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
         return self.equations(draws.integers(self.parameters.n_values, (n, 4)))
@@ -91,23 +91,26 @@ class Parity(TextTask):
     @property
     def instruction(self) -> str:
         return (
-            "The line has four numbers a, b, c and d, in this order, and then a '='. If exactly "
-            "one of a and b is odd, the answer is c; otherwise the answer is d."
+            "The line has four numbers a, b, c and d, and then a '='. If exactly one of a and b is "
+            "odd, the answer is c; otherwise the answer is d."
         )
 
     def capacity(self, split: Split, bucket: int) -> int:
         return int(self.parameters.n_values**4)
 
     def enumerate_rows(self, split: Split, bucket: int) -> Block:
+        return self.all_equations()
+
+    def all_equations(self) -> Block:
         return self.equations(np.indices((self.parameters.n_values,) * 4).reshape(4, -1).T)
 
     def content(self, block: Block) -> NDArray[np.uint8]:
         """Token ids of the four numbers; that of '=' depends on `n_values` and is left out."""
-        return np.ascontiguousarray(block["tokens"][:, :4])
+        return block["tokens"][:, :4].copy()
 
     def problem(self, block: Block) -> NDArray[np.uint64]:
         """The content, with a and b in ascending order."""
-        content = self.content(block).copy()
+        content = self.content(block)
         content[:, :2].sort(axis=1)
         return hash_rows(content)
 
@@ -123,13 +126,7 @@ class Parity(TextTask):
 
     def probe_targets(self, row: Mapping[str, Any]) -> dict[str, int]:
         """Whether a and b are odd, whether the rule selects c, both candidates and the label."""
-        odd = {f"{name} is odd": row[name] % 2 for name in ("a", "b")}
-        targets = {name: row[name] for name in ("c", "d", "label")}
-        return {**odd, "outcome": int(asks_for_c(row["a"], row["b"])), **targets}
+        a, b = row["a"], row["b"]
+        asked = {"a is odd": a % 2, "b is odd": b % 2, "outcome": int(asks_for_c(a, b))}
+        return asked | {name: row[name] for name in ("c", "d", "label")}
 
-
-@functools.cache
-def _held_out(n_values: int) -> int:
-    task = Parity(parameters={"n_values": n_values})
-    numbers = np.indices((n_values,) * 4).reshape(4, -1).T
-    return int(is_held_out(task.problem(task.equations(numbers))).sum())

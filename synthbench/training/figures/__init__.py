@@ -11,6 +11,7 @@ from pathlib import Path
 
 from synthbench.dataset.staging import write_failure, write_text
 from synthbench.errors import SynthbenchError, unknown_name
+from synthbench.progress import progress_bar
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.training.figures.answers import Counts, Points
 from synthbench.training.figures.curves import GradientNorms, LearningCurves
@@ -63,6 +64,7 @@ def draw_figures(
     row: int = 0,
     dataset: str | PathLike[str] | None = None,
     source_dir: SourceDir | None = None,
+    progress: bool = True,
 ) -> list[Drawn]:
     """Draw the figures that a run can have, each as a picture and its data.
 
@@ -74,6 +76,7 @@ def draw_figures(
         row: the row whose attention and gates are drawn, counted from 0.
         dataset: the dataset of the run; default: where it was in training.
         source_dir: where source images lie, as in `synthbench.generate`.
+        progress: show a bar on standard error, if that is a terminal.
 
     Returns:
         What became of each figure, in order.
@@ -96,7 +99,13 @@ def draw_figures(
             place.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise write_failure(place, error) from error
-        return [_drawn(FIGURES[one], view, place) for one in names or FIGURES]
+        drawn = []
+        with progress_bar(progress, "draw", "figures", len(names or FIGURES)) as bar:
+            for one in names or FIGURES:
+                bar.update(0, now=one)
+                drawn.append(_drawn(FIGURES[one], view, place))
+                bar.update()
+        return drawn
 
 
 def _drawn(figure: Figure, view: View, place: Path) -> Drawn:
