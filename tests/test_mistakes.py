@@ -25,7 +25,6 @@ class Unfinished(synthbench.Task):
         (lambda: synthbench.generate(3), UsageError, r"Unknown task 3; allowed: listops, "),
         (lambda: synthbench.generate("parity", variant=3), UsageError, "variant of parity 3;"),
         (lambda: synthbench.generate("parity", rows=5), UsageError, "Rows 5: expected rows by"),
-        (lambda: synthbench.stream("parity", rows=5), UsageError, "Rows 5: expected rows by"),
         (lambda: synthbench.stream("parity", split=3), UsageError, "Unknown split of parity 3;"),
         (lambda: synthbench.generate("parity", parameters=[1]), UsageError, "Parameters .1.: exp"),
         (lambda: synthbench.generate("parity", rows={"train": 5.0}), UsageError, "train=5.0: all"),

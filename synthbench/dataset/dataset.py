@@ -209,9 +209,9 @@ class DatasetDirectory:
         >>> manifest = synthbench.generate("parity", preset="small")
         >>> dataset = synthbench.DatasetDirectory.open("parity")
         >>> dataset.split("default", "test").rows
-        102
+        100
         >>> [len(batch) for batch in dataset.batches("default", "test", batch_rows=60)]
-        [60, 42]
+        [60, 40]
         >>> row = next(dataset.rows("default", "test"))
         >>> row["label"] == dataset.make_task("default").solve(row["text"])
         True

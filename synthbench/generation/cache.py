@@ -81,7 +81,7 @@ def load_dataset(
         >>> import synthbench
         >>> test = synthbench.load_dataset("parity", split="test", preset="small")
         >>> len(test), test.features["label"].names[:3]
-        (102, ['0', '1', '2'])
+        (100, ['0', '1', '2'])
     """
     made = make_task(task, variant, parameters, seed)
     if split is not None:

@@ -63,9 +63,9 @@ def prompts(
         >>> from synthbench import llm
         >>> rows = llm.prompts("parity", limit=2, preset="small")
         >>> rows[0]["prompt"][0]["content"].splitlines()[2:]
-        ['0 7 10 3 =', '', "Write your answer on the last line, in the form 'Answer: ...'."]
+        ['4 2 1 4 =', '', "Write your answer on the last line, in the form 'Answer: ...'."]
         >>> rows[0]["answer"]
-        '10'
+        '4'
     """
     made, dataset = open_task(
         task, split, limit, preset=preset, rows=rows, variant=variant, seed=seed, **parameters

@@ -100,7 +100,7 @@ def make_plan(task: Task, rows: Mapping[str, int], at_most: bool = False) -> Pla
         wanted = rows[split.name]
         quotas[split.name] = divide(task, split, wanted)
         there = sum(quotas[split.name].values())
-        if there < wanted and not (at_most and there > 0):
+        if not there or (there < wanted and not at_most):
             raise ParameterError(_too_many(task, split, wanted, quotas[split.name]))
     return Plan(quotas)
 

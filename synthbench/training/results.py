@@ -1,24 +1,16 @@
-"""The results table of a README, made from the files that `validate` wrote.
-
-    python -m synthbench.training.results examples/results README.md
-
-replaces what stands between the lines `<!-- results -->` and `<!-- end of results -->`.
-"""
+"""The table of results in the documentation, made from the files that `validate` wrote."""
 
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from synthbench.dataset.staging import write_text
-from synthbench.errors import DatasetError, SynthbenchError, UsageError
+from synthbench.errors import DatasetError
 from synthbench.registry import list_tasks
 from synthbench.training.comparison import cell, markdown_table
 
-BEGIN, END = "<!-- results -->", "<!-- end of results -->"
 _HEAD = ("task", "profile", "model", "in distribution", "paper", "out of distribution", "paper")
 
 
@@ -75,35 +67,3 @@ def _origin(comparison: Mapping[str, Any]) -> str:
         f"- `{comparison['command']}`: {seeds} seed{'s' if seeds > 1 else ''}{taken}, "
         f"{machine['gpu'] or machine['processor']}, PyTorch {machine['torch']}."
     )
-
-
-def replace_section(text: str, section: str) -> str:
-    """The text with another section between the two marks.
-
-    Raises:
-        UsageError: the marks are not there, each once and in order.
-    """
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end or BEGIN in rest or END in after:
-        raise UsageError(f"Expected the lines {BEGIN!r} and {END!r}, each once, in this order.")
-    return f"{before}{BEGIN}\n{section}\n{END}{after}"
-
-
-def main(arguments: Sequence[str]) -> int:
-    """Write the table into a file; returns the exit status."""
-    if len(arguments) != 2:
-        print(f"Usage: python -m {__spec__.name} RESULTS_DIR README.md", file=sys.stderr)
-        return UsageError.exit_status
-    try:
-        section = results_section(read_comparisons(arguments[0]))
-        readme = Path(arguments[1])
-        write_text(readme, replace_section(readme.read_text(encoding="utf-8"), section))
-    except (SynthbenchError, OSError) as error:
-        print(f"Error: {error}", file=sys.stderr)
-        return getattr(error, "exit_status", 1)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

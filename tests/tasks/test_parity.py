@@ -15,7 +15,7 @@ from synthbench.tasks.parity.task import Parity
 from synthbench.tasks.row_ids import fingerprints, is_held_out
 from tests.tasks.blocks import assert_sound, ids, table
 
-n_values = st.integers(2, 40)
+n_values = st.integers(3, 40)
 
 
 def propose(task, n=50, block=0):
@@ -75,7 +75,7 @@ def test_every_label_is_equally_frequent_and_a_constant_choice_of_c_or_d_does_po
     assert sum(row["label"] == row["d"] for row in every_row) == 8_041
 
 
-@pytest.mark.parametrize("n", [2, 5, 11])
+@pytest.mark.parametrize("n", [3, 5, 11])
 def test_train_has_30_percent_and_test_all_that_are_held_out(n):
     task = Parity(parameters={"n_values": n})
     train, test = task.splits
@@ -100,11 +100,11 @@ def test_rows_of_any_n_values_are_sound(n, block):
 @given(n_values)
 def test_an_id_names_the_equation_whatever_n_values(n):
     asked = {"text": pa.array(["1 0 1 0 =", "0 0 0 0 ="])}
-    small, large = Parity(parameters={"n_values": 2}), Parity(parameters={"n_values": n})
+    small, large = Parity(parameters={"n_values": 3}), Parity(parameters={"n_values": n})
     assert ids(large, large.parse(asked)) == ids(small, small.parse(asked))
 
 
-@given(st.integers(2, 7))
+@given(st.integers(3, 7))
 @settings(deadline=None)
 def test_capacity_counts_the_listing_which_is_like_what_is_proposed(n):
     task = Parity(parameters={"n_values": n})
@@ -127,9 +127,9 @@ def test_the_four_numbers_are_drawn_uniformly_and_apart():
 # What is refused.
 
 
-@pytest.mark.parametrize("given_value", [1, 41, 0, -11])
+@pytest.mark.parametrize("given_value", [2, 41, 0, -11])
 def test_an_impossible_n_values_is_refused(given_value):
-    with pytest.raises(ParameterError, match=f"n_values={given_value}: allowed are 2 to 40"):
+    with pytest.raises(ParameterError, match=f"n_values={given_value}: allowed are 3 to 40"):
         Parity(parameters={"n_values": given_value})
 
 

@@ -39,8 +39,9 @@ class ParityParameters(Parameters):
     n_values: int = parameter(11, "how many values a, b, c and d may have: 0 to n_values - 1")
 
     def __post_init__(self) -> None:
-        if not 2 <= self.n_values <= 40:
-            raise ParameterError(f"Parameter n_values={self.n_values}: allowed are 2 to 40.")
+        # Of the sixteen equations of two values none is held out.
+        if not 3 <= self.n_values <= 40:
+            raise ParameterError(f"Parameter n_values={self.n_values}: allowed are 3 to 40.")
 
 
 class Parity(TextTask):
@@ -129,4 +130,3 @@ class Parity(TextTask):
         a, b = row["a"], row["b"]
         asked = {"a is odd": a % 2, "b is odd": b % 2, "outcome": int(asks_for_c(a, b))}
         return asked | {name: row[name] for name in ("c", "d", "label")}
-
