@@ -48,8 +48,22 @@ def index() -> str:
         "---\nhide: [toc]\n---\n\n# Gallery\n\n"
         "Each page shows rows of a task, how its splits differ, what makes it hard, "
         "what shortcuts score, and how far the papers' models come.\n\n"
-        f'<div class="gallery">{"".join(cards)}</div>\n'
+        f'<div class="gallery">{"".join(cards)}</div>\n\n{overview()}\n'
     )
+
+
+def overview() -> str:
+    """All tasks in a table: variants, what they are balanced over, and sizes."""
+    head = ["task", "variants", "balanced over", "trained on", "tested on", "rows a variant"]
+    rows = []
+    for name in list_tasks():
+        task = make_task(name)
+        first, last = task.splits[0], task.splits[-1]
+        balanced = task.bucket_name.replace("_", " ") if len(last.buckets) > 1 else "-"
+        spans = [_span(task, split) if balanced != "-" else "-" for split in (first, last)]
+        size = f"{sum(split.rows for split in task.splits):,}"
+        rows.append([f"[`{name}`]({name}.md)", f"{len(task.variants)}", balanced, *spans, size])
+    return markdown_table(head, rows, right=[1, 5])
 
 
 def code(words: str) -> str:
@@ -130,10 +144,13 @@ def splits_table(task: Task) -> str:
     head = ["split", "rows", task.bucket_name.replace("_", " ")]
     rows = []
     for split in task.splits:
-        labels = [task.bucket_label(bucket) for bucket in split.buckets]
-        span = ", ".join(labels) if len(labels) <= 10 else f"{labels[0]} … {labels[-1]}"
-        rows.append([split.name, f"{split.rows:,}", span])
+        rows.append([split.name, f"{split.rows:,}", _span(task, split)])
     return markdown_table(head, rows, right=[1])
+
+
+def _span(task: Task, split: Split) -> str:
+    labels = [task.bucket_label(bucket) for bucket in split.buckets]
+    return ", ".join(labels) if len(labels) <= 10 else f"{labels[0]} … {labels[-1]}"
 
 
 def commands(task: Task) -> str:

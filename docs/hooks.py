@@ -65,6 +65,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that are made from the package."""
     for path, text in generated_pages():
         files.append(File.generated(config, path, content=text))
+    gates = str(ROOT / "examples/gates.png")
+    files.append(File.generated(config, "assets/gates.png", abs_src_path=gates))
     return files
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from html import escape
@@ -30,14 +29,13 @@ from tests.tasks.tiny_sources import write_sources
 
 #: Symbols of a chain that stand on one line.
 _CHAIN = 6
-_ESCAPE_CODES = re.compile(r"\x1b\[[\d;]*m")
 
 
 def picture(task: Task, row: Mapping[str, Any]) -> str:
     """One row as HTML: a picture, or the text of `synthbench preview`."""
     draw = _PICTURES.get(task.name)
     if draw is None:
-        return f"<pre>{escape(_ESCAPE_CODES.sub('', str(draw_row(task, row))))}</pre>"
+        return f"<pre>{escape(str(draw_row(task, row)))}</pre>"
     return draw(task, row)
 
 

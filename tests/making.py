@@ -81,6 +81,6 @@ setattr(owner, name, killed)
 generation.generate({words}, workers=2, progress=False)
 """
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, env=environment(), capture_output=True, timeout=60
+        [sys.executable, "-c", code], cwd=ROOT, env=environment(), capture_output=True, timeout=300
     )
     assert done.returncode == -signal.SIGKILL, done.stderr

@@ -90,7 +90,7 @@ def run_program(*words: str, cwd: Path, **changes: str) -> subprocess.CompletedP
         env=environment(**changes),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
 
@@ -103,7 +103,7 @@ def run_python(code: str, **changes: str) -> str:
         env=environment(**changes),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 0, done.stderr

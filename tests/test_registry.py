@@ -223,7 +223,7 @@ def test_an_entry_point_with_another_name_than_its_task_is_refused(
         make_task("sums")
 
 
-# A task of another package, all the way: the recipe of CONTRIBUTING.md.
+# A task of another package, all the way: as the guide "Add a task" has it.
 
 
 @pytest.fixture

@@ -60,7 +60,7 @@ class Push:
             f"{info['config_name']} ({sum(one['num_examples'] for one in info['splits']):,} rows)"
             for info in self.card["dataset_info"]
         ]
-        where = f"{self.url}, {'private' if self.private else 'public'} if it is new"
+        kind = "private" if self.private else "public"
         card = (
             f"Card: {self.card['pretty_name']}; licence {_listed(self.card['license'])}; "
             f"{_listed(self.card['task_categories'])}; {', '.join(configs)}"
@@ -70,7 +70,8 @@ class Push:
             Table(("file", "bytes"), rows, right=(1,)),
             f"{len(self.files)} files, {sum(self.files.values()):,} bytes",
             styled(card),
-            styled(f"{verdict} to {where}; branch {self.revision or 'main'}", color, whole=True),
+            styled(f"{verdict} to {self.url},", color, whole=True),
+            f"{kind} if it is new; branch {self.revision or 'main'}",
         )
 
 

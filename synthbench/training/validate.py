@@ -84,7 +84,8 @@ def validate(
 
     Example:
         >>> import synthbench
-        >>> comparison = synthbench.validate("clusters", models=["clusters-dnas"], out="runs")
+        >>> data = synthbench.generate("clusters", variant="all", out="data", rows={"test": 4})
+        >>> comparison = synthbench.validate("clusters", models=["clusters-dnas"], dataset="data")
         >>> comparison["command"]
         'synthbench validate clusters --profile cpu --model clusters-dnas'
     """

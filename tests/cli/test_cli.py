@@ -265,7 +265,7 @@ def test_the_bar_is_on_standard_error_on_a_terminal_and_not_with_quiet(
         text=True,
     )
     os.close(its_end)
-    printed, _ = process.communicate(timeout=60)
+    printed, _ = process.communicate(timeout=300)
     shown = b""
     with contextlib.suppress(OSError):  # how Linux says that the other end is closed
         while part := os.read(terminal, 4096):
@@ -324,7 +324,7 @@ def test_a_reader_that_goes_away_is_nothing_to_complain_about(
     )
     assert process.stdout is not None
     process.stdout.close()
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=300)
     assert (process.returncode, errors) == (0, b"")
 
 
@@ -498,7 +498,7 @@ def test_predictions_are_read_from_standard_input(
         env=environment(),
         input=packed,
         capture_output=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -575,7 +575,7 @@ def start_and_wait_for_a_shard(directory: Path) -> subprocess.Popen[str]:
         start_new_session=True,
     )
     progress = directory / ".ctl.partial" / "progress.json"
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while not (progress.exists() and '"train"' in progress.read_text()):
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline
@@ -585,7 +585,7 @@ def start_and_wait_for_a_shard(directory: Path) -> subprocess.Popen[str]:
 
 def is_gone(group: int) -> bool:
     """Whether no process of the group is left, given a moment to end."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         try:
             os.killpg(group, 0)
@@ -599,7 +599,7 @@ def is_gone(group: int) -> bool:
 def test_an_interrupted_generation_goes_on_to_the_same_dataset(tmp_path: Path) -> None:
     process = start_and_wait_for_a_shard(tmp_path)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does it: to all processes at once
-    printed, errors = process.communicate(timeout=60)
+    printed, errors = process.communicate(timeout=300)
     assert process.returncode == 130
     assert printed == ""
     assert errors.strip() == "Interrupted; the same command goes on from here."
@@ -625,7 +625,7 @@ def test_an_interrupted_generation_goes_on_to_the_same_dataset(tmp_path: Path) -
 def test_an_interruption_of_the_main_process_alone_ends_its_workers_too(tmp_path: Path) -> None:
     process = start_and_wait_for_a_shard(tmp_path)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
+    process.communicate(timeout=300)
     assert process.returncode == 130
     assert is_gone(process.pid)
 
@@ -637,7 +637,7 @@ def test_another_command_on_what_was_interrupted_is_refused(tmp_path: Path) -> N
     second = run_program(*LONG, cwd=tmp_path)
     if process.poll() is None:
         os.killpg(process.pid, signal.SIGINT)
-    process.communicate(timeout=60)
+    process.communicate(timeout=300)
     assert second.returncode == 2 or "already there" in second.stdout
     other = run_program(*LONG, "--seed", "3", cwd=tmp_path)
     assert other.returncode == 2
@@ -658,7 +658,7 @@ def worker_of(process: subprocess.Popen[str]) -> int:
 def test_a_worker_that_is_killed_is_told_of_and_the_others_do_its_work(tmp_path: Path) -> None:
     process = start_and_wait_for_a_shard(tmp_path)
     os.kill(worker_of(process), signal.SIGKILL)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=300)
     assert process.returncode == 0
     assert errors.startswith("1 of 2 worker processes ended abruptly")
     assert len(errors.splitlines()) == 1
@@ -675,7 +675,7 @@ def test_a_run_that_is_ended_leaves_no_worker_behind_and_goes_on(
 ) -> None:
     process = start_and_wait_for_a_shard(tmp_path)
     process.send_signal(number)
-    process.communicate(timeout=60)
+    process.communicate(timeout=300)
     assert process.returncode == status
     assert is_gone(process.pid)
     assert run_program(*LONG, cwd=tmp_path).returncode == 0

@@ -115,7 +115,7 @@ print(os.get_inheritable(0), os.get_inheritable(2))
         env=environment(),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=True,
     )
     assert done.stdout == "True True 4\nTrue True\n"

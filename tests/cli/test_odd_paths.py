@@ -57,7 +57,7 @@ def run_commands(lines: list[str], name: bytes, cwd: Path, **changes: str) -> li
         env=environment(**changes),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        timeout=120,
+        timeout=300,
         check=False,
     )
     return done.stdout.decode("utf-8").splitlines()

@@ -39,7 +39,7 @@ def on_terminal(*words: str, columns: int = 80, cwd: Path, **changes: str) -> st
     except OSError:  # how Linux says that the other end is closed
         pass
     os.close(terminal)
-    process.wait(timeout=60)
+    process.wait(timeout=300)
     return shown.decode().replace("\r\n", "\n")
 
 

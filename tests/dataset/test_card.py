@@ -401,7 +401,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         cwd=root,
         check=True,
         capture_output=True,
-        timeout=60,
+        timeout=300,
     )
     (built,) = (root / "dist").glob("*.whl")
     return built
@@ -436,7 +436,7 @@ def test_the_installed_command_writes_cards_with_their_prose(wheel: Path, tmp_pa
         env=environment(PYTHONPATH=str(tmp_path / "site")),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -122,7 +122,7 @@ def test_control_c_ends_a_run_with_its_cluster_in_one_line_and_the_run_can_be_go
             assert run.poll() is None
             time.sleep(0.001)
         os.killpg(run.pid, signal.SIGINT)  # as a terminal does: the workers get it, too
-        _, errors = run.communicate(timeout=60)
+        _, errors = run.communicate(timeout=300)
     assert (run.returncode, errors) == (130, "\nInterrupted; the same command goes on from here.\n")
     make(tmp_path / "ctl", "ctl", **CTL)
     assert files(tmp_path / "ctl") == ctl

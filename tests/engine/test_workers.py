@@ -150,7 +150,7 @@ def test_a_fork_of_a_process_that_reads_a_stream_is_told_to_begin_its_own() -> N
         env=environment(PYTHONWARNINGS="default"),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")

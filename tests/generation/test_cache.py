@@ -97,7 +97,7 @@ def test_of_two_processes_at_once_the_second_waits_for_the_first(place: Path) ->
         subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         for _ in range(2)
     ]
-    ended = [process.communicate(timeout=120) for process in running]
+    ended = [process.communicate(timeout=300) for process in running]
     assert [process.returncode for process in running] == [0, 0], ended
     assert ended[0][0] == ended[1][0] != ""
     assert len([path for path in place.glob("listops-*") if path.is_dir()]) == 1

@@ -339,7 +339,7 @@ generation.generate("ctl", out={str(tmp_path / "ctl")!r}, workers=2, progress=Fa
             with pytest.raises(UsageError, match="Another run is at work"):
                 make(tmp_path / "ctl", "ctl", **options)
         assert files(tmp_path) == before
-        first.communicate("\n" * 9, timeout=60)
+        first.communicate("\n" * 9, timeout=300)
         assert first.returncode == 0
     assert files(tmp_path / "ctl") == ctl
     assert names(tmp_path) == ["ctl"]

@@ -22,7 +22,11 @@ from tests.tasks.tiny_sources import write_sources
 ASKED: dict[str, tuple[str, dict[str, Any]]] = {
     "listops": (
         "listops",
-        {"rows": {"train": 9, "iid": 5, "validation": 3, "test": 4}, "shard_rows": 5},
+        {
+            "rows": {"train": 9, "iid": 5, "validation": 3, "test": 4},
+            "parameters": {"train_depths": [1, 2], "validation_depths": 2, "test_depths": 3},
+            "shard_rows": 5,
+        },
     ),
     "ctl": (
         "ctl",

@@ -82,7 +82,7 @@ main()
         env=environment(PYTHONWARNINGS="ignore"),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr

@@ -80,7 +80,7 @@ def test_vf_eval_scores_the_replies_of_a_model(tmp_path: Path) -> None:
             env=environment(KEY="none", PYTHONWARNINGS="ignore"),
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=300,
             check=False,
         )
     assert done.returncode == 0, done.stdout + done.stderr

@@ -100,7 +100,7 @@ def test_a_dry_run_shows_everything_and_needs_neither_network_nor_token(
         "forward (160 rows), backward (160 rows) "
     ) in " ".join(shown.split())
     assert (
-        f"Would be pushed to {hub.url}/datasets/me/ctl, private if it is new; branch main" in shown
+        f"Would be pushed to {hub.url}/datasets/me/ctl,\nprivate if it is new; branch main" in shown
     )
     assert hub.requests == []
     assert hub.repositories == {}

@@ -68,7 +68,13 @@ def assert_there(*tensors: Tensor | None) -> None:
 
 
 @pytest.mark.parametrize("name", [one for one in MODELS if one not in WAITING])
-@pytest.mark.parametrize("training", [True, False], ids=["training", "evaluation"])
+@pytest.mark.parametrize(
+    "training",
+    [
+        pytest.param(True, id="training", marks=pytest.mark.slow),
+        pytest.param(False, id="evaluation"),
+    ],
+)
 def test_a_model_computes_where_it_is_and_waits_for_no_value(name: str, training: bool) -> None:
     study, recipe = shortest(name)
     task = make_task(study.task, study.variants[0], study.parameters)
