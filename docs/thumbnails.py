@@ -6,17 +6,17 @@ stand anywhere.
 
 from __future__ import annotations
 
-import base64
 import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pictures import picture
+from pictures import picture, stand_ins, svg
 
 from synthbench.preview import sample_rows
 from synthbench.registry import list_tasks, make_task
+from synthbench.tasks.images import load
 
 _STYLE = Path(__file__).parent / "pages" / "assets" / "site.css"
 #: What the theme's own variables are on white.
@@ -48,14 +48,16 @@ def standalone(drawn: str) -> str:
     return drawn.replace("<svg ", head, 1).replace(">", inside, 1)
 
 
-def image(png: bytes) -> str:
-    """An image in an SVG three times as large, its pixels left sharp."""
-    data = base64.b64encode(png).decode("ascii")
-    return (
-        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 56 56" width="168" height="168">'
-        f'<image href="data:image/png;base64,{data}" width="56" height="56" '
-        'style="image-rendering: pixelated"/></svg>'
-    )
+def four_quadrants(row: Mapping[str, Any]) -> str:
+    """A composite in words: what each quadrant shows, in its colour, on black."""
+    parts = ['<rect width="168" height="168" class="black"/>']
+    for place, quadrant in enumerate(row["quadrants"]):
+        x, y = 42 + 84 * (place % 2), 42 + 84 * (place // 2)
+        words = load.class_names(quadrant["kind"])[quadrant["class"]]
+        fill = {"red": "#ff4d4d", "blue": "#6a8dff"}.get(quadrant["color"], "#ddd")
+        style = f"fill: {fill}; font-size: {40 if words.isdigit() else 15}px"
+        parts.append(f'<text x="{x}" y="{y}" style="{style}">{words}</text>')
+    return svg(168, 168, parts, "Four quadrants").replace('class="black"', 'fill="#000"')
 
 
 def _unfit(row: Mapping[str, Any]) -> tuple[bool, bool, int]:
@@ -72,9 +74,10 @@ def main(directory: Path) -> None:
         rows = sample_rows(task, task.splits[0].name, _CANDIDATES)
         hard = [row for row in rows if row.get("dependency_depth", 2) == 2]
         row = min(hard, key=_unfit)
-        drawn = image(row["image"]["bytes"]) if "image" in row else standalone(picture(task, row))
+        drawn = standalone(four_quadrants(row) if "image" in row else picture(task, row))
         (directory / f"{name}.svg").write_text(drawn + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    with stand_ins():
+        main(Path(sys.argv[1]))

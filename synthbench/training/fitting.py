@@ -88,7 +88,8 @@ def check_fit(
         Rounds(task, "train", recipe.batch_size)
     elif recipe.steps:
         check_batch_size(recipe.batch_size, sizes["train"])
-    encoding, setting = Encoding.of(task), Setting(torch.device("cpu"))
+    # One thread: workers that `validate` forks after this would lack PyTorch's other threads.
+    encoding, setting = Encoding.of(task), Setting(torch.device("cpu"), threads=1)
     with memory_errors(recipe, setting), isolated(0, setting), torch.inference_mode():
         for rows in splits:
             model = build(recipe.model, encoding.form, encoding.sizes(rows), recipe.options).eval()

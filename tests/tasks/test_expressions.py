@@ -176,7 +176,7 @@ def test_a_balanced_dataset_verifies(name: str, tmp_path: Path) -> None:
     assert max(counts) - min(counts) <= 1
     card = (tmp_path / name / "README.md").read_text(encoding="utf-8")
     assert "--set balance=label" in card
-    assert ("buckets such as" in card) == (name == "listops")  # of arithmetic the card lists all 20
+    assert "buckets such as" in card  # they are too many to be listed one by one
 
 
 def test_the_default_is_the_papers_balance() -> None:

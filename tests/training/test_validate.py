@@ -7,10 +7,11 @@ import json
 import statistics
 
 import pytest
+import torch
 
 from synthbench.cli.main import _run, commands
 from synthbench.errors import UsageError
-from synthbench.training import loop, run
+from synthbench.training import fitting, loop, run
 from synthbench.training.comparison import cell, markdown
 from synthbench.training.recipes.base import Measure, Published
 from synthbench.training.validate import validate
@@ -248,3 +249,24 @@ def test_the_command_prints_the_table(tmp_path, capsys):
     words += ["--variant", "forward", "--device", "cpu", "--workers", "1", "--out", str(tmp_path)]
     assert _run(commands, words) == 0
     assert "| `lstm` |" in capsys.readouterr().out
+
+
+def test_what_is_tried_before_workers_are_forked_starts_no_threads_that_they_would_lack(
+    tmp_path, monkeypatch
+):
+    threads = []
+
+    def noting(*arguments):
+        threads.append(torch.get_num_threads())
+        return build(*arguments)
+
+    build = fitting.build
+    monkeypatch.setattr(fitting, "build", noting)
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    try:
+        quick(tmp_path, models=["small"], variants=["forward"], seeds=1)
+        assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(before)
+    assert set(threads) == {1}
