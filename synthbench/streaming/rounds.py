@@ -24,7 +24,7 @@ from synthbench.errors import ParameterError, check_whole_number
 from synthbench.features import arrow_schema
 from synthbench.generation.shards import rows_table
 from synthbench.registry import make_task
-from synthbench.sampling.plan import Plan, divide, rows_there
+from synthbench.sampling.plan import Plan, divide
 from synthbench.sampling.splits import SplitSampler
 from synthbench.tasks.base import Block, Task
 from synthbench.tasks.row_ids import ids
@@ -123,18 +123,15 @@ class Rounds:
         self._split = dataclasses.replace(chosen, evaluation=False)
         self._task, self._batch_size = task, batch_size
         self.batches = max(1, min(round_rows, task.round_rows) // batch_size)
-        wanted = self.batches * batch_size
-        there = [rows_there(task, self._split, bucket, wanted) for bucket in self._split.buckets]
-        if None not in there:
-            exist = sum(rows or 0 for rows in there)
-            self.batches = min(self.batches, exist // batch_size)
-            if not self.batches:
-                raise ParameterError(
-                    f"Batch size {batch_size}: split {split} of {task.name} has {exist:,} rows "
-                    f"that are not held out; allowed are 1 to {exist:,}."
-                )
         rows = divide(task, self._split, self.batches * batch_size)
-        self._plan = Plan({split: rows})
+        exist = sum(rows.values())
+        self.batches = exist // batch_size
+        if not self.batches:
+            raise ParameterError(
+                f"Batch size {batch_size}: split {split} of {task.name} has {exist:,} rows that "
+                f"are not held out; allowed are 1 to {exist:,}."
+            )
+        self._plan = Plan({split: divide(task, self._split, self.batches * batch_size)})
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Rounds, (self._task, self._split.name, self._batch_size)
