@@ -6,12 +6,15 @@ stand anywhere.
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from charts import line_chart
+from gallery import by_bucket
 from pictures import picture, stand_ins, svg
 
 from synthbench.preview import sample_rows
@@ -19,6 +22,7 @@ from synthbench.registry import list_tasks, make_task
 from synthbench.tasks.images import load
 
 _STYLE = Path(__file__).parent / "pages" / "assets" / "site.css"
+_RESULTS = Path(__file__).parents[1] / "examples" / "results"
 #: What the theme's own variables are on white.
 _THEME = {
     "md-text-font": "system-ui, sans-serif",
@@ -45,6 +49,7 @@ def standalone(drawn: str) -> str:
     head = '<svg xmlns="http://www.w3.org/2000/svg" '
     inside = f'><style>{css}</style><rect width="{width}" height="{height}" fill="#fff"/>'
     drawn = drawn[drawn.index("<svg ") : drawn.index("</svg>") + 6]
+    drawn = re.sub(r"var\(--(\w+)\)", lambda found: values[found[1]], drawn)
     return drawn.replace("<svg ", head, 1).replace(">", inside, 1)
 
 
@@ -66,9 +71,23 @@ def _unfit(row: Mapping[str, Any]) -> tuple[bool, bool, int]:
     return row.get("size", 4) != 4, short_chain, len(str(row.get("text", "")))
 
 
+def accuracy_by_length() -> str:
+    """How a Transformer and a Neural Data Router do on chains of more and more look-ups."""
+    models = json.loads((_RESULTS / "ctl-cpu-forward.json").read_text(encoding="utf-8"))["models"]
+    series = by_bucket(models)
+    chart = line_chart(series, "number of look-ups", ticks=range(2, 11), trained_to=5)
+    names = "".join(
+        f'<text x="300" y="{y}" class="left strong" style="fill: var(--{color})">{name}</text>'
+        for name, color, y in (("Transformer", "one", 150), ("Neural Data Router", "two", 34))
+    )
+    names += '<text x="64" y="24" class="left small">lengths of training</text>'
+    return standalone(chart.replace("</svg>", f"{names}</svg>"))
+
+
 def main(directory: Path) -> None:
-    """Write the picture of a small row of every task."""
+    """Write the picture of a small row of every task, and one of results."""
     directory.mkdir(parents=True, exist_ok=True)
+    (directory / "by-length.svg").write_text(accuracy_by_length() + "\n", encoding="utf-8")
     for name in list_tasks():
         task = make_task(name, "unbalanced" if name == "clusters" else None)
         rows = sample_rows(task, task.splits[0].name, _CANDIDATES)
