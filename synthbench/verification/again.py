@@ -115,7 +115,7 @@ def _hashed(task: Task, sampler: SplitSampler, engine: Engine) -> Iterator[_Chun
     """The chunks of a split in order; the digests of a few are asked for ahead."""
     ahead: collections.deque[_Chunk] = collections.deque()
     for block, prints in _cut(sampler):
-        ahead.append(_Chunk(block, prints, engine.submit(hash_rows, task, block, prints)))
+        ahead.append(_Chunk(block, prints, engine.submit(digest_rows, task, block, prints)))
         if len(ahead) > engine.ahead:
             yield ahead.popleft()
     yield from ahead
@@ -139,7 +139,7 @@ def _cut(sampler: SplitSampler) -> Iterator[tuple[Block, NDArray[np.uint64]]]:
         yield Block.concatenate(blocks), prints
 
 
-def hash_rows(task: Task, block: Block, fingerprints: NDArray[np.uint64]) -> bytes:
+def digest_rows(task: Task, block: Block, fingerprints: NDArray[np.uint64]) -> bytes:
     """The digest of a chunk of rows, as `RowDigest` has it."""
     return _digest(rows_table(task, block, fingerprints), columns_of(task))
 
