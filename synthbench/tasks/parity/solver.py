@@ -13,8 +13,7 @@ def read_equation(text: str, n_values: int) -> tuple[int, int, int, int]:
     allowed = {str(number): number for number in range(n_values)}
     if len(numbers) != 4 or end != "=" or not all(number in allowed for number in numbers):
         raise ValueError(
-            f"{text!r} is not a row of parity: expected 'a b c d =' "
-            f"with four numbers from 0 to {n_values - 1}"
+            f"expected 'a b c d =' with four numbers from 0 to {n_values - 1}, got {text!r}"
         )
     a, b, c, d = (allowed[number] for number in numbers)
     return a, b, c, d
