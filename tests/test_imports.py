@@ -8,6 +8,7 @@ import inspect
 import pkgutil
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -191,3 +192,8 @@ def raised(function: ast.FunctionDef) -> set[str]:
             if isinstance(call, ast.Name) and call.id != "TypeError":
                 names.add("UsageError" if call.id == "unknown_name" else call.id)
     return names
+
+
+@pytest.mark.parametrize("path", sorted((Path(__file__).parent / "benchmarks").glob("*.py")))
+def test_every_benchmark_can_be_started(path: Path) -> None:
+    importlib.import_module(f"tests.benchmarks.{path.stem}")

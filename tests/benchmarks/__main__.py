@@ -40,7 +40,7 @@ from synthbench.sampling.plan import make_plan
 from synthbench.sampling.splits import SplitSampler
 from synthbench.streaming.rounds import stream
 from synthbench.tasks.base import Task
-from synthbench.text import text_table
+from synthbench.text import Table, render
 
 T = TypeVar("T")
 
@@ -190,7 +190,7 @@ def measure(task: Task, workers: int, rows: int | None) -> None:
             for split, record in splits.items()
         ]
         print(f"\n{name}: {sum(s.rows for s in splits.values()):,} rows in {whole:.2f} s")
-        print(text_table(("split", "rows", "seconds", "rows/s"), lines, right=(1, 2, 3)))
+        print(render(Table(("split", "rows", "seconds", "rows/s"), lines, right=(1, 2, 3))))
         count, alone = bare(path, task, task.variant)
         print(
             f"{largest.name} written by pyarrow alone: {alone:.2f} s; "

@@ -12,7 +12,7 @@ import time
 import numpy as np
 import torch
 
-from synthbench.text import text_table
+from synthbench.text import Table, render
 from synthbench.training.layers.attention import NORMALISATIONS, Attention
 from synthbench.training.setting import PRECISIONS, Setting
 
@@ -41,7 +41,7 @@ def main(words: list[str]) -> None:
         (kind, f"{1e3 * one:.2f}", f"{one / against:.2f}")
         for kind, one in zip(layers, taken, strict=True)
     ]
-    print(text_table(("attention", "ms", "times softmax"), lines, right=(1, 2)))
+    print(render(Table(("attention", "ms", "times softmax"), lines, right=(1, 2))))
 
 
 class _Layer:

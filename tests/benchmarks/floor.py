@@ -29,7 +29,7 @@ from synthbench.engine.open import open_engine
 from synthbench.registry import list_tasks, make_task
 from synthbench.streaming.rounds import Rounds
 from synthbench.tasks.base import Task
-from synthbench.text import text_table
+from synthbench.text import Table, render
 from synthbench.training.batches import Batch, StreamBatches
 from synthbench.training.encoding import Encoding
 from synthbench.training.layers.attention import balance_gradients
@@ -99,7 +99,7 @@ def main(words: list[str]) -> None:
         "task", "model", "rows", "width", "parameters", "TFLOP", "kernels", "GB",
         "steps/s by operations", "by bytes", "batches/s of a stream",
     )  # fmt: skip
-    print(text_table(head, lines, right=range(2, len(head))))
+    print(render(Table(head, lines, right=range(2, len(head)))))
 
 
 def _task(study: Study) -> Task:

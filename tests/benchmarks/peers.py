@@ -22,7 +22,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 import synthbench
-from synthbench.text import text_table
+from synthbench.text import Table, render
 
 #: Makes three rows of each of its tasks and prints a checksum for each; some need more packages.
 _EVERY_TASK = """
@@ -45,7 +45,7 @@ def main(words: list[str]) -> None:
     with contextlib.suppress(ModuleNotFoundError):
         lines.append(_line("reasoning-gym basic_arithmetic", chosen.rows, _theirs))
     head = ("task", "rows/s", "distinct", "again with the next seed")
-    print(text_table(head, lines, right=(1, 2, 3)))
+    print(render(Table(head, lines, right=(1, 2, 3))))
     if len(lines) > 1:
         first, second = (_every_task(seed) for seed in ("1", "2"))
         differ = sum(first[name] != second[name] for name in first)

@@ -25,7 +25,7 @@ import psutil
 from synthbench.generation.generate import run
 from synthbench.generation.request import Request
 from synthbench.registry import make_task
-from synthbench.text import text_table
+from synthbench.text import Table, render
 
 #: Engines with their numbers of workers.
 SETTINGS = (("local", 1), ("local", 2), ("dask", 1), ("dask", 2))
@@ -51,7 +51,7 @@ def main(words: list[str]) -> None:
         f"{chosen.task}: processor seconds a million rows, from {chosen.rows:,} rows to twice that"
     )
     head = ("engine", "workers", "rows/s", "main", "scheduler", "workers", "of use")
-    print(text_table(head, lines, right=range(1, len(head))))
+    print(render(Table(head, lines, right=range(1, len(head)))))
 
 
 def measure(task: str, rows: int, engine: str, workers: int) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from synthbench.engine.engine import usable_cores
 from synthbench.registry import list_tasks
-from synthbench.text import text_table
+from synthbench.text import Table, render
 from synthbench.training.recipes import find_study
 from synthbench.training.recipes.base import Recipe, Study
 from synthbench.training.setting import PRECISIONS, Setting, machine
@@ -47,7 +47,7 @@ def main(words: list[str]) -> None:
                 if recipe.steps and (not chosen.model or recipe.name in chosen.model):
                     lines.append(_line(Path(place), study, recipe, chosen))
     head = ("task", "model", "rows a step", "steps/s", "of a stream")
-    print(text_table(head, lines, right=(2, 3, 4)))
+    print(render(Table(head, lines, right=(2, 3, 4))))
 
 
 def _line(place: Path, study: Study, recipe: Recipe, chosen: argparse.Namespace) -> tuple[str, ...]:
