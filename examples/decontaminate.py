@@ -14,10 +14,11 @@ from collections.abc import Iterator
 
 import synthbench
 from synthbench.errors import UsageError
-from synthbench.registry import list_tasks, make_task
+from synthbench.registry import make_task
 from synthbench.tasks.base import TextTask
 
-TASKS = [task for task in map(make_task, list_tasks()) if isinstance(task, TextTask)]
+#: The tasks whose rows are texts; add a name for a task of your own.
+TASKS = [make_task(name) for name in ("listops", "arithmetic", "ctl", "parity")]
 
 
 def held_out_rows(text: str) -> Iterator[tuple[str, str]]:
