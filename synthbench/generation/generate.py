@@ -51,7 +51,10 @@ def generate(
     overwrite: bool = False,
     progress: bool = True,
 ) -> Manifest:
-    """Make a dataset directory; `run` says what happens if the directory already exists.
+    """Make a dataset directory.
+
+    A finished dataset of the same request is kept, one of another request is refused unless
+    `overwrite`, and an interrupted run is resumed to the same bytes.
 
     Args:
         task: name of the task.

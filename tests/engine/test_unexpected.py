@@ -113,9 +113,8 @@ def test_an_error_raised_in_this_package_is_a_mistake_of_ours(
     refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     register(Addition)
-    monkeypatch.setattr(
-        "synthbench.generation.request.merged_tables", None
-    )  # a call of None fails there
+    # A call of None fails there.
+    monkeypatch.setattr("synthbench.generation.request.merged_tables", None)
     said = refused(Addition)
     assert "TypeError: 'NoneType' object is not callable\nThis is a mistake of ours;" in said
 

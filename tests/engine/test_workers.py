@@ -59,9 +59,8 @@ def test_generate_starts_no_more_workers_than_there_can_be_blocks(
 def test_a_bucket_of_many_rows_has_more_blocks_than_full_ones_would_be() -> None:
     task = make_task("identity")
     plan = make_plan(task, {"train": 10 * task.block_rows, "iid": 10, "test": 10})
-    assert (
-        most_blocks(task, plan) == 183
-    )  # of 1,024 candidates that may be had 896 are not held out
+    # Of a block's candidates 7 of 8 are not held out; it is taken that one in 16 becomes a row.
+    assert most_blocks(task, plan) == 183
 
 
 def test_verify_starts_no_more_workers_than_there_are_files_and_row_groups(
