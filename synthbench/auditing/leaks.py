@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from synthbench.auditing.sample import Sample
 from synthbench.auditing.scan import SplitScan
@@ -59,39 +58,29 @@ class SplitLeaks:
 
 def find_leaks(subject: AuditedVariant, scans: Mapping[str, SplitScan]) -> dict[str, SplitLeaks]:
     """Compare all rows of all splits with each other."""
-    ordered = {name: np.sort(scan.contents) for name, scan in scans.items()}
-    repeated_ids = _repeated_ids(scans)
+    repeated_ids, train = _repeated_ids(scans), subject.train
     found = {}
     for name, own in scans.items():
-        others = [other for other in scans if other != name]
+        others = {other: scan for other, scan in scans.items() if other != name}
         found[name] = SplitLeaks(
             rows=len(own.contents),
-            repeated=int((np.diff(ordered[name]) == 0).sum()),
-            shared={other: int(_among(own.contents, ordered[other]).sum()) for other in others},
+            repeated=len(own.contents) - len(np.unique(own.contents)),
+            shared={
+                other: int(np.isin(own.contents, scan.contents).sum())
+                for other, scan in others.items()
+            },
             wrong_ids=own.wrong_ids,
             repeated_ids=repeated_ids[name],
             images=len(own.images),
             shared_images={
-                other: int(_among(own.images, scans[other].images).sum()) for other in others
+                other: int(np.isin(own.images, scan.images).sum()) for other, scan in others.items()
             },
-            kin={},
+            kin={
+                kind: _near_duplicates(subject, scans, name, train, kind)
+                for kind in subject.spec.near_duplicate_keys
+                if train is not None
+            },
         )
-    train = subject.train
-    if train is not None:
-        for kind in subject.spec.near_duplicate_keys:
-            near = _near_duplicates(scans, train, kind)
-            for name, rows in near.items():
-                levels = scans[name].levels
-                found[name].kin[kind] = _summary(rows, levels, subject.levels.label)
-    return found
-
-
-def _among(asked: NDArray[np.uint64], ordered: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    """Which codes occur in an ascending array of codes, bool `(asked,)`."""
-    if not len(ordered):
-        return np.zeros(len(asked), np.bool_)
-    place = np.minimum(np.searchsorted(ordered, asked), len(ordered) - 1)
-    found: NDArray[np.bool_] = ordered[place] == asked
     return found
 
 
@@ -107,27 +96,21 @@ def _repeated_ids(scans: Mapping[str, SplitScan]) -> dict[str, int]:
 
 
 def _near_duplicates(
-    scans: Mapping[str, SplitScan], train: str, kind: str
-) -> dict[str, NDArray[np.bool_]]:
-    """Which rows of each split have a near duplicate in train; exact copies do not count."""
-    contents, first = np.unique(scans[train].contents, return_index=True)
-    codes = np.sort(scans[train].kin[kind][first])
-    common = codes[1:][np.diff(codes) == 0]  # codes that several rows of train share
-    found = {}
-    for name, own in scans.items():
-        near = _among(own.kin[kind], common if name == train else codes)
-        found[name] = near if name == train else near & ~_among(own.contents, contents)
-    return found
-
-
-def _summary(
-    near: NDArray[np.bool_], levels: NDArray[np.int64], label: Callable[[int], str]
+    subject: AuditedVariant, scans: Mapping[str, SplitScan], split: str, train: str, kind: str
 ) -> NearDuplicates:
+    """The rows of a split with a near duplicate in train; exact copies do not count."""
+    own, levels = scans[split], scans[split].levels
+    contents, first = np.unique(scans[train].contents, return_index=True)
+    keys, counts = np.unique(scans[train].kin[kind][first], return_counts=True)
+    if split == train:
+        near = np.isin(own.kin[kind], keys[counts > 1])
+    else:
+        near = np.isin(own.kin[kind], keys) & ~np.isin(own.contents, contents)
     return NearDuplicates(
         rows=int(near.sum()),
         share=float(near.mean()),
         levels={
-            label(level): float(near[levels == level].mean())
+            subject.levels.label(level): float(near[levels == level].mean())
             for level in np.unique(levels).tolist()
         },
     )

@@ -67,15 +67,17 @@ def list_findings(
 def _near_solutions(shortcut: ShortcutScore, level_name: str) -> Iterator[str]:
     """The splits that a shortcut comes near solving, and such levels of the other splits."""
     for split, score in shortcut.splits.items():
-        if score.near:
-            yield f"{split}: {shortcut.name} comes near solving it ({_means(score)})"
-            continue
-        for level, of_level in shortcut.levels[split].items():
-            if of_level.near:
-                yield (
-                    f"{split}, {level_name} {level}: {shortcut.name} comes near solving it "
-                    f"({_means(of_level)})"
-                )
+        solved = (
+            {split: score}
+            if score.near
+            else {
+                f"{split}, {level_name} {level}": one
+                for level, one in shortcut.levels[split].items()
+            }
+        )
+        for place, one in solved.items():
+            if one.near:
+                yield f"{place}: {shortcut.name} comes near solving it ({_means(one)})"
 
 
 def _means(score: Score) -> str:

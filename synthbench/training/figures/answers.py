@@ -1,4 +1,4 @@
-"""Figures of what a model answers: counts against the true ones, points that move."""
+"""Figures of a model's answers: predicted against true counts, points that move."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ class Counts(Figure):
     source = "Counting, figures 2, 3, 5 and 6"
 
     def _data(self, view: View) -> dict[str, Any]:
-        if view.run.encoding.target != "counts":
+        if view.encoding.target != "counts":
             raise Unavailable(f"task {view.task.name} does not count")
         objective = OBJECTIVES["counts"]()
         cells: dict[int, Counter[tuple[int, int]]] = {}
-        for taken in view.passes(view.record.rows):
+        for taken in view.passes(len(view.rows)):
             answers = objective.answers(taken.output.scores, taken.batch)
             grids = zip(taken.batch.inputs.tolist(), taken.batch.targets.tolist(), strict=True)
             for answer, (colors, counts) in zip(answers, grids, strict=True):
                 side = round(len(answer) ** 0.5)
-                pairs = zip(colors, counts, answer, strict=False)  # the last ends with its grid
+                pairs = zip(colors, counts, answer, strict=False)  # answer has no padding
                 found = ((int(true), int(said)) for color, true, said in pairs if color)
                 cells.setdefault(side, Counter()).update(found)
         return {
@@ -58,14 +58,14 @@ class Counts(Figure):
 
 
 class Points(Figure):
-    """Where a row's points are after each step of attention."""
+    """A row's points after each step of attention."""
 
     name = "points"
     title = "The points of one row after each step"
     source = "DNAS, figures 6, 8 and 9"
 
     def _data(self, view: View) -> dict[str, Any]:
-        if view.run.encoding.form != "points":
+        if view.encoding.form != "points":
             raise Unavailable(f"task {view.task.name} has no points")
         row = view.table(view.row + 1)[view.row]
         places = [view.shown.batch.inputs[0], *view.maps("hidden")]

@@ -1,4 +1,4 @@
-"""Figures of one row: attention maps, gates and the attention that each column gets."""
+"""Figures of one row: attention maps, copy gates, and the attention that each column gets."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from synthbench.training.figures.view import View
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
-#: Inches of a map's side: from so many for each column, between these.
+#: The side of a map in inches: for each column, the smallest and the largest.
 _PER_COLUMN, _SMALLEST, _LARGEST = 0.06, 1.2, 3.2
 
 
 class AttentionMaps(Figure):
-    """Who attends to whom, for every step and head."""
+    """The attention weights of one row, for every step and head."""
 
     name = "attention"
     title = "Attention of one row: queries downwards, keys across"
@@ -61,7 +61,7 @@ class Gates(Figure):
 
 
 class KeyMass(Figure):
-    """How much attention each column gets over all queries, on average over heads."""
+    """The attention that each column gets over all queries, on average over heads."""
 
     name = "key-mass"
     title = "Attention that each column of one row gets, by step"
@@ -83,5 +83,5 @@ class KeyMass(Figure):
 
 
 def _of_row(view: View, steps: list[Any]) -> dict[str, Any]:
-    """What a map shows for every step, and of which row."""
+    """A row, its columns, and what a map shows of it for every step."""
     return {"split": view.split, "row": view.row, "columns": view.columns, "steps": steps}

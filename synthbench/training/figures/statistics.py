@@ -1,4 +1,4 @@
-"""Figures over many rows: halting, what is explained away, weights of hybrid attention."""
+"""Figures over many rows: halting, keys that are explained away, weights of hybrid attention."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from synthbench.training.layers.normalisation import key_mass
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
-#: Rows that statistics are taken over.
+#: Rows whose attention is summed up.
 ROWS = 256
-#: A key is explained away if its weights sum to less (DNAS, definition 1).
+#: A key is explained away if its weights sum to less than this (DNAS, definition 1).
 EPSILON = 1e-8
-#: The histogram's bins, as natural logarithms; what is smaller falls into the first one.
+#: The histogram's bins, as natural logarithms; smaller sums fall into the first one.
 _BINS = np.arange(-40.0, 8.5, 1.0)
 
 
 class Halting(Figure):
-    """After how many steps columns halt, by the number of a row's tokens."""
+    """The number of steps before columns halt, by the number of a row's tokens."""
 
     name = "halting"
     title = "Steps before a column halts, by length"
@@ -32,11 +32,9 @@ class Halting(Figure):
 
     def _data(self, view: View) -> dict[str, Any]:
         steps: dict[int, list[int]] = {}
-        for taken in view.passes(view.record.rows):
+        for taken in view.passes(len(view.rows)):
             if not taken.record["halting"]:
-                raise Unavailable(
-                    f"model {view.run.recipe.model!r} has no adaptive computation time"
-                )
+                raise Unavailable(f"model {view.recipe.model!r} has no adaptive computation time")
             (halted,) = taken.record["halting"]
             assert taken.batch.lengths is not None
             for length, row in zip(taken.batch.lengths.tolist(), halted.tolist(), strict=True):
@@ -62,7 +60,7 @@ class Halting(Figure):
 
 
 class ExplainedAway(Figure):
-    """How much attention keys get over all queries; those with almost none are explained away."""
+    """The attention that keys get over all queries; keys with almost none are explained away."""
 
     name = "explained-away"
     title = "Sums of the attention weights of each key"
@@ -73,7 +71,7 @@ class ExplainedAway(Figure):
         for taken in view.passes(ROWS):
             weights = taken.record["attention"]
             if not weights:
-                raise Unavailable(f"model {view.run.recipe.model!r} has no attention")
+                raise Unavailable(f"model {view.recipe.model!r} has no attention")
             layers = layers or [[] for _ in weights]
             for masses, layer in zip(layers, weights, strict=True):
                 mask = taken.mask(layer.shape[-1])
@@ -81,7 +79,7 @@ class ExplainedAway(Figure):
                 real = mass if mask is None else mass.transpose(1, 2)[mask]
                 masses.append(real.double().numpy().ravel())
         joined = [np.concatenate(masses) for masses in layers]
-        if min(one.min() for one in joined) < 0:
+        if min(masses.min() for masses in joined) < 0:
             raise Unavailable("the attention weights are raw scores, which may be negative")
         least = math.exp(_BINS[0])
         return {
@@ -106,7 +104,7 @@ class ExplainedAway(Figure):
 
 
 class HybridWeights(Figure):
-    """How much of hybrid attention is doubly normalised, in each layer and head."""
+    """The weight of doubly-normalised attention in hybrid attention, for each layer and head."""
 
     name = "hybrid"
     title = "Weight of doubly-normalised attention"
@@ -115,7 +113,7 @@ class HybridWeights(Figure):
     def _data(self, view: View) -> dict[str, Any]:
         layers = view.shown.record["hybrid"]
         if not layers:
-            raise Unavailable(f"model {view.run.recipe.model!r} has no hybrid attention")
+            raise Unavailable(f"model {view.recipe.model!r} has no hybrid attention")
         return {"layers": [numbers(weights) for weights in layers]}
 
     def _draw(self, data: dict[str, Any], canvas: Canvas) -> None:

@@ -2,8 +2,8 @@
 
 Source: Graves et al., Hybrid computing using a neural network with dynamic external memory
 (Nature 2016), Methods; symbols in the comments are theirs. As in NDR's baseline (appendix C),
-with the changes of Csordás & Schmidhuber (ICLR 2019): masked look-up, wiping of what is freed,
-sharper links. Each is a switch; all three off is the computer of 2016.
+with the changes of Csordás & Schmidhuber (ICLR 2019): masked look-up, freed cells erased, sharper
+links. Each is a switch; with all three off it is the computer of 2016.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from synthbench.training.models.output import Output, Record
 from synthbench.training.models.recurrent import EMBEDDING
 from synthbench.training.sizes import check_chances, check_sizes
 
-#: Keeps products of usages, norms and sharpened weights away from zero.
+#: Keeps usages, norms and sums of weights above zero.
 EPSILON = 1e-6
 
 
 def content_weights(
     memory: Tensor, keys: Tensor, strengths: Tensor, masks: Tensor | None = None
 ) -> Tensor:
-    """Look-up by content: softmax over cosine similarities.
+    """Look-up by content: softmax over cosine similarities, times the strengths.
 
     Args:
         memory: `(rows, cells, width)`.
@@ -45,7 +45,7 @@ def content_weights(
 
 
 def allocation_weights(usage: Tensor) -> Tensor:
-    """Where to write next: the cells by rising usage, each as far as those before it are used.
+    """Where to write next: the less used a cell, the larger its weight.
 
     Args:
         usage: u, `(rows, cells)` in 0..1.
@@ -60,7 +60,7 @@ def allocation_weights(usage: Tensor) -> Tensor:
 
 
 def linked(link: Tensor, precedence: Tensor, write: Tensor) -> Tensor:
-    """The link matrix after a write: entry (i, j) says how far i was written right after j.
+    """The link matrix after a write: entry (i, j) is how much i was written right after j.
 
     Args:
         link: L before the write, `(rows, cells, cells)`.
@@ -76,7 +76,7 @@ def linked(link: Tensor, precedence: Tensor, write: Tensor) -> Tensor:
 
 
 def sharpened(weights: Tensor, powers: Tensor) -> Tensor:
-    """Weights to a power: links that a few steps have blurred become clear again.
+    """Weights to a power, which sharpens links that several steps have blurred.
 
     Args:
         weights: `(rows, heads, cells)`, not negative.
@@ -97,7 +97,7 @@ class State(NamedTuple):
     Attributes:
         memory: M, `(rows, cells, width)`.
         usage: u, `(rows, cells)`.
-        precedence: p, `(rows, cells)`: how far each cell was the last one written.
+        precedence: p, `(rows, cells)`: how much each cell was written last.
         link: L, `(rows, cells, cells)`.
         write: write weights, `(rows, cells)`.
         read: read weights, `(rows, heads, cells)`.
@@ -112,17 +112,7 @@ class State(NamedTuple):
 
 
 class Memory(nn.Module):
-    """The memory with one write head and several read heads, steered by a controller's state.
-
-    Args:
-        controller: size of the controller's state.
-        cells: number of words, N.
-        width: numbers of a word, W.
-        read_heads: number of read heads, R.
-        masking: look up by a part of the word that the controller chooses.
-        wiping: erase the words of cells that are freed.
-        sharpening: sharpen the weights that follow the links.
-    """
+    """The memory with one write head and several read heads, controlled by the LSTM; see `DNC`."""
 
     def __init__(
         self,
@@ -166,14 +156,10 @@ class Memory(nn.Module):
         )
 
     def forward(self, controller: Tensor, state: State) -> tuple[Tensor, State]:
-        """One step: free, write, link, read.
-
-        Args:
-            controller: the controller's state, `(rows, size)`.
-            state: the memory before.
+        """Free, write, link and read, from the controller's state `(rows, size)`.
 
         Returns:
-            The words read, `(rows, read_heads, width)`, and the memory after.
+            The words read, `(rows, read_heads, width)`, and the memory after the step.
         """
         signals = self._signals(controller)
         state = self._write(signals, state)
@@ -181,7 +167,7 @@ class Memory(nn.Module):
         return torch.einsum("rhc,rcw->rhw", state.read, state.memory), state
 
     def _signals(self, controller: Tensor) -> dict[str, Tensor]:
-        """The interface vector's parts, each in its range."""
+        """The parts of the interface vector, each mapped to its range."""
         parts = self.interface(controller).split(list(self._sizes.values()), dim=-1)
         raw = dict(zip(self._sizes, parts, strict=True))
         heads = (-1, 1 + self.read_heads, self.width)
@@ -195,14 +181,14 @@ class Memory(nn.Module):
         }
 
     def _find(self, signals: dict[str, Tensor], memory: Tensor, heads: slice) -> Tensor:
-        """Weights of these heads' look-up by content, `(rows, heads, cells)`."""
+        """The weights of some heads' look-up by content, `(rows, heads, cells)`."""
         masks = signals["masks"][:, heads] if self.masking else None
         keys, strengths = signals["keys"][:, heads], signals["strengths"][:, heads]
         return content_weights(memory, keys, strengths, masks)
 
     def _write(self, signals: dict[str, Tensor], state: State) -> State:
         """The memory after freeing and writing; the read weights are still the old ones."""
-        # psi: what no read head frees; u: what was written and not freed since.
+        # retention is psi: what no read head frees; usage is u: written and not freed since.
         retention = (1 - signals["free"].unsqueeze(-1) * state.read).prod(dim=1)
         usage = (state.usage + state.write - state.usage * state.write) * retention
 
@@ -218,8 +204,8 @@ class Memory(nn.Module):
         return State(memory, usage, precedence, link, write, state.read)
 
     def _read(self, signals: dict[str, Tensor], state: State) -> Tensor:
-        """The new read weights, a mixture of three: back, by content, and on, `(rows, R, N)`."""
-        # f follows the order of writing, b goes back.
+        """The new read weights `(rows, R, N)`, mixed from backward, by content, and forward."""
+        # forward (f) follows the order of writing, backward (b) the opposite order.
         forward = torch.einsum("rij,rhj->rhi", state.link, state.read)
         backward = torch.einsum("rji,rhj->rhi", state.link, state.read)
         if self.sharpening:
@@ -234,9 +220,9 @@ class Memory(nn.Module):
 class DNC(nn.Module):
     """Differentiable Neural Computer with an LSTM controller, as a classifier of token rows.
 
-    NDR gives 21 cells and 4 read heads. It leaves open the width of a word and the size of the
-    embedding, and names the changes of Csordás & Schmidhuber (2019) as a whole; in its program
-    look-ups are not masked.
+    NDR gives 21 cells and 4 read heads, but not the width of a word and the size of the embedding.
+    It names the changes of Csordás & Schmidhuber (2019) as a whole; in its program look-ups are not
+    masked.
 
     Args:
         vocabulary: number of tokens, padding included.
@@ -247,7 +233,7 @@ class DNC(nn.Module):
         width: numbers of a word.
         read_heads: number of read heads.
         dropout: chance that a unit of the embedding is dropped.
-        masking: whether look-ups compare a part of the word that the controller chooses.
+        masking: whether look-ups compare only a part of the word, which the controller chooses.
         wiping: whether freed cells are erased.
         sharpening: whether weights that follow links are sharpened.
 
@@ -296,11 +282,11 @@ class DNC(nn.Module):
     def forward(
         self, inputs: Tensor, lengths: Tensor | None = None, record: Record | None = None
     ) -> Output:
-        """Classify rows of tokens by what controller and read heads have at the last token.
+        """Classify rows of tokens by the controller's state and the words read at the last token.
 
         Args:
             inputs: int64 `(rows, length)`.
-            lengths: int64 `(rows,)`, tokens of each row; without it all rows are full.
+            lengths: tokens of each row, int64 `(rows,)`; None: all rows are full.
             record: gets `hidden` `(rows, length, size)`: controller and words read at each token.
 
         Returns:

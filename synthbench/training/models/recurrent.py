@@ -20,10 +20,9 @@ EMBEDDING = 16
 class LSTM(nn.Module):
     """Embedding, layers of LSTM, and a classifier of the last layer's final states.
 
-    Each direction ends at its own last token, so padding is never read. With `bidirectional` the
-    final states of both directions stand side by side, each of size `d_model / 2`. The published
-    program reads the backward state twice there and the forward one never, a slip that is not
-    repeated here.
+    Padding is never read: each direction ends at the last token that it meets. With `bidirectional`
+    the final states of both directions are concatenated, each of size `d_model / 2`. The published
+    program reads the backward state twice and the forward one never; that slip is not repeated.
 
     Args:
         vocabulary: number of tokens, padding included.
@@ -79,7 +78,7 @@ class LSTM(nn.Module):
 
         Args:
             inputs: int64 `(rows, length)`.
-            lengths: int64 `(rows,)`, tokens of each row; without it all rows are full.
+            lengths: tokens of each row, int64 `(rows,)`; None: all rows are full.
             record: gets `hidden` `(rows, length, d_model)` after each layer.
 
         Returns:
