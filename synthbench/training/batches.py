@@ -92,11 +92,8 @@ def evaluation_batches(rows: Rows) -> Iterator[tuple[NDArray[np.int64], Batch]]:
 class OneLength:
     """Draws the rows of a step's batch, all of one length, with replacement.
 
-    Args:
-        lengths: of each row, int64 `(rows,)`; None if rows have none.
-        batch_size: rows of a batch.
-        seed: whole number from 0; seed and step decide which rows come.
-        balanced: take every length equally often, not as often as rows have it.
+    `lengths` has the length of each row, int64 `(rows,)`. If `balanced`, every length is equally
+    frequent, otherwise as frequent as among the rows.
 
     Raises:
         ParameterError: rows have no length.
@@ -132,11 +129,11 @@ class EpochBatches:
     Args:
         rows: the split; a batch is on its device.
         batch_size: rows of a batch.
-        seed: whole number from 0; it decides the order.
+        seed: of the order.
         one_length: draw batches of rows of one length with replacement; see `OneLength`.
         fixed_width: pad every batch to the split's longest row, for compiled models.
-        balanced: all lengths come equally often; without `one_length` by repeating rows of rarer
-            lengths in an epoch.
+        balanced: all lengths are equally frequent; without `one_length`, rows of rarer lengths are
+            repeated in an epoch.
 
     Attributes:
         rows: rows of an epoch.
@@ -221,18 +218,8 @@ def _longest(lengths: NDArray[np.int64] | None, indices: NDArray[np.int64]) -> i
 class StreamBatches:
     """Batches of fresh rows, as `stream` gives them.
 
-    Args:
-        source: the rounds of the stream.
-        batch_size: rows of a batch, as in `source`.
-        encoding: how rows become tensors.
-        engine: where rounds are made ahead of time.
-        device: where batches are to be.
-        rows: how many rows count as an epoch.
-        choose: chooses rows for each step, given the lengths of a round's rows; default: all rows,
-            one after another.
-
-    Attributes:
-        rows: rows of an epoch.
+    The engine makes rounds ahead of time. `rows` is the number of rows that count as an epoch.
+    `choose` chooses rows for each step from a round, given their lengths; default: all in order.
     """
 
     def __init__(

@@ -31,15 +31,7 @@ _MODEL, _RESULT = "model.pt", "result.json"
 
 
 class RunDirectory:
-    """The directory of one run.
-
-    Args:
-        path: the directory.
-        data: the directory of the dataset that the run is trained on; default: `data` in `path`.
-
-    Attributes:
-        path: the directory.
-    """
+    """The directory of a run, trained on the dataset in `data`, by default `data` in `path`."""
 
     def __init__(self, path: str | Path, data: str | Path | None = None) -> None:
         self.path = Path(path)
@@ -211,14 +203,10 @@ class RunDirectory:
 
 
 def check_output(path: Path, data: Path, mark: str) -> None:
-    """Check that a directory may be written: it is new, empty, or marked as ours; writes nothing.
+    """Check that a directory may be written: it is new, empty, or has our file `mark`.
 
-    The dataset that the same command makes may lie in it already, whole or interrupted.
-
-    Args:
-        path: the directory.
-        data: the directory of the dataset.
-        mark: name of the file that marks a directory as ours.
+    The dataset in `data` that the same command makes may lie in it, whole or interrupted. Nothing
+    is written.
 
     Raises:
         UsageError: the place is a file, lies inside a dataset, holds something else, or cannot

@@ -38,12 +38,9 @@ _PROJECTIONS = ("query.weight", "key.weight", "value.weight")
 
 @dataclasses.dataclass
 class Best:
-    """The best validation so far.
+    """The best validation so far, with the model's state.
 
-    Attributes:
-        step: the number of steps before it.
-        score: what is compared: the metric, then the loss, with signs that make larger better.
-        parameters: the model's state.
+    Scores are the metric, then the loss, with signs that make larger better.
     """
 
     step: int
@@ -54,20 +51,8 @@ class Best:
 class Loop:
     """The steps of a run; call `run` inside `isolated`.
 
-    Args:
-        recipe: the model and how it is trained.
-        model: the model, on its device.
-        objective: what it is trained for.
-        batches: what it is trained on.
-        watched: the splits that are looked at, with every validation and at least ten times.
-        select: the watched split that the best checkpoint is chosen by; None: the last one counts.
-        directory: where checkpoints and metrics go.
-        setting: how to compute.
-
-    Attributes:
-        step: the number of steps so far.
-        seconds: how long they took.
-        best: the best validation so far, None without `select`.
+    The splits in `watched` are looked at with every validation and at least ten times. `select`
+    names the one that the best checkpoint is chosen by; without it, the last checkpoint counts.
     """
 
     def __init__(

@@ -24,13 +24,7 @@ from synthbench.training.setting import Setting
 
 @dataclasses.dataclass(frozen=True)
 class EvaluationSplit:
-    """An evaluation split as it was read before training.
-
-    Attributes:
-        rows: what the model reads.
-        judged: what `evaluate` reads: the id, and the columns that answers are judged and grouped
-            by.
-    """
+    """An evaluation split: the rows for the model, and the columns that `evaluate` needs."""
 
     rows: Rows
     judged: pa.Table

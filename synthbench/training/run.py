@@ -41,16 +41,7 @@ _CURVE_POINTS = 50
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """One run, with everything chosen.
-
-    Attributes:
-        study: the study that it belongs to.
-        recipe: the model and how it is trained.
-        dataset: the dataset with its rows.
-        variant: one of the dataset's variants.
-        seed: of parameters, dropout and the order of rows.
-        setting: how to compute.
-    """
+    """One run, with everything chosen; the seed is of parameters, dropout and the order of rows."""
 
     study: Study
     recipe: Recipe
@@ -229,12 +220,7 @@ def check_fit(
 ) -> None:
     """Check that a recipe's model can be built and reads rows, by building one to throw away.
 
-    Args:
-        recipe: the model and how it is trained.
-        task: the task of the rows.
-        splits: rows of each split; the longest row of each is read.
-        sizes: number of rows of each split.
-        study: says whether the run trains on fresh rows.
+    It reads the longest row of each of `splits`; `sizes` are the numbers of rows of all splits.
 
     Raises:
         UsageError: a model that reads other rows, or an impossible batch size.

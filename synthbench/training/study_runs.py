@@ -58,11 +58,10 @@ def prepare_runs(
         setting: how to compute.
         dataset: the directory of the dataset.
         directory_of: the directory of each run.
-        insisted: parameters that a dataset that is there must have.
+        insisted: parameters that an existing dataset must have.
         workers: how many processes make the dataset.
-        overwrite: whether other runs, and an interrupted dataset of another command, may be
-            replaced.
-        progress: whether to show a bar while the dataset is made.
+        overwrite: replace other runs, and an interrupted dataset of another command.
+        progress: show a bar while the dataset is made.
 
     Raises:
         UsageError: a place that cannot be used, other data than the study asks for, impossible

@@ -14,12 +14,11 @@ from synthbench.errors import SynthbenchError, unknown_name
 from synthbench.progress import progress_bar
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.training.directory import make_directory
-from synthbench.training.figures.answers import Counts, Points
 from synthbench.training.figures.curves import GradientNorms, LearningCurves
 from synthbench.training.figures.figure import Figure
-from synthbench.training.figures.maps import AttentionMaps, Gates, KeyMass
+from synthbench.training.figures.maps import AttentionMaps, Gates, KeyMass, Points
 from synthbench.training.figures.probing import Probes
-from synthbench.training.figures.statistics import ExplainedAway, Halting, HybridWeights
+from synthbench.training.figures.statistics import Counts, ExplainedAway, Halting, HybridWeights
 from synthbench.training.figures.view import Unavailable, View, open_run
 
 FIGURES: dict[str, Figure] = {

@@ -1,8 +1,9 @@
-"""Figures over many rows: halting, keys that are explained away, weights of hybrid attention."""
+"""Figures over many rows: counts, halting, keys explained away, weights of hybrid attention."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from synthbench.training.figures.figure import Figure, numbers, panels, panels_in_order
 from synthbench.training.figures.view import Unavailable, View
 from synthbench.training.layers.normalisation import key_mass
+from synthbench.training.objectives import OBJECTIVES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -21,6 +23,48 @@ ROWS = 256
 EPSILON = 1e-8
 #: The histogram's bins, as natural logarithms; smaller sums fall into the first one.
 _BINS = np.arange(-40.0, 8.5, 1.0)
+
+
+class Counts(Figure):
+    """The counts that a model predicts for coloured cells, against the true ones, by size."""
+
+    name = "counts"
+    title = "Predicted against true counts of coloured cells"
+    source = "Counting, figures 2, 3, 5 and 6"
+
+    def _data(self, view: View) -> dict[str, Any]:
+        if view.encoding.target != "counts":
+            raise Unavailable(f"task {view.task.name} does not count")
+        objective = OBJECTIVES["counts"]()
+        cells: dict[int, Counter[tuple[int, int]]] = {}
+        for taken in view.passes(len(view.rows)):
+            answers = objective.answers(taken.output.scores, taken.batch)
+            grids = zip(taken.batch.inputs.tolist(), taken.batch.targets.tolist(), strict=True)
+            for answer, (colors, counts) in zip(answers, grids, strict=True):
+                side = round(len(answer) ** 0.5)
+                pairs = zip(colors, counts, answer, strict=False)  # answer has no padding
+                found = ((int(true), int(said)) for color, true, said in pairs if color)
+                cells.setdefault(side, Counter()).update(found)
+        return {
+            "split": view.split,
+            "sizes": {
+                str(side): [[true, said, n] for (true, said), n in sorted(cells[side].items())]
+                for side in sorted(cells)
+            },
+        }
+
+    def _draw(self, data: dict[str, Any], canvas: Canvas) -> None:
+        sizes = data["sizes"]
+        every = panels_in_order(canvas, len(sizes), 3.0, 3.0)
+        for axes, (side, cells) in zip(every, sizes.items(), strict=True):
+            true, said, n = np.array(cells).T
+            axes.scatter(true, said, s=2 + 40 * n / n.max(), alpha=0.6, linewidths=0)
+            axes.plot([0, true.max()], [0, true.max()], color="0.6", linewidth=0.8)
+            right = n[true == said].sum() / n.sum()
+            axes.set_title(f"{side}x{side}: {right:.1%} right", fontsize=8)
+            axes.set_xlabel("true", fontsize=7)
+            axes.set_ylabel("predicted", fontsize=7)
+            axes.tick_params(labelsize=7)
 
 
 class Halting(Figure):

@@ -7,12 +7,12 @@ import math
 import torch
 from torch import Tensor, nn
 
-from synthbench.errors import ParameterError, unknown_name
+from synthbench.errors import ParameterError
 from synthbench.training.layers import normalisation as weigh
 from synthbench.training.layers.dropout import Dropout
 from synthbench.training.layers.positions import Direction, Relative
 from synthbench.training.models.output import Record
-from synthbench.training.sizes import check_sizes
+from synthbench.training.sizes import check_names, check_sizes
 
 NORMALISATIONS = (
     "softmax",
@@ -225,13 +225,11 @@ def _check(
     hybrid_start: float,
 ) -> None:
     check_sizes(d_model=d_model, num_heads=num_heads)
-    for kind, name, allowed in (
-        ("attention", normalisation, NORMALISATIONS),
-        ("spread", spread, weigh.SPREADS),
-        ("position of attention", position, POSITIONS),
-    ):
-        if name not in allowed:
-            raise unknown_name(kind, name, allowed)
+    check_names(
+        attention=(normalisation, NORMALISATIONS),
+        spread=(spread, weigh.SPREADS),
+        position=(position, POSITIONS),
+    )
     if normalisation.startswith("geometric") and position != "none":
         raise ParameterError(
             f"Position {position!r} with geometric attention, which has its own: allowed is none."

@@ -9,11 +9,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from synthbench.errors import unknown_name
 from synthbench.training.layers.attention import Attention
 from synthbench.training.layers.dropout import Dropout
 from synthbench.training.layers.normalisation import Nearest
 from synthbench.training.models.output import Record
+from synthbench.training.sizes import check_names
 
 FEEDFORWARD_NORMS = ("layer", "tanh", "none")
 
@@ -69,8 +69,7 @@ class Layer(nn.Module):
         feedforward_norm: str,
     ) -> None:
         super().__init__()
-        if feedforward_norm not in FEEDFORWARD_NORMS:
-            raise unknown_name("feedforward_norm", feedforward_norm, FEEDFORWARD_NORMS)
+        check_names(feedforward_norm=(feedforward_norm, FEEDFORWARD_NORMS))
         self.attention = attention
         self.attention_norm = nn.LayerNorm(d_model) if attention_norm else nn.Identity()
         self.feedforward = FeedForward(d_model, d_ff, dropout)

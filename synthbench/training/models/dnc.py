@@ -117,7 +117,6 @@ class Memory(nn.Module):
     def __init__(
         self,
         controller: int,
-        *,
         cells: int,
         width: int,
         read_heads: int,
@@ -257,25 +256,12 @@ class DNC(nn.Module):
         sharpening: bool = True,
     ) -> None:
         super().__init__()
-        check_sizes(
-            d_model=d_model,
-            d_embedding=d_embedding,
-            cells=cells,
-            width=width,
-            read_heads=read_heads,
-        )
+        check_sizes(d_model=d_model, d_embedding=d_embedding)
+        check_sizes(cells=cells, width=width, read_heads=read_heads)
         check_chances(dropout=dropout)
         self.embedding = nn.Embedding(vocabulary, d_embedding, padding_idx=0)
         self.controller = nn.LSTMCell(d_embedding + read_heads * width, d_model)
-        self.memory = Memory(
-            d_model,
-            cells=cells,
-            width=width,
-            read_heads=read_heads,
-            masking=masking,
-            wiping=wiping,
-            sharpening=sharpening,
-        )
+        self.memory = Memory(d_model, cells, width, read_heads, masking, wiping, sharpening)
         self.dropout = nn.Dropout(dropout)
         self.classifier = nn.Linear(d_model + read_heads * width, classes)
 

@@ -10,7 +10,7 @@ import functools
 import torch
 from torch import Tensor, nn
 
-from synthbench.errors import ParameterError, unknown_name
+from synthbench.errors import ParameterError
 from synthbench.training.layers.attention import POSITIONS, Attention
 from synthbench.training.layers.dropout import Dropout
 from synthbench.training.layers.halting import FORMS, Halting
@@ -24,7 +24,7 @@ from synthbench.training.layers.layer import Layer
 from synthbench.training.layers.normalisation import Nearest
 from synthbench.training.layers.positions import sinusoidal
 from synthbench.training.models.output import Output, Record
-from synthbench.training.sizes import check_chances, check_sizes
+from synthbench.training.sizes import check_chances, check_names, check_sizes
 
 ADDED_POSITIONS = ("none", "sinusoidal", "learned")
 READOUTS = ("last", "first")
@@ -108,20 +108,17 @@ class Encoder(nn.Module):
     ) -> None:
         super().__init__()
         test_layers = num_layers if test_layers is None else test_layers
-        check_sizes(
-            d_model=d_model,
-            num_layers=num_layers,
-            test_layers=test_layers,
-            d_ff=d_ff,
-            max_length=max_length,
+        check_sizes(d_model=d_model, num_layers=num_layers, test_layers=test_layers)
+        check_sizes(d_ff=d_ff, max_length=max_length)
+        check_chances(dropout=dropout, key_dropout=key_dropout)
+        check_chances(input_dropout=input_dropout, gate_drop=gate_drop)
+        check_names(
+            position=(position, (*ADDED_POSITIONS, *POSITIONS[1:])),
+            halting=(halting, FORMS),
+            readout=(readout, READOUTS),
+            init=(init, INITS),
+            embedding_init=(embedding_init, tuple(EMBEDDINGS)),
         )
-        check_chances(
-            dropout=dropout,
-            key_dropout=key_dropout,
-            input_dropout=input_dropout,
-            gate_drop=gate_drop,
-        )
-        _check(position, halting, readout, init, embedding_init)
         self.num_layers, self.test_layers = num_layers, test_layers
         self.position, self.readout, self.begin_end = position, readout, begin_end
         self.vocabulary = vocabulary
@@ -258,15 +255,3 @@ def _mean(values: Tensor, mask: Tensor | None) -> Tensor:
     if mask is None:
         return values.mean()
     return ((values * mask).sum(dim=1) / mask.sum(dim=1)).mean()
-
-
-def _check(position: str, halting: str, readout: str, init: str, embedding_init: str) -> None:
-    for kind, name, allowed in (
-        ("position", position, (*ADDED_POSITIONS, *POSITIONS[1:])),
-        ("halting", halting, FORMS),
-        ("readout", readout, READOUTS),
-        ("init", init, INITS),
-        ("embedding_init", embedding_init, EMBEDDINGS),
-    ):
-        if name not in allowed:
-            raise unknown_name(kind, name, allowed)
