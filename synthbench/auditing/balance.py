@@ -17,19 +17,12 @@ from synthbench.auditing.variant import AuditedVariant
 
 @dataclasses.dataclass(frozen=True)
 class Distribution:
-    """How often each value of a property occurs. A row has one value or several.
+    """How often each value of a property occurs. A row has one value or several."""
 
-    Attributes:
-        name: the property.
-        values: its values, in ascending order.
-        counts: for each split, how often each value occurs.
-        every_row: whether all rows were counted, or only those that shortcuts are scored on.
-    """
-
-    name: str
-    values: list[str]
-    counts: dict[str, list[int]]
-    every_row: bool
+    name: str  # of the property
+    values: list[str]  # in ascending order
+    counts: dict[str, list[int]]  # for each split, how often each value occurs
+    every_row: bool  # whether all rows were counted, or only those that shortcuts are scored on
 
     def share(self, split: str, value: int) -> float:
         """The share of a value, given by its index, among all values of a split."""

@@ -111,17 +111,11 @@ class Chart(abc.ABC):
 
 @dataclasses.dataclass(frozen=True)
 class ScoreChart(Chart):
-    """Scores by name, each as a dot with its interval; ticks at chance and at the solver.
+    """Scores by name, each as a dot with its interval; ticks at chance and at the solver."""
 
-    Attributes:
-        title: what the figure shows.
-        marks: the scores, from top to bottom.
-        chance, solution: the scores of chance and of the reference solver; None if unknown.
-    """
-
-    marks: Sequence[Mark]
-    chance: float | None
-    solution: float | None
+    marks: Sequence[Mark]  # the scores, from top to bottom
+    chance: float | None  # the score of chance, None if unknown
+    solution: float | None  # the score of the reference solver, None if unknown
 
     @property
     def _height(self) -> float:

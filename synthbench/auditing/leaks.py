@@ -16,17 +16,11 @@ from synthbench.tasks.audit_spec import Claim
 
 @dataclasses.dataclass(frozen=True)
 class NearDuplicates:
-    """Near duplicates of one kind: rows of a split that closely resemble another row of train.
+    """Near duplicates of one kind: rows of a split that closely resemble another row of train."""
 
-    Attributes:
-        rows: the number of rows with a near duplicate in train.
-        share: their share of the split.
-        levels: their share of each level.
-    """
-
-    rows: int
-    share: float
-    levels: dict[str, float]
+    rows: int  # how many rows have a near duplicate in train
+    share: float  # their share of the split
+    levels: dict[str, float]  # their share of each level
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,26 +28,16 @@ class SplitLeaks:
     """The leaks of one split, found by comparing all rows.
 
     In a clean dataset all numbers are 0, except `rows`, `images` and those of near duplicates.
-
-    Attributes:
-        rows: rows of the split.
-        repeated: rows whose content already occurred in the split.
-        shared: rows whose content also occurs in another split, by that split.
-        wrong_ids: rows whose id does not follow from their content.
-        repeated_ids: rows whose id already occurred in this split or an earlier split.
-        images: distinct source images in use; 0 if rows are not made from images.
-        shared_images: how many of these images another split uses too, by that split.
-        kin: near duplicates, by kind; empty without a train split.
     """
 
     rows: int
-    repeated: int
-    shared: dict[str, int]
-    wrong_ids: int
-    repeated_ids: int
-    images: int
-    shared_images: dict[str, int]
-    kin: dict[str, NearDuplicates]
+    repeated: int  # rows whose content already occurred in the split
+    shared: dict[str, int]  # rows whose content also occurs in another split, by that split
+    wrong_ids: int  # rows whose id does not follow from their content
+    repeated_ids: int  # rows whose id already occurred in this split or an earlier split
+    images: int  # distinct source images in use; 0 if rows are not made from images
+    shared_images: dict[str, int]  # how many of these images another split uses too, by that split
+    kin: dict[str, NearDuplicates]  # near duplicates, by kind; empty without a train split
 
 
 def find_leaks(subject: AuditedVariant, scans: Mapping[str, SplitScan]) -> dict[str, SplitLeaks]:
@@ -118,18 +102,12 @@ def _near_duplicates(
 
 @dataclasses.dataclass(frozen=True)
 class OverstatedDifficulty:
-    """The share of rows that are easier than their difficulty column claims.
+    """The share of rows that are easier than their difficulty column claims."""
 
-    Attributes:
-        name: the column with the claimed difficulty.
-        text: what is compared, in a sentence.
-        splits: the share of these rows in each split.
-        claims: for each split, the share among the rows with each claimed difficulty.
-    """
-
-    name: str
-    text: str
-    splits: dict[str, Estimate]
+    name: str  # the column with the claimed difficulty
+    text: str  # what is compared, in a sentence
+    splits: dict[str, Estimate]  # the share of these rows in each split
+    #: for each split, the share among the rows with each claimed difficulty
     claims: dict[str, dict[str, Estimate]]
 
 

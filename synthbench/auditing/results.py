@@ -16,31 +16,18 @@ NEAR_DUPLICATE_SHARE = 0.01
 
 @dataclasses.dataclass(frozen=True)
 class VariantAudit:
-    """What was found in one variant.
+    """What was found in one variant."""
 
-    Attributes:
-        metrics: names of the task's metrics.
-        level_name: the name of the column or property that levels are values of.
-        fitted: the number of rows of train that shortcuts are fitted on; 0 without a train split.
-        splits: the rows of each split.
-        shortcuts: the scores of each shortcut.
-        left_out: the reason for each shortcut that was not tried.
-        leaks: the leaks of each split.
-        balance: how often each label, level, token and so on occurs.
-        claims: rows that need less than they claim.
-        findings: what is worth a second look, in sentences.
-    """
-
-    metrics: tuple[str, ...]
-    level_name: str
-    fitted: int
+    metrics: tuple[str, ...]  # the task's metrics
+    level_name: str  # the name of the column or property that levels are values of
+    fitted: int  # the number of rows of train that shortcuts are fitted on; 0 without a train split
     splits: dict[str, SplitRows]
     shortcuts: list[ShortcutScore]
-    left_out: dict[str, str]
-    leaks: dict[str, SplitLeaks]
-    balance: list[Distribution]
-    claims: list[OverstatedDifficulty]
-    findings: list[str]
+    left_out: dict[str, str]  # the reason for each shortcut that was not tried
+    leaks: dict[str, SplitLeaks]  # of each split
+    balance: list[Distribution]  # how often each label, level, token and so on occurs
+    claims: list[OverstatedDifficulty]  # rows that need less than they claim
+    findings: list[str]  # what is worth a second look, in sentences
 
 
 def list_findings(

@@ -20,25 +20,19 @@ from synthbench.tasks.row_ids import fingerprints, ids, read_ids
 
 @dataclasses.dataclass(frozen=True)
 class SplitScan:
-    """What was collected from all rows of a split.
+    """What was collected from all rows of a split."""
 
-    Attributes:
-        contents: the fingerprint of each row's content, uint64 `(rows,)`.
-        ids: a code of each row's id, uint64 `(rows,)`; equal to the fingerprint if the id is right.
-        kin: keys that near duplicates share, uint64 `(rows,)`, for each kind of near duplicate.
-        levels: the level of each row, int64 `(rows,)`.
-        labels: the label of each row, int64 `(rows,)`; empty if labels are not integers.
-        images: codes of the source images in use, uint64, sorted and without repetition.
-        wrong_ids: the number of rows whose id does not follow from their content.
-    """
-
-    contents: NDArray[np.uint64]
+    contents: NDArray[np.uint64]  # the fingerprint of each row's content, uint64 `(rows,)`
+    #: a code of each row's id, uint64 `(rows,)`; equal to the fingerprint if the id is right
     ids: NDArray[np.uint64]
+    #: keys that near duplicates share, uint64 `(rows,)`, for each kind of near duplicate
     kin: dict[str, NDArray[np.uint64]]
-    levels: NDArray[np.int64]
+    levels: NDArray[np.int64]  # the level of each row, int64 `(rows,)`
+    #: the label of each row, int64 `(rows,)`; empty if labels are not integers
     labels: NDArray[np.int64]
+    #: codes of the source images in use, uint64, sorted and without repetition
     images: NDArray[np.uint64]
-    wrong_ids: int
+    wrong_ids: int  # the number of rows whose id does not follow from their content
 
 
 def scan_split(subject: AuditedVariant, split: str) -> SplitScan:

@@ -21,63 +21,41 @@ _REFERENCE_ROWS = 1_000
 
 @dataclasses.dataclass(frozen=True)
 class Reference:
-    """The scores that a shortcut is compared with, by metric.
+    """The scores that a shortcut is compared with, by metric."""
 
-    Attributes:
-        chance: the score of a uniform guess if the label is a class; otherwise the score of the
-            reference answer to another row of the same level.
-        solution: the score of the reference solver.
-    """
-
+    #: the score of a uniform guess if the label is a class; otherwise the score of the reference
+    #: answer to another row of the same level
     chance: dict[str, float]
-    solution: dict[str, float]
+    solution: dict[str, float]  # the score of the reference solver
 
 
 @dataclasses.dataclass(frozen=True)
 class Score:
-    """The score of a shortcut on a set of rows.
+    """The score of a shortcut on a set of rows."""
 
-    Attributes:
-        figures: its estimate for each metric that is defined on at least one of the rows.
-        near: whether the shortcut comes near solving the rows.
-    """
-
+    #: its estimate for each metric that is defined on at least one of the rows
     figures: dict[str, Estimate]
-    near: bool
+    near: bool  # whether the shortcut comes near solving the rows
 
 
 @dataclasses.dataclass(frozen=True)
 class ShortcutScore:
-    """The scores of a shortcut.
-
-    Attributes:
-        name: the shortcut's name.
-        text: what it looks at, in a sentence.
-        splits: its score on each split that has rows to which it applies.
-        levels: for each split, its score on each level.
-    """
+    """The scores of a shortcut."""
 
     name: str
-    text: str
-    splits: dict[str, Score]
-    levels: dict[str, dict[str, Score]]
+    text: str  # what it looks at, in a sentence
+    splits: dict[str, Score]  # its score on each split that has rows to which it applies
+    levels: dict[str, dict[str, Score]]  # for each split, its score on each level
 
 
 @dataclasses.dataclass(frozen=True)
 class SplitRows:
-    """How many rows of a split were scored, and what scores are compared with.
+    """How many rows of a split were scored, and what scores are compared with."""
 
-    Attributes:
-        rows: the number of rows of the split.
-        scored: the number of rows that shortcuts are scored on.
-        reference: the scores to compare with.
-        levels: the scores to compare with on each level.
-    """
-
-    rows: int
-    scored: int
-    reference: Reference
-    levels: dict[str, Reference]
+    rows: int  # all rows of the split
+    scored: int  # those that shortcuts are scored on
+    reference: Reference  # the scores to compare with
+    levels: dict[str, Reference]  # the scores to compare with on each level
 
 
 @dataclasses.dataclass(frozen=True)

@@ -25,11 +25,8 @@ _Z = 1.959963984540054
 class Estimate:
     """A mean over rows with its 95% interval.
 
-    Attributes:
-        rows: the number of rows.
-        mean: the mean.
-        low, high: the ends of the interval: Wilson's interval if all values are 0 or 1, otherwise
-            the normal approximation. For a single other value both are the mean.
+    It is Wilson's interval if all values are 0 or 1, otherwise the normal approximation. For a
+    single other value both ends are the mean.
     """
 
     rows: int

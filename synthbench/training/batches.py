@@ -29,18 +29,14 @@ _PAIRS, _EVALUATION_ROWS = 1 << 23, 512
 
 
 class Batch(NamedTuple):
-    """What a model gets, and what it should answer.
+    """What a model gets, and what it should answer."""
 
-    Attributes:
-        inputs: tokens or colours int64 `(rows, length)`, images float32 `(rows, 3, height, width)`
-            in 0..1, vectors `(rows, dims)` or points `(rows, points, 2)` float32.
-        lengths: tokens or cells of each row, int64 `(rows,)`, or None.
-        targets: classes int64 `(rows,)`, counts float32 `(rows, cells)`, vectors float32
-            `(rows, dims)`; empty if there is nothing to learn.
-    """
-
+    #: tokens or colours int64 `(rows, length)`, images float32 `(rows, 3, height, width)` in 0..1,
+    #: vectors `(rows, dims)` or points `(rows, points, 2)` float32
     inputs: Tensor
-    lengths: Tensor | None
+    lengths: Tensor | None  # tokens or cells of each row, int64 `(rows,)`, or None
+    #: classes int64 `(rows,)`, counts float32 `(rows, cells)`, vectors float32 `(rows, dims)`;
+    #: empty if there is nothing to learn
     targets: Tensor
 
     def to(self, device: torch.device) -> Batch:

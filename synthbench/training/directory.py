@@ -25,9 +25,8 @@ from synthbench.dataset.places import LOCK, hold, workplace_of
 from synthbench.dataset.staging import describe_difference, write_failure, write_json
 from synthbench.errors import DatasetError, UsageError
 
-RUN = "run.json"
-_METRICS, _CHECKPOINT = "metrics.jsonl", "checkpoint.pt"
-_MODEL, _RESULT = "model.pt", "result.json"
+RUN, MODEL = "run.json", "model.pt"
+_METRICS, _CHECKPOINT, _RESULT = "metrics.jsonl", "checkpoint.pt", "result.json"
 
 
 class RunDirectory:
@@ -96,7 +95,7 @@ class RunDirectory:
         if (self.path / RUN).is_file():
             if not overwrite:
                 return
-            for name in (_METRICS, _CHECKPOINT, _MODEL, _RESULT):
+            for name in (_METRICS, _CHECKPOINT, MODEL, _RESULT):
                 (self.path / name).unlink(missing_ok=True)
         write_json(self.path / RUN, command)
 
@@ -118,29 +117,37 @@ class RunDirectory:
 
     def finish(self, model: dict[str, Any], result: dict[str, Any]) -> None:
         """Write the chosen parameters and the result, and remove the checkpoint."""
-        self._save(_MODEL, model)
+        self.save(model, MODEL)
         write_json(self.path / _RESULT, result)
         (self.path / _CHECKPOINT).unlink(missing_ok=True)
 
-    def save(self, state: dict[str, Any]) -> None:
-        """Write a checkpoint; the file is whole at every moment."""
-        self._save(_CHECKPOINT, state)
+    def save(self, state: dict[str, Any], name: str = _CHECKPOINT) -> None:
+        """Write a checkpoint, or the chosen parameters; the file is whole at every moment."""
+        file = self.path / name
+        beside = file.with_name(f"{name}.new")
+        try:
+            torch.save(state, beside)
+            beside.replace(file)
+        except OSError as error:
+            raise write_failure(file, error) from error
 
-    def load(self, device: torch.device) -> dict[str, Any] | None:
-        """The last checkpoint, None if there is none.
-
-        Raises:
-            DatasetError: it cannot be read.
-        """
-        return self._load(_CHECKPOINT, device) if (self.path / _CHECKPOINT).is_file() else None
-
-    def model(self, device: torch.device) -> dict[str, Any]:
-        """The chosen parameters of a finished run.
+    def load(self, device: torch.device, name: str = _CHECKPOINT) -> dict[str, Any] | None:
+        """The last checkpoint, or the chosen parameters; None if there are none.
 
         Raises:
-            DatasetError: it is not finished, or they cannot be read.
+            DatasetError: they cannot be read.
         """
-        return self._load(_MODEL, device)
+        file = self.path / name
+        try:
+            state: dict[str, Any] = torch.load(file, map_location=device, weights_only=True)
+        except FileNotFoundError:
+            return None
+        except (OSError, RuntimeError, EOFError, pickle.UnpicklingError) as error:
+            reason = str(error).splitlines()[0]
+            raise DatasetError(
+                f"{file} cannot be read ({reason}); begin again with --overwrite."
+            ) from None
+        return state
 
     def metrics(self) -> list[dict[str, Any]]:
         """The measurements of training and of the watched splits, in order.
@@ -178,28 +185,6 @@ class RunDirectory:
         except ValueError as error:
             raise DatasetError(f"{self.path / name} cannot be read: {error}") from None
         return values
-
-    def _save(self, name: str, state: dict[str, Any]) -> None:
-        file = self.path / name
-        beside = file.with_name(f"{name}.new")
-        try:
-            torch.save(state, beside)
-            beside.replace(file)
-        except OSError as error:
-            raise write_failure(file, error) from error
-
-    def _load(self, name: str, device: torch.device) -> dict[str, Any]:
-        file = self.path / name
-        try:
-            state: dict[str, Any] = torch.load(file, map_location=device, weights_only=True)
-        except FileNotFoundError:
-            raise DatasetError(f"{file} is missing: the run is not finished.") from None
-        except (OSError, RuntimeError, EOFError, pickle.UnpicklingError) as error:
-            reason = str(error).splitlines()[0]
-            raise DatasetError(
-                f"{file} cannot be read ({reason}); begin again with --overwrite."
-            ) from None
-        return state
 
 
 def check_output(path: Path, data: Path, mark: str) -> None:

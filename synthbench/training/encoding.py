@@ -34,17 +34,13 @@ LABEL = "label"
 
 @dataclasses.dataclass(frozen=True)
 class Rows:
-    """Rows as tensors; the first axis of each counts them.
+    """Rows as tensors; the first axis of each counts them."""
 
-    Attributes:
-        inputs: tokens or colours uint8 or int16, pixels uint8, else float32.
-        lengths: tokens or cells of each row, int64 `(rows,)`; None if all rows have one shape.
-        targets: int64 classes `(rows,)`, int16 counts `(rows, cells)` or float32 `(rows, dims)`;
-            None if there is nothing to learn.
-    """
-
-    inputs: Tensor
+    inputs: Tensor  # tokens or colours uint8 or int16, pixels uint8, else float32
+    #: tokens or cells of each row, int64 `(rows,)`; None if all rows have one shape
     lengths: Tensor | None
+    #: int64 classes `(rows,)`, int16 counts `(rows, cells)` or float32 `(rows, dims)`; None if
+    #: there is nothing to learn
     targets: Tensor | None
 
     def __len__(self) -> int:
@@ -58,21 +54,13 @@ class Rows:
 
 @dataclasses.dataclass(frozen=True)
 class Encoding:
-    """How a task's rows become tensors.
+    """How a task's rows become tensors."""
 
-    Attributes:
-        form: tokens, images, grids, points or vectors.
-        column: the column that a model reads.
-        target: `classes`, `counts`, `vectors`, or `points` if there is nothing to learn.
-        vocabulary: the tokens of texts.
-        classes: names of the classes.
-    """
-
-    form: str
-    column: str
-    target: str
-    vocabulary: Vocabulary | None = None
-    classes: tuple[str, ...] = ()
+    form: str  # tokens, images, grids, points or vectors
+    column: str  # the column that a model reads
+    target: str  # `classes`, `counts`, `vectors`, or `points` if there is nothing to learn
+    vocabulary: Vocabulary | None = None  # the tokens of texts
+    classes: tuple[str, ...] = ()  # names of the classes
 
     @classmethod
     def of(cls, task: Task) -> Encoding:

@@ -13,23 +13,13 @@ from synthbench.training.batches import Batch
 
 
 class Objective:
-    """One kind of target; this one, for points, has nothing to learn.
+    """One kind of target; this one, for points, has nothing to learn."""
 
-    Attributes:
-        metric: the task's metric that the best checkpoint is chosen by.
-        larger_is_better: whether a larger metric is better.
-    """
-
-    metric: ClassVar[str] = "distance"
-    larger_is_better: ClassVar[bool] = True
+    metric: ClassVar[str] = "distance"  # the task's metric that the best checkpoint is chosen by
+    larger_is_better: ClassVar[bool] = True  # whether a larger metric is better
 
     def loss(self, scores: Tensor, batch: Batch, smoothing: float = 0.0) -> Tensor:
-        """The mean loss of a batch, a scalar.
-
-        Args:
-            scores: what the model gives for the batch.
-            batch: the rows.
-            smoothing: the share of each target that is spread evenly over all classes.
+        """The mean loss of a batch, a scalar; `smoothing` is the share spread over all classes.
 
         Raises:
             ParameterError: there are no classes to smooth.

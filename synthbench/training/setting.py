@@ -24,24 +24,16 @@ _CPU = torch.device("cpu")
 class Setting:
     """How a run computes.
 
-    Attributes:
-        device: where the model is.
-        precision: `float32` or `bfloat16`.
-        compiled: whether training steps go through `torch.compile`.
-        progress: whether to show a bar on standard error, if that is a terminal.
-        threads: the number of PyTorch's threads on a CPU; None: PyTorch's default.
-        workers: how many processes make the rows of a stream.
-
     Raises:
         UsageError: an unknown precision.
     """
 
-    device: torch.device = _CPU
-    precision: str = "float32"
-    compiled: bool = False
-    progress: bool = True
-    threads: int | None = None
-    workers: int = 1
+    device: torch.device = _CPU  # where the model is
+    precision: str = "float32"  # `float32` or `bfloat16`
+    compiled: bool = False  # whether training steps go through `torch.compile`
+    progress: bool = True  # whether to show a bar on standard error, if that is a terminal
+    threads: int | None = None  # the number of PyTorch's threads on a CPU; None: PyTorch's default
+    workers: int = 1  # how many processes make the rows of a stream
 
     def __post_init__(self) -> None:
         if self.precision not in PRECISIONS:

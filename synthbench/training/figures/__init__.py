@@ -41,17 +41,12 @@ FIGURES: dict[str, Figure] = {
 
 @dataclasses.dataclass(frozen=True)
 class Drawn:
-    """A figure that was asked for.
+    """A figure that was asked for."""
 
-    Attributes:
-        name: the figure's name.
-        file: its picture, None if the run cannot have it. The data lies beside it, as JSON.
-        reason: why the run cannot have it.
-    """
-
-    name: str
+    name: str  # the figure's name
+    #: its picture, None if the run cannot have it. The data lies beside it, as JSON.
     file: Path | None
-    reason: str = ""
+    reason: str = ""  # why the run cannot have it
 
 
 def draw_figures(

@@ -24,17 +24,11 @@ _DIGITS = 6
 
 
 class Figure(abc.ABC):
-    """One figure.
+    """One figure."""
 
-    Attributes:
-        name: of its files.
-        title: what it shows.
-        source: the paper's figure that it resembles.
-    """
-
-    name: ClassVar[str]
-    title: ClassVar[str]
-    source: ClassVar[str]
+    name: ClassVar[str]  # of its files
+    title: ClassVar[str]  # what it shows
+    source: ClassVar[str]  # the paper's figure that it resembles
 
     def data(self, view: View) -> dict[str, Any]:
         """What is drawn, and what it is, as JSON values.

@@ -113,16 +113,10 @@ def _vectors(view: View, taken: Pass, hidden: Tensor) -> dict[str, Tensor]:
 
 
 def of_tokens(hidden: Tensor, mask: Tensor | None, first: bool) -> dict[str, Tensor]:
-    """The states of a row's columns as vectors.
+    """The states of columns, `(rows, columns, size)`, as vectors `(rows, size)`.
 
-    Args:
-        hidden: states after a layer, `(rows, columns, size)`.
-        mask: which columns are real, bool `(rows, columns)`, or None.
-        first: whether the answer is read from the first column, instead of the last real one.
-
-    Returns:
-        `read-out`, the column that the answer is read from, and `mean`, over all real columns;
-        both `(rows, size)`.
+    `read-out` is the column that the answer is read from, the first or the last real one, `mean`
+    the mean over all real columns. `mask` says which are real, bool `(rows, columns)`.
     """
     if mask is None:
         mask = torch.ones(hidden.shape[:2], dtype=torch.bool)
@@ -133,15 +127,10 @@ def of_tokens(hidden: Tensor, mask: Tensor | None, first: bool) -> dict[str, Ten
 
 
 def of_images(hidden: Tensor) -> dict[str, Tensor]:
-    """The states of an image's places as vectors.
+    """The states of a square of places, `(rows, places, size)`, as vectors.
 
-    Args:
-        hidden: states after a layer, `(rows, places, size)`: a square of places, line by line,
-            after a class token if there is one.
-
-    Returns:
-        `quadrants`, the mean state of each quadrant, one after another, `(rows, 4 * size)`, and, if
-        there is one, `class token`, `(rows, size)`.
+    `quadrants` has the mean state of each quadrant, one after another, `(rows, 4 * size)`. If there
+    is a class token before the places, `class token` has its states, `(rows, size)`.
     """
     side = int(hidden.shape[1] ** 0.5)
     tokens = hidden.shape[1] - side * side
@@ -151,14 +140,10 @@ def of_images(hidden: Tensor) -> dict[str, Tensor]:
 
 
 def accuracy(states: NDArray[Any], classes: NDArray[np.int64]) -> float | None:
-    """The accuracy of a linear classifier that is fitted on the first rows, on the other rows.
+    """How well a linear classifier, fitted on the first rows, predicts classes of the other rows.
 
-    Args:
-        states: float `(rows, size)`.
-        classes: what it reads off them, int64 `(rows,)`.
-
-    Returns:
-        The accuracy, None if the first rows are all of one class.
+    States are float `(rows, size)`, classes int64 `(rows,)`. None if the first rows have only one
+    class.
     """
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression

@@ -18,7 +18,7 @@ from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import DatasetError, UsageError
 from synthbench.tasks.base import Task
 from synthbench.training.batches import Batch, take
-from synthbench.training.directory import RunDirectory
+from synthbench.training.directory import MODEL, RunDirectory
 from synthbench.training.encoding import Encoding, Rows, read_split
 from synthbench.training.models import build
 from synthbench.training.models.output import Output, Record
@@ -34,17 +34,11 @@ class Unavailable(Exception):  # noqa: N818  (no error: the answer to whether a 
 
 
 class Pass(NamedTuple):
-    """Some rows' way through the model.
+    """Some rows' way through the model."""
 
-    Attributes:
-        batch: the rows.
-        record: the tensors that the model recorded.
-        output: its answer.
-    """
-
-    batch: Batch
-    record: Record
-    output: Output
+    batch: Batch  # the rows
+    record: Record  # the tensors that the model recorded
+    output: Output  # its answer
 
     def mask(self, columns: int) -> Tensor | None:
         """Which of a record's columns are real, bool `(rows, columns)`; None: all of them."""
@@ -56,31 +50,18 @@ class Pass(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class View:
-    """A finished run, and the split and row that its figures show; made by `open_run`.
+    """A finished run, and the split and row that its figures show; made by `open_run`."""
 
-    Attributes:
-        recipe: the model and how it was trained.
-        task: the task, with its variant.
-        dataset: the dataset that the run was trained on.
-        encoding: how rows become tensors.
-        model: the model with the chosen parameters, on the CPU, in evaluation mode.
-        curve: the measurements of training and of the watched splits, in order.
-        result: the run's result.
-        split: the split that rows come from.
-        rows: its rows as tensors.
-        row: the row whose maps are drawn, counted from 0.
-    """
-
-    recipe: Recipe
-    task: Task
-    dataset: DatasetDirectory
-    encoding: Encoding
-    model: nn.Module
-    curve: list[dict[str, Any]]
-    result: dict[str, Any]
-    split: str
-    rows: Rows
-    row: int
+    recipe: Recipe  # the model and how it was trained
+    task: Task  # the task, with its variant
+    dataset: DatasetDirectory  # the dataset that the run was trained on
+    encoding: Encoding  # how rows become tensors
+    model: nn.Module  # the model with the chosen parameters, on the CPU, in evaluation mode
+    curve: list[dict[str, Any]]  # the measurements of training and of the watched splits, in order
+    result: dict[str, Any]  # the run's result
+    split: str  # the split that rows come from
+    rows: Rows  # its rows as tensors
+    row: int  # the row whose maps are drawn, counted from 0
 
     @functools.cached_property
     def shown(self) -> Pass:
@@ -152,8 +133,9 @@ def open_run(
             one or gone.
     """
     directory = RunDirectory(Path(path))
-    command, result = directory.command, directory.result
-    if result is None:
+    command, result, setting = directory.command, directory.result, Setting()
+    parameters = directory.load(setting.device, MODEL)
+    if result is None or parameters is None:
         raise DatasetError(
             f"The run at {str(path)!r} is not finished; its `synthbench train` goes on with it."
         )
@@ -169,11 +151,11 @@ def open_run(
     last = opened.split(task.variant, split).rows - 1
     if not 0 <= row <= last:
         raise UsageError(f"Row {row}: split {split!r} has the rows 0 to {last}.")
-    encoding, recipe, setting = Encoding.of(task), Recipe.from_dict(command["recipe"]), Setting()
+    encoding, recipe = Encoding.of(task), Recipe.from_dict(command["recipe"])
     rows, _ = read_split(opened, task.variant, split, encoding)
     with isolated(0, setting):
         model = build(recipe.model, encoding.form, encoding.sizes(rows), recipe.options)
-    model.load_state_dict(directory.model(setting.device))
+    model.load_state_dict(parameters)
     model.eval()
     curve = directory.metrics()
     return View(recipe, task, opened, encoding, model, curve, result, split, rows, row)

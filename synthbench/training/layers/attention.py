@@ -80,7 +80,27 @@ class Attention(nn.Module):
         hybrid_start: float = 0.5,
     ) -> None:
         super().__init__()
-        _check(d_model, num_heads, normalisation, spread, position, temperature, hybrid_start)
+        check_sizes(d_model=d_model, num_heads=num_heads)
+        check_names(
+            attention=(normalisation, NORMALISATIONS),
+            spread=(spread, weigh.SPREADS),
+            position=(position, POSITIONS),
+        )
+        if normalisation.startswith("geometric") and position != "none":
+            raise ParameterError(
+                f"Position {position!r} with geometric attention, which has its own: allowed is "
+                "none."
+            )
+        if d_model % num_heads:
+            raise ParameterError(
+                f"{num_heads} heads for d_model {d_model}: allowed are the divisors of d_model."
+            )
+        if temperature is not None and not 0 < temperature < math.inf:
+            raise ParameterError(f"Temperature {temperature}: allowed are numbers above 0.")
+        if not 0 < hybrid_start < 1:
+            raise ParameterError(
+                f"hybrid_start {hybrid_start}: allowed are numbers between 0 and 1."
+            )
         self.num_heads, self.normalisation, self.spread = num_heads, normalisation, spread
         self.query = nn.Linear(d_model, d_model, bias=False)
         self.query_bias = (
@@ -213,35 +233,6 @@ def _only(maps: Tensor, column: Tensor | None) -> Tensor:
     if column is None:
         return maps
     return maps[torch.arange(len(column), device=column.device), :, column, None]
-
-
-def _check(
-    d_model: int,
-    num_heads: int,
-    normalisation: str,
-    spread: str,
-    position: str,
-    temperature: float | None,
-    hybrid_start: float,
-) -> None:
-    check_sizes(d_model=d_model, num_heads=num_heads)
-    check_names(
-        attention=(normalisation, NORMALISATIONS),
-        spread=(spread, weigh.SPREADS),
-        position=(position, POSITIONS),
-    )
-    if normalisation.startswith("geometric") and position != "none":
-        raise ParameterError(
-            f"Position {position!r} with geometric attention, which has its own: allowed is none."
-        )
-    if d_model % num_heads:
-        raise ParameterError(
-            f"{num_heads} heads for d_model {d_model}: allowed are the divisors of d_model."
-        )
-    if temperature is not None and not 0 < temperature < math.inf:
-        raise ParameterError(f"Temperature {temperature}: allowed are numbers above 0.")
-    if not 0 < hybrid_start < 1:
-        raise ParameterError(f"hybrid_start {hybrid_start}: allowed are numbers between 0 and 1.")
 
 
 def balance_gradients(model: nn.Module) -> None:

@@ -79,13 +79,10 @@ class Counting(nn.Module):
     ) -> Output:
         """Count the cells of each cell's colour.
 
-        Args:
-            inputs: colours 0..9, int64 `(rows, cells)`.
-            lengths: cells of each grid, int64 `(rows,)`; None: all grids are full.
-            record: gets `attention` and `scores`, and `hidden` after each of the two parts.
-
-        Returns:
-            Scores `(rows, cells, 10)`: the count stands in the dimension of the cell's colour.
+        `inputs` are colours 0..9, int64 `(rows, cells)`, `lengths` the cells of each grid, int64
+        `(rows,)`; without them all grids are full. In the scores `(rows, cells, 10)` the count
+        stands in the dimension of the cell's colour. Records `attention` and `scores`, and `hidden`
+        after each of the two parts.
         """
         mask = None
         if lengths is not None:

@@ -45,13 +45,9 @@ def content_weights(
 
 
 def allocation_weights(usage: Tensor) -> Tensor:
-    """Where to write next: the less used a cell, the larger its weight.
+    """Where to write next: weights a that sum to at most 1, the larger the less used a cell is.
 
-    Args:
-        usage: u, `(rows, cells)` in 0..1.
-
-    Returns:
-        Weights a `(rows, cells)` that sum to at most 1.
+    Usage u, in 0..1, and weights are `(rows, cells)`.
     """
     usage = EPSILON + (1 - EPSILON) * usage
     rising, order = usage.sort(dim=-1)
@@ -60,15 +56,10 @@ def allocation_weights(usage: Tensor) -> Tensor:
 
 
 def linked(link: Tensor, precedence: Tensor, write: Tensor) -> Tensor:
-    """The link matrix after a write: entry (i, j) is how much i was written right after j.
+    """The link matrix L after a write, `(rows, cells, cells)`, with zeros on the diagonal.
 
-    Args:
-        link: L before the write, `(rows, cells, cells)`.
-        precedence: p before the write, `(rows, cells)`.
-        write: write weights, `(rows, cells)`.
-
-    Returns:
-        The new matrix, with zeros on the diagonal.
+    Entry (i, j) is how much i was written right after j. Precedence p, before the write, and write
+    weights are `(rows, cells)`.
     """
     kept = (1 - write.unsqueeze(2) - write.unsqueeze(1)) * link
     link = kept + write.unsqueeze(2) * precedence.unsqueeze(1)
@@ -78,12 +69,8 @@ def linked(link: Tensor, precedence: Tensor, write: Tensor) -> Tensor:
 def sharpened(weights: Tensor, powers: Tensor) -> Tensor:
     """Weights to a power, which sharpens links that several steps have blurred.
 
-    Args:
-        weights: `(rows, heads, cells)`, not negative.
-        powers: `(rows, heads)`, at least 1.
-
-    Returns:
-        Weights that sum to 1, or to 0 where no cell is linked.
+    Weights, at least 0, are `(rows, heads, cells)`, powers, at least 1, `(rows, heads)`. The result
+    sums to 1, or to 0 if no cell is linked.
     """
     # Divided by the largest first, so that no power underflows to zero everywhere.
     scaled = weights / (weights.amax(dim=-1, keepdim=True) + EPSILON)
@@ -268,15 +255,11 @@ class DNC(nn.Module):
     def forward(
         self, inputs: Tensor, lengths: Tensor | None = None, record: Record | None = None
     ) -> Output:
-        """Classify rows of tokens by the controller's state and the words read at the last token.
+        """Classify rows of tokens by scores `(rows, classes)`, read at the last token.
 
-        Args:
-            inputs: int64 `(rows, length)`.
-            lengths: tokens of each row, int64 `(rows,)`; None: all rows are full.
-            record: gets `hidden` `(rows, length, size)`: controller and words read at each token.
-
-        Returns:
-            Scores `(rows, classes)`.
+        `inputs` are int64 `(rows, length)`, `lengths` the tokens of each row, int64 `(rows,)`;
+        without them all rows are full. Records `hidden` `(rows, length, size)`: the controller's
+        state and the words read at each token.
         """
         rows, length = inputs.shape
         state = self.memory.start(rows)

@@ -162,16 +162,12 @@ class Encoder(nn.Module):
     def forward(
         self, inputs: Tensor, lengths: Tensor | None = None, record: Record | None = None
     ) -> Output:
-        """Classify rows of tokens.
+        """Classify rows of tokens by scores `(rows, classes)`.
 
-        Args:
-            inputs: int64 `(rows, length)`, id 0 behind the tokens of a row.
-            lengths: tokens of each row, int64 `(rows,)`; None: all rows are full.
-            record: gets, for each layer, the entries of the attention, `gate` and `hidden`; at the
-                end `halting`. Columns include the begin and end token.
-
-        Returns:
-            Scores `(rows, classes)`; `ponder`, a scalar, with adaptive computation time.
+        `inputs` are int64 `(rows, length)`, padded with 0, `lengths` the tokens of each row, int64
+        `(rows,)`; without them all rows are full. Records for each layer the entries of the
+        attention, `gate` and `hidden`, and at the end `halting`; columns include the begin and end
+        token. With adaptive computation time the output has `ponder`, a scalar.
         """
         if self.begin_end:
             inputs, lengths = self._with_begin_end(inputs, lengths)

@@ -74,15 +74,10 @@ class LSTM(nn.Module):
     def forward(
         self, inputs: Tensor, lengths: Tensor | None = None, record: Record | None = None
     ) -> Output:
-        """Classify rows of tokens.
+        """Classify rows of tokens by scores `(rows, classes)`.
 
-        Args:
-            inputs: int64 `(rows, length)`.
-            lengths: tokens of each row, int64 `(rows,)`; None: all rows are full.
-            record: gets `hidden` `(rows, length, d_model)` after each layer.
-
-        Returns:
-            Scores `(rows, classes)`.
+        `inputs` are int64 `(rows, length)`, `lengths` the tokens of each row, int64 `(rows,)`;
+        without them all rows are full. Records `hidden` `(rows, length, d_model)` after each layer.
         """
         if lengths is None:
             lengths = inputs.new_full((len(inputs),), inputs.shape[1])

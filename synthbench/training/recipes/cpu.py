@@ -1,4 +1,4 @@
-"""The profile `cpu`: the papers' contrasts at sizes that two cores show in ten minutes a task."""
+"""The profile `cpu`: the papers' contrasts in ten minutes a task on two cores."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _ctl(name: str, **options: Any) -> Recipe:
     )
 
 
-#: Without begin and end tokens fewer steps suffice, and training rows need few layers.
+#: Fewer steps suffice without begin and end tokens, and training rows need few layers.
 _DATA_ROUTER = {
     "d_ff": 128,
     "num_heads": 1,
@@ -48,11 +48,11 @@ _DATA_ROUTER = {
     "begin_end": False,
 }
 
-#: With dropout it does not solve the iid split in this time.
+#: With dropout, the Transformer does not solve the iid split in this time.
 _UNGATED = {"d_ff": 256, "num_heads": 4, "num_layers": 6, "dropout": 0.0, "begin_end": False}
 
-#: The whole task of the paper, with narrower models. NDR is read from the column of the function
-#: that comes last, backward the first one (NDR, table 5).
+#: The paper's task, with narrower models. NDR is read from the column of the last function to be
+#: applied; backward, that is the first column (NDR, table 5).
 CTL = _smaller(
     ndr.CTL,
     _ctl("lstm", dropout=0.5),
@@ -82,8 +82,8 @@ def _arithmetic(name: str, **options: Any) -> Recipe:
     )
 
 
-#: Modulo 3, shallow, and models as for ctl: as far as it goes in the time. Tried for NDR: 2 and 4
-#: heads, 8 and 12 layers, dropout 0.1, 0.3 and 0.5, batches of 64 and 128.
+#: Modulo 3, shallow, and models as for ctl, to fit into the time. Tried for NDR: 2 and 4 heads, 8
+#: and 12 layers, dropout 0.1, 0.3 and 0.5, batches of 64 and 128.
 ARITHMETIC = _smaller(
     ndr.ARITHMETIC,
     _arithmetic("lstm", dropout=0.1),
@@ -168,7 +168,7 @@ def _repeat(name: str, learning_rate: float) -> Recipe:
     )
 
 
-#: With LayerNorm the error cannot fall below 1/60: four of five dimensions can be kept.
+#: With LayerNorm the error cannot fall below 1/60, because it keeps only four of five dimensions.
 IDENTITY = _smaller(
     counting.IDENTITY,
     _repeat("identity", 3e-3),
@@ -180,10 +180,10 @@ IDENTITY = _smaller(
 def _reason(recipe: Recipe) -> Recipe:
     """With PyTorch's initial weights, with which NormSoftmax learns sooner.
 
-    NormSoftmax over the whole map (`spread=map`, the model's default) has its moment within 2,500
-    epochs on seeds 0 to 3, at epochs 2,250, 750, 1,650 and 1,250, and not on seed 4. With
-    `spread=query` seed 0 had it, seeds 1 and 2 did not; and with the weights of the profile `paper`
-    and `spread=query`, seed 0 did not.
+    NormSoftmax over the whole map (`spread=map`, the model's default) has its Eureka-moment within
+    2,500 epochs on seeds 0 to 3, at epochs 2,250, 750, 1,650 and 1,250, but not on seed 4. With
+    `spread=query` it has one on seed 0, but not on seeds 1 and 2; with the initial weights of the
+    profile `paper` and `spread=query`, not on seed 0.
     """
     return dataclasses.replace(
         recipe,
@@ -194,7 +194,7 @@ def _reason(recipe: Recipe) -> Recipe:
     )
 
 
-#: The whole task of the paper, with 2,500 of its 10,000 epochs.
+#: The paper's task, with 2,500 of its 10,000 epochs.
 PARITY = _smaller(eureka.PARITY, *map(_reason, eureka.PARITY.recipes))
 
 
@@ -214,8 +214,8 @@ def _see(name: str, steps: int, learning_rate: float, **options: Any) -> Recipe:
 
 _SMALL_VIT = {"patch": 7, "d_model": 64, "num_layers": 4, "d_ff": 128}
 
-#: Half of the rows, not drawn anew, and narrow models; patches of 7 pixels. Long enough for the
-#: ResNet's Eureka-moment, which comes after some 70,000 rows; a quarter of its width is too narrow.
+#: Half of the rows, not drawn anew, narrow models, and patches of 7 pixels. The steps suffice for
+#: the ResNet's Eureka-moment, which comes after some 70,000 rows; a quarter of its width does not.
 COMPOSITES = _smaller(
     eureka.COMPOSITES,
     _see("resnet", 2000, 1e-3, widths=(32, 64, 128, 256)),
