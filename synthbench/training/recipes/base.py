@@ -255,6 +255,11 @@ class Study:
         return names[name]
 
 
+def settings(text: str) -> dict[str, str]:
+    """The names and values in a text such as `steps=500 clip=1`."""
+    return dict(pair.split("=") for pair in text.split())
+
+
 def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 

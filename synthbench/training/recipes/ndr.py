@@ -14,11 +14,10 @@ grow on the right.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from synthbench.training.recipes.base import Measure, Published, Recipe, Study
+from synthbench.training.recipes.base import Measure, Published, Recipe, Study, settings
 
 #: A line for each model. After its name: state, feed-forward part, heads and layers (0 for what a
 #: model does not have), rows of a batch, learning rate in units of 1e-4, weight decay, dropout,
@@ -55,53 +54,41 @@ _SIZES = ("d_model", "d_ff", "num_heads", "num_layers")
 #: The models with a copy gate; all of them drop parts of their keys (section C.3 says: queries).
 _GATED = ("transformer-relative-gate", "transformer-gated-position", "ndr")
 
-# What the published program adds to the tables: changes of the recipe and of its options.
+# What the published program adds to the tables: changes of the recipe, and of its options.
 
-_ONE_LENGTH = {"one_length": True}
+_ONE_LENGTH = "one_length=true"
 #: For ctl (table 1). The table's bidirectional LSTM has 400 units, the program's 100 a direction;
 #: the table's + abs/rel + gate has 512 units in the feed-forward part, the program's 1,024.
-CTL_PROGRAM: dict[str, dict[str, Any]] = {
-    "bilstm": {"options": {"d_model": 200}},
-    "transformer": {"options": {"input_dropout": 0.1}},
-    "transformer-relative": {"options": {"embedding_init": "kaiming"}},
-    "transformer-gated-position": {"options": {"d_ff": 1024}},
-    "geometric": {"options": {"embedding_init": "kaiming"}},
-    "ndr": {**_ONE_LENGTH, "options": {"gate_drop": 0.1}},
+CTL_PROGRAM = {
+    "bilstm": ("", "d_model=200"),
+    "transformer": ("", "input_dropout=0.1"),
+    "transformer-relative": ("", "embedding_init=kaiming"),
+    "transformer-gated-position": ("", "d_ff=1024"),
+    "geometric": ("", "embedding_init=kaiming"),
+    "ndr": (_ONE_LENGTH, "gate_drop=0.1"),
 }
 #: For arithmetic (table 2). Clipping at 1 is the paper's value, for LSTMs the program has 5; it
 #: reads Transformers without a gate from the first column, where the paper says the last.
-ARITHMETIC_PROGRAM: dict[str, dict[str, Any]] = {
-    "lstm": {"clip": 5.0},
-    "bilstm": {"clip": 5.0, "options": {"d_model": 200}},
-    "transformer": {**_ONE_LENGTH, "options": {"input_dropout": 0.1, "readout": "first"}},
-    "transformer-relative": {
-        **_ONE_LENGTH,
-        "options": {"embedding_init": "kaiming", "key_dropout": 0.1, "readout": "first"},
-    },
-    "transformer-gated-position": {**_ONE_LENGTH, "options": {"gate_drop": 0.1}},
-    "ndr": {**_ONE_LENGTH, "options": {"gate_drop": 0.1}},
+ARITHMETIC_PROGRAM = {
+    "lstm": ("clip=5", ""),
+    "bilstm": ("clip=5", "d_model=200"),
+    "transformer": (_ONE_LENGTH, "input_dropout=0.1 readout=first"),
+    "transformer-relative": (_ONE_LENGTH, "embedding_init=kaiming key_dropout=0.1 readout=first"),
+    "transformer-gated-position": (_ONE_LENGTH, "gate_drop=0.1"),
+    "ndr": (_ONE_LENGTH, "gate_drop=0.1"),
 }
 #: For listops (table 3), where every Transformer is read from the first column (section D.2). The
 #: paper applies 24 layers in the test, the program 20 but for NDR; the paper's bidirectional LSTM
 #: has 1,024 units, the program's 256 a direction; the paper's + abs/rel + gate has 1,024 units in
 #: the feed-forward part, the program's 2,048; the paper has dropout in both attentions without a
 #: gate (section C.3), the program with relative positions only.
-LISTOPS_PROGRAM: dict[str, dict[str, Any]] = {
-    "lstm": _ONE_LENGTH,
-    "bilstm": {**_ONE_LENGTH, "options": {"d_model": 512}},
-    "transformer": {**_ONE_LENGTH, "options": {"input_dropout": 0.1, "readout": "first"}},
-    "transformer-relative": {
-        **_ONE_LENGTH,
-        "options": {"embedding_init": "xavier", "key_dropout": 0.05, "readout": "first"},
-    },
-    "transformer-gated-position": {
-        **_ONE_LENGTH,
-        "options": {"d_ff": 2048, "gate_drop": 0.05, "readout": "first"},
-    },
-    "ndr": {
-        **_ONE_LENGTH,
-        "options": {"gate_drop": 0.05, "readout": "first", "test_layers": 24},
-    },
+LISTOPS_PROGRAM = {
+    "lstm": (_ONE_LENGTH, ""),
+    "bilstm": (_ONE_LENGTH, "d_model=512"),
+    "transformer": (_ONE_LENGTH, "input_dropout=0.1 readout=first"),
+    "transformer-relative": (_ONE_LENGTH, "embedding_init=xavier key_dropout=0.05 readout=first"),
+    "transformer-gated-position": (_ONE_LENGTH, "d_ff=2048 gate_drop=0.05 readout=first"),
+    "ndr": (_ONE_LENGTH, "gate_drop=0.05 readout=first test_layers=24"),
 }
 
 
@@ -121,7 +108,7 @@ def _study(
     task: str,
     title: str,
     table: str,
-    program: Mapping[str, Mapping[str, Any]],
+    program: Mapping[str, tuple[str, str]],
     source: str,
     clip: float,
     variants: tuple[str, ...] = ("default",),
@@ -130,11 +117,12 @@ def _study(
     for line in table.strip().splitlines():
         name, *cells = line.split(maxsplit=10)
         sizes, (batch_size, rate, decay, dropout, steps, accuracies) = cells[:4], cells[4:]
-        options = {key: int(size) for key, size in zip(_SIZES, sizes, strict=True) if size != "0"}
+        options: dict[str, Any] = {
+            key: int(size) for key, size in zip(_SIZES, sizes, strict=True) if size != "0"
+        }
         options["dropout"] = float(dropout)
         if name in _GATED:
             options["key_dropout"] = 0.1
-        changes = dict(program.get(name, {}))
         recipe = Recipe(
             name,
             name,
@@ -143,10 +131,10 @@ def _study(
             learning_rate=float(rate) * 1e-4,
             weight_decay=float(decay),
             clip=clip,
-            options={**options, **changes.pop("options", {})},
+            options=options,
             published=published(source, variants, accuracies),
         )
-        recipes.append(dataclasses.replace(recipe, **changes))
+        recipes.append(recipe.changed(*map(settings, program.get(name, ("", "")))))
     return Study(
         task=task,
         profile="paper",
