@@ -42,27 +42,22 @@ def list_findings(
         found += _near_solutions(shortcut, subject.levels.name)
     for split, leak in leaks.items():
         found += _leaks(split, leak, subject.is_evaluation(split))
-    for claim in claims:
-        for split, share in claim.splits.items():
-            if share.mean > 0.0:
-                found.append(
-                    f"{split}: {share.mean:.1%} of the rows need less than their {claim.name} says"
-                )
-    return found
+    return found + [
+        f"{split}: {share.mean:.1%} of the rows need less than their {claim.name} says"
+        for claim in claims
+        for split, share in claim.splits.items()
+        if share.mean > 0.0
+    ]
 
 
 def _near_solutions(shortcut: ShortcutScore, level_name: str) -> Iterator[str]:
     """The splits that a shortcut comes near solving, and such levels of the other splits."""
     for split, score in shortcut.splits.items():
-        solved = (
-            {split: score}
-            if score.near
-            else {
-                f"{split}, {level_name} {level}": one
-                for level, one in shortcut.levels[split].items()
-            }
-        )
-        for place, one in solved.items():
+        places = {split: score}
+        if not score.near:
+            levels = shortcut.levels[split]
+            places = {f"{split}, {level_name} {level}": one for level, one in levels.items()}
+        for place, one in places.items():
             if one.near:
                 yield f"{place}: {shortcut.name} comes near solving it ({_means(one)})"
 

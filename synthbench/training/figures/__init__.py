@@ -43,10 +43,9 @@ FIGURES: dict[str, Figure] = {
 class Drawn:
     """A figure that was asked for."""
 
-    name: str  # the figure's name
-    #: its picture, None if the run cannot have it. The data lies beside it, as JSON.
-    file: Path | None
-    reason: str = ""  # why the run cannot have it
+    name: str
+    file: Path | None  # its picture; the data lies beside it, as JSON
+    reason: str = ""  # why there is no picture
 
 
 def draw_figures(

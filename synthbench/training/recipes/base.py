@@ -11,7 +11,6 @@ from synthbench.errors import ParameterError, unknown_name
 
 #: Fields of a recipe that users do not change.
 _FIXED = ("name", "model", "options", "by_variant", "published", "line")
-
 #: How a learning rate may change with the step.
 SCHEDULES = ("constant", "cosine", "one-cycle")
 #: Fields of a recipe with the values that are allowed, in words and as a test.
@@ -22,11 +21,7 @@ _LIMITS: tuple[tuple[tuple[str, ...], str, Callable[[Any], bool]], ...] = (
         "numbers from 0",
         lambda value: 0 <= value < math.inf,
     ),
-    (
-        ("beta2", "label_smoothing"),
-        "numbers from 0 to below 1",
-        lambda value: 0 <= value < 1,
-    ),
+    (("beta2", "label_smoothing"), "numbers from 0 to below 1", lambda value: 0 <= value < 1),
 )
 
 
