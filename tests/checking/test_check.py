@@ -18,7 +18,7 @@ from synthbench.tasks.base import Task
 from synthbench.tasks.composites.task import Composites
 from tests.checking.broken import BROKEN
 from tests.tasks.tiny_sources import write_sources
-from tests.toy_task import Addition
+from tests.toy_task import Numbers
 
 
 @pytest.fixture(autouse=True)
@@ -27,9 +27,9 @@ def _fresh_registry(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_sound_task_passes_and_the_global_random_state_is_left_alone() -> None:
-    register(Addition)
+    register(Numbers)
     before = random.getstate(), np.random.get_state()[1].tobytes()  # type: ignore[union-attr]
-    findings = list(check_task(Addition.name))
+    findings = list(check_task(Numbers.name))
     assert [str(one) for one in findings if one.problems] == []
     assert len(findings) == 21
     after = random.getstate(), np.random.get_state()[1].tobytes()  # type: ignore[union-attr]
@@ -47,7 +47,7 @@ def test_a_mistake_gets_its_sentence(broken: type[Task], statement: str, sentenc
 
 
 def test_what_a_task_raises_is_an_answer_that_names_its_method() -> None:
-    class Raising(Addition):
+    class Raising(Numbers):
         name = "raising"
 
         def propose(self, *_: object) -> None:  # type: ignore[override]

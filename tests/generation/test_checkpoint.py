@@ -28,8 +28,8 @@ from tests.making import (
     make,
     names,
 )
-from tests.numbers_task import Numbers
 from tests.support import environment, run_program
+from tests.toy_task import Numbers
 
 # Interruptions.
 

@@ -21,7 +21,7 @@ from synthbench.generation import shards as making_shards
 from synthbench.generation.split_writer import RemoteWriter
 from synthbench.sampling.blocks import BlockSummary
 from tests.making import SHARDS, Interrupted, files, interrupting, make, names
-from tests.numbers_task import Numbers
+from tests.toy_task import Numbers
 
 
 @dataclasses.dataclass(frozen=True)

@@ -28,7 +28,7 @@ from synthbench.generation.split_writer import LocalWriter
 from synthbench.seeding import Draws
 from synthbench.tasks.row_ids import fingerprints
 from tests.arbitrary import rows, table, tables
-from tests.numbers_task import Numbers
+from tests.toy_task import Numbers
 
 COLUMNS: dict[str, Feature] = {
     "id": value("string"),
