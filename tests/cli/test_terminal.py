@@ -14,33 +14,22 @@ from synthbench.cli.main import _run, commands
 from synthbench.preview import describe, describe_tasks, task_facts
 from synthbench.registry import list_tasks
 from synthbench.text import Table, items, render, styled
-from tests.support import environment, run_program, run_python
+from tests.support import environment, run_program, run_python, terminal
 
 
-def on_terminal(*words: str, columns: int = 80, cwd: Path, **changes: str) -> str:
+def on_terminal(*words: str, cwd: Path, **changes: str) -> str:
     """What the program writes to a terminal."""
-    import pty
-    import termios
-
-    terminal, its_end = pty.openpty()
-    termios.tcsetwinsize(its_end, (24, columns))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "synthbench", *words],
-        cwd=cwd,
-        env=environment(**{"TERM": "xterm-256color", **changes}),
-        stdout=its_end,
-        stderr=its_end,
-    )
-    os.close(its_end)
-    shown = b""
-    try:
-        while part := os.read(terminal, 4096):
-            shown += part
-    except OSError:  # how Linux says that the other end is closed
-        pass
-    os.close(terminal)
+    with terminal() as (its, shown):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "synthbench", *words],
+            cwd=cwd,
+            env=environment(**{"TERM": "xterm-256color", **changes}),
+            stdout=its,
+            stderr=its,
+        )
+        text = shown().decode()
     process.wait(timeout=300)
-    return shown.decode().replace("\r\n", "\n")
+    return text.replace("\r\n", "\n")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="terminals as POSIX has them")

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import pty
 import random
 import shutil
-import termios
 import time
 from pathlib import Path
 
@@ -17,6 +15,7 @@ from tests.faults.program import Program, finished_shards, run, run_here, stamp,
 from tests.faults.step_kills import WORDS
 from tests.faults.survived import survived
 from tests.making import files, names
+from tests.support import terminal
 
 pytestmark = pytest.mark.slow
 
@@ -79,16 +78,13 @@ def test_shards_of_another_time_are_gone_on_from(tmp_path: Path, year: int) -> N
 
 def test_a_clock_that_runs_backwards_changes_nothing_not_even_for_the_bar(tmp_path: Path) -> None:
     """`time.time` of the process; the bar is shown, for it alone looks at the clock."""
-    terminal, its_end = pty.openpty()
-    termios.tcsetwinsize(its_end, (24, 80))
     words = [word for word in WORDS if word != "--quiet"]
-    enter = ["sh", "-c", f'exec "$@" 2>/proc/{os.getpid()}/fd/{its_end}', "sh"]
-    program = Program(words, tmp_path, module=("tests.faults.backwards",), enter=enter)
-    status, printed, _ = program.end()
-    os.close(its_end)
-    shown = os.read(terminal, 1 << 20)
-    os.close(terminal)
-    assert (status, "rows in" in printed, b"ctl" in shown) == (0, True, True), shown
+    with terminal() as (its, shown):
+        enter = ["sh", "-c", f'exec "$@" 2>/proc/{os.getpid()}/fd/{its}', "sh"]
+        program = Program(words, tmp_path, module=("tests.faults.backwards",), enter=enter)
+        status, printed, _ = program.end()
+        bar = shown()
+    assert (status, "rows in" in printed, b"ctl" in bar) == (0, True, True), bar
     check_made(tmp_path)
     survived("clock that runs backwards (time.time)")
 

@@ -10,7 +10,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from synthbench import __version__
-from synthbench.cli.main import main
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.digest import RowDigest, file_sha256
 from synthbench.errors import ParameterError, SynthbenchError, UsageError
@@ -298,35 +297,6 @@ def test_all_tasks_at_once_take_no_options_of_one_task() -> None:
         request = Request("all", **{option: given})  # type: ignore[arg-type]
         with pytest.raises(UsageError, match=f"{option} goes with one task"):
             list(generation.run_all(request))
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["listop"],
-        ["ctl", "--rows", "train=0"],
-        ["ctl", "--rows", "train=many"],
-        ["ctl", "--rows", "train"],
-        ["ctl", "--engine", "spark"],
-        ["ctl", "--set", "symbols=1"],
-        ["parity", "--rows", "train=20000"],
-    ],
-)
-def test_the_command_line_ends_with_status_2_and_one_line_on_standard_error(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    words: list[str],
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit) as ended:
-        main(["generate", *words])
-    printed = capsys.readouterr()
-    assert ended.value.code == 2
-    assert printed.out == ""
-    assert printed.err.startswith("Error: ")
-    assert printed.err.count("\n") == 1
-    assert names(tmp_path) == []
 
 
 def test_a_bucket_that_cannot_be_filled_ends_the_run_by_name_and_publishes_nothing(
