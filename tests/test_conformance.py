@@ -27,11 +27,11 @@ from synthbench.checking.rows import (
     check_solver,
 )
 from synthbench.errors import UsageError
-from synthbench.features import label_names, value
-from synthbench.registry import list_tasks, make_task, task_class
 from synthbench.sampling.blocks import Rows, draw_candidates
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Task
+from synthbench.tasks.features import label_names, value
+from synthbench.tasks.registry import list_tasks, make_task, task_class
 from synthbench.tasks.row_ids import fingerprints
 from tests.support import (
     IMAGELESS,
@@ -238,7 +238,7 @@ def elsewhere() -> dict[str, dict[str, list[str]]]:
     """The ids of every small dataset, made in another process with another PYTHONHASHSEED."""
     code = f"""
 import json
-from synthbench.registry import make_task, register
+from synthbench.tasks.registry import make_task, register
 from tests.support import draw_splits, id_texts
 from tests.toy_task import Addition
 register(Addition)

@@ -13,8 +13,8 @@ from synthbench.checking.datasets import SmallDataset
 from synthbench.checking.rows import Problems
 from synthbench.engine.unexpected import where_raised
 from synthbench.errors import MissingSourceError
-from synthbench.registry import make_task, task_class
 from synthbench.tasks.base import Block, Split, Task
+from synthbench.tasks.registry import make_task, task_class
 from synthbench.text import one_line
 
 #: How many rows of a bucket and buckets of a split are checked.

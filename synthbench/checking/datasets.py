@@ -14,11 +14,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from synthbench import registry
 from synthbench.checking.rows import Problems
 from synthbench.dataset.dataset import DatasetDirectory, Manifest
 from synthbench.generation.generate import generate
 from synthbench.sampling.plan import Plan, make_plan
+from synthbench.tasks import registry
 from synthbench.tasks.base import Split, Task
 from synthbench.verification.verify import verify
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from string import Template
 
 from synthbench.errors import UsageError
-from synthbench.registry import list_tasks
+from synthbench.tasks.registry import list_tasks
 
 _LONGEST = 40
 #: Each template and the file it becomes; `$module` is the name of the package's module.

@@ -8,9 +8,9 @@ from typing import Any
 import pyarrow as pa
 
 from synthbench.checking.rows import check_columns, check_ids, check_solver
-from synthbench.features import arrow_schema
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Task
+from synthbench.tasks.features import arrow_schema
 from synthbench.tasks.row_ids import fingerprints
 
 

@@ -14,9 +14,9 @@ import pytest
 import synthbench
 from synthbench import preview, registry
 from synthbench.errors import SynthbenchError, UsageError
-from synthbench.features import Feature
-from synthbench.registry import list_tasks, make_task, register, task_class
 from synthbench.tasks.base import Breakdown, Split, Task
+from synthbench.tasks.features import Feature
+from synthbench.tasks.registry import list_tasks, make_task, register, task_class
 from tests.support import digests, stored_rows
 from tests.toy_task import Addition
 
