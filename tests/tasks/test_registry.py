@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 import synthbench
-from synthbench import preview, registry
+from synthbench import preview
 from synthbench.errors import SynthbenchError, UsageError
+from synthbench.tasks import registry
 from synthbench.tasks.base import Breakdown, Split, Task
 from synthbench.tasks.features import Feature
 from synthbench.tasks.registry import list_tasks, make_task, register, task_class

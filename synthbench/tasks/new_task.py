@@ -41,7 +41,7 @@ def write_package(name: str, directory: str | Path | None = None) -> list[Path]:
         OSError: the files cannot be written.
 
     Example:
-        >>> from synthbench.checking.new_task import write_package
+        >>> from synthbench.tasks.new_task import write_package
         >>> [str(path) for path in write_package("digit-sum")][3:5]
         ['digit-sum/src/digit_sum/task.py', 'digit-sum/src/digit_sum/card.md']
     """
@@ -55,7 +55,7 @@ def write_package(name: str, directory: str | Path | None = None) -> list[Path]:
         "title": name.replace("-", " ").capitalize(),
         "class_name": "".join(word.capitalize() for word in name.split("-")),
     }
-    templates = resources.files("synthbench.checking") / "templates"
+    templates = resources.files("synthbench.tasks") / "templates"
     written = []
     existed = target.exists()
     try:
