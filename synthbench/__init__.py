@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from synthbench.evaluation.held_out import held_out
     from synthbench.generation.cache import load_dataset
     from synthbench.generation.generate import generate
-    from synthbench.registry import list_tasks, register
     from synthbench.sharing.export import export
     from synthbench.sharing.push import push
     from synthbench.streaming.rounds import stream
     from synthbench.tasks.base import Task
+    from synthbench.tasks.registry import list_tasks, register
     from synthbench.training.train import train
     from synthbench.training.validate import validate
     from synthbench.verification.verify import VerificationReport, verify
@@ -78,10 +78,10 @@ _MODULES = {
     "export": "sharing.export",
     "generate": "generation.generate",
     "held_out": "evaluation.held_out",
-    "list_tasks": "registry",
+    "list_tasks": "tasks.registry",
     "load_dataset": "generation.cache",
     "push": "sharing.push",
-    "register": "registry",
+    "register": "tasks.registry",
     "score": "evaluation.evaluate",
     "solve": "evaluation.evaluate",
     "stream": "streaming.rounds",

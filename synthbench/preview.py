@@ -10,12 +10,12 @@ from synthbench.dataset.card import parameter_help
 from synthbench.dataset.files import usable_path
 from synthbench.engine.engine import Engine
 from synthbench.errors import UsageError, check_whole_number
-from synthbench.features import Feature, is_image, label_names
-from synthbench.registry import list_tasks, make_task, task_class
 from synthbench.sampling.plan import make_plan
 from synthbench.sampling.splits import SplitSampler
 from synthbench.tasks.base import Task
 from synthbench.tasks.companions import companion
+from synthbench.tasks.features import Feature, is_image, label_names
+from synthbench.tasks.registry import list_tasks, make_task, task_class
 from synthbench.text import Table, printable, stack, styled
 
 if TYPE_CHECKING:

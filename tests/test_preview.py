@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from synthbench.errors import ParameterError, UsageError
-from synthbench.features import Feature, class_label, image, value
 from synthbench.preview import describe, describe_tasks, draw_row, preview, sample_rows, type_name
-from synthbench.registry import list_tasks, make_task
+from synthbench.tasks.features import Feature, class_label, image, value
+from synthbench.tasks.registry import list_tasks, make_task
 from synthbench.text import render
 from tests.support import IMAGELESS
 

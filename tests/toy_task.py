@@ -18,9 +18,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from synthbench.errors import ParameterError
-from synthbench.features import Feature, value
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Breakdown, Parameters, Split, Task, parameter
+from synthbench.tasks.features import Feature, value
 
 
 @dataclasses.dataclass(frozen=True)

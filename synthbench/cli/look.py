@@ -25,7 +25,7 @@ from synthbench.cli.options import (
 def list_(as_json: bool) -> None:
     """Show all tasks with their variants, splits and default sizes."""
     from synthbench import preview
-    from synthbench.registry import list_tasks
+    from synthbench.tasks.registry import list_tasks
 
     if as_json:
         show_json([preview.task_facts(name) for name in list_tasks()])

@@ -28,9 +28,9 @@ from synthbench.dataset.card_sections import (
 )
 from synthbench.dataset.dataset import DatasetDirectory, Manifest, columns_of
 from synthbench.dataset.staging import write_text
-from synthbench.features import card_features, is_image
 from synthbench.tasks.base import Task
 from synthbench.tasks.companions import companion, companion_text
+from synthbench.tasks.features import card_features, is_image
 from synthbench.tasks.images.licences import Origin
 from synthbench.tasks.images.task import ImageTask
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from synthbench.dataset.dataset import DatasetDirectory, Manifest, SplitRecord, columns_of
-from synthbench.features import Feature, is_image, label_names
 from synthbench.tasks.base import Task
+from synthbench.tasks.features import Feature, is_image, label_names
 from synthbench.tasks.images.licences import Origin
 from synthbench.text import printable
 

@@ -39,11 +39,11 @@ from synthbench.dataset.forms import (
 from synthbench.dataset.parquet import LARGEST_ROW, SMALLEST_ROW, large_rows, read_batches
 from synthbench.dataset.places import is_being_replaced, old_of
 from synthbench.errors import DatasetError, MissingPathError, UsageError, unknown_name
-from synthbench.features import Features, arrow_type, value
-from synthbench.registry import make_task
 from synthbench.tasks.base import Task
+from synthbench.tasks.features import Features, arrow_type, value
 from synthbench.tasks.images.source_dirs import check_place
 from synthbench.tasks.images.task import ImageTask
+from synthbench.tasks.registry import make_task
 from synthbench.text import one_line
 
 #: Version of the manifest's form; a reader refuses newer ones.

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from synthbench.features import label_names
 from synthbench.tasks.base import Breakdown, Task
+from synthbench.tasks.features import label_names
 from synthbench.text import Table, items, render, stack, styled
 
 if TYPE_CHECKING:

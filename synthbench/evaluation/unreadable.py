@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from synthbench.errors import UsageError
 from synthbench.evaluation.final_answer import LABEL, find_answer
-from synthbench.features import Feature, label_names
 from synthbench.tasks.base import Task
+from synthbench.tasks.features import Feature, label_names
 from synthbench.tasks.numeric import is_number, plain_value, to_array
 from synthbench.text import short
 

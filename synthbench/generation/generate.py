@@ -27,10 +27,10 @@ from synthbench.generation.request import DatasetPlan, Request, plan_dataset
 from synthbench.generation.shards import ShardPlan
 from synthbench.generation.split_writer import open_split_writer
 from synthbench.progress import Bar, progress_bar
-from synthbench.registry import list_tasks
 from synthbench.sampling.splits import SplitSampler
 from synthbench.tasks.base import Split, Task
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
+from synthbench.tasks.registry import list_tasks
 from synthbench.version import __version__
 
 

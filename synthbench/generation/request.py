@@ -10,10 +10,10 @@ from typing import Any
 from synthbench.dataset.dataset import Manifest, SplitRecord
 from synthbench.dataset.files import usable_path
 from synthbench.errors import UsageError, check_whole_number, unknown_name
-from synthbench.registry import task_class
 from synthbench.sampling.plan import Plan, check_rows, make_plan, most_blocks
 from synthbench.tasks.base import Task
 from synthbench.tasks.images.source_dirs import SourceDir
+from synthbench.tasks.registry import task_class
 from synthbench.version import __version__
 
 #: How many times smaller the splits of each preset are than the paper's.

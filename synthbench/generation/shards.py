@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from synthbench.dataset.dataset import columns_of
 from synthbench.dataset.digest import CHUNK_ROWS, RowDigest
-from synthbench.features import Feature, Features, arrow_schema, is_image, value
 from synthbench.sampling.blocks import Run, Selection
 from synthbench.tasks.base import Block, Task
+from synthbench.tasks.features import Feature, Features, arrow_schema, is_image, value
 from synthbench.tasks.row_ids import ids
 
 

@@ -18,9 +18,9 @@ from typing import Any
 from synthbench.dataset.card import citations
 from synthbench.dataset.dataset import Shard, columns_of
 from synthbench.dataset.staging import write_json
-from synthbench.features import Feature, label_names
 from synthbench.sharing.parts import Part
 from synthbench.tasks.base import Task
+from synthbench.tasks.features import Feature, label_names
 from synthbench.version import __version__
 
 #: In every file that this module writes; nothing else is replaced.

@@ -25,10 +25,10 @@ from synthbench.dataset.files import regular_file
 from synthbench.errors import DatasetError
 from synthbench.evaluation.answer_words import word_pattern
 from synthbench.evaluation.final_answer import LABEL
-from synthbench.features import label_names
 from synthbench.sharing import tsv
 from synthbench.sharing.parts import Part
 from synthbench.tasks.base import Task
+from synthbench.tasks.features import label_names
 from synthbench.version import __version__
 
 #: The default split; only its task file has no split in its name.

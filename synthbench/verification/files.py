@@ -24,10 +24,10 @@ from synthbench.dataset.files import entries_below, why_unreadable
 from synthbench.dataset.forms import differences, read_json, same
 from synthbench.dataset.parquet import SMALLEST_ROW, open_parquet
 from synthbench.errors import DatasetError, MissingSourceError, SynthbenchError
-from synthbench.features import Features, arrow_schema
 from synthbench.generation.request import merged_tables
 from synthbench.generation.shards import shard_file
 from synthbench.tasks.base import Split, Task
+from synthbench.tasks.features import Features, arrow_schema
 from synthbench.text import short
 from synthbench.verification.findings import Findings
 from synthbench.verification.rows import RowGroup

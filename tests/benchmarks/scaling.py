@@ -24,7 +24,7 @@ import psutil
 
 from synthbench.generation.generate import run
 from synthbench.generation.request import Request
-from synthbench.registry import make_task
+from synthbench.tasks.registry import make_task
 from synthbench.text import Table, render
 
 #: Engines with their numbers of workers.

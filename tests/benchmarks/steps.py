@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 from synthbench.engine.engine import usable_cores
-from synthbench.registry import list_tasks
+from synthbench.tasks.registry import list_tasks
 from synthbench.text import Table, render
 from synthbench.training.recipes import find_study
 from synthbench.training.recipes.base import Recipe, Study

@@ -21,7 +21,7 @@ import pytest
 import synthbench
 from synthbench.cli.main import commands, main
 from synthbench.generation import generate as generation
-from synthbench.registry import list_tasks
+from synthbench.tasks.registry import list_tasks
 from tests.faults.program import Program, run_here, whole
 from tests.making import CTL_WORDS
 from tests.making import files as checksums

@@ -12,7 +12,7 @@ import pytest
 
 from synthbench.cli.main import _run, commands
 from synthbench.preview import describe, describe_tasks, task_facts
-from synthbench.registry import list_tasks
+from synthbench.tasks.registry import list_tasks
 from synthbench.text import Table, items, render, styled
 from tests.support import environment, run_program, run_python, terminal
 

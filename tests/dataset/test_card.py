@@ -26,8 +26,8 @@ from synthbench.cli.main import main
 from synthbench.dataset.card import _size_category, citations, prose
 from synthbench.dataset.card_sections import split_prose
 from synthbench.dataset.dataset import Manifest
-from synthbench.features import label_names
-from synthbench.registry import list_tasks, make_task
+from synthbench.tasks.features import label_names
+from synthbench.tasks.registry import list_tasks, make_task
 from tests.support import ROOT, card_sections, digests, run_program, start
 from tests.tasks.tiny_sources import write_sources
 
@@ -127,7 +127,7 @@ def test_rows_and_features_agree_with_the_files(name: str, made: dict[str, Path]
 @pytest.mark.parametrize("name", list_tasks())
 def test_every_tasks_features_are_written_so_that_datasets_reads_them(name: str) -> None:
     from synthbench.dataset.dataset import columns_of
-    from synthbench.features import arrow_schema, card_features
+    from synthbench.tasks.features import arrow_schema, card_features
 
     columns = columns_of(make_task(name))
     read = datasets.Features._from_yaml_list(card_features(columns))

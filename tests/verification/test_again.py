@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from synthbench.registry import make_task
+from synthbench.tasks.registry import make_task
 from synthbench.verification.verify import verify
 from synthbench.version import __version__
 from tests.hostile import made

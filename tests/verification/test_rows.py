@@ -7,7 +7,7 @@ import pytest
 
 from synthbench.dataset.dataset import columns_of
 from synthbench.dataset.digest import RowDigest
-from synthbench.registry import make_task
+from synthbench.tasks.registry import make_task
 from synthbench.verification.findings import SHOWN
 from tests.verification.spoiling import (
     IID,

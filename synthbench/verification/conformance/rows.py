@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from synthbench import preview
-from synthbench.features import arrow_type, class_answer, is_image, label_names
 from synthbench.tasks.base import LABEL, Block, Task
+from synthbench.tasks.features import arrow_type, class_answer, is_image, label_names
 from synthbench.tasks.row_ids import fingerprints
 from synthbench.text import short
 

@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 
 import synthbench
-from synthbench import preview, registry
+from synthbench import preview
 from synthbench.errors import SynthbenchError, UsageError
-from synthbench.features import Feature
-from synthbench.registry import list_tasks, make_task, register, task_class
+from synthbench.tasks import registry
 from synthbench.tasks.base import Breakdown, Split, Task
+from synthbench.tasks.features import Feature
+from synthbench.tasks.registry import list_tasks, make_task, register, task_class
 from tests.making import make
 from tests.support import stored_rows
 from tests.toy_task import Numbers
