@@ -412,8 +412,8 @@ def test_the_wheel_has_the_prose_the_page_the_types_and_the_command(wheel: Path)
         (metadata,) = (name for name in names if name.endswith("/METADATA"))
         assert f"\nVersion: {synthbench.__version__}\n" in archive.read(metadata).decode("utf-8")
     assert {"synthbench/py.typed", "synthbench/auditing/page.html.jinja"} <= names
-    for template in (ROOT / "synthbench" / "checking" / "templates").iterdir():
-        assert f"synthbench/checking/templates/{template.name}" in names
+    for template in (ROOT / "synthbench" / "tasks" / "templates").iterdir():
+        assert f"synthbench/tasks/templates/{template.name}" in names
     assert wheel.name.startswith(f"synthbench-{synthbench.__version__}-py3-none-any")
     tops = {name.split("/")[0] for name in names}
     # verifiers finds plugins by top-level modules alone, hence the module beside the package.
