@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import re
 import subprocess
@@ -41,19 +42,25 @@ IMAGELESS = [
 ]
 
 
-def draw_splits(task: Task, rows: int | None) -> dict[str, Rows]:
-    """All splits of a dataset: `rows` rows each or as many as exist, or the paper's numbers."""
+def draw_splits(task: Task, rows: int | None, *only: str) -> dict[str, Rows]:
+    """Splits of a dataset: `rows` rows each or as many as exist, or the paper's numbers."""
     plan = make_plan(task, {split.name: rows or split.rows for split in task.splits}, at_most=True)
-    drawn = {}
-    for split in task.splits:
+    found = {}
+    for split in [task.split(name) for name in only] or task.splits:
         sampler = SplitSampler(task, split, plan, Engine(None, 1))
         rounds = [one.rows() for one in sampler.rounds()]
-        drawn[split.name] = Rows(
+        found[split.name] = Rows(
             Block.concatenate([one.block for one in rounds]),
             np.concatenate([one.fingerprints for one in rounds]),
             np.concatenate([one.buckets for one in rounds]),
         )
-    return drawn
+    return found
+
+
+@functools.cache
+def drawn(name: str, variant: str | None = None, rows: int = 60, seed: int = 0) -> dict[str, Rows]:
+    """The same for a task with its default parameters, drawn once in a process."""
+    return draw_splits(make_task(name, variant, seed=seed), rows)
 
 
 def plain_rows(columns: Mapping[str, pa.Array]) -> list[dict[str, Any]]:

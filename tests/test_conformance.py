@@ -5,7 +5,6 @@ Tasks made from source images are left to their own tests.
 
 from __future__ import annotations
 
-import functools
 import json
 import math
 import pickle
@@ -37,6 +36,7 @@ from synthbench.verification.conformance.rows import (
 from tests.support import (
     IMAGELESS,
     draw_splits,
+    drawn,
     id_texts,
     plain_rows,
     run_python,
@@ -55,12 +55,6 @@ every_variant = pytest.mark.parametrize(("name", "variant"), VARIANTS)
 @pytest.fixture(autouse=True)
 def _toy_task(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(registry._registered, Numbers.name, Numbers)
-
-
-@functools.cache
-def drawn(name: str, variant: str, seed: int = 0) -> dict[str, Rows]:
-    """A small dataset, each made once."""
-    return draw_splits(make_task(name, variant, seed=seed), ROWS)
 
 
 def each_split(name: str, variant: str) -> list[tuple[Task, str, Rows]]:
@@ -216,22 +210,18 @@ def test_a_bucket_that_can_be_listed_has_as_many_rows_as_it_counts(name: str, va
 
 
 @every_variant
-def test_the_global_random_state_neither_matters_nor_moves(name: str, variant: str) -> None:
+def test_neither_the_global_random_state_nor_another_size_drawn_before_matters(
+    name: str, variant: str
+) -> None:
     random.seed(1)
     np.random.seed(1)
     before = random.getstate(), np.random.get_state()
-    again = ids_of(draw_splits(make_task(name, variant), ROWS))
-    assert again == ids_of(drawn(name, variant))
-    assert random.getstate() == before[0]
-    after = np.random.get_state()
-    assert all(np.array_equal(a, b) for a, b in zip(before[1], after, strict=True))
-
-
-@every_variant
-def test_two_sizes_in_one_process_do_not_disturb_each_other(name: str, variant: str) -> None:
     task = make_task(name, variant)
     draw_splits(task, 2 * ROWS)
     assert ids_of(draw_splits(task, ROWS)) == ids_of(drawn(name, variant))
+    assert random.getstate() == before[0]
+    after = np.random.get_state()
+    assert all(np.array_equal(a, b) for a, b in zip(before[1], after, strict=True))
 
 
 @pytest.fixture(scope="module")

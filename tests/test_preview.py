@@ -94,9 +94,9 @@ def test_a_preview_shows_five_different_rows_unless_asked_otherwise(
     )
 
 
-@every_variant
-def test_previewed_rows_are_spread_over_the_splits_buckets(name: str, variant: str) -> None:
-    task = make_task(name, variant)
+@pytest.mark.parametrize("name", ["ctl", "listops", "grid-count", "identity"])
+def test_previewed_rows_are_spread_over_the_splits_buckets(name: str) -> None:
+    task = make_task(name)
     for split in task.splits:
         drawn = sample_rows(task, split.name, 3 * len(split.buckets))
         assert all(list(row) == list(task.columns) for row in drawn)

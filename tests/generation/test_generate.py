@@ -141,17 +141,11 @@ def test_the_small_preset_has_a_hundredth_and_at_least_a_hundred_rows_where_they
 # The same bytes, whoever makes them.
 
 
-@pytest.mark.parametrize("workers", [2, 5])
-def test_the_number_of_workers_changes_no_byte(
-    tmp_path: Path, ctl: dict[str, str], workers: int
+def test_the_number_of_workers_changes_no_byte_of_large_blocks_or_of_many_small_ones(
+    tmp_path: Path, ctl: dict[str, str], whole: dict[str, str]
 ) -> None:
-    make(tmp_path / "ctl", "ctl", workers=workers, **CTL)
+    make(tmp_path / "ctl", "ctl", workers=2, **CTL)
     assert files(tmp_path / "ctl") == ctl
-
-
-def test_many_small_blocks_from_many_workers_change_no_byte(
-    tmp_path: Path, whole: dict[str, str]
-) -> None:
     for workers in (2, 5):
         make(tmp_path / f"{workers}", workers=workers)
         assert files(tmp_path / f"{workers}") == whole
@@ -160,7 +154,10 @@ def test_many_small_blocks_from_many_workers_change_no_byte(
 @pytest.mark.parametrize(
     "changes",
     [
-        {"PYTHONHASHSEED": "0", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+        pytest.param(
+            {"PYTHONHASHSEED": "0", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+            marks=pytest.mark.slow,
+        ),
         {
             "PYTHONHASHSEED": "random",
             "TZ": "America/St_Johns",
@@ -184,7 +181,7 @@ def test_the_rows_of_a_shard_change_files_but_no_digest(
 ) -> None:
     expected = digests(make(tmp_path / "default"))
     read = {name: stored_rows(tmp_path / "default", "default", name) for name in ("train", "iid")}
-    for shard_rows in (7, 40, 100, 499, 500, 10_000):
+    for shard_rows in (7, 40, 499, 500):
         out = tmp_path / f"{shard_rows}"
         manifest = make(out, shard_rows=shard_rows)
         assert digests(manifest) == expected
