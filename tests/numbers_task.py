@@ -16,9 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from synthbench.features import Feature, value
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Parameters, Split, Task, parameter
+from synthbench.tasks.features import Feature, value
 
 
 @dataclasses.dataclass(frozen=True)

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from synthbench.dataset.dataset import Manifest
 from synthbench.engine.engine import Engine
-from synthbench.features import is_image
-from synthbench.registry import list_tasks, make_task, task_class
 from synthbench.sampling.blocks import Rows
 from synthbench.sampling.plan import make_plan
 from synthbench.sampling.splits import SplitSampler
 from synthbench.tasks.base import Block, Task
+from synthbench.tasks.features import is_image
+from synthbench.tasks.registry import list_tasks, make_task, task_class
 
 ROOT = Path(__file__).parents[1]
 

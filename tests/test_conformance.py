@@ -16,9 +16,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from synthbench import preview, registry
-from synthbench.checking.draws import check_blocks, check_parameters
-from synthbench.checking.rows import (
+from synthbench.errors import UsageError
+from synthbench.sampling.blocks import Rows, draw_candidates
+from synthbench.seeding import Draws
+from synthbench.tasks import describe, registry
+from synthbench.tasks.base import Task
+from synthbench.tasks.features import label_names, value
+from synthbench.tasks.registry import list_tasks, make_task, task_class
+from synthbench.tasks.row_ids import fingerprints
+from synthbench.verification.conformance.draws import check_blocks, check_parameters
+from synthbench.verification.conformance.rows import (
     check_answers,
     check_columns,
     check_drawing,
@@ -26,13 +33,6 @@ from synthbench.checking.rows import (
     check_parts,
     check_solver,
 )
-from synthbench.errors import UsageError
-from synthbench.features import label_names, value
-from synthbench.registry import list_tasks, make_task, task_class
-from synthbench.sampling.blocks import Rows, draw_candidates
-from synthbench.seeding import Draws
-from synthbench.tasks.base import Task
-from synthbench.tasks.row_ids import fingerprints
 from tests.support import (
     IMAGELESS,
     draw_splits,
@@ -128,7 +128,7 @@ def test_parameters_survive_the_manifest_and_the_command_line(name: str) -> None
     }
     assert make_task(name, parameters=words) == task
     assert task.parameters.changed() == {}
-    for _, text in preview.parameter_help(task):
+    for _, text in describe.parameter_help(task):
         assert text
 
 
@@ -238,7 +238,7 @@ def elsewhere() -> dict[str, dict[str, list[str]]]:
     """The ids of every small dataset, made in another process with another PYTHONHASHSEED."""
     code = f"""
 import json
-from synthbench.registry import make_task, register
+from synthbench.tasks.registry import make_task, register
 from tests.support import draw_splits, id_texts
 from tests.toy_task import Addition
 register(Addition)

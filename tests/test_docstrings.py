@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import synthbench
-from synthbench import registry
+from synthbench.tasks import registry
 
 #: What a module needs that is not always there, by the beginning of its name.
 EXTRAS = {

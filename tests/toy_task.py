@@ -17,9 +17,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from synthbench.errors import ParameterError
-from synthbench.features import Feature, value
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Breakdown, Parameters, Split, Task, parameter
+from synthbench.tasks.features import Feature, value
 
 
 @dataclasses.dataclass(frozen=True)

@@ -25,16 +25,16 @@ from typing import TYPE_CHECKING, Any
 
 import filelock
 
+from synthbench import __version__
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.staging import check_whole, finished
 from synthbench.errors import DatasetError, UsageError
-from synthbench.features import is_image
 from synthbench.generation.generate import generate
 from synthbench.generation.request import plan_rows
-from synthbench.registry import make_task
 from synthbench.tasks.base import Task
+from synthbench.tasks.features import is_image
 from synthbench.tasks.images.source_dirs import carried_source_dirs, source_dirs
-from synthbench.version import __version__
+from synthbench.tasks.registry import make_task
 
 if TYPE_CHECKING:
     import datasets

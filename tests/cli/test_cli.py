@@ -24,7 +24,7 @@ import pytest
 import synthbench
 from synthbench.cli.main import commands, main
 from synthbench.generation import generate as generation
-from synthbench.registry import list_tasks
+from synthbench.tasks.registry import list_tasks
 from tests.support import digests, environment, run_program, stored_rows
 from tests.tasks.tiny_sources import write_sources
 

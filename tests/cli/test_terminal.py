@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from synthbench.cli.main import _run, commands
-from synthbench.preview import describe, describe_tasks, task_facts
-from synthbench.registry import list_tasks
-from synthbench.text import Table, items, render, styled
+from synthbench.tasks.describe import describe, describe_tasks, task_facts
+from synthbench.tasks.registry import list_tasks
+from synthbench.text.tables import Table, items, render, styled
 from tests.support import environment, run_program, run_python
 
 

@@ -28,8 +28,8 @@ from synthbench.cli.main import main
 from synthbench.dataset.card import _size_category, citations, prose
 from synthbench.dataset.card_sections import split_prose
 from synthbench.dataset.dataset import Manifest
-from synthbench.features import label_names
-from synthbench.registry import list_tasks, make_task
+from synthbench.tasks.features import label_names
+from synthbench.tasks.registry import list_tasks, make_task
 from tests.support import ROOT, card_sections, digests, environment
 from tests.tasks.tiny_sources import write_sources
 
@@ -128,8 +128,8 @@ def test_rows_and_features_agree_with_the_files(name: str, made: dict[str, Path]
 
 @pytest.mark.parametrize("name", list_tasks())
 def test_every_tasks_features_are_written_so_that_datasets_reads_them(name: str) -> None:
-    from synthbench.dataset.dataset import columns_of
-    from synthbench.features import arrow_schema, card_features
+    from synthbench.tasks.features import arrow_schema, card_features
+    from synthbench.tasks.row_ids import columns_of
 
     columns = columns_of(make_task(name))
     read = datasets.Features._from_yaml_list(card_features(columns))
@@ -392,7 +392,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
             pytest.skip(f"{tool} is not installed")
     root = tmp_path_factory.mktemp("wheel")
     # From a copy, so that nothing is written beside the sources.
-    for name in ("pyproject.toml", "README.md", "LICENSE", "synthbench_taskset.py"):
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, root / name)
     for name in ("synthbench", "cards"):
         shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -418,8 +418,8 @@ def test_the_wheel_has_the_prose_the_page_the_types_and_the_command(wheel: Path)
         (metadata,) = (name for name in names if name.endswith("/METADATA"))
         assert f"\nVersion: {synthbench.__version__}\n" in archive.read(metadata).decode("utf-8")
     assert {"synthbench/py.typed", "synthbench/auditing/page.html.jinja"} <= names
-    for template in (ROOT / "synthbench" / "checking" / "templates").iterdir():
-        assert f"synthbench/checking/templates/{template.name}" in names
+    for template in (ROOT / "synthbench" / "tasks" / "templates").iterdir():
+        assert f"synthbench/tasks/templates/{template.name}" in names
     assert wheel.name.startswith(f"synthbench-{synthbench.__version__}-py3-none-any")
     tops = {name.split("/")[0] for name in names}
     # verifiers finds plugins by top-level modules alone, hence the module beside the package.

@@ -176,7 +176,7 @@ import distributed, dask, logging, time
 from synthbench.engine import dask as cluster
 from synthbench.engine.open import open_engine
 from synthbench.errors import SynthbenchError
-from synthbench.registry import make_task
+from synthbench.tasks.registry import make_task
 from tests.engine.test_engine import die, fail, square
 
 cluster._PATIENCE = 2

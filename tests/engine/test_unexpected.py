@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 
 import pytest
 
-from synthbench import registry
 from synthbench.cli import main
 from synthbench.engine.dask import _call
 from synthbench.engine.unexpected import for_another_process, where_raised
-from synthbench.registry import register
+from synthbench.tasks import registry
 from synthbench.tasks.base import Block, Parameters, Split, Task, parameter
+from synthbench.tasks.registry import register
 from tests.toy_task import Addition
 
 

@@ -18,8 +18,8 @@ import synthbench
 from synthbench.engine import open as opening
 from synthbench.engine.pool import WorkerPool
 from synthbench.errors import UsageError
-from synthbench.registry import make_task
 from synthbench.sampling.plan import make_plan, most_blocks
+from synthbench.tasks.registry import make_task
 from tests.support import ROOT, environment
 
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")

@@ -16,8 +16,8 @@ from synthbench import llm
 from synthbench.errors import UsageError
 from synthbench.evaluation.answer_words import vocabulary
 from synthbench.evaluation.final_answer import answer_writer, find_answer, score_answer
-from synthbench.registry import make_task
 from synthbench.tasks.base import Task
+from synthbench.tasks.registry import make_task
 from tests.evaluation import answers_as_written as written
 from tests.planted.task import Reversal
 from tests.support import IMAGELESS, draw_splits, plain_rows

@@ -14,10 +14,10 @@ from synthbench.cli.main import main
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.digest import RowDigest, file_sha256
 from synthbench.errors import ParameterError, SynthbenchError, UsageError
-from synthbench.features import value
 from synthbench.generation import generate as generation
 from synthbench.generation.generate import generate
 from synthbench.generation.request import Request
+from synthbench.tasks.features import value
 from tests.making import (
     CTL,
     CTL_WORDS,

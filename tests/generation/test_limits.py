@@ -13,13 +13,13 @@ import pyarrow.parquet as pq
 import pytest
 from numpy.typing import NDArray
 
-from synthbench import registry
 from synthbench.errors import SynthbenchError
-from synthbench.features import Feature, value
 from synthbench.generation import split_writer
 from synthbench.sampling.buckets import BucketStream
 from synthbench.seeding import Draws
+from synthbench.tasks import registry
 from synthbench.tasks.base import Block, Split
+from synthbench.tasks.features import Feature, value
 from tests.making import (
     GROUPS,
     files,

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from synthbench.engine.engine import Engine
 from synthbench.engine.open import open_engine
 from synthbench.errors import ParameterError, SynthbenchError
-from synthbench.registry import make_task
 from synthbench.sampling import buckets
 from synthbench.sampling.blocks import Rows, draw_candidates, list_candidates
 from synthbench.sampling.buckets import CANDIDATES_PER_ROW, STALL_BLOCKS
@@ -26,6 +25,7 @@ from synthbench.sampling.seen import FingerprintSet
 from synthbench.sampling.splits import SplitSampler
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Split, Task
+from synthbench.tasks.registry import make_task
 from synthbench.tasks.row_ids import PROBLEM_BITS, fingerprints, is_held_out
 from tests.numbers_task import Numbers
 

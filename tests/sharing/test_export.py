@@ -13,9 +13,9 @@ import pytest
 import synthbench
 from synthbench.cli.main import _run, commands
 from synthbench.errors import DatasetError, SynthbenchError, UsageError
-from synthbench.registry import list_tasks, make_task
 from synthbench.sharing import export as exporting
 from synthbench.sharing.export import FORMATS, MARKER, export
+from synthbench.tasks.registry import list_tasks, make_task
 from tests.making import files, names
 
 Tiny = Callable[[str], Path]

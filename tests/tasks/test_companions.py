@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from synthbench import registry
 from synthbench.auditing.variant import audit_spec_of
-from synthbench.preview import draw_row
-from synthbench.registry import list_tasks, make_task
+from synthbench.tasks import registry
 from synthbench.tasks.companions import companion
+from synthbench.tasks.describe import draw_row
+from synthbench.tasks.registry import list_tasks, make_task
 from tests.support import run_python
 from tests.toy_task import Addition
 
@@ -84,7 +84,7 @@ def test_a_task_that_changes_another_is_audited_and_drawn_like_it() -> None:
 def test_making_every_task_imports_none_of_the_modules_beside_it() -> None:
     code = """
 import sys
-from synthbench.registry import make_task, list_tasks
+from synthbench.tasks.registry import make_task, list_tasks
 for name in list_tasks():
     make_task(name)
 print([name for name in sys.modules if name.startswith("synthbench.tasks.")

@@ -11,12 +11,12 @@ import pyarrow as pa
 import pytest
 
 from synthbench.errors import UsageError
-from synthbench.registry import make_task
 from synthbench.sampling.plan import make_plan
 from synthbench.seeding import Draws
 from synthbench.tasks.arithmetic.task import Arithmetic
 from synthbench.tasks.base import Block
 from synthbench.tasks.listops.task import ListOps
+from synthbench.tasks.registry import make_task
 from synthbench.tasks.trees.task import ExpressionTask
 from synthbench.verification.verify import verify
 from tests.making import make

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 import synthbench
 from synthbench.errors import UsageError
-from synthbench.registry import make_task
 from synthbench.seeding import Draws
 from synthbench.streaming.rounds import Rounds
 from synthbench.tasks.base import Block, Task
+from synthbench.tasks.registry import make_task
 from synthbench.tasks.row_ids import (
     HELD_OUT_SHARE,
     PROBLEM_BITS,

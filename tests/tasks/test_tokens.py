@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synthbench.registry import make_task
+from synthbench.tasks.registry import make_task
 from synthbench.tasks.tokens import Vocabulary, pad
 
 #: Words in twos, threes and more: joined four at a time, one at a time, in two bytes; characters.

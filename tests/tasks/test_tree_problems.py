@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synthbench.auditing.variant import audit_spec_of
-from synthbench.registry import make_task
 from synthbench.seeding import Draws
 from synthbench.tasks.arithmetic.task import OPERATORS as ARITHMETIC_OPERATORS
 from synthbench.tasks.base import Block
 from synthbench.tasks.listops.distribution import OPERATORS as LISTOPS_OPERATORS
+from synthbench.tasks.registry import make_task
 from synthbench.tasks.row_ids import is_held_out
 from synthbench.tasks.trees.expression import Expression
 from synthbench.tasks.trees.problems import problem_keys

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensorMode
 
-from synthbench.registry import make_task
+from synthbench.tasks.registry import make_task
 from synthbench.training.batches import Batch
 from synthbench.training.encoding import Encoding
 from synthbench.training.models import MODELS, build

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from synthbench.errors import UsageError
-from synthbench.registry import list_tasks, make_task
 from synthbench.tasks.images import png
+from synthbench.tasks.registry import list_tasks, make_task
 from synthbench.tasks.tokens import pad
 from synthbench.training.encoding import Encoding, concatenate
 from tests.support import draw_splits

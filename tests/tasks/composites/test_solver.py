@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synthbench.features import arrow_schema
 from synthbench.tasks.composites.task import Composites
+from synthbench.tasks.features import arrow_schema
 from synthbench.tasks.images import png
 from tests.tasks.blocks import ids, rows_of, table
 from tests.tasks.composites.making import (

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 import synthbench
-from synthbench import preview, registry
 from synthbench.errors import SynthbenchError, UsageError
-from synthbench.features import Feature
-from synthbench.registry import list_tasks, make_task, register, task_class
+from synthbench.tasks import describe, registry
 from synthbench.tasks.base import Breakdown, Split, Task
+from synthbench.tasks.features import Feature
+from synthbench.tasks.registry import list_tasks, make_task, register, task_class
 from tests.support import digests, stored_rows
 from tests.toy_task import Addition
 
@@ -81,7 +81,7 @@ def test_a_registered_task_is_found_by_its_name_and_stands_behind_ours() -> None
     assert register(Addition) is Addition
     assert list_tasks() == [*OURS, "addition"]
     assert task_class("addition") is Addition
-    assert preview.describe_tasks().rows[-1][:2] == (
+    assert describe.describe_tasks().rows[-1][:2] == (
         "addition",
         "What is the sum of two whole numbers?",
     )

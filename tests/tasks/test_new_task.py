@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from synthbench.checking.new_task import write_package
 from synthbench.cli.main import _run, commands
 from synthbench.errors import UsageError
+from synthbench.tasks.new_task import write_package
 from tests.support import ROOT, environment, run_program
 
 

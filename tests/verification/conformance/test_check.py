@@ -9,16 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from synthbench import registry
-from synthbench.checking.check import check_task
 from synthbench.cli.main import _run, commands
 from synthbench.errors import MissingSourceError
-from synthbench.registry import register
+from synthbench.tasks import registry
 from synthbench.tasks.base import Task
 from synthbench.tasks.composites.task import Composites
-from tests.checking.broken import BROKEN
+from synthbench.tasks.registry import register
+from synthbench.verification.conformance.check import check_task
 from tests.tasks.tiny_sources import write_sources
 from tests.toy_task import Addition
+from tests.verification.conformance.broken import BROKEN
 
 
 @pytest.fixture(autouse=True)

@@ -171,7 +171,7 @@ def make_task(
         ParameterError: unknown or impossible parameters.
 
     Example:
-        >>> from synthbench.registry import make_task
+        >>> from synthbench.tasks.registry import make_task
         >>> task = make_task("ctl", "backward", {"symbols": 4})
         >>> task.variant, task.symbols
         ('backward', ('00', '01', '10', '11'))
