@@ -20,12 +20,6 @@ from synthbench.text.tables import render, takes_colors
 class WithExamples(click.Command):
     """A command whose epilog holds examples of it, each on its line as it is typed."""
 
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run the command."""
-        if not isinstance(self, click.Group):
-            _keep_pandas_out()
-        return super().invoke(ctx)
-
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Show the examples in a section of their own."""
         if self.epilog:
@@ -61,27 +55,6 @@ def _keep_pandas_out_of_arrow() -> None:
         pa.array([0])
     finally:
         sys.meta_path.remove(finder)
-
-
-class _NoPandas(importlib.abc.MetaPathFinder):
-    """Finds no pandas."""
-
-    def find_spec(self, name: str, path: object, target: object = None) -> None:
-        if name == "pandas":
-            raise ModuleNotFoundError(name)
-
-
-def _keep_pandas_out() -> None:
-    """Have pyarrow do without pandas, unless it is asked for something of pandas.
-
-    Otherwise it imports pandas with the first array, which takes a second in every process.
-    """
-    import pyarrow
-
-    finder = _NoPandas()
-    sys.meta_path.insert(0, finder)
-    pyarrow.array([])  # pyarrow looks for pandas once
-    sys.meta_path.remove(finder)
 
 
 def show(*parts: Any) -> None:
