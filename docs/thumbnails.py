@@ -17,7 +17,7 @@ from charts import line_chart
 from gallery import by_bucket
 from pictures import picture, stand_ins, svg
 
-from synthbench.preview import sample_rows
+from synthbench.sampling.preview import sample_rows
 from synthbench.tasks.images import load
 from synthbench.tasks.registry import list_tasks, make_task
 

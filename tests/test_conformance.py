@@ -15,11 +15,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from synthbench import preview
 from synthbench.errors import UsageError
 from synthbench.sampling.blocks import Rows, draw_candidates
 from synthbench.seeding import Draws
-from synthbench.tasks import registry
+from synthbench.tasks import describe, registry
 from synthbench.tasks.base import Task
 from synthbench.tasks.features import label_names, value
 from synthbench.tasks.registry import list_tasks, make_task, task_class
@@ -123,7 +122,7 @@ def test_parameters_survive_the_manifest_and_the_command_line(name: str) -> None
     }
     assert make_task(name, parameters=words) == task
     assert task.parameters.changed() == {}
-    for _, text in preview.parameter_help(task):
+    for _, text in describe.parameter_help(task):
         assert text
 
 

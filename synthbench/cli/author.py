@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from synthbench.cli.options import WithExamples, show, source_option, task_argument
-from synthbench.text import items, styled
+from synthbench.text.tables import items, styled
 
 if TYPE_CHECKING:
     from synthbench.verification.conformance.check import Finding

@@ -14,7 +14,7 @@ import click
 
 from synthbench.cli import completion
 from synthbench.errors import UsageError
-from synthbench.text import render, takes_colors
+from synthbench.text.tables import render, takes_colors
 
 
 class WithExamples(click.Command):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import importlib.util
 import itertools
@@ -26,13 +25,15 @@ from synthbench.dataset.card_sections import (
     split_prose,
     splits_table,
 )
-from synthbench.dataset.dataset import DatasetDirectory, Manifest, columns_of
+from synthbench.dataset.dataset import DatasetDirectory, Manifest
 from synthbench.dataset.staging import write_text
 from synthbench.tasks.base import Task
 from synthbench.tasks.companions import companion, companion_text
+from synthbench.tasks.describe import parameter_help
 from synthbench.tasks.features import card_features, is_image
 from synthbench.tasks.images.licences import Origin
 from synthbench.tasks.images.task import ImageTask
+from synthbench.tasks.row_ids import columns_of
 
 LICENSE = "apache-2.0"
 _SHEET_ROWS = 10
@@ -195,12 +196,6 @@ def prose(task: Task) -> str:
         if file.is_file():
             return file.read_text(encoding="utf-8")
     return companion_text(task, "card.md") or task.summary
-
-
-def parameter_help(task: Task) -> list[tuple[str, str]]:
-    """Name and text of each parameter."""
-    fields = dataclasses.fields(task.parameters_type)
-    return [(field.name, field.metadata.get("help", "")) for field in fields]
 
 
 def command_line(manifest: Manifest) -> str:

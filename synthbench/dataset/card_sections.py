@@ -8,11 +8,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from synthbench.dataset.dataset import DatasetDirectory, Manifest, SplitRecord, columns_of
+from synthbench.dataset.dataset import DatasetDirectory, Manifest, SplitRecord
 from synthbench.tasks.base import Task
 from synthbench.tasks.features import Feature, is_image, label_names
 from synthbench.tasks.images.licences import Origin
-from synthbench.text import printable
+from synthbench.tasks.row_ids import columns_of
+from synthbench.text.lines import printable
 
 #: Rows that are shown at least, and how much of a value, in characters.
 _SAMPLE_ROWS, _SHOWN_TEXT = 3, 120

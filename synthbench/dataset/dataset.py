@@ -11,20 +11,14 @@ import dataclasses
 import re
 import shlex
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from synthbench.dataset.files import (
-    PLAIN_NAME,
-    read_regular,
-    regular_file,
-    usable_path,
-    why_unreadable,
-)
+from synthbench.dataset.files import PLAIN_NAME, read_regular, regular_file, why_unreadable
 from synthbench.dataset.forms import (
     ANYTHING,
     PLAIN_OR_LIST,
@@ -38,13 +32,14 @@ from synthbench.dataset.forms import (
 )
 from synthbench.dataset.parquet import LARGEST_ROW, SMALLEST_ROW, large_rows, read_batches
 from synthbench.dataset.places import is_being_replaced, old_of
-from synthbench.errors import DatasetError, MissingPathError, UsageError, unknown_name
+from synthbench.errors import DatasetError, MissingPathError, UsageError, unknown_name, usable_path
 from synthbench.tasks.base import Task
-from synthbench.tasks.features import Features, arrow_type, value
+from synthbench.tasks.features import arrow_type
 from synthbench.tasks.images.source_dirs import check_place
 from synthbench.tasks.images.task import ImageTask
 from synthbench.tasks.registry import make_task
-from synthbench.text import one_line
+from synthbench.tasks.row_ids import columns_of
+from synthbench.text.lines import one_line
 
 #: Version of the manifest's form; a reader refuses newer ones.
 FORMAT = 1
@@ -178,15 +173,25 @@ class Manifest:
         return make_task(self.task, variant, self.parameters, self.seed)
 
 
+def shard_file(variant: str, split: str, number: int, count: int) -> str:
+    """Path of a shard in its dataset directory."""
+    return f"data/{variant}/{split}-{number:05d}-of-{count:05d}.parquet"
+
+
+def merged_tables(tables: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The tables of several variants in one; what has the same name is the same."""
+    merged: dict[str, Any] = {}
+    for table in tables:
+        for name, entry in table.items():
+            both = isinstance(entry, dict) and isinstance(merged.get(name), dict)
+            merged[name] = merged_tables([merged[name], entry]) if both else entry
+    return merged
+
+
 def split_record(values: dict[str, Any]) -> SplitRecord:
     """A split's record from JSON values that have its form."""
     shards = tuple(Shard(**shard) for shard in values["shards"])
     return SplitRecord(**{**values, "shards": shards})
-
-
-def columns_of(task: Task) -> Features:
-    """All columns of a task's shards, `id` first."""
-    return {"id": value("string"), **task.columns}
 
 
 #: Inode, size in bytes and time of change of a manifest.

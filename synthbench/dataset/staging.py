@@ -28,7 +28,7 @@ from synthbench.errors import (
     SynthbenchError,
     UsageError,
 )
-from synthbench.text import one_line, short
+from synthbench.text.lines import one_line, short
 
 #: What ends a run for lack of room: not the place is wrong, there is only too little of it.
 _NO_ROOM = {

@@ -18,13 +18,13 @@ from typing import Any, Generic, ParamSpec, TypeVar
 
 import distributed
 
+from synthbench import __version__
 from synthbench.engine.engine import Asked, Engine, RemoteResult
 from synthbench.engine.pool import keep_freed_memory
 from synthbench.engine.unexpected import for_another_process
 from synthbench.errors import SynthbenchError
 from synthbench.tasks.base import Task
 from synthbench.tasks.images.source_dirs import carried_source_dirs, carry_source_dirs
-from synthbench.version import __version__
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -12,7 +12,7 @@ from synthbench.evaluation.rows import choose_task
 from synthbench.tasks.base import Parameters, Task, TextTask
 from synthbench.tasks.features import arrow_type
 from synthbench.tasks.row_ids import fingerprints, is_held_out
-from synthbench.text import short
+from synthbench.text.lines import short
 
 
 def held_out(

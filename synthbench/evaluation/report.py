@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from synthbench.tasks.base import Breakdown, Task
 from synthbench.tasks.features import label_names
-from synthbench.text import Table, items, render, stack, styled
+from synthbench.text.tables import Table, items, render, stack, styled
 
 if TYPE_CHECKING:
     from rich.console import Group

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import filelock
 
+from synthbench import __version__
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.staging import check_whole, finished
 from synthbench.errors import DatasetError, UsageError
@@ -34,7 +35,6 @@ from synthbench.tasks.base import Task
 from synthbench.tasks.features import is_image
 from synthbench.tasks.images.source_dirs import carried_source_dirs, source_dirs
 from synthbench.tasks.registry import make_task
-from synthbench.version import __version__
 
 if TYPE_CHECKING:
     import datasets

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from synthbench import __version__
 from synthbench.dataset.card import write_card
 from synthbench.dataset.dataset import MANIFEST, DatasetDirectory, Manifest, SplitRecord
 from synthbench.dataset.staging import (
@@ -26,12 +27,11 @@ from synthbench.generation.checkpoint import SplitCheckpoint
 from synthbench.generation.request import DatasetPlan, Request, plan_dataset
 from synthbench.generation.shards import ShardPlan
 from synthbench.generation.split_writer import open_split_writer
-from synthbench.progress import Bar, progress_bar
 from synthbench.sampling.splits import SplitSampler
 from synthbench.tasks.base import Split, Task
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.tasks.registry import list_tasks
-from synthbench.version import __version__
+from synthbench.text.progress import Bar, progress_bar
 
 
 def generate(

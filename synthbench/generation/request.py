@@ -7,14 +7,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from synthbench.dataset.dataset import Manifest, SplitRecord
-from synthbench.dataset.files import usable_path
-from synthbench.errors import UsageError, check_whole_number, unknown_name
+from synthbench import __version__
+from synthbench.dataset.dataset import Manifest, SplitRecord, merged_tables
+from synthbench.errors import UsageError, check_whole_number, unknown_name, usable_path
 from synthbench.sampling.plan import Plan, check_rows, make_plan, most_blocks
 from synthbench.tasks.base import Task
 from synthbench.tasks.images.source_dirs import SourceDir
 from synthbench.tasks.registry import task_class
-from synthbench.version import __version__
 
 #: How many times smaller the splits of each preset are than the paper's.
 PRESETS = {"paper": 1, "small": 100}
@@ -147,13 +146,3 @@ def plan_rows(task: Task, preset: str, rows: Mapping[str, int] | None) -> Plan:
     capped = make_plan(task, sizes, at_most=True)
     sizes = {name: capped.rows(name) for name in sizes}
     return make_plan(task, {**sizes, **wanted})
-
-
-def merged_tables(tables: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The tables of several variants in one; what has the same name is the same."""
-    merged: dict[str, Any] = {}
-    for table in tables:
-        for name, entry in table.items():
-            both = isinstance(entry, dict) and isinstance(merged.get(name), dict)
-            merged[name] = merged_tables([merged[name], entry]) if both else entry
-    return merged

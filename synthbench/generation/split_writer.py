@@ -26,11 +26,11 @@ from synthbench.generation.shards import (
     chunk_start,
     make_shard,
     make_shards,
-    rows_table,
 )
 from synthbench.sampling.blocks import Round
 from synthbench.tasks.base import Task
 from synthbench.tasks.features import arrow_schema
+from synthbench.tasks.row_ids import rows_table
 
 #: Called with all shards so far, and with the checkpoint of the rows that filled the last one.
 OnShard = Callable[[list[Shard], Any], None]

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from synthbench import __version__
 from synthbench.dataset.dataset import Shard
 from synthbench.dataset.digest import file_sha256
 from synthbench.dataset.files import regular_file
@@ -29,7 +30,6 @@ from synthbench.sharing import tsv
 from synthbench.sharing.parts import Part
 from synthbench.tasks.base import Task
 from synthbench.tasks.features import label_names
-from synthbench.version import __version__
 
 #: The default split; only its task file has no split in its name.
 SPLIT = "test"

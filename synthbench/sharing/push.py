@@ -13,9 +13,9 @@ from synthbench.dataset.dataset import MANIFEST, DatasetDirectory
 from synthbench.dataset.files import regular_file
 from synthbench.dataset.staging import check_whole
 from synthbench.errors import DatasetError, SynthbenchError, UsageError
-from synthbench.progress import on_terminal
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
-from synthbench.text import Table, render, stack, styled
+from synthbench.text.progress import on_terminal
+from synthbench.text.tables import Table, render, stack, styled
 from synthbench.verification.card import CARD, check_card, read_card
 from synthbench.verification.files import make_tasks
 from synthbench.verification.findings import Findings

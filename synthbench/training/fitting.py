@@ -12,7 +12,7 @@ import torch
 
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import ParameterError
-from synthbench.preview import sample_rows
+from synthbench.sampling.preview import sample_rows
 from synthbench.streaming.rounds import Rounds
 from synthbench.tasks.base import Task
 from synthbench.tasks.features import arrow_schema

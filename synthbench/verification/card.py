@@ -12,7 +12,7 @@ from synthbench.dataset.files import read_regular, why_unreadable
 from synthbench.dataset.forms import NOTHING, differences
 from synthbench.errors import DatasetError
 from synthbench.tasks.base import Task
-from synthbench.text import is_one_line
+from synthbench.text.lines import is_one_line
 from synthbench.verification.findings import Findings
 
 CARD = "README.md"

@@ -25,7 +25,7 @@ import psutil
 from synthbench.generation.generate import run
 from synthbench.generation.request import Request
 from synthbench.tasks.registry import make_task
-from synthbench.text import Table, render
+from synthbench.text.tables import Table, render
 
 #: Engines with their numbers of workers.
 SETTINGS = (("local", 1), ("local", 2), ("dask", 1), ("dask", 2))

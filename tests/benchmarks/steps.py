@@ -13,7 +13,7 @@ from pathlib import Path
 
 from synthbench.engine.engine import usable_cores
 from synthbench.tasks.registry import list_tasks
-from synthbench.text import Table, render
+from synthbench.text.tables import Table, render
 from synthbench.training.recipes import find_study
 from synthbench.training.recipes.base import Recipe, Study
 from synthbench.training.setting import PRECISIONS, Setting, machine

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 import synthbench
-from synthbench import progress
 from synthbench.engine.pool import WorkerPool
 from synthbench.sharing.export import export
+from synthbench.text import progress
 from synthbench.training.train import train
 from tests.support import start
 

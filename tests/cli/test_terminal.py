@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from synthbench.cli.main import _run, commands
-from synthbench.preview import describe, describe_tasks, task_facts
+from synthbench.tasks.describe import describe, describe_tasks, task_facts
 from synthbench.tasks.registry import list_tasks
-from synthbench.text import Table, items, render, styled
-from tests.support import environment, run_program, run_python, terminal
+from synthbench.text.tables import Table, items, render, styled
+from tests.support import environment, run_python, terminal
 
 
 def on_terminal(*words: str, cwd: Path, **changes: str) -> str:
@@ -33,9 +33,12 @@ def on_terminal(*words: str, cwd: Path, **changes: str) -> str:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="terminals as POSIX has them")
-def test_colours_are_for_terminals_alone_and_can_be_turned_off(tmp_path: Path) -> None:
+def test_colours_are_for_terminals_alone_and_can_be_turned_off(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     words = ("preview", "listops", "-n", "5")
-    plain = run_program(*words, cwd=tmp_path).stdout
+    assert _run(commands, words) == 0
+    plain = capsys.readouterr().out
     shown = on_terminal(*words, cwd=tmp_path)
     assert "\x1b[32m" in shown  # what decides is green, what does not is dim
     assert "\x1b[2m(" in shown

@@ -126,8 +126,8 @@ def test_rows_and_features_agree_with_the_files(name: str, made: dict[str, Path]
 
 @pytest.mark.parametrize("name", list_tasks())
 def test_every_tasks_features_are_written_so_that_datasets_reads_them(name: str) -> None:
-    from synthbench.dataset.dataset import columns_of
     from synthbench.tasks.features import arrow_schema, card_features
+    from synthbench.tasks.row_ids import columns_of
 
     columns = columns_of(make_task(name))
     read = datasets.Features._from_yaml_list(card_features(columns))

@@ -17,16 +17,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synthbench.dataset.dataset import Shard, columns_of
+from synthbench.dataset.dataset import Shard, shard_file
 from synthbench.dataset.digest import RowDigest, file_sha256
 from synthbench.errors import SynthbenchError
 from synthbench.generation import shards as cutting
 from synthbench.generation import split_writer as writing
-from synthbench.generation.shards import ShardPlan, rows_table, shard_file
+from synthbench.generation.shards import ShardPlan
 from synthbench.generation.split_writer import LocalWriter
 from synthbench.seeding import Draws
 from synthbench.tasks.features import Feature, class_label, value
-from synthbench.tasks.row_ids import fingerprints
+from synthbench.tasks.row_ids import columns_of, fingerprints, rows_table
 from tests.arbitrary import rows, table, tables
 from tests.toy_task import Numbers
 

@@ -27,7 +27,7 @@ from synthbench.evaluation.evaluate import evaluate, score
 from synthbench.evaluation.predictions import read_predictions
 from synthbench.generation.generate import generate
 from synthbench.tasks.images import png
-from synthbench.text import is_one_line
+from synthbench.text.lines import is_one_line
 from synthbench.verification.verify import VerificationReport, verify
 from tests.hostile import made, strategies
 from tests.hostile.watching import nothing_else_is_touched, scratch

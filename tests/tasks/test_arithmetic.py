@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synthbench.errors import ParameterError, UsageError
-from synthbench.preview import draw_row
 from synthbench.seeding import Draws
 from synthbench.tasks.arithmetic.task import Arithmetic
+from synthbench.tasks.describe import draw_row
 from tests.tasks.blocks import all_candidates, assert_sound, ids, propose_all, table
 
 

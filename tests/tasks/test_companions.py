@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from synthbench.auditing.variant import audit_spec_of
-from synthbench.preview import draw_row
 from synthbench.tasks import registry
 from synthbench.tasks.companions import companion
+from synthbench.tasks.describe import draw_row
 from synthbench.tasks.registry import list_tasks, make_task
 from tests.support import run_python
 from tests.toy_task import Numbers

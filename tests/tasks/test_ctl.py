@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synthbench.errors import ParameterError
-from synthbench.preview import draw_row
 from synthbench.seeding import Draws
 from synthbench.tasks.ctl.task import CompositionalTableLookup, function_names, symbol_names
+from synthbench.tasks.describe import draw_row
 from tests.tasks.blocks import assert_sound, ids, propose_all, rows_of
 
 VARIANTS = ("forward", "backward")

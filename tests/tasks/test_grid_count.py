@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from synthbench.errors import ParameterError
 from synthbench.generation.generate import generate
-from synthbench.preview import draw_row
 from synthbench.seeding import Draws
+from synthbench.tasks.describe import draw_row
 from synthbench.tasks.grid_count.task import GridCount
-from synthbench.text import render
+from synthbench.text.tables import render
 from tests.tasks.blocks import assert_sound, ids, rows_of
 
 TABLE_III = [[6, 6, 0], [3, 7, 0], [4, 3, 6]]

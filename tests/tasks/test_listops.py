@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from synthbench.errors import ParameterError, UsageError
 from synthbench.generation.generate import generate
-from synthbench.preview import draw_row
 from synthbench.seeding import Draws
+from synthbench.tasks.describe import draw_row
 from synthbench.tasks.listops.distribution import OPERATORS, ListOpsDistribution
 from synthbench.tasks.listops.task import ListOps
 from synthbench.tasks.trees.distribution import DEPTH_BITS, RootDistribution

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synthbench.errors import ParameterError
-from synthbench.preview import draw_row
 from synthbench.seeding import Draws
+from synthbench.tasks.describe import draw_row
 from synthbench.tasks.parity.task import Parity
 from synthbench.tasks.row_ids import fingerprints, is_held_out
 from tests.tasks.blocks import assert_sound, ids, table

@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 import synthbench
-from synthbench import preview
 from synthbench.errors import SynthbenchError, UsageError
-from synthbench.tasks import registry
+from synthbench.tasks import describe, registry
 from synthbench.tasks.base import Breakdown, Split, Task
 from synthbench.tasks.features import Feature
 from synthbench.tasks.registry import list_tasks, make_task, register, task_class
@@ -83,7 +82,7 @@ def test_a_registered_task_is_found_by_its_name_and_stands_behind_ours() -> None
     assert register(Numbers) is Numbers
     assert list_tasks() == [*OURS, "numbers"]
     assert task_class("numbers") is Numbers
-    assert preview.describe_tasks().rows[-1][:2] == (
+    assert describe.describe_tasks().rows[-1][:2] == (
         "numbers",
         "Which number is it?",
     )

@@ -4,9 +4,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from synthbench.dataset.card import command_line
-from synthbench.dataset.dataset import DatasetDirectory, columns_of
+from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.tasks.features import arrow_schema
-from synthbench.tasks.row_ids import fingerprints, ids
+from synthbench.tasks.row_ids import columns_of, fingerprints, ids
 from tests.hostile import made
 from tests.verification.spoiling import edit_manifest
 

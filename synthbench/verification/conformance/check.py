@@ -12,7 +12,7 @@ from synthbench.engine.unexpected import where_raised
 from synthbench.errors import MissingSourceError
 from synthbench.tasks.base import Block, Split, Task
 from synthbench.tasks.registry import make_task, task_class
-from synthbench.text import one_line
+from synthbench.text.lines import one_line
 from synthbench.verification.conformance import datasets, draws, rows
 from synthbench.verification.conformance.datasets import SmallDataset
 from synthbench.verification.conformance.rows import Problems

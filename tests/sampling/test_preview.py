@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from synthbench.errors import ParameterError, UsageError
-from synthbench.preview import describe, describe_tasks, draw_row, preview, sample_rows, type_name
+from synthbench.sampling.preview import preview, sample_rows
+from synthbench.tasks.describe import describe, describe_tasks, draw_row, type_name
 from synthbench.tasks.features import Feature, class_label, image, value
 from synthbench.tasks.registry import list_tasks, make_task
-from synthbench.text import render
+from synthbench.text.tables import render
 from tests.support import IMAGELESS
 
 every_task = pytest.mark.parametrize("name", list_tasks())
