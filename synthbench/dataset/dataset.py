@@ -141,6 +141,28 @@ class Manifest:
         }
 
     @classmethod
+    def of(
+        cls, command: dict[str, Any], variants: dict[str, dict[str, SplitRecord]], synthbench: str
+    ) -> Manifest:
+        """The manifest of what a command has made."""
+        values = {name: value for name, value in command.items() if name != "rows"}
+        return cls(**values, variants=variants, synthbench=synthbench)
+
+    def command(self) -> dict[str, Any]:
+        """What was asked for, as JSON values: the same command makes the same bytes."""
+        return {
+            "task": self.task,
+            "seed": self.seed,
+            "parameters": self.parameters,
+            "rows": {
+                variant: {name: split.rows for name, split in splits.items()}
+                for variant, splits in self.variants.items()
+            },
+            "shard_rows": self.shard_rows,
+            "tables": self.tables,
+        }
+
+    @classmethod
     def from_dict(cls, values: Any, file: str | Path = MANIFEST) -> Manifest:
         """The manifest from JSON values.
 
