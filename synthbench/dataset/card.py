@@ -26,7 +26,7 @@ from synthbench.dataset.card_sections import (
     split_prose,
     splits_table,
 )
-from synthbench.dataset.dataset import Manifest
+from synthbench.dataset.manifest import Manifest
 from synthbench.dataset.staging import write_text
 from synthbench.tasks.base import Task
 from synthbench.tasks.companions import companion, companion_text

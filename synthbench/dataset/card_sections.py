@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from synthbench.dataset.dataset import Manifest, SplitRecord
+from synthbench.dataset.manifest import Manifest, SplitRecord
 from synthbench.dataset.parquet import read_batches
 from synthbench.tasks.base import Task
 from synthbench.tasks.features import Feature, is_image, label_names

@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from synthbench.dataset import places
-from synthbench.dataset.dataset import MANIFEST, DatasetDirectory
+from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.files import read_regular, why_unreadable
 from synthbench.dataset.forms import read_json
+from synthbench.dataset.manifest import MANIFEST
 from synthbench.engine.signals import defer_signals
 from synthbench.errors import (
     DatasetError,

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from synthbench.dataset.dataset import Shard, SplitRecord, split_record
 from synthbench.dataset.digest import file_sha256
 from synthbench.dataset.files import why_unreadable
+from synthbench.dataset.manifest import Shard, SplitRecord, split_record
 from synthbench.dataset.parquet import read_batches
 from synthbench.dataset.staging import Staging
 from synthbench.sampling.seen import FingerprintSet

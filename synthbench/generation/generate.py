@@ -10,7 +10,7 @@ from typing import Any
 
 from synthbench import __version__
 from synthbench.dataset.card import write_card
-from synthbench.dataset.dataset import MANIFEST, Manifest, SplitRecord
+from synthbench.dataset.manifest import MANIFEST, Manifest, SplitRecord
 from synthbench.dataset.staging import Staging, made_before, open_staging, write_json
 from synthbench.engine.engine import Engine
 from synthbench.engine.open import open_engine

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from synthbench.dataset.dataset import merged_tables
+from synthbench.dataset.manifest import merged_tables
 from synthbench.engine.engine import check_engine
 from synthbench.errors import UsageError, check_whole_number, unknown_name, usable_path
 from synthbench.sampling.plan import Plan, check_rows, make_plan, most_blocks
