@@ -23,8 +23,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.errors import check_whole_number, unknown_name
-from synthbench.features import Feature, label_names
 from synthbench.seeding import Draws
+from synthbench.tasks.features import Feature, label_names
 from synthbench.tasks.parameters import Parameters, parameter
 from synthbench.tasks.reading import read_class, read_label
 from synthbench.tasks.tokens import Vocabulary
@@ -196,8 +196,8 @@ class Task(abc.ABC):
 
         It shares no code with `propose` and `render`. A label with named classes is answered by
         the class's name, as text; where the classes are just called 0, 1, 2 and so on, by this
-        number, as an `int` (`synthbench.features.class_answer`). Any other label is answered by
-        the value that stands in the column.
+        number, as an `int` (`synthbench.tasks.features.class_answer`). Any other label is answered
+        by the value that stands in the column.
 
         Raises:
             ValueError: the question is not one of this task's.

@@ -20,7 +20,8 @@ from typing import Any
 
 import torch
 
-from synthbench.dataset.dataset import MANIFEST, DatasetDirectory
+from synthbench.dataset.dataset import DatasetDirectory
+from synthbench.dataset.manifest import MANIFEST
 from synthbench.dataset.places import LOCK, hold, workplace_of
 from synthbench.dataset.staging import describe_difference, write_failure, write_json
 from synthbench.errors import DatasetError, UsageError

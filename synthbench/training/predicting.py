@@ -13,8 +13,8 @@ from torch import nn
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import DatasetError
 from synthbench.evaluation.evaluate import evaluate
-from synthbench.progress import progress_bar
 from synthbench.tasks.base import Task
+from synthbench.text.progress import progress_bar
 from synthbench.training.batches import Batch, evaluation_batches
 from synthbench.training.encoding import Encoding, Rows, read_split
 from synthbench.training.models.output import Output, Record

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from synthbench import __version__
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.engine.open import open_engine
 from synthbench.errors import ParameterError
@@ -33,7 +34,6 @@ from synthbench.training.objectives import OBJECTIVES, Objective
 from synthbench.training.predicting import EvaluationSplit, halting_steps, report_splits
 from synthbench.training.recipes.base import Recipe, Study
 from synthbench.training.setting import Setting, isolated, machine, memory_errors
-from synthbench.version import __version__
 
 #: The most looks at the watched splits that a result keeps.
 _CURVE_POINTS = 50

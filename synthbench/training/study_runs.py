@@ -13,14 +13,14 @@ from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.staging import finished
 from synthbench.engine.open import open_engine
 from synthbench.errors import UsageError
-from synthbench.features import arrow_schema
 from synthbench.generation.generate import generate
 from synthbench.generation.request import plan_rows
-from synthbench.preview import sample_rows
-from synthbench.progress import progress_bar
-from synthbench.registry import make_task, task_class
 from synthbench.sampling.plan import check_rows
+from synthbench.sampling.preview import sample_rows
 from synthbench.tasks.base import Task
+from synthbench.tasks.features import arrow_schema
+from synthbench.tasks.registry import make_task, task_class
+from synthbench.text.progress import progress_bar
 from synthbench.training.directory import RunDirectory
 from synthbench.training.encoding import Encoding, Rows
 from synthbench.training.recipes.base import Recipe, Study

@@ -34,7 +34,10 @@ def test_pixels_come_back_as_they_were() -> None:
     ).all()
 
 
-@pytest.mark.parametrize("shortcut", pixel_shortcuts("image"), ids=["linear", "network"])
+LINEAR, NETWORK = pixel_shortcuts("image")
+
+
+@pytest.mark.parametrize("shortcut", [LINEAR, pytest.param(NETWORK, marks=pytest.mark.slow)])
 def test_a_planted_spot_is_found(shortcut: Shortcut) -> None:
     assert shortcut.learned
     predict = shortcut.fit(pictures(200, 1))
@@ -43,10 +46,9 @@ def test_a_planted_spot_is_found(shortcut: Shortcut) -> None:
 
 
 def test_the_network_repeats_and_leaves_torch_as_it_was() -> None:
-    _, shortcut = pixel_shortcuts("image")
     state, threads = torch.get_rng_state(), torch.get_num_threads()
     train, asked = pictures(80, 3), pictures(40, 4)
-    one, two = (shortcut.fit(train)(asked).tolist() for _ in range(2))
+    one, two = (NETWORK.fit(train)(asked).tolist() for _ in range(2))
     assert one == two
     assert torch.equal(torch.get_rng_state(), state)
     assert torch.get_num_threads() == threads

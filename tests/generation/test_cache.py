@@ -47,7 +47,7 @@ def test_the_rows_are_those_that_generate_writes_with_their_features(tmp_path: P
 
 def test_the_second_call_makes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     first = load()["id"][:]
-    monkeypatch.setattr(cache, "generate", None)
+    monkeypatch.setattr(cache, "run", None)
     assert load()["id"][:] == first
 
 
@@ -132,8 +132,10 @@ def test_the_rows_of_an_entry_that_was_removed_come_again(place: Path) -> None:
     ("wrong", "message"),
     [
         ({"split": "tset"}, "Did you mean 'test'"),
+        ({"split": "default"}, "is a variant, not a split"),
         ({"variant": "all"}, "Unknown variant"),
         ({"n_value": 3}, "n_values"),
+        ({"parameters": {"n_values": 3}}, "parameters as keywords"),
         ({"preset": "tiny"}, "paper, small"),
         ({"rows": {"train": 0}}, "whole numbers from 1"),
     ],

@@ -8,11 +8,11 @@ import pyarrow as pa
 import pytest
 
 from synthbench.auditing.variant import audit_spec_of
-from synthbench.registry import make_task
 from synthbench.tasks.arithmetic import audit as arithmetic_audit
 from synthbench.tasks.arithmetic.solver import read_expression
 from synthbench.tasks.listops import audit as listops_audit
 from synthbench.tasks.listops.solver import read_tree
+from synthbench.tasks.registry import make_task
 from synthbench.tasks.trees.audit import (
     NOTHING,
     Reader,
