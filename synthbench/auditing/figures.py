@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 #: Gives an artist a class in the SVG and a title, which the browser shows under the pointer.
 Describe = Callable[["Artist", str, str], None]
 #: The page's colours by the name of their variable: letters, grid lines, a split's values, and
-#: values to compare them with or to look at twice.
+#: values to compare them with or that come near solving.
 COLORS = {"ink": "#1c1f23", "faint": "#d5d9de", "split": "#0064a8", "other": "#b84a00"}
 #: The width of a figure in inches, and the size of its letters in points: on a screen of 400 pixels
 #: letters are 12 pixels high.

@@ -31,10 +31,10 @@ class SplitLeaks:
     """
 
     rows: int
-    repeated: int  # rows whose content already occurred in the split
+    repeated: int  # rows whose content occurs earlier in the split
     shared: dict[str, int]  # rows whose content also occurs in another split, by that split
     wrong_ids: int  # rows whose id does not follow from their content
-    repeated_ids: int  # rows whose id already occurred in this split or an earlier split
+    repeated_ids: int  # rows whose id occurs earlier in this split or in an earlier split
     images: int  # distinct source images in use; 0 if rows are not made from images
     shared_images: dict[str, int]  # how many of these images another split uses too, by that split
     kin: dict[str, NearDuplicates]  # near duplicates, by kind; empty without a train split

@@ -93,7 +93,7 @@ def variant_sections(variant: VariantAudit) -> list[Section]:
 
 
 def _by_hardness(variant: VariantAudit) -> list[str]:
-    """The splits, the last and hardest first: it is what the report is sorted by."""
+    """The splits, the last and hardest first."""
     return list(variant.splits)[::-1]
 
 

@@ -20,7 +20,7 @@ from synthbench.tasks.tokens import Vocabulary
 
 #: The most tokens and pairs that a bag counts.
 MOST_FEATURES = 500
-#: Rows whose distances to all fitted rows are computed at a time.
+#: How many rows' distances to all fitted rows are computed at once.
 _CHUNK = 256
 
 Tokenizer = Callable[[Columns], pa.ListArray]

@@ -1,4 +1,4 @@
-"""The variant of a dataset that is audited, with its task and what the task asks to look for."""
+"""The audited variant of a dataset, with its task and the task's audit specification."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Batches: which rows come at which step, and as which tensors.
+"""Batches: the rows of each step as tensors.
 
 A step's batch is a pure function of seed and step, so a run that goes on after an interruption sees
 the batches that it would have seen. Rows are shuffled anew in every epoch. Epochs follow one
@@ -29,7 +29,7 @@ _PAIRS, _EVALUATION_ROWS = 1 << 23, 512
 
 
 class Batch(NamedTuple):
-    """What a model gets, and what it should answer."""
+    """The input of a model and its targets."""
 
     #: tokens or colours int64 `(rows, length)`, images float32 `(rows, 3, height, width)` in 0..1,
     #: vectors `(rows, dims)` or points `(rows, points, 2)` float32
@@ -120,7 +120,7 @@ class OneLength:
 
 
 class EpochBatches:
-    """Batches of a split that lies in memory, shuffled anew in every epoch.
+    """Batches of a split in memory, shuffled anew in every epoch.
 
     Args:
         rows: the split; a batch is on its device.
@@ -135,7 +135,7 @@ class EpochBatches:
         rows: rows of an epoch.
 
     Raises:
-        UsageError: a batch of more rows than there are.
+        UsageError: a batch larger than the split.
         ParameterError: `one_length` for rows that have none.
     """
 

@@ -133,7 +133,7 @@ class RunDirectory:
             raise write_failure(file, error) from error
 
     def load(self, device: torch.device, name: str = _CHECKPOINT) -> dict[str, Any] | None:
-        """The last checkpoint, or the chosen parameters; None if there are none.
+        """The last checkpoint, or the chosen parameters; None if the file does not exist.
 
         Raises:
             DatasetError: they cannot be read.

@@ -1,4 +1,4 @@
-"""The training loop: steps, looks at the watched splits now and then, checkpoints.
+"""The training loop: steps, measurements of the watched splits, checkpoints.
 
 What happens at a step depends on the seed and the step alone, and a checkpoint holds all that a
 later step depends on. So a run that is interrupted and continued ends with the same numbers, on
@@ -28,7 +28,7 @@ from synthbench.training.recipes.base import Recipe
 from synthbench.training.schedules import learning_rate, temperature
 from synthbench.training.setting import Setting
 
-#: The least number of measurements of training, and of looks at the watched splits, in a run.
+#: The least number of measurements of training, and of the watched splits, in a run.
 _NOTES, _LOOKS = 50, 10
 #: Seconds between two updates of the progress bar's figures.
 _SHOWN_EVERY = 0.5
@@ -51,8 +51,8 @@ class Best:
 class Loop:
     """The steps of a run; call `run` inside `isolated`.
 
-    The splits in `watched` are looked at with every validation and at least ten times. `select`
-    names the one that the best checkpoint is chosen by; without it, the last checkpoint counts.
+    The splits in `watched` are measured at every validation and at least ten times. The best
+    checkpoint is chosen by the split `select`; without it, the last checkpoint counts.
     """
 
     def __init__(

@@ -35,7 +35,7 @@ from synthbench.training.predicting import EvaluationSplit, halting_steps, repor
 from synthbench.training.recipes.base import Recipe, Study
 from synthbench.training.setting import Setting, isolated, machine, memory_errors
 
-#: The most looks at the watched splits that a result keeps.
+#: The most measurements of the watched splits that a result keeps.
 _CURVE_POINTS = 50
 
 

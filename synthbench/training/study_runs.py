@@ -27,7 +27,7 @@ from synthbench.training.recipes.base import Recipe, Study
 from synthbench.training.run import Run, check_fit, command_without_data
 from synthbench.training.setting import Setting
 
-#: Rows of the train split beside a stream: nobody reads them, but a dataset has some.
+#: Rows of the train split if training is on a stream: a dataset must have some.
 _STREAM_TRAIN_ROWS = 100
 #: Rows of a dataset that a model is tried on before the others are read.
 _TRIED = 64

@@ -1,4 +1,4 @@
-"""Baselines against solutions: every model of a study, over several seeds, beside the paper."""
+"""Train all models of a study with several seeds, and compare the results with the paper's."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from synthbench.training.recipes.base import Study
 if TYPE_CHECKING:
     from synthbench.training.setting import Setting
 
-#: The file that tells the directory of a validation from others.
+#: The file that marks the directory of a validation.
 _MARK = ".validation"
 
 
@@ -44,7 +44,7 @@ def validate(
     overwrite: bool = False,
     progress: bool = True,
 ) -> dict[str, Any]:
-    """Train every model of a study with several seeds, and set the figures beside the paper's.
+    """Train every model of a study with several seeds, and compare the results with the paper's.
 
     The runs are those of `train`, each in a directory of its own. An interrupted call is continued
     by the same call; finished runs are only read.

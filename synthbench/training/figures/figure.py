@@ -1,4 +1,4 @@
-"""What a figure is: data of a run as JSON values, and a drawing of these values alone."""
+"""A figure: data of a run as JSON values, and a drawing that needs only these values."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Figure(abc.ABC):
     source: ClassVar[str]  # the paper's figure that it resembles
 
     def data(self, view: View) -> dict[str, Any]:
-        """What is drawn, and what it is, as JSON values.
+        """The data of the figure, with its title and its run, as JSON values.
 
         Raises:
             Unavailable: the run cannot have this figure; the text says why.
@@ -65,7 +65,7 @@ class Figure(abc.ABC):
 
     @abc.abstractmethod
     def _data(self, view: View) -> dict[str, Any]:
-        """What is drawn, as JSON values; raises as `data`."""
+        """The data to draw, as JSON values; raises as `data`."""
 
     @abc.abstractmethod
     def _draw(self, data: dict[str, Any], canvas: Canvas) -> None:
@@ -75,7 +75,7 @@ class Figure(abc.ABC):
 def numbers(values: Any) -> Any:
     """Numbers, nested in lists, arrays or tensors, as lists of rounded floats.
 
-    None stays, and stands for numbers that are not finite.
+    None stays None, and numbers that are not finite become None.
     """
     if hasattr(values, "tolist"):
         values = values.tolist()

@@ -115,5 +115,5 @@ class Points(Figure):
 
 
 def _of_row(view: View, steps: list[Any]) -> dict[str, Any]:
-    """A row, its columns, and what a map shows of it for every step."""
+    """The data of a map: the row, its columns, and values for every step."""
     return {"split": view.split, "row": view.row, "columns": view.columns, "steps": steps}

@@ -1,4 +1,4 @@
-"""The models by name: what each is made of, and how one is built for a task."""
+"""The models by name, and how to build one for a task."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every model returns, and what it records."""
+"""The output of every model, and the tensors that it records."""
 
 from __future__ import annotations
 

@@ -204,7 +204,7 @@ class Recipe:
 
 @dataclasses.dataclass(frozen=True)
 class Study:
-    """Recipes that are compared: a table of a paper, or the same at a smaller size.
+    """Recipes that are compared: a table of a paper, or a smaller version of it.
 
     Attributes:
         task: name of the task.
@@ -251,7 +251,7 @@ class Study:
 
 
 def settings(text: str) -> dict[str, str]:
-    """The names and values in a text such as `steps=500 clip=1`."""
+    """The names and values of a text such as `steps=500 clip=1`."""
     return dict(pair.split("=") for pair in text.split())
 
 
@@ -260,7 +260,7 @@ def _plain(value: Any) -> Any:
 
 
 def _read(name: str, given: Any, default: Any) -> Any:
-    """A value of a recipe's field, from text or such a value."""
+    """A value of a recipe's field, given as text or as the value itself."""
     try:
         if name == "heat":
             return _read_heat(given)

@@ -19,8 +19,8 @@ from typing import Any
 
 from synthbench.training.recipes.base import Measure, Published, Recipe, Study, settings
 
-#: A line for each model. After its name: state, feed-forward part, heads and layers (0 for what a
-#: model does not have), rows of a batch, learning rate in units of 1e-4, weight decay, dropout,
+#: A line for each model. After its name: size of a state and of the feed-forward part, number of
+#: heads and of layers (0 if the model has none), rows of a batch, learning rate in units of 1e-4, weight decay, dropout,
 #: thousands of steps; then the accuracy in hundredths, with its deviation, in and out of
 #: distribution, for each variant.
 CTL_TABLE = """
