@@ -42,11 +42,7 @@ def report_directory(out: str | Path, overwrite: bool) -> Path:
 
 
 def write_report(audit: Audit, directory: Path) -> None:
-    """Write `audit.html` and `audit.json` into a directory, which is made if it does not exist.
-
-    Raises:
-        SynthbenchError: they cannot be written.
-    """
+    """Write `audit.html` and `audit.json` into a directory, which is made if it does not exist."""
     html = page(audit)
     directory.mkdir(parents=True, exist_ok=True)
     write_text(directory / DATA, json.dumps(audit.to_dict(), indent=1, allow_nan=False) + "\n")

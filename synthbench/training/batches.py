@@ -134,9 +134,7 @@ class EpochBatches:
     Attributes:
         rows: rows of an epoch.
 
-    Raises:
-        UsageError: a batch larger than the split.
-        ParameterError: `one_length` for rows that have none.
+    Raises as `check_batch_size` and `OneLength`.
     """
 
     def __init__(

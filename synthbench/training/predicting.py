@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -21,31 +20,26 @@ from synthbench.training.models.output import Output, Record
 from synthbench.training.objectives import Objective
 from synthbench.training.setting import Setting
 
+#: The rows of an evaluation split for the model, and the columns that `evaluate` needs.
+EvaluationSplit = tuple[Rows, pa.Table]
 
-@dataclasses.dataclass(frozen=True)
-class EvaluationSplit:
-    """An evaluation split: the rows for the model, and the columns that `evaluate` needs."""
 
-    rows: Rows
-    judged: pa.Table
+def read_evaluation_split(dataset: DatasetDirectory, task: Task, split: str) -> EvaluationSplit:
+    """Read an evaluation split once, for the model and for `evaluate`.
 
-    @classmethod
-    def read(cls, dataset: DatasetDirectory, task: Task, split: str) -> EvaluationSplit:
-        """Read a split.
-
-        Raises:
-            DatasetError: it cannot be read, or has more or fewer rows than the manifest says.
-        """
-        groups = [breakdown.column for breakdown in task.breakdowns]
-        columns = list(dict.fromkeys(["id", *(task.judged_by or task.columns), *groups]))
-        rows, judged = read_split(dataset, task.variant, split, Encoding.of(task), columns)
-        stated = dataset.split(task.variant, split).rows
-        if len(rows) != stated:
-            raise DatasetError(
-                f"{dataset.path}: split {split!r} has {len(rows):,} rows where its manifest says "
-                f"{stated:,}."
-            )
-        return cls(rows, judged)
+    Raises:
+        DatasetError: it cannot be read, or has more or fewer rows than the manifest says.
+    """
+    groups = [breakdown.column for breakdown in task.breakdowns]
+    columns = list(dict.fromkeys(["id", *(task.judged_by or task.columns), *groups]))
+    rows, judged = read_split(dataset, task.variant, split, Encoding.of(task), columns)
+    stated = dataset.split(task.variant, split).rows
+    if len(rows) != stated:
+        raise DatasetError(
+            f"{dataset.path}: split {split!r} has {len(rows):,} rows where its manifest says "
+            f"{stated:,}."
+        )
+    return rows, judged
 
 
 def report_splits(
@@ -58,15 +52,14 @@ def report_splits(
 ) -> dict[str, Any]:
     """The report of `evaluate` on each split, as JSON values; `title` is the progress bar's."""
     reports = {}
-    total = sum(len(split.rows) for split in splits.values())
+    total = sum(len(rows) for rows, _ in splits.values())
     with progress_bar(setting.progress, title, "rows", total) as bar:
-        for name, split in splits.items():
+        for name, (rows, judged) in splits.items():
             bar.update(0, now=name)
-            answers = predict(model, split.rows, objective, setting)
-            judged = split.judged.to_pylist()
-            report = evaluate(judged, answers, task=task, split=name, progress=False)
+            answers = predict(model, rows, objective, setting)
+            report = evaluate(judged.to_pylist(), answers, task=task, split=name, progress=False)
             reports[name] = report.to_dict()
-            bar.update(len(split.rows))
+            bar.update(len(rows))
     return reports
 
 

@@ -31,7 +31,12 @@ from synthbench.training.encoding import Encoding, Rows, read_split
 from synthbench.training.loop import Loop
 from synthbench.training.models import build
 from synthbench.training.objectives import OBJECTIVES, Objective
-from synthbench.training.predicting import EvaluationSplit, halting_steps, report_splits
+from synthbench.training.predicting import (
+    EvaluationSplit,
+    halting_steps,
+    read_evaluation_split,
+    report_splits,
+)
 from synthbench.training.recipes.base import Recipe, Study
 from synthbench.training.setting import Setting, isolated, machine, memory_errors
 
@@ -68,11 +73,9 @@ class Run:
         """Train, from where an interrupted run stopped, and evaluate; returns the result.
 
         Raises:
-            UsageError: another run is in the directory or at work there, or the model does not
-                fit the task.
-            ParameterError: an option that the model does not have.
-            DatasetError: a checkpoint or rows that cannot be read.
-            SynthbenchError: too little memory.
+            UsageError: another run is in the directory or at work there, or the model or an option
+                does not fit the task.
+            SynthbenchError: too little memory, or a checkpoint or rows that cannot be read.
         """
         directory.check(self.command, overwrite)
         splits = None
@@ -85,13 +88,13 @@ class Run:
         """All evaluation splits, each read once, after a check that the model can read them."""
         task = self.dataset.make_task(self.variant)
         splits = {
-            split.name: EvaluationSplit.read(self.dataset, task, split.name)
+            split.name: read_evaluation_split(self.dataset, task, split.name)
             for split in task.splits
             if split.evaluation
         }
         records = self.dataset.manifest.variants[self.variant]
         sizes = {name: record.rows for name, record in records.items()}
-        check_fit(self.recipe, task, [one.rows for one in splits.values()], sizes, self.study)
+        check_fit(self.recipe, task, [rows for rows, _ in splits.values()], sizes, self.study)
         return splits
 
     def _finish(
@@ -100,7 +103,7 @@ class Run:
         """`finish` in a locked directory."""
         task = self.dataset.make_task(self.variant)
         encoding = Encoding.of(task)
-        rows = {name: split.rows for name, split in splits.items()}
+        rows = {name: encoded for name, (encoded, _) in splits.items()}
         objective = OBJECTIVES[encoding.target]()
         with memory_errors(self.recipe, self.setting), isolated(self.seed, self.setting):
             sizes = encoding.sizes(next(iter(rows.values())))

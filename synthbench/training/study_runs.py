@@ -65,10 +65,9 @@ def prepare_runs(
 
     Raises:
         UsageError: a place that cannot be used, other data than the study asks for, impossible
-            parameters or rows, or a model that does not fit them.
-        ParameterError: an impossible recipe or option.
-        DatasetError: a dataset or run that cannot be read.
-        SynthbenchError: too little memory, or source images are missing.
+            parameters or rows, or a model or an option that does not fit them.
+        SynthbenchError: too little memory, source images that are missing, or files that cannot be
+            read.
     """
     chosen = [
         (variant, recipe.for_variant(variant), seed)

@@ -12,7 +12,7 @@ from synthbench.training.layers import normalisation as weigh
 from synthbench.training.layers.dropout import Dropout
 from synthbench.training.layers.positions import Direction, Relative
 from synthbench.training.models.output import Record
-from synthbench.training.sizes import check_names, check_sizes
+from synthbench.training.options import check_names, check_sizes
 
 NORMALISATIONS = (
     "softmax",

@@ -13,7 +13,7 @@ from synthbench.training.layers.attention import Attention
 from synthbench.training.layers.dropout import Dropout
 from synthbench.training.layers.normalisation import Nearest
 from synthbench.training.models.output import Record
-from synthbench.training.sizes import check_names
+from synthbench.training.options import check_names
 
 FEEDFORWARD_NORMS = ("layer", "tanh", "none")
 

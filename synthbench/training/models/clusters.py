@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from synthbench.errors import unknown_name
 from synthbench.training.layers import normalisation as weigh
 from synthbench.training.models.output import Output, Record
-from synthbench.training.sizes import check_sizes
+from synthbench.training.options import check_sizes
 
 NORMALISATIONS = {"softmax": weigh.softmax, "doubly-normalised": weigh.doubly_normalised}
 

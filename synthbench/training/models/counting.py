@@ -16,7 +16,7 @@ from torch.nn import functional
 from synthbench.training.layers.attention import Attention
 from synthbench.training.layers.dropout import Dropout
 from synthbench.training.models.output import Output, Record
-from synthbench.training.sizes import check_chances, check_sizes
+from synthbench.training.options import check_chances, check_sizes
 
 #: Colours of a cell: the size of the one-hot vectors that go through the layer.
 COLORS = 10

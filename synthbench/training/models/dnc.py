@@ -16,7 +16,7 @@ from torch.nn import functional
 
 from synthbench.training.models.output import Output, Record
 from synthbench.training.models.recurrent import EMBEDDING
-from synthbench.training.sizes import check_chances, check_sizes
+from synthbench.training.options import check_chances, check_sizes
 
 #: Keeps usages, norms and sums of weights above zero.
 EPSILON = 1e-6

@@ -24,7 +24,7 @@ from synthbench.training.layers.layer import Layer
 from synthbench.training.layers.normalisation import Nearest
 from synthbench.training.layers.positions import sinusoidal
 from synthbench.training.models.output import Output, Record
-from synthbench.training.sizes import check_chances, check_names, check_sizes
+from synthbench.training.options import check_chances, check_names, check_sizes
 
 ADDED_POSITIONS = ("none", "sinusoidal", "learned")
 READOUTS = ("last", "first")

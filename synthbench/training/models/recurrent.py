@@ -11,7 +11,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from synthbench.errors import ParameterError
 from synthbench.training.models.output import Output, Record
-from synthbench.training.sizes import check_chances, check_sizes
+from synthbench.training.options import check_chances, check_sizes
 
 #: Size of the embedding of NDR's LSTMs and DNC in the published program; the paper gives none.
 EMBEDDING = 16

@@ -18,7 +18,7 @@ from synthbench.errors import ParameterError
 from synthbench.training.layers.attention import Attention
 from synthbench.training.layers.initialisation import draw_weights
 from synthbench.training.models.output import Output, Record
-from synthbench.training.sizes import check_chances, check_sizes
+from synthbench.training.options import check_chances, check_sizes
 
 #: The epsilon of LayerNorm in the published program; PyTorch's default is 1e-5.
 _EPSILON = 1e-6

@@ -20,9 +20,9 @@ from typing import Any
 from synthbench.training.recipes.base import Measure, Published, Recipe, Study, settings
 
 #: A line for each model. After its name: size of a state and of the feed-forward part, number of
-#: heads and of layers (0 if the model has none), rows of a batch, learning rate in units of 1e-4, weight decay, dropout,
-#: thousands of steps; then the accuracy in hundredths, with its deviation, in and out of
-#: distribution, for each variant.
+#: heads and of layers (0 if the model has none), rows of a batch, learning rate in units of 1e-4,
+#: weight decay, dropout, thousands of steps; then, for each variant, the accuracy in hundredths
+#: with its deviation, in and out of distribution.
 CTL_TABLE = """
 lstm                       200   0 0  1 256 10  0      0.5 20   100±0 100±0   59±3  22±3
 bilstm                     400   0 0  1 256 10  0      0.5 20   100±0 100±0  100±0 100±0
