@@ -22,7 +22,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from synthbench.errors import ParameterError
 from synthbench.seeding import Draws
 from synthbench.tasks.arithmetic.solver import deciding, read_expression
 from synthbench.tasks.base import Block, Split, parameter
@@ -53,12 +52,9 @@ class ArithmeticParameters(ExpressionParameters):
 
     p_op: float = parameter(0.2, "chance that an operand is an operation")
     operators: tuple[str, ...] = parameter(OPERATORS, "operators that are drawn")
-    modulus: int = parameter(10, "every value is taken modulo this; digits stay 0 to 9")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 2 <= self.modulus <= 100:
-            raise ParameterError(f"Parameter modulus={self.modulus}: allowed are 2 to 100.")
+    modulus: int = parameter(
+        10, "every value is taken modulo this; digits stay 0 to 9", least=2, most=100
+    )
 
 
 @dataclasses.dataclass(frozen=True)

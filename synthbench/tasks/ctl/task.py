@@ -23,7 +23,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from synthbench.errors import ParameterError
 from synthbench.features import Feature, class_answer, class_label, value
 from synthbench.seeding import Draws, hash_rows
 from synthbench.tasks.base import (
@@ -48,29 +47,20 @@ MOST_NAMES = 1024
 class TableLookupParameters(Parameters):
     """What can be set; the defaults are the paper's."""
 
-    symbols: int = parameter(8, "number of symbols, named by binary strings of equal length")
-    functions: int = parameter(9, "number of functions, named a to z, then aa, ab and so on")
-    train_lengths: tuple[int, ...] = parameter(
-        (1, 2, 3, 4, 5), "buckets of train and, from 2 on, of iid"
+    symbols: int = parameter(
+        8, "number of symbols, named by binary strings of equal length", least=2, most=MOST_NAMES
     )
-    validation_lengths: tuple[int, ...] = parameter((6, 7, 8), "buckets of validation")
-    test_lengths: tuple[int, ...] = parameter((9, 10), "buckets of test")
-
-    def __post_init__(self) -> None:
-        for name, least in (("symbols", 2), ("functions", 1)):
-            if not least <= getattr(self, name) <= MOST_NAMES:
-                raise ParameterError(
-                    f"Parameter {name}={getattr(self, name)}: allowed are {least} to {MOST_NAMES}."
-                )
-        # The rows of one function are the tables themselves, so they belong to train.
-        for name, least in (("train_lengths", 1), ("validation_lengths", 2), ("test_lengths", 2)):
-            given = getattr(self, name)
-            allowed = range(least, LONGEST + 1)
-            if not given or len(set(given)) < len(given) or not set(given) <= set(allowed):
-                raise ParameterError(
-                    f"Parameter {name}={','.join(map(str, given))}: "
-                    f"allowed are different lengths from {least} to {LONGEST}."
-                )
+    functions: int = parameter(
+        9, "number of functions, named a to z, then aa, ab and so on", least=1, most=MOST_NAMES
+    )
+    train_lengths: tuple[int, ...] = parameter(
+        (1, 2, 3, 4, 5), "buckets of train and, from 2 on, of iid", least=1, most=LONGEST
+    )
+    # The rows of one function are the tables themselves, so they belong to train.
+    validation_lengths: tuple[int, ...] = parameter(
+        (6, 7, 8), "buckets of validation", least=2, most=LONGEST
+    )
+    test_lengths: tuple[int, ...] = parameter((9, 10), "buckets of test", least=2, most=LONGEST)
 
 
 def symbol_names(count: int) -> tuple[str, ...]:

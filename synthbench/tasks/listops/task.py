@@ -25,7 +25,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from synthbench.errors import ParameterError, unknown_name
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Split, parameter
 from synthbench.tasks.listops.distribution import OPERATORS, ListOpsDistribution
@@ -37,8 +36,6 @@ from synthbench.tasks.trees.grammar import Forest, Grammar
 from synthbench.tasks.trees.growing import grow
 from synthbench.tasks.trees.task import DIGITS, ExpressionParameters, ExpressionTask
 
-#: The most arguments that can be asked for: the tables of chances grow with them.
-MOST_ARGUMENTS = 10
 TOKENS = (*DIGITS, "]", *(f"[{name}" for name in OPERATORS))
 #: The id of each token; 0 is padding.
 IDS = {token: number for number, token in enumerate(TOKENS, start=1)}
@@ -54,21 +51,16 @@ class ListOpsParameters(ExpressionParameters):
     nesting = "[{operator} 0 {inner} ]"
 
     operators: tuple[str, ...] = parameter(OPERATORS, "operators that are drawn")
-    max_args: int = parameter(5, "most arguments of an operator; their number is uniform from 2")
+    # The tables of probabilities grow with the number of arguments.
+    max_args: int = parameter(
+        5, "most arguments of an operator; their number is uniform from 2", least=2, most=10
+    )
     ties: str = parameter(
         "strict",
         "of arguments with the same value keep those that make the tree shallowest (strict), "
         "or the first in order, as published (first)",
+        choices=("strict", "first"),
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 2 <= self.max_args <= MOST_ARGUMENTS:
-            raise ParameterError(
-                f"Parameter max_args={self.max_args}: allowed are 2 to {MOST_ARGUMENTS}."
-            )
-        if self.ties not in ("strict", "first"):
-            raise unknown_name("value of ties", self.ties, ("strict", "first"))
 
 
 class ListOps(ExpressionTask):

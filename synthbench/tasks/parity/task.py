@@ -22,7 +22,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from synthbench.errors import ParameterError
 from synthbench.features import Feature, class_label, value
 from synthbench.seeding import Draws, hash_rows
 from synthbench.tasks.base import Block, Breakdown, Parameters, Split, TextTask, parameter
@@ -36,12 +35,10 @@ NUMBERS = ("a", "b", "c", "d")
 class ParityParameters(Parameters):
     """What can be set; the default is the paper's."""
 
-    n_values: int = parameter(11, "how many values a, b, c and d may have: 0 to n_values - 1")
-
-    def __post_init__(self) -> None:
-        # Of the sixteen equations of two values none is held out.
-        if not 3 <= self.n_values <= 40:
-            raise ParameterError(f"Parameter n_values={self.n_values}: allowed are 3 to 40.")
+    # Of the sixteen equations of two values none is held out.
+    n_values: int = parameter(
+        11, "how many values a, b, c and d may have: 0 to n_values - 1", least=3, most=40
+    )
 
 
 class Parity(TextTask):

@@ -47,45 +47,35 @@ class ExpressionParameters(Parameters):
     nesting: ClassVar[str]
 
     p_op: float = parameter(0.3, "chance that an argument is an operator")
-    max_length: int = parameter(50, "most tokens of a row")
+    max_length: int = parameter(50, "most tokens of a row", least=1, most=1000)
     operators: tuple[str, ...] = parameter((), "operators that are drawn")
-    train_depths: tuple[int, ...] = parameter((1, 2, 3, 4, 5), "buckets of train and iid")
-    validation_depths: tuple[int, ...] = parameter((6,), "buckets of validation")
-    test_depths: tuple[int, ...] = parameter((7, 8), "buckets of test")
+    train_depths: tuple[int, ...] = parameter(
+        (1, 2, 3, 4, 5), "buckets of train and iid", least=1, most=DEEPEST
+    )
+    validation_depths: tuple[int, ...] = parameter(
+        (6,), "buckets of validation", least=1, most=DEEPEST
+    )
+    test_depths: tuple[int, ...] = parameter((7, 8), "buckets of test", least=1, most=DEEPEST)
     balance: str = parameter(
         "depth",
         "what rows are balanced over: depth, as in the paper, or label: in every depth over the "
         "root's operator, and under each operator over the labels",
+        choices=("depth", "label"),
     )
 
     def __post_init__(self) -> None:
-        if self.balance not in ("depth", "label"):
-            raise unknown_name("value of balance", self.balance, ("depth", "label"))
+        super().__post_init__()
         if self.p_op != 0.0 and not 0.001 <= self.p_op <= 0.999:
             raise ParameterError(f"Parameter p_op={self.p_op}: allowed are 0, or 0.001 to 0.999.")
-        if not 1 <= self.max_length <= 1000:
-            raise ParameterError(f"Parameter max_length={self.max_length}: allowed are 1 to 1000.")
         for name in self.operators:
             if name not in self.all_operators:
                 raise unknown_name("operator", name, self.all_operators)
         if not self.operators or len(set(self.operators)) < len(self.operators):
             raise ParameterError(f"Parameter operators={','.join(self.operators)}: name each once.")
-        all_depths = {
-            name: getattr(self, name)
-            for name in ("train_depths", "validation_depths", "test_depths")
-        }
-        for name, depths in all_depths.items():
-            possible = depths and min(depths) >= 1 and max(depths) <= DEEPEST
-            if not possible or len(set(depths)) < len(depths):
-                raise ParameterError(
-                    f"Parameter {name}={','.join(map(str, depths))}: "
-                    f"allowed are different depths from 1 to {DEEPEST}."
-                )
-        name = max(all_depths, key=lambda name: max(all_depths[name]))
-        self._check_deepest(name, max(all_depths[name]))
-
-    def _check_deepest(self, name: str, deepest: int) -> None:
-        """Refuse a depth that no tree can have."""
+        # A depth that no tree can have.
+        splits = ("train_depths", "validation_depths", "test_depths")
+        name = max(splits, key=lambda name: max(getattr(self, name)))
+        deepest = max(getattr(self, name))
         if self.p_op == 0.0 and deepest > 1:
             raise ParameterError(f"Parameter p_op=0.0 never nests, but {name} asks for {deepest}.")
         shortest = self.smallest + self.per_level * (deepest - 1)
