@@ -27,7 +27,7 @@ import filelock
 
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.staging import check_whole, finished
-from synthbench.errors import DatasetError
+from synthbench.errors import DatasetError, UsageError
 from synthbench.features import is_image
 from synthbench.generation.generate import generate
 from synthbench.generation.request import plan_rows
@@ -83,7 +83,11 @@ def load_dataset(
         >>> len(test), test.features["label"].names[:3]
         (100, ['0', '1', '2'])
     """
+    if "parameters" in parameters:
+        raise UsageError("load_dataset takes parameters as keywords: max_length=30, for example.")
     made = make_task(task, variant, parameters, seed)
+    if split in made.variants:
+        raise UsageError(f"{split!r} is a variant, not a split: write variant={split!r}.")
     if split is not None:
         made.split(split)
     dataset = cached_dataset(made, preset, rows)

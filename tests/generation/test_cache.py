@@ -132,8 +132,10 @@ def test_the_rows_of_an_entry_that_was_removed_come_again(place: Path) -> None:
     ("wrong", "message"),
     [
         ({"split": "tset"}, "Did you mean 'test'"),
+        ({"split": "default"}, "is a variant, not a split"),
         ({"variant": "all"}, "Unknown variant"),
         ({"n_value": 3}, "n_values"),
+        ({"parameters": {"n_values": 3}}, "parameters as keywords"),
         ({"preset": "tiny"}, "paper, small"),
         ({"rows": {"train": 0}}, "whole numbers from 1"),
     ],
