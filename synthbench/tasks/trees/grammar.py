@@ -201,6 +201,37 @@ class Forest:
             lengths.insert(0, own)
         return lengths
 
+    def write(
+        self,
+        lengths: list[NDArray[np.int64]],
+        zero: int,
+        opening: NDArray[np.uint8],
+        closing: int,
+        infix: NDArray[np.uint8] | None = None,
+    ) -> NDArray[np.uint8]:
+        """The trees as token ids, uint8 `(trees, max_length)`, padded with 0.
+
+        Args:
+            lengths: see `lengths`.
+            zero: the id of the digit 0; the other digits follow it.
+            opening: the id of the token before each operator's arguments, uint8 `(operators,)`.
+            closing: the id of the token behind them.
+            infix: the id of the token between an operator's two arguments, uint8 `(operators,)`.
+        """
+        width = self.grammar.max_length
+        tokens = np.zeros(self.trees * width, np.uint8)
+        above = None  # the operators that this level's nodes are arguments of
+        for level, length, start in zip(self.levels, lengths, self.starts(lengths), strict=True):
+            place = level.tree.astype(np.int64) * width + start
+            if infix is not None and above is not None:
+                tokens[place[1::2] - 1] = infix.take(above)
+            tokens[place] = level.symbol + np.uint8(zero)
+            above = level.symbol.take(level.operators)
+            begin = place.take(level.operators)
+            tokens[begin] = opening.take(above)
+            tokens[begin + length.take(level.operators) - 1] = closing
+        return tokens.reshape(self.trees, width)
+
     def problems(
         self, digits: NDArray[np.uint64], operators: NDArray[np.uint64]
     ) -> NDArray[np.uint64]:

@@ -44,6 +44,12 @@ def token_codes(tokens: Sequence[str]) -> NDArray[np.uint64]:
     return mix(np.array([0, *ids], np.uint64))
 
 
+def brackets(tokens: Sequence[str]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """By id, which tokens open an operator and which end one, bool `(1 + tokens,)` each."""
+    opens = [False, *(token[0] in _OPENING for token in tokens)]
+    return np.array(opens), np.array([False, *(token in _CLOSING for token in tokens)])
+
+
 def problem_keys(ids: NDArray[np.uint8], tokens: Sequence[str]) -> NDArray[np.uint64]:
     """The problem key of each row, from its tokens.
 
@@ -68,8 +74,7 @@ def problem_keys(ids: NDArray[np.uint8], tokens: Sequence[str]) -> NDArray[np.ui
         ['235597942bee5fbc', '235597942bee5fbc', '5bd57dfbe8041c41']
     """
     codes = token_codes(tokens)
-    opens = np.array([False, *(token[0] in _OPENING for token in tokens)])
-    closes = np.array([False, *(token in _CLOSING for token in tokens)])
+    opens, closes = brackets(tokens)
     # The stacks lie one behind the other, each as high as its row has operators.
     heights = np.count_nonzero(opens.take(ids), axis=1)
     bottom = np.cumsum(heights) - heights

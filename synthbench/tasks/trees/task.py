@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 from synthbench.errors import ParameterError, unknown_name
 from synthbench.features import Feature, class_label, value
 from synthbench.tasks.base import Block, Breakdown, Parameters, Split, TextTask, parameter
+from synthbench.tasks.tokens import pad
 from synthbench.tasks.trees.expression import Expression
 from synthbench.tasks.trees.grammar import Forest
-from synthbench.tasks.trees.problems import problem_keys, token_codes
+from synthbench.tasks.trees.problems import brackets, problem_keys, token_codes
 
 DIGITS = tuple("0123456789")
 #: The deepest trees that can be asked for.
@@ -131,25 +132,43 @@ class ExpressionTask(TextTask):
     def deciding(self, node: Expression) -> Sequence[Expression]:
         """The arguments that decide an operator's value, by the reference solver."""
 
+    @abc.abstractmethod
+    def apply(self, operator: str, values: list[int]) -> int:
+        """The value of an operator over one or more values, by the reference solver."""
+
     @property
     @abc.abstractmethod
     def labels(self) -> tuple[str, ...]:
         """Names of the values that an expression can have."""
-
-    @property
-    @abc.abstractmethod
-    def operator_ids(self) -> NDArray[np.uint8]:
-        """The ids of the tokens of the operators that are drawn, uint8 `(operators,)`."""
-
-    @abc.abstractmethod
-    def root_operators(self, columns: Mapping[str, pa.Array]) -> NDArray[np.int64]:
-        """The number of each row's root operator, int64 `(rows,)`; -1 for one that is not drawn."""
 
     def gives(self, operator: int, label: int) -> bool:
         """Whether rows of every depth with this root operator and label are asked for."""
         return True
 
     # What follows from that.
+
+    def solve(self, question: str) -> int:
+        return self.read(question).value
+
+    @property
+    def operator_ids(self) -> NDArray[np.uint8]:
+        """The ids of the tokens of the operators that are drawn, uint8 `(operators,)`."""
+        names = [token.lstrip("[") for token in self.tokens]
+        return np.array([1 + names.index(name) for name in self.parameters.operators], np.uint8)
+
+    def root_operators(self, columns: Mapping[str, pa.Array]) -> NDArray[np.int64]:
+        """The number of each row's root operator, int64 `(rows,)`; -1 for one that is not drawn."""
+        words = self.vocabulary.split(columns["text"])
+        ids = self.vocabulary.number(words.flatten())
+        tokens = pad(ids, words.value_lengths().to_numpy(zero_copy_only=False), least=1)
+        opened, closed = (
+            np.cumsum(bracket.take(tokens), axis=1, dtype=np.int8)
+            for bracket in brackets(self.tokens)
+        )
+        is_root = (opened - closed == 1) & np.isin(tokens, self.operator_ids)
+        root = tokens[np.arange(len(tokens)), is_root.argmax(axis=1)]
+        found = (self.operator_ids == root[:, None]).argmax(axis=1)
+        return np.where(is_root.any(axis=1), found, -1)
 
     @property
     def columns(self) -> dict[str, Feature]:
