@@ -71,6 +71,10 @@ class Vocabulary:
         characters = pa.array([*"".join(texts.to_pylist())], pa.string())
         return list_array(characters, pc.utf8_length(texts).to_numpy(zero_copy_only=False))
 
+    def count(self, text: str) -> int:
+        """The number of words or characters of one text."""
+        return len(text.split(self.separator) if self.separator else text)
+
     def number(self, words: pa.Array) -> NDArray[np.integer[Any]]:
         """The id of each word, `(words,)` of `dtype`; 0 for a word that is not a token."""
         places = pc.index_in(words, value_set=pa.array(self.tokens, pa.string()))

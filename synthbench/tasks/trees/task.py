@@ -263,12 +263,12 @@ class ExpressionTask(TextTask):
         }
 
     def recompute_columns(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        root, text = self.read(row["text"]), row["text"]
+        root = self.read(row["text"])
         return {
             "label": root.value,
             "depth": root.depth,
             "dependency_depth": root.dependency_depth,
-            "length": len(text.split(self.separator) if self.separator else text),
+            "length": self.vocabulary.count(row["text"]),
         }
 
     def block_of(self, texts: Sequence[str]) -> Block:
