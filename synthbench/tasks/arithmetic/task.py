@@ -37,8 +37,9 @@ TOKENS = ("(", ")", *OPERATORS, *DIGITS)
 #: The id of each token; 0 is padding.
 IDS = {token: number for number, token in enumerate(TOKENS, start=1)}
 
-#: Expressions of a depth, at most, that are listed to be counted by label.
+#: If a depth has more expressions, they are not listed to be counted by label.
 MOST_LISTED = 200_000
+_NO_DEPTH = np.int8(127)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -209,12 +210,13 @@ def evaluate(
         left, right = value[0::2], value[1::2]
         left_depth, right_depth = depth[0::2], depth[1::2]
         is_product = (operators == IDS["*"]).take(level.symbol.take(level.operators))
+        # The shallower factor of those that are 0; without any, the deeper operand.
         left_zero, right_zero = is_product & (left == 0), is_product & (right == 0)
-        deepest = np.maximum(left_depth, right_depth)
-        deepest = np.where(left_zero, left_depth, deepest)
-        deepest = np.where(right_zero, right_depth, deepest)
-        both_zero = left_zero & right_zero
-        deepest = np.where(both_zero, np.minimum(left_depth, right_depth), deepest)
+        zero_depth = np.minimum(
+            np.where(left_zero, left_depth, _NO_DEPTH), np.where(right_zero, right_depth, _NO_DEPTH)
+        )
+        no_zero = zero_depth == _NO_DEPTH
+        deepest = np.where(no_zero, np.maximum(left_depth, right_depth), zero_depth)
         result = np.where(is_product, left * right, left + right)
         value, depth = level.symbol.astype(np.uint16), np.zeros(len(level.tree), np.int8)
         value[level.operators], depth[level.operators] = result, deepest + np.int8(1)

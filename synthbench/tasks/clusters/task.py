@@ -141,8 +141,5 @@ class Clusters(Task):
 def _width(row: Mapping[str, Any]) -> float:
     """The root mean square distance of points from their cluster's centre, the larger of two."""
     points, cluster = np.asarray(row["points"], np.float64), np.asarray(row["cluster"])
-    widths = []
-    for index in (0, 1):
-        own = points[cluster == index]
-        widths.append(float(((own - own.mean(axis=0)) ** 2).sum(axis=1).mean()))
-    return math.sqrt(max(widths))
+    parts = (points[cluster == index] for index in (0, 1))
+    return math.sqrt(max(float(part.var(axis=0).sum()) for part in parts))

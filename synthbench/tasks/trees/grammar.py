@@ -67,19 +67,19 @@ class Grammar:
 
     def count_up_to(self, depth: int) -> int:
         """How many different trees have depth 1 to `depth`, within the length limit."""
-        trees = [0] * (self.max_length + 1)  # by length
+        lengths = self.max_length + 1
+        trees = np.zeros(lengths, object)  # by length; Python's integers have no limit
         for _ in range(depth):
-            argument = list(trees)
+            argument = trees.copy()
             argument[1] += self.digits
-            trees = [0] * (self.max_length + 1)
-            run = [1] + [0] * self.max_length
+            trees = np.zeros(lengths, object)
+            run = np.array([1] + [0] * self.max_length, object)  # of no argument
             for arity in range(1, self.max_args + 1):
-                run = _convolve(run, argument)
+                run = np.convolve(run, argument)[:lengths]
                 if arity >= self.min_args:
-                    overhead = self.tokens(arity) - arity
-                    for length in range(len(trees) - overhead):
-                        trees[length + overhead] += self.operators * run[length]
-        return sum(trees)
+                    own = min(self.tokens(arity) - arity, lengths)
+                    trees[own:] += self.operators * run[: lengths - own]
+        return int(sum(trees))
 
     def expressions(
         self, depth: int, digits: Sequence[str], write: Callable[[int, tuple[str, ...]], str]
@@ -124,15 +124,6 @@ def _runs(arguments: list[_Text], count: int, room: int) -> Iterator[tuple[_Text
             return
         for others in _runs(arguments, count - 1, left):
             yield (argument, *others)
-
-
-def _convolve(left: list[int], right: list[int]) -> list[int]:
-    product = [0] * len(left)
-    for i, a in enumerate(left):
-        if a:
-            for j in range(len(left) - i):
-                product[i + j] += a * right[j]
-    return product
 
 
 class Level(NamedTuple):

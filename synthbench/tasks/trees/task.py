@@ -254,13 +254,9 @@ class ExpressionTask(TextTask):
         return forest.problems(codes[first : first + len(DIGITS)], codes[self.operator_ids])
 
     def render(self, block: Block) -> dict[str, pa.Array]:
-        return {
-            "text": self.join(block),
-            "label": pa.array(block["label"].astype(np.int64)),
-            "depth": pa.array(block["depth"]),
-            "dependency_depth": pa.array(block["dependency_depth"]),
-            "length": pa.array(block["length"]),
-        }
+        label = pa.array(block["label"].astype(np.int64))
+        others = {name: pa.array(block[name]) for name in ("depth", "dependency_depth", "length")}
+        return {"text": self.join(block), "label": label, **others}
 
     def recompute_columns(self, row: Mapping[str, Any]) -> dict[str, Any]:
         root = self.read(row["text"])
@@ -273,11 +269,9 @@ class ExpressionTask(TextTask):
 
     def block_of(self, texts: Sequence[str]) -> Block:
         """A block of the rows with these texts, solved one by one."""
-        written = self.parse({"text": pa.array(texts, pa.string())})["tokens"]
-        tokens = np.zeros((len(texts), self.parameters.max_length), np.uint8)
-        tokens[:, : written.shape[1]] = written
+        tokens = self.vocabulary.encode(pa.array(texts, pa.string()), self.parameters.max_length)
         rows = [self.recompute_columns({"text": text}) for text in texts]
-        dtypes = {"label": np.int8, "depth": np.int8, "dependency_depth": np.int8}
+        dtypes = dict.fromkeys(("label", "depth", "dependency_depth"), np.int8)
         columns = {
             name: np.array([row[name] for row in rows], dtype)
             for name, dtype in {**dtypes, "length": np.int16}.items()
