@@ -11,11 +11,12 @@ from typing import Any
 from charts import Curve, line_chart
 from pictures import picture, stand_ins
 
-from synthbench.dataset.card import parameter_help, prose
-from synthbench.features import label_names
-from synthbench.preview import sample_rows, type_name
-from synthbench.registry import list_tasks, make_task
+from synthbench.dataset.card import prose
+from synthbench.sampling.preview import sample_rows
 from synthbench.tasks.base import Split, Task
+from synthbench.tasks.describe import parameter_help, type_name
+from synthbench.tasks.features import label_names
+from synthbench.tasks.registry import list_tasks, make_task
 from synthbench.training.comparison import markdown, markdown_table
 from synthbench.training.results import read_comparisons
 

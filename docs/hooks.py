@@ -18,7 +18,7 @@ from mkdocs.structure.files import File, Files
 
 from synthbench.cli.main import commands
 from synthbench.dataset.card import prose
-from synthbench.registry import list_tasks, make_task
+from synthbench.tasks.registry import list_tasks, make_task
 from synthbench.training.results import read_comparisons, results_section
 
 ROOT = Path(__file__).parents[1]
@@ -33,9 +33,9 @@ MODULES = [
     "synthbench",
     "synthbench.answers",
     "synthbench.errors",
-    "synthbench.features",
+    "synthbench.tasks.features",
     "synthbench.llm",
-    "synthbench.registry",
+    "synthbench.tasks.registry",
     "synthbench.seeding",
     "synthbench.streaming",
     "synthbench.tasks.audit_spec",

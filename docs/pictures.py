@@ -17,8 +17,8 @@ import numpy as np
 import torch
 from shapes import arrow, box, line, svg, text
 
-from synthbench.preview import draw_row
 from synthbench.tasks.base import Task
+from synthbench.tasks.describe import draw_row
 from synthbench.tasks.images import load
 from synthbench.tasks.images.source_dirs import named_source, use_source_dir
 from synthbench.tasks.parity.solver import asks_for_c

@@ -17,9 +17,9 @@ from charts import line_chart
 from gallery import by_bucket
 from pictures import picture, stand_ins, svg
 
-from synthbench.preview import sample_rows
-from synthbench.registry import list_tasks, make_task
+from synthbench.sampling.preview import sample_rows
 from synthbench.tasks.images import load
+from synthbench.tasks.registry import list_tasks, make_task
 
 _STYLE = Path(__file__).parent / "pages" / "assets" / "site.css"
 _RESULTS = Path(__file__).parents[1] / "examples" / "results"

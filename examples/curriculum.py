@@ -12,8 +12,8 @@ import sys
 import torch
 from torch.utils.data import DataLoader
 
-from synthbench.registry import make_task
 from synthbench.streaming.torch import TorchStream
+from synthbench.tasks.registry import make_task
 
 PARAMETERS = {"operators": ["MIN", "MAX"]}
 TASK = make_task("listops", parameters=PARAMETERS)

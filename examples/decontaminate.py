@@ -14,8 +14,8 @@ from collections.abc import Iterator
 
 import synthbench
 from synthbench.errors import UsageError
-from synthbench.registry import make_task
 from synthbench.tasks.base import TextTask
+from synthbench.tasks.registry import make_task
 
 #: The tasks whose rows are texts; add a name for a task of your own.
 TASKS = [make_task(name) for name in ("listops", "arithmetic", "ctl", "parity")]

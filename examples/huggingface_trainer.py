@@ -11,8 +11,8 @@ import tempfile
 from transformers import BertConfig, BertForSequenceClassification, Trainer, TrainingArguments
 
 import synthbench
-from synthbench.registry import make_task
 from synthbench.streaming.torch import TorchStream
+from synthbench.tasks.registry import make_task
 
 TASK = make_task("arithmetic")
 WIDTH = TASK.parameters.max_length  # as wide as the stream makes its rows

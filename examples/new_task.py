@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 import synthbench
-from synthbench.features import value
 from synthbench.tasks.base import Block, Parameters, Split, TextTask, parameter
+from synthbench.tasks.features import value
 
 
 @dataclasses.dataclass(frozen=True)

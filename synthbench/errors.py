@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import errno
+import os
 from collections.abc import Iterable
+from pathlib import Path
 
-from synthbench.text import one_line
+from synthbench.text.lines import one_line, short
 
 
 class SynthbenchError(Exception):
@@ -78,3 +81,27 @@ def check_whole_number(what: str, given: object, least: int, most: int | None = 
     if type(given) is not int or given < least or (most is not None and given > most):
         limits = f"from {least}" if most is None else f"from {least} to {most}"
         raise UsageError(f"{what} {given!r}: allowed are whole numbers {limits}.")
+
+
+def usable_path(what: str, given: str | os.PathLike[str]) -> Path:
+    """A path that the file system accepts, whether or not anything lies there.
+
+    Args:
+        what: what to call it in an error, such as "Output".
+        given: the path. Its bytes need not be UTF-8: Python has surrogates for them.
+
+    Raises:
+        UsageError: it is too long, or has a character that no path can have.
+    """
+    path = Path(given)
+    try:
+        path.lstat()
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise UsageError(
+                f"{what} {short(str(path))}: the path is too long for its file system; "
+                "name a shorter one."
+            ) from None
+    except ValueError as error:  # a null character, or a surrogate that stands for no byte
+        raise UsageError(f"{what} {short(str(path))} cannot be a path: {error}.") from None
+    return path

@@ -21,8 +21,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from synthbench.errors import SynthbenchError
-
 #: Normal deviates are multiples of 2**-NORMAL_BITS.
 NORMAL_BITS = 20
 _NORMAL_TABLE_SIZE = 1 << 16
@@ -146,7 +144,7 @@ def _normal_table() -> NDArray[np.int32]:
     ]
     table = np.array(half + [-value for value in reversed(half)], dtype="<i4")
     if hashlib.sha256(table.tobytes()).hexdigest() != _NORMAL_TABLE_SHA256:
-        raise SynthbenchError(
+        raise RuntimeError(
             "this platform's mathematics library gives another table of normal deviates; "
             "datasets made here would differ from those made elsewhere"
         )

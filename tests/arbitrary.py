@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from synthbench.features import Feature, arrow_schema, class_label, image, value
+from synthbench.tasks.features import Feature, arrow_schema, class_label, image, value
 from synthbench.tasks.images import png
 
 _NAMES = st.text("abcdefghij_", min_size=1, max_size=8)

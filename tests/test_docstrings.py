@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import synthbench
-from synthbench import registry
+from synthbench.tasks import registry
 
 #: What a module needs that is not always there, by the beginning of its name.
 EXTRAS = {
@@ -37,6 +37,7 @@ def snippets(name: str) -> list[doctest.DocTest]:
     return [one for one in found if one.examples]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import synthbench
-from synthbench import registry
+from synthbench.tasks import registry
 
 pytestmark = pytest.mark.slow
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from synthbench.generation.generate import generate
-from synthbench.registry import list_tasks, make_task, task_class
+from synthbench.tasks.registry import list_tasks, make_task, task_class
 from tests.support import digests
 
 GOLDEN = Path(__file__).parent / "golden" / "digests.json"

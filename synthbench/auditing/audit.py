@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+from synthbench import __version__
 from synthbench.auditing.balance import count_values
 from synthbench.auditing.leaks import check_claim, find_leaks
 from synthbench.auditing.results import VariantAudit, list_findings
@@ -25,10 +26,9 @@ from synthbench.auditing.statistics import NEAR
 from synthbench.auditing.variant import AuditedVariant
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import SynthbenchError
-from synthbench.progress import Bar, progress_bar
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
-from synthbench.text import render, stack, styled
-from synthbench.version import __version__
+from synthbench.text.progress import Bar, progress_bar
+from synthbench.text.tables import render, stack, styled
 
 if TYPE_CHECKING:
     from rich.console import Group

@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 
 from synthbench.auditing.balance import Distribution
 from synthbench.auditing.statistics import Estimate
-from synthbench.text import printable
+from synthbench.text.lines import printable
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

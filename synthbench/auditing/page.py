@@ -10,9 +10,8 @@ from typing import Any
 from synthbench.auditing.audit import Audit, need_packages
 from synthbench.auditing.figures import COLORS, BarChart, ScoreChart
 from synthbench.auditing.sections import variant_sections, verdict
-from synthbench.dataset.files import usable_path
 from synthbench.dataset.staging import write_text
-from synthbench.errors import UsageError
+from synthbench.errors import UsageError, usable_path
 
 PAGE, DATA = "audit.html", "audit.json"
 _TEMPLATE = Path(__file__).with_name("page.html.jinja")

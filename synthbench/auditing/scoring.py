@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from synthbench.auditing.sample import Sample
 from synthbench.auditing.statistics import Estimate, estimate, is_near
 from synthbench.auditing.variant import AuditedVariant
-from synthbench.features import is_image, label_names
 from synthbench.tasks.audit_spec import Columns, Shortcut, Values
 from synthbench.tasks.base import Task
+from synthbench.tasks.features import is_image, label_names
 
 #: The most rows of a split to compute reference answers for.
 _REFERENCE_ROWS = 1_000

@@ -28,7 +28,7 @@ from synthbench.auditing.tables import (
     near_duplicates_by_level,
     share_tables,
 )
-from synthbench.text import items, stack, styled
+from synthbench.text.tables import items, stack, styled
 
 if TYPE_CHECKING:
     from rich.console import Group

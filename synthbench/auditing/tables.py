@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from synthbench.auditing.leaks import OverstatedDifficulty
 from synthbench.auditing.results import VariantAudit
 from synthbench.auditing.statistics import Estimate
-from synthbench.text import Table
+from synthbench.text.tables import Table
 
 #: The text of a cell without a value.
 NOTHING = "-"

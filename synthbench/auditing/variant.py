@@ -8,10 +8,10 @@ from collections.abc import Callable
 import pyarrow as pa
 
 from synthbench.dataset.dataset import DatasetDirectory
-from synthbench.features import is_image, label_names
 from synthbench.tasks.audit_spec import AuditSpec, Columns, Levels
 from synthbench.tasks.base import Task
 from synthbench.tasks.companions import companion
+from synthbench.tasks.features import is_image, label_names
 from synthbench.tasks.tokens import Vocabulary
 
 

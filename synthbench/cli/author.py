@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from synthbench.cli.options import WithExamples, show, source_option, task_argument
-from synthbench.text import items, styled
+from synthbench.text.tables import items, styled
 
 if TYPE_CHECKING:
-    from synthbench.checking.check import Finding
+    from synthbench.verification.conformance.check import Finding
 
 
 @click.command(cls=WithExamples, epilog="synthbench check parity")
@@ -23,8 +23,8 @@ def check(task: str, source_dir: Sequence[str]) -> int:
     Each check prints a line that ends in yes or no; after a no stands what to
     look at. The exit status is 1 if any check fails.
     """
-    from synthbench.checking.check import check_task
     from synthbench.tasks.images.source_dirs import use_source_dir
+    from synthbench.verification.conformance.check import check_task
 
     findings: list[Finding] = []
     with use_source_dir(source_dir):
@@ -51,7 +51,7 @@ def new_task(name: str) -> None:
     It has a small task that works, its card, a test and a README, and passes
     `synthbench check` once it is installed.
     """
-    from synthbench.checking.new_task import write_package
+    from synthbench.tasks.new_task import write_package
 
     for path in write_package(name):
         show(str(path))

@@ -48,14 +48,14 @@ def one_of(*words: str) -> Completer:
 
 def tasks(context: click.Context, parameter: click.Parameter, begun: str) -> list[str]:
     """Offer the names of the tasks."""
-    from synthbench.registry import list_tasks
+    from synthbench.tasks.registry import list_tasks
 
     return _matching(list_tasks(), begun)
 
 
 def variants(context: click.Context, parameter: click.Parameter, begun: str) -> list[str]:
     """Offer the variants of the task that stands before."""
-    from synthbench.registry import list_tasks, task_class
+    from synthbench.tasks.registry import list_tasks, task_class
 
     task = _task(context)
     return _matching(task_class(task).variants, begun) if task in list_tasks() else []

@@ -24,13 +24,13 @@ from synthbench.cli.options import (
 @json_option
 def list_(as_json: bool) -> None:
     """Show all tasks with their variants, splits and default sizes."""
-    from synthbench import preview
-    from synthbench.registry import list_tasks
+    from synthbench.tasks import describe
+    from synthbench.tasks.registry import list_tasks
 
     if as_json:
-        show_json([preview.task_facts(name) for name in list_tasks()])
+        show_json([describe.task_facts(name) for name in list_tasks()])
     else:
-        show(preview.describe_tasks())
+        show(describe.describe_tasks())
 
 
 @click.command(cls=WithExamples, epilog="synthbench info listops")
@@ -38,12 +38,12 @@ def list_(as_json: bool) -> None:
 @json_option
 def info(task: str, as_json: bool) -> None:
     """Show what TASK is, its parameters, columns and paper."""
-    from synthbench import preview
+    from synthbench.tasks import describe
 
     if as_json:
-        show_json(preview.task_facts(task))
+        show_json(describe.task_facts(task))
     else:
-        show(preview.describe(task))
+        show(describe.describe(task))
 
 
 @click.command(
@@ -72,7 +72,7 @@ def preview(
     source_dir: Sequence[str],
 ) -> None:
     """Show rows of TASK as a person reads them."""
-    from synthbench.preview import preview as show_rows
+    from synthbench.sampling.preview import preview as show_rows
     from synthbench.tasks.images.source_dirs import use_source_dir
 
     with use_source_dir(source_dir):

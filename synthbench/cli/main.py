@@ -12,12 +12,13 @@ from collections.abc import Sequence
 
 import click
 
+from synthbench import __version__
 from synthbench.cli import author, completion, judge, look, make, share, train
 from synthbench.cli.options import WithExamples
 from synthbench.engine.signals import interruptible
 from synthbench.errors import SynthbenchError, UsageError, unknown_name
-from synthbench.text import printable, takes_colors
-from synthbench.version import __version__
+from synthbench.text.lines import printable
+from synthbench.text.tables import takes_colors
 
 
 class Commands(WithExamples, click.Group):

@@ -23,7 +23,8 @@ from synthbench.cli.options import (
     source_option,
     task_argument,
 )
-from synthbench.text import Table, printable, stack, styled
+from synthbench.text.lines import printable
+from synthbench.text.tables import Table, stack, styled
 
 if TYPE_CHECKING:
     from rich.console import Group

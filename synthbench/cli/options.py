@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.abc
 import inspect
 import json
 import os
@@ -13,7 +14,7 @@ import click
 
 from synthbench.cli import completion
 from synthbench.errors import UsageError
-from synthbench.text import render, takes_colors
+from synthbench.text.tables import render, takes_colors
 
 
 class WithExamples(click.Command):
@@ -24,6 +25,36 @@ class WithExamples(click.Command):
         if self.epilog:
             with formatter.section("Examples"):
                 formatter.write_text(f"\b\n{inspect.cleandoc(self.epilog)}")
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; its first Arrow array then need not wait for pandas."""
+        if not isinstance(self, click.Group):
+            _keep_pandas_out_of_arrow()
+        return super().invoke(ctx)
+
+
+class _NoPandas(importlib.abc.MetaPathFinder):
+    """Finds no pandas."""
+
+    def find_spec(self, fullname: str, path: Any, target: Any = None) -> None:
+        if fullname == "pandas":
+            raise ModuleNotFoundError(fullname)
+
+
+def _keep_pandas_out_of_arrow() -> None:
+    """Have pyarrow look for pandas while it cannot be found.
+
+    pyarrow imports pandas at its first array, only to know pandas' types, which no command meets.
+    That would be a third of the time that most commands take. Who imports pandas later gets it.
+    """
+    finder = _NoPandas()
+    sys.meta_path.insert(0, finder)
+    try:
+        import pyarrow as pa
+
+        pa.array([0])
+    finally:
+        sys.meta_path.remove(finder)
 
 
 def show(*parts: Any) -> None:

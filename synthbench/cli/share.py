@@ -14,7 +14,8 @@ from synthbench.cli.options import (
     source_option,
     variants_option,
 )
-from synthbench.text import Table, printable
+from synthbench.text.lines import printable
+from synthbench.text.tables import Table
 
 
 @click.command(

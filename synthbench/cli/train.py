@@ -22,7 +22,7 @@ from synthbench.cli.options import (
     variants_option,
 )
 from synthbench.errors import UsageError
-from synthbench.text import Table
+from synthbench.text.tables import Table
 
 profile_option = choice_option("--profile", "cpu", "paper")
 device_option = click.option("--device", default="auto", show_default=True, metavar="cpu|cuda")

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from synthbench.features import Feature, Features, is_image
+from synthbench.tasks.features import Feature, Features, is_image
 
 #: Rows that are hashed together.
 CHUNK_ROWS = 8_192

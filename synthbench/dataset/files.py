@@ -6,43 +6,16 @@ ever, or files that grow while they are read. Whoever reads a dataset asks here 
 
 from __future__ import annotations
 
-import errno
-import os
 import re
 import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from synthbench.errors import DatasetError, UsageError
-from synthbench.text import short
+from synthbench.errors import DatasetError
 
 #: What a file or directory of a dataset may be called: nothing that leads elsewhere.
 PLAIN_NAME = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}"
 _PLAIN_PATH = re.compile(rf"{PLAIN_NAME}(/{PLAIN_NAME})*")
-
-
-def usable_path(what: str, given: str | os.PathLike[str]) -> Path:
-    """A path that the file system accepts, whether or not anything lies there.
-
-    Args:
-        what: what to call it in an error, such as "Output".
-        given: the path. Its bytes need not be UTF-8: Python has surrogates for them.
-
-    Raises:
-        UsageError: it is too long, or has a character that no path can have.
-    """
-    path = Path(given)
-    try:
-        path.lstat()
-    except OSError as error:
-        if error.errno == errno.ENAMETOOLONG:
-            raise UsageError(
-                f"{what} {short(str(path))}: the path is too long for its file system; "
-                "name a shorter one."
-            ) from None
-    except ValueError as error:  # a null character, or a surrogate that stands for no byte
-        raise UsageError(f"{what} {short(str(path))} cannot be a path: {error}.") from None
-    return path
 
 
 def regular_file(directory: Path, name: str) -> Path:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn
 
 from synthbench.errors import DatasetError
-from synthbench.text import LONGEST_LINE, is_one_line, short
+from synthbench.text.lines import LONGEST_LINE, is_one_line, short
 
 #: Lists and objects may be nested so deep; what walks through them may call itself.
 DEEPEST = 32

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from synthbench.errors import DatasetError
-from synthbench.text import one_line
+from synthbench.text.lines import one_line
 
 #: Bytes of a text and entries of a list in a footer or a page header, at most.
 _THRIFT_BYTES, _THRIFT_ENTRIES = 1 << 24, 1 << 20

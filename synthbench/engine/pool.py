@@ -30,7 +30,7 @@ from typing import Any, ParamSpec, TypeVar
 from synthbench.engine.signals import defer_signals
 from synthbench.engine.unexpected import for_another_process
 from synthbench.errors import SynthbenchError, UsageError
-from synthbench.progress import note
+from synthbench.text.progress import note
 
 P = ParamSpec("P")
 T = TypeVar("T")

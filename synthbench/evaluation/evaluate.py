@@ -14,12 +14,12 @@ from synthbench.evaluation.predictions import VALUE, Predictions, read_predictio
 from synthbench.evaluation.report import Report, Score, score_of, scores_by
 from synthbench.evaluation.rows import RowSource, choose_task, open_rows
 from synthbench.evaluation.unreadable import Unreadable, expected_answer, may_be_answer
-from synthbench.features import label_names
-from synthbench.progress import Bar, progress_bar
 from synthbench.tasks.base import Breakdown, Parameters, Task
+from synthbench.tasks.features import label_names
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.tasks.numeric import plain_value
-from synthbench.text import one_line, short
+from synthbench.text.lines import one_line, short
+from synthbench.text.progress import Bar, progress_bar
 
 __all__ = ["Report", "Score", "evaluate", "score", "solve"]
 

@@ -28,9 +28,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from synthbench.evaluation.answer_words import Vocabulary, Word, vocabulary
-from synthbench.features import label_names, value
-from synthbench.registry import make_task
 from synthbench.tasks.base import Task
+from synthbench.tasks.features import label_names, value
+from synthbench.tasks.registry import make_task
 
 LABEL = "label"
 
@@ -47,7 +47,7 @@ def answer_writer(task: Task) -> Callable[[Any], str]:
 
     Example:
         >>> from synthbench.evaluation.final_answer import answer_writer
-        >>> from synthbench.registry import make_task
+        >>> from synthbench.tasks.registry import make_task
         >>> answer_writer(make_task("ctl"))(5)
         '101'
     """
@@ -70,7 +70,7 @@ def find_answer(task: Task, text: str) -> Any:
 
     Example:
         >>> from synthbench.evaluation.final_answer import find_answer
-        >>> from synthbench.registry import make_task
+        >>> from synthbench.tasks.registry import make_task
         >>> task = make_task("arithmetic")
         >>> find_answer(task, "First I get 3, then 8. **The answer is 7.** Ask me 2 more!")
         '7'

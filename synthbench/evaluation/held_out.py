@@ -9,10 +9,10 @@ import pyarrow as pa
 
 from synthbench.errors import UsageError
 from synthbench.evaluation.rows import choose_task
-from synthbench.features import arrow_type
 from synthbench.tasks.base import Parameters, Task, TextTask
+from synthbench.tasks.features import arrow_type
 from synthbench.tasks.row_ids import fingerprints, is_held_out
-from synthbench.text import short
+from synthbench.text.lines import short
 
 
 def held_out(

@@ -18,7 +18,7 @@ from synthbench.dataset.forms import read_json
 from synthbench.dataset.parquet import open_parquet, read_batches
 from synthbench.errors import DatasetError, MissingPathError, SynthbenchError, UsageError
 from synthbench.evaluation.harness_logs import filter_of, is_sample, read_sample
-from synthbench.text import one_line, short
+from synthbench.text.lines import one_line, short
 
 #: The columns of a table of predictions; `SPLIT` may be missing. `ANSWERS` are other names of
 #: `PREDICTION`, which are looked for where that is missing.

@@ -30,7 +30,7 @@ from synthbench.evaluation.prediction_files import (
     table_entries,
 )
 from synthbench.tasks.numeric import to_array
-from synthbench.text import one_line, short
+from synthbench.text.lines import one_line, short
 
 #: How predictions were read, as reports say it.
 VALUE, SCORES = "value", "argmax of scores"

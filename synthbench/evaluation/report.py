@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from synthbench.features import label_names
 from synthbench.tasks.base import Breakdown, Task
-from synthbench.text import Table, items, render, stack, styled
+from synthbench.tasks.features import label_names
+from synthbench.text.tables import Table, items, render, stack, styled
 
 if TYPE_CHECKING:
     from rich.console import Group

@@ -10,8 +10,8 @@ from typing import Any
 
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import DatasetError, UsageError, unknown_name
-from synthbench.registry import make_task
 from synthbench.tasks.base import Parameters, Task
+from synthbench.tasks.registry import make_task
 
 _BATCH_ROWS = 1_024
 

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from synthbench.errors import UsageError
 from synthbench.evaluation.final_answer import LABEL, find_answer
-from synthbench.features import Feature, label_names
 from synthbench.tasks.base import Task
+from synthbench.tasks.features import Feature, label_names
 from synthbench.tasks.numeric import is_number, plain_value, to_array
-from synthbench.text import short
+from synthbench.text.lines import short
 
 #: Above this share of unreadable predictions the report has a warning.
 _WARNED_SHARE = 0.5

@@ -14,28 +14,15 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
-from synthbench.dataset.dataset import columns_of
 from synthbench.dataset.digest import CHUNK_ROWS, RowDigest
-from synthbench.features import Feature, Features, arrow_schema, is_image, value
+from synthbench.dataset.manifest import shard_file
 from synthbench.sampling.blocks import Run, Selection
-from synthbench.tasks.base import Block, Task
-from synthbench.tasks.row_ids import ids
-
-
-def shard_file(variant: str, split: str, number: int, count: int) -> str:
-    """Path of a shard in its dataset directory."""
-    return f"data/{variant}/{split}-{number:05d}-of-{count:05d}.parquet"
-
-
-def rows_table(task: Task, block: Block, fingerprints: NDArray[np.uint64]) -> pa.Table:
-    """Rows as they stand in a shard: their ids, then the task's columns."""
-    columns = {"id": ids(fingerprints), **task.render(block)}
-    return pa.table(columns, schema=arrow_schema(columns_of(task)))
+from synthbench.tasks.base import Task
+from synthbench.tasks.features import Feature, Features, arrow_schema, is_image, value
+from synthbench.tasks.row_ids import columns_of, rows_table
 
 
 @dataclasses.dataclass(frozen=True)

@@ -13,12 +13,11 @@ from typing import Any, Self
 
 import pyarrow as pa
 
-from synthbench.dataset.dataset import Shard
 from synthbench.dataset.digest import RowDigest, file_sha256
+from synthbench.dataset.manifest import Shard
 from synthbench.dataset.staging import write_failure
 from synthbench.engine.engine import Asked, Engine
 from synthbench.errors import SynthbenchError
-from synthbench.features import arrow_schema
 from synthbench.generation.shards import (
     MadeShard,
     Part,
@@ -27,10 +26,11 @@ from synthbench.generation.shards import (
     chunk_start,
     make_shard,
     make_shards,
-    rows_table,
 )
 from synthbench.sampling.blocks import Round
 from synthbench.tasks.base import Task
+from synthbench.tasks.features import arrow_schema
+from synthbench.tasks.row_ids import rows_table
 
 #: Called with all shards so far, and with the checkpoint of the rows that filled the last one.
 OnShard = Callable[[list[Shard], Any], None]

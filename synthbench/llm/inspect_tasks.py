@@ -19,8 +19,8 @@ from inspect_ai.solver import TaskState, generate
 from synthbench.evaluation.final_answer import LABEL, answer_writer, find_answer
 from synthbench.llm.prompts import TEXT, image_url, metadata, open_task, question
 from synthbench.llm.scoring import score_completion
-from synthbench.registry import list_tasks, make_task
 from synthbench.tasks.base import Task
+from synthbench.tasks.registry import list_tasks, make_task
 
 
 def inspect_task(

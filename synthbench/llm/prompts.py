@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import UsageError, check_whole_number, unknown_name
 from synthbench.evaluation.final_answer import LABEL, answer_writer
-from synthbench.features import is_image
 from synthbench.generation.cache import cached_dataset, open_with_datasets
-from synthbench.registry import list_tasks, make_task
 from synthbench.tasks.base import Task
+from synthbench.tasks.features import is_image
+from synthbench.tasks.registry import list_tasks, make_task
 
 if TYPE_CHECKING:
     import datasets

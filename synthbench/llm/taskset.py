@@ -20,8 +20,8 @@ from verifiers.v1.types import UserMessage
 from synthbench.evaluation.final_answer import LABEL, answer_writer
 from synthbench.llm.prompts import check_askable, messages, metadata
 from synthbench.llm.scoring import score_completion
-from synthbench.registry import make_task
 from synthbench.streaming.rounds import Rounds
+from synthbench.tasks.registry import make_task
 
 PLUGIN = "synthbench-taskset"
 

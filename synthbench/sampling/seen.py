@@ -13,8 +13,9 @@ _FREE = np.uint64(0)
 class FingerprintSet:
     """A growing set of 64-bit fingerprints, 16 to 18 bytes for each that it has room for.
 
-    A table with open addressing and linear probing (Knuth, volume 3, section 6.4). Fingerprints
-    are uniform, so their upper half says where to look first.
+    A table with open addressing and linear probing (Knuth, volume 3, section 6.4). The lower half
+    of a fingerprint is uniform and gives its first slot; the upper bits say whether a row is held
+    out, so all rows of an evaluation split share them.
     """
 
     def __init__(self) -> None:
@@ -101,8 +102,8 @@ class FingerprintSet:
         return new
 
     def _first_slots(self, prints: NDArray[np.uint64]) -> NDArray[np.int64]:
-        upper_half = prints >> np.uint64(32)
-        return (upper_half * np.uint64(len(self._table)) >> np.uint64(32)).view(np.int64)
+        lower_half = prints & np.uint64(0xFFFFFFFF)
+        return (lower_half * np.uint64(len(self._table)) >> np.uint64(32)).view(np.int64)
 
     def _next(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
         following = slots + 1

@@ -14,10 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from synthbench.evaluation.final_answer import LABEL, answer_writer
-from synthbench.llm.prompts import messages, why_not_askable
+from synthbench.llm.prompts import messages
 from synthbench.sharing.parts import Part
-
-unsupported_reason = why_not_askable
 
 
 def write(parts: Sequence[Part], directory: Path) -> None:

@@ -15,13 +15,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from synthbench import __version__
 from synthbench.dataset.card import citations
-from synthbench.dataset.dataset import Shard, columns_of
+from synthbench.dataset.manifest import Shard
 from synthbench.dataset.staging import write_json
-from synthbench.features import Feature, label_names
 from synthbench.sharing.parts import Part
 from synthbench.tasks.base import Task
-from synthbench.version import __version__
+from synthbench.tasks.features import Feature, label_names
+from synthbench.tasks.row_ids import columns_of
 
 #: In every file that this module writes; nothing else is replaced.
 CONFORMS_TO = "http://mlcommons.org/croissant/1.1"

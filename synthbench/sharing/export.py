@@ -10,16 +10,16 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from synthbench import __version__
 from synthbench.dataset.dataset import DatasetDirectory
-from synthbench.dataset.files import usable_path
 from synthbench.dataset.staging import check_whole, write_json
-from synthbench.errors import SynthbenchError, UsageError, unknown_name
-from synthbench.progress import progress_bar
+from synthbench.errors import SynthbenchError, UsageError, unknown_name, usable_path
+from synthbench.llm.prompts import why_not_askable
 from synthbench.sharing import chat, croissant, jsonl, lm_eval, tensors, tsv
 from synthbench.sharing.parts import Part
 from synthbench.tasks.base import Task
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
-from synthbench.version import __version__
+from synthbench.text.progress import progress_bar
 
 #: Says what an exported directory holds. Only directories with this file are replaced.
 MARKER = "export.json"
@@ -44,7 +44,7 @@ class Format:
 
 FORMATS = {
     "jsonl": Format(jsonl.write),
-    "chat": Format(chat.write, chat.unsupported_reason),
+    "chat": Format(chat.write, why_not_askable),
     "tsv": Format(tsv.write, tsv.unsupported_reason),
     "lm-eval": Format(lm_eval.write, lm_eval.unsupported_reason, split=lm_eval.SPLIT),
     "torch": Format(tensors.write, tensors.unsupported_reason),

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from synthbench.evaluation.final_answer import LABEL, answer_writer
-from synthbench.features import is_image
 from synthbench.sharing.parts import Part
 from synthbench.tasks.base import Task
+from synthbench.tasks.features import is_image
 
 #: Made once: `json.dumps` would make an encoder for every line.
 _encode = json.JSONEncoder(ensure_ascii=False).encode

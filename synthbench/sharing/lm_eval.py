@@ -19,17 +19,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from synthbench.dataset.dataset import Shard
+from synthbench import __version__
 from synthbench.dataset.digest import file_sha256
 from synthbench.dataset.files import regular_file
+from synthbench.dataset.manifest import Shard
 from synthbench.errors import DatasetError
 from synthbench.evaluation.answer_words import word_pattern
 from synthbench.evaluation.final_answer import LABEL
-from synthbench.features import label_names
 from synthbench.sharing import tsv
 from synthbench.sharing.parts import Part
 from synthbench.tasks.base import Task
-from synthbench.version import __version__
+from synthbench.tasks.features import label_names
 
 #: The default split; only its task file has no split in its name.
 SPLIT = "test"

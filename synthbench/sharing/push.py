@@ -9,13 +9,14 @@ from collections.abc import Iterator
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from synthbench.dataset.dataset import MANIFEST, DatasetDirectory
+from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.files import regular_file
+from synthbench.dataset.manifest import MANIFEST
 from synthbench.dataset.staging import check_whole
 from synthbench.errors import DatasetError, SynthbenchError, UsageError
-from synthbench.progress import on_terminal
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
-from synthbench.text import Table, render, stack, styled
+from synthbench.text.progress import on_terminal
+from synthbench.text.tables import Table, render, stack, styled
 from synthbench.verification.card import CARD, check_card, read_card
 from synthbench.verification.files import make_tasks
 from synthbench.verification.findings import Findings

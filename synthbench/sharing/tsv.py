@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from synthbench.evaluation.final_answer import LABEL, has_text_labels
-from synthbench.features import label_names
 from synthbench.sharing.parts import Part
 from synthbench.tasks.base import Task
+from synthbench.tasks.features import label_names
 
 TEXT = "text"
 

@@ -17,17 +17,15 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from synthbench.dataset.dataset import columns_of
 from synthbench.engine.engine import Asked, Engine, check_workers
 from synthbench.engine.open import open_engine
 from synthbench.errors import ParameterError, check_whole_number
-from synthbench.features import arrow_schema
-from synthbench.generation.shards import rows_table
-from synthbench.registry import make_task
 from synthbench.sampling.plan import Plan, divide
 from synthbench.sampling.splits import SplitSampler
 from synthbench.tasks.base import Block, Task
-from synthbench.tasks.row_ids import ids
+from synthbench.tasks.features import arrow_schema
+from synthbench.tasks.registry import make_task
+from synthbench.tasks.row_ids import columns_of, ids, rows_table
 
 if TYPE_CHECKING:
     import datasets

@@ -14,11 +14,11 @@ from torch.utils.data import default_convert
 from torch.utils.data._utils.collate import default_collate_fn_map
 
 from synthbench.errors import UsageError, check_whole_number
-from synthbench.features import arrow_type
-from synthbench.registry import list_tasks, make_task, task_class
 from synthbench.streaming.rounds import Rounds
 from synthbench.streaming.rounds import Rows as Drawn
 from synthbench.tasks.base import LABEL, Task, TextTask
+from synthbench.tasks.features import arrow_type
+from synthbench.tasks.registry import list_tasks, make_task, task_class
 
 
 class TorchBatch(dict[str, Any]):

@@ -22,9 +22,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.errors import check_whole_number, unknown_name
-from synthbench.features import Feature, label_names
 from synthbench.seeding import Draws
 from synthbench.tasks.block import Block, Breakdown, Split
+from synthbench.tasks.features import Feature, label_names
 from synthbench.tasks.parameters import Parameters, parameter
 from synthbench.tasks.reading import read_class, read_label
 from synthbench.tasks.tokens import Vocabulary
@@ -124,7 +124,7 @@ class Task(abc.ABC):
 
         It shares no code with `propose` and `render`. If the label is a class, the answer is its
         name, or the number where classes are named 0, 1, 2 and so on
-        (`synthbench.features.class_answer`). Any other answer is the value of the column.
+        (`synthbench.tasks.features.class_answer`). Any other answer is the value of the column.
 
         Args:
             question: the first of the row's `inputs`.

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from synthbench.errors import ParameterError, UsageError, unknown_name
-from synthbench.text import LONGEST_LINE, is_one_line
+from synthbench.text.lines import LONGEST_LINE, is_one_line
 
 
 @dataclasses.dataclass(frozen=True)

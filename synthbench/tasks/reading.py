@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from synthbench.features import Feature, label_names
+from synthbench.tasks.features import Feature, label_names
 from synthbench.tasks.numeric import is_number, plain_value, read_numbers
 
 #: Whole numbers of more digits are not read.

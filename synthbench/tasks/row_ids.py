@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from synthbench.seeding import hash_rows
 from synthbench.tasks.base import Block, Split, Task
+from synthbench.tasks.features import Features, arrow_schema, value
 
 #: The bits that come from the problem, and the part of all rows whose bits are zero.
 PROBLEM_BITS = np.uint64(0b111 << 61)
@@ -94,3 +95,17 @@ def read_ids(column: pa.Array) -> NDArray[np.uint64]:
     if len(wrong):
         raise ValueError(f"{column[int(wrong[0])].as_py()!r} is not 16 hexadecimal digits")
     return np.frombuffer(bytes.fromhex("".join(column.to_pylist())), ">u8").astype(np.uint64)
+
+
+# Rows as shards hold them.
+
+
+def columns_of(task: Task) -> Features:
+    """All columns of a task's shards, `id` first."""
+    return {"id": value("string"), **task.columns}
+
+
+def rows_table(task: Task, block: Block, prints: NDArray[np.uint64]) -> pa.Table:
+    """Rows as they stand in a shard: their ids, then the task's columns."""
+    columns = {"id": ids(prints), **task.render(block)}
+    return pa.table(columns, schema=arrow_schema(columns_of(task)))

@@ -23,6 +23,8 @@ from synthbench.tasks.numeric import list_array
 
 #: The largest vocabulary whose ids have four bits; four of its tokens are joined at a time.
 _QUAD_TOKENS = 15
+#: The number of tokens from which it pays to know the texts of all fours.
+_QUADS = 1 << 16
 #: The largest number of allowed tokens in an error.
 _SHOWN_TOKENS = 20
 
@@ -160,7 +162,7 @@ class Vocabulary:
             table = self._codes.tobytes().ljust(256, b"\0")
             codes = ids.tobytes().translate(table, b"\0")
             return _text(codes, np.count_nonzero(ids, axis=1) if lengths is None else lengths)
-        if self.separator and len(self.tokens) <= _QUAD_TOKENS:
+        if self.separator and len(self.tokens) <= _QUAD_TOKENS and ids.size >= _QUADS:
             ids, words, lengths = _quads(ids), _quad_texts(self), None
         else:
             words = pa.array(["", *self.tokens], pa.string())

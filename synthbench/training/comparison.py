@@ -6,8 +6,8 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from synthbench.registry import task_class
-from synthbench.text import Table, items, stack, styled
+from synthbench.tasks.registry import task_class
+from synthbench.text.tables import Table, items, stack, styled
 from synthbench.training.recipes.base import Measure, Published, Study
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from synthbench.dataset.staging import finished
 from synthbench.errors import UsageError
 from synthbench.generation.generate import generate
 from synthbench.generation.request import plan_rows
-from synthbench.registry import make_task, task_class
 from synthbench.sampling.plan import check_rows
 from synthbench.tasks.base import Task
+from synthbench.tasks.registry import make_task, task_class
 
 #: Rows of the train split beside a stream: nobody reads them, but a dataset has some.
 _STREAM_TRAIN_ROWS = 100

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from synthbench.errors import UsageError
-from synthbench.features import Feature, is_image, label_names
 from synthbench.tasks.base import Task
+from synthbench.tasks.features import Feature, is_image, label_names
 from synthbench.tasks.images import png
 from synthbench.tasks.numeric import plain_values, unwrap
 from synthbench.tasks.tokens import Vocabulary, pad

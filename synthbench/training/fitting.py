@@ -12,10 +12,10 @@ import torch
 
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import ParameterError
-from synthbench.features import arrow_schema
-from synthbench.preview import sample_rows
+from synthbench.sampling.preview import sample_rows
 from synthbench.streaming.rounds import Rounds
 from synthbench.tasks.base import Task
+from synthbench.tasks.features import arrow_schema
 from synthbench.training.batches import check_batch_size, take
 from synthbench.training.data import DataRequest
 from synthbench.training.encoding import Encoding, Rows

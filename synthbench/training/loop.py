@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from synthbench.errors import SynthbenchError
-from synthbench.progress import Bar, progress_bar
+from synthbench.text.progress import Bar, progress_bar
 from synthbench.training.batches import Batch, Batches
 from synthbench.training.directory import RunDirectory
 from synthbench.training.encoding import Rows

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from synthbench.errors import DatasetError
-from synthbench.registry import list_tasks
+from synthbench.tasks.registry import list_tasks
 from synthbench.training.comparison import cell, markdown_table
 
 _HEAD = ("task", "profile", "model", "in distribution", "paper", "out of distribution", "paper")

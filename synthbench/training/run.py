@@ -13,13 +13,14 @@ import pyarrow as pa
 import torch
 from torch import nn
 
+from synthbench import __version__
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.engine.open import open_engine
 from synthbench.errors import DatasetError
 from synthbench.evaluation.evaluate import evaluate
-from synthbench.progress import progress_bar
 from synthbench.streaming.rounds import Rounds
 from synthbench.tasks.base import Task
+from synthbench.text.progress import progress_bar
 from synthbench.training.batches import (
     Batches,
     EpochBatches,
@@ -37,7 +38,6 @@ from synthbench.training.objectives import OBJECTIVES, Objective
 from synthbench.training.predicting import halting_steps, predict
 from synthbench.training.recipes.base import Recipe, Study
 from synthbench.training.setting import Setting, isolated, machine, memory_errors
-from synthbench.version import __version__
 
 #: Looks at the watched splits that a result keeps.
 _CURVE_POINTS = 50

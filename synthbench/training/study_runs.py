@@ -8,7 +8,7 @@ from typing import Any
 
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.engine.open import open_engine
-from synthbench.progress import progress_bar
+from synthbench.text.progress import progress_bar
 from synthbench.training.data import DataRequest
 from synthbench.training.directory import RunDirectory
 from synthbench.training.fitting import Trial

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from synthbench.engine.engine import check_workers
 from synthbench.errors import UsageError, check_whole_number
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
-from synthbench.text import Table, stack, styled
+from synthbench.text.tables import Table, stack, styled
 from synthbench.training import need_torch
 from synthbench.training.data import DataRequest
 from synthbench.training.recipes import find_study

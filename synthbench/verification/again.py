@@ -16,17 +16,17 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from synthbench.dataset.dataset import MANIFEST, columns_of
 from synthbench.dataset.digest import CHUNK_ROWS, RowDigest
+from synthbench.dataset.manifest import MANIFEST
 from synthbench.dataset.parquet import read_batches
 from synthbench.engine.engine import Asked, Engine
 from synthbench.errors import ExhaustedError
-from synthbench.features import Features, is_image
-from synthbench.generation.shards import rows_table
 from synthbench.sampling.plan import Plan, divide
 from synthbench.sampling.splits import SplitSampler
 from synthbench.tasks.base import Block, Task
-from synthbench.text import short
+from synthbench.tasks.features import Features, is_image
+from synthbench.tasks.row_ids import columns_of, rows_table
+from synthbench.text.lines import short
 from synthbench.verification.files import SplitFiles
 from synthbench.verification.findings import Findings
 

@@ -6,37 +6,50 @@ import dataclasses
 import itertools
 import json
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from synthbench.dataset.dataset import (
+from synthbench import __version__
+from synthbench.dataset.dataset import DatasetDirectory
+from synthbench.dataset.files import entries_below, why_unreadable
+from synthbench.dataset.forms import differences, read_json, same
+from synthbench.dataset.manifest import (
     MANIFEST,
-    DatasetDirectory,
     Manifest,
     Shard,
     SplitRecord,
-    columns_of,
+    merged_tables,
+    shard_file,
 )
-from synthbench.dataset.files import entries_below, why_unreadable
-from synthbench.dataset.forms import differences, read_json, same
 from synthbench.dataset.parquet import SMALLEST_ROW, open_parquet
 from synthbench.errors import DatasetError, MissingSourceError, SynthbenchError
-from synthbench.features import Features, arrow_schema
-from synthbench.generation.request import merged_tables
-from synthbench.generation.shards import shard_file
 from synthbench.tasks.base import Split, Task
-from synthbench.text import short
+from synthbench.tasks.features import Features, arrow_schema
+from synthbench.tasks.row_ids import columns_of
+from synthbench.text.lines import short
 from synthbench.verification.findings import Findings
 from synthbench.verification.rows import RowGroup
-from synthbench.version import __version__, release
 
 #: What `datasets` reads beside a card that has configs, or instead of it, in some version.
 _OVERRIDING = (".huggingface.yaml", "dataset_infos.json")
 
 # What the manifest says.
+
+
+def release(version: str) -> tuple[int, ...] | None:
+    """A version's numbers, to compare it with others; None for a text that is no version.
+
+    Example:
+        >>> from synthbench.verification.files import release
+        >>> release("0.10.2"), release("0.10.2.dev3"), release("newest")
+        ((0, 10, 2), (0, 10, 2), None)
+    """
+    found = re.fullmatch(r"([0-9]+)\.([0-9]+)\.([0-9]+)[-+.A-Za-z0-9]*", version)
+    return tuple(map(int, found.groups())) if found else None
 
 
 def make_tasks(dataset: DatasetDirectory, findings: Findings) -> dict[str, Task]:

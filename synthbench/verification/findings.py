@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import collections
 
-from synthbench.text import one_line
+from synthbench.text.lines import one_line
 
 #: So many failures of one kind in one file are named; of the others only the number is given.
 SHOWN = 5

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from synthbench.dataset.digest import RowDigest, file_sha256
 from synthbench.dataset.parquet import LARGEST_ROW, large_rows, read_batches
 from synthbench.errors import DatasetError
-from synthbench.features import Features, is_image
 from synthbench.tasks.base import Split, Task
+from synthbench.tasks.features import Features, is_image
 from synthbench.tasks.images import png
 from synthbench.tasks.row_ids import fingerprints, ids, is_held_out
-from synthbench.text import one_line, short
+from synthbench.text.lines import one_line, short
 from synthbench.verification.findings import Findings
 
 #: Rows that a worker holds as Python values at a time.

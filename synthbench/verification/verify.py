@@ -14,14 +14,17 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from synthbench.dataset.dataset import DatasetDirectory, columns_of
+from synthbench import __version__
+from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.engine.engine import Asked, Engine, check_workers
 from synthbench.engine.open import open_engine
-from synthbench.progress import Bar, progress_bar
 from synthbench.tasks.base import Task
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.tasks.images.task import ImageTask
-from synthbench.text import printable, render, stack, styled
+from synthbench.tasks.row_ids import columns_of
+from synthbench.text.lines import printable
+from synthbench.text.progress import Bar, progress_bar
+from synthbench.text.tables import render, stack, styled
 from synthbench.verification.again import compare_with_files
 from synthbench.verification.card import check_card
 from synthbench.verification.files import (
@@ -30,6 +33,7 @@ from synthbench.verification.files import (
     check_unknown_files,
     make_tasks,
     open_variant,
+    release,
 )
 from synthbench.verification.findings import Findings
 from synthbench.verification.rows import (
@@ -39,11 +43,12 @@ from synthbench.verification.rows import (
     check_row_group,
     hash_split,
 )
-from synthbench.version import ROWS_SINCE, __version__, release
 
 if TYPE_CHECKING:
     from rich.console import Group
 
+#: The first version that made the rows that this one makes.
+ROWS_SINCE = "0.2.0"
 #: What only making a dataset again proves.
 _BY_MAKING_AGAIN = "seed, parameters, balance and order of rows"
 

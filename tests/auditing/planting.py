@@ -13,11 +13,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from synthbench import registry
 from synthbench.auditing.audit import Audit, audit
 from synthbench.auditing.results import VariantAudit
 from synthbench.auditing.scoring import Score
 from synthbench.generation.generate import generate
+from synthbench.tasks import registry
 from tests.planted.task import Planted
 from tests.support import shards
 

@@ -27,20 +27,20 @@ from typing import Any, TypeVar
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from synthbench.dataset.dataset import columns_of
 from synthbench.engine.engine import Asked, Engine, usable_cores
 from synthbench.errors import SynthbenchError
-from synthbench.features import arrow_schema
 from synthbench.generation.generate import run
 from synthbench.generation.request import Request
-from synthbench.generation.shards import ShardPlan, make_shard, rows_table
-from synthbench.registry import list_tasks, make_task
+from synthbench.generation.shards import ShardPlan, make_shard
 from synthbench.sampling.blocks import Round
 from synthbench.sampling.plan import make_plan
 from synthbench.sampling.splits import SplitSampler
 from synthbench.streaming.rounds import stream
 from synthbench.tasks.base import Task
-from synthbench.text import Table, render
+from synthbench.tasks.features import arrow_schema
+from synthbench.tasks.registry import list_tasks, make_task
+from synthbench.tasks.row_ids import columns_of, rows_table
+from synthbench.text.tables import Table, render
 
 T = TypeVar("T")
 

@@ -12,7 +12,7 @@ import time
 import numpy as np
 import torch
 
-from synthbench.text import Table, render
+from synthbench.text.tables import Table, render
 from synthbench.training.layers.attention import NORMALISATIONS, Attention
 from synthbench.training.setting import PRECISIONS, Setting
 

@@ -26,10 +26,10 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from synthbench.engine.engine import Engine, usable_cores
 from synthbench.engine.open import open_engine
-from synthbench.registry import list_tasks, make_task
 from synthbench.streaming.rounds import Rounds
 from synthbench.tasks.base import Task
-from synthbench.text import Table, render
+from synthbench.tasks.registry import list_tasks, make_task
+from synthbench.text.tables import Table, render
 from synthbench.training.batches import Batch, StreamBatches
 from synthbench.training.encoding import Encoding
 from synthbench.training.layers.attention import balance_gradients

@@ -22,7 +22,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 import synthbench
-from synthbench.text import Table, render
+from synthbench.text.tables import Table, render
 
 #: Makes three rows of each of its tasks and prints a checksum for each; some need more packages.
 _EVERY_TASK = """

@@ -24,8 +24,8 @@ import psutil
 
 from synthbench.generation.generate import run
 from synthbench.generation.request import Request
-from synthbench.registry import make_task
-from synthbench.text import Table, render
+from synthbench.tasks.registry import make_task
+from synthbench.text.tables import Table, render
 
 #: Engines with their numbers of workers.
 SETTINGS = (("local", 1), ("local", 2), ("dask", 1), ("dask", 2))

@@ -12,8 +12,8 @@ import tempfile
 from pathlib import Path
 
 from synthbench.engine.engine import usable_cores
-from synthbench.registry import list_tasks
-from synthbench.text import Table, render
+from synthbench.tasks.registry import list_tasks
+from synthbench.text.tables import Table, render
 from synthbench.training.recipes import find_study
 from synthbench.training.recipes.base import Recipe, Study
 from synthbench.training.setting import PRECISIONS, Setting, machine

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from synthbench.cli.main import commands, main
-from synthbench.registry import list_tasks
+from synthbench.tasks.registry import list_tasks
 from tests.support import environment, run_program
 
 #: Status, standard output, standard error of a request by a shell.

@@ -9,7 +9,7 @@ import click
 import pytest
 
 from synthbench.cli.main import _run, commands
-from synthbench.registry import make_task
+from synthbench.tasks.registry import make_task
 from synthbench.training.recipes import find_study
 from tests.support import stored_rows
 

@@ -11,8 +11,6 @@ import math
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -27,10 +25,10 @@ import synthbench
 from synthbench.cli.main import main
 from synthbench.dataset.card import _size_category, citations, prose
 from synthbench.dataset.card_sections import split_prose
-from synthbench.dataset.dataset import Manifest
-from synthbench.features import label_names
-from synthbench.registry import list_tasks, make_task
-from tests.support import ROOT, card_sections, digests, environment
+from synthbench.dataset.manifest import Manifest
+from synthbench.tasks.features import label_names
+from synthbench.tasks.registry import list_tasks, make_task
+from tests.support import ROOT, card_sections, digests, run_program, start
 from tests.tasks.tiny_sources import write_sources
 
 #: One dataset of each kind of setting: parameters of every type, several variants, small shards.
@@ -128,8 +126,8 @@ def test_rows_and_features_agree_with_the_files(name: str, made: dict[str, Path]
 
 @pytest.mark.parametrize("name", list_tasks())
 def test_every_tasks_features_are_written_so_that_datasets_reads_them(name: str) -> None:
-    from synthbench.dataset.dataset import columns_of
-    from synthbench.features import arrow_schema, card_features
+    from synthbench.tasks.features import arrow_schema, card_features
+    from synthbench.tasks.row_ids import columns_of
 
     columns = columns_of(make_task(name))
     read = datasets.Features._from_yaml_list(card_features(columns))
@@ -396,13 +394,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copy(ROOT / name, root / name)
     for name in ("synthbench", "cards"):
         shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
-    subprocess.run(
-        [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", "dist", "."],
-        cwd=root,
-        check=True,
-        capture_output=True,
-        timeout=300,
-    )
+    words = ["-m", "build", "--wheel", "--no-isolation", "--outdir", "dist", "."]
+    done = start(*words, cwd=root)
+    assert done.returncode == 0, done.stderr
     (built,) = (root / "dist").glob("*.whl")
     return built
 
@@ -418,8 +412,8 @@ def test_the_wheel_has_the_prose_the_page_the_types_and_the_command(wheel: Path)
         (metadata,) = (name for name in names if name.endswith("/METADATA"))
         assert f"\nVersion: {synthbench.__version__}\n" in archive.read(metadata).decode("utf-8")
     assert {"synthbench/py.typed", "synthbench/auditing/page.html.jinja"} <= names
-    for template in (ROOT / "synthbench" / "checking" / "templates").iterdir():
-        assert f"synthbench/checking/templates/{template.name}" in names
+    for template in (ROOT / "synthbench" / "tasks" / "templates").iterdir():
+        assert f"synthbench/tasks/templates/{template.name}" in names
     assert wheel.name.startswith(f"synthbench-{synthbench.__version__}-py3-none-any")
     tops = {name.split("/")[0] for name in names}
     # verifiers finds plugins by top-level modules alone, hence the module beside the package.
@@ -430,15 +424,8 @@ def test_the_wheel_has_the_prose_the_page_the_types_and_the_command(wheel: Path)
 def test_the_installed_command_writes_cards_with_their_prose(wheel: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path / "site")
-    done = subprocess.run(
-        [sys.executable, "-m", "synthbench", "generate", "parity", "--preset", "small"],
-        cwd=tmp_path,
-        env=environment(PYTHONPATH=str(tmp_path / "site")),
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    words = ["generate", "parity", "--preset", "small"]
+    done = run_program(*words, cwd=tmp_path, PYTHONPATH=str(tmp_path / "site"))
     assert done.returncode == 0, done.stderr
     assert "<summary>What the paper leaves open<" in (tmp_path / "parity/README.md").read_text(
         "utf-8"

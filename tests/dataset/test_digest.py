@@ -20,13 +20,13 @@ from PIL import Image
 
 from synthbench.dataset import digest as digests
 from synthbench.dataset.digest import RowDigest, file_sha256
-from synthbench.features import Feature, arrow_schema, class_label, image, is_image, value
+from synthbench.tasks.features import Feature, arrow_schema, class_label, image, is_image, value
 from synthbench.tasks.images import png
 from tests.arbitrary import rows, same, table, tables, values
 
 Columns = dict[str, Feature]
 
-few = settings(max_examples=50)
+few = settings(max_examples=25)
 
 COLUMNS: Columns = {
     "id": value("string"),

@@ -16,7 +16,7 @@ import pytest
 from datasets import ClassLabel, Features, Value
 
 import synthbench
-from synthbench.registry import task_class
+from synthbench.tasks.registry import task_class
 from tests.support import IMAGELESS, shards, stored_rows
 
 if hasattr(datasets, "List"):

@@ -23,9 +23,9 @@ import torch
 
 from synthbench.errors import UsageError
 from synthbench.evaluation.evaluate import Report, evaluate, score
-from synthbench.features import label_names
-from synthbench.registry import make_task
 from synthbench.tasks.base import Task
+from synthbench.tasks.features import label_names
+from synthbench.tasks.registry import make_task
 from tests.support import draw_splits, id_texts, plain_rows, run_python
 
 duckdb = pytest.importorskip("duckdb", reason="DuckDB is not installed: the extra dev has it")

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from synthbench.errors import UsageError
 from synthbench.evaluation.evaluate import Report, evaluate, score, solve
-from synthbench.registry import make_task
 from synthbench.tasks.base import read_class
 from synthbench.tasks.listops.task import ListOps
+from synthbench.tasks.registry import make_task
 from tests.evaluation.making import Made
 
 # One row at a time.

@@ -13,20 +13,20 @@ import pyarrow.parquet as pq
 import pytest
 from numpy.typing import NDArray
 
-from synthbench import registry
 from synthbench.errors import SynthbenchError
-from synthbench.features import Feature, value
 from synthbench.generation import split_writer
 from synthbench.sampling.buckets import BucketStream
 from synthbench.seeding import Draws
+from synthbench.tasks import registry
 from synthbench.tasks.base import Block, Split
+from synthbench.tasks.features import Feature, value
 from tests.making import (
     GROUPS,
     files,
     make,
     names,
 )
-from tests.numbers_task import Numbers
+from tests.toy_task import Numbers
 
 # When the disk is full.
 
@@ -99,6 +99,10 @@ class Wide(Numbers):
     def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
         block = super().propose(draws, n, split, bucket)
         return Block({**block.columns, "payload": draws.halves((n, 125)).view(np.int8)})
+
+    def content(self, block: Block) -> NDArray[np.uint8]:
+        code = np.column_stack([block["bucket"], 2 * block["number"] + 1])
+        return code.astype(">u4").view(np.uint8)  # not the payload as JSON
 
     def render(self, block: Block) -> dict[str, pa.Array]:
         payload: NDArray[np.int8] = block["payload"]

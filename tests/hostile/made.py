@@ -13,9 +13,10 @@ import pyarrow.parquet as pq
 import yaml
 
 from synthbench.dataset.card import config, dataset_info
-from synthbench.dataset.dataset import DatasetDirectory, columns_of
+from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.digest import RowDigest, file_sha256
 from synthbench.generation.generate import generate
+from synthbench.tasks.row_ids import columns_of
 from tests.tasks.tiny_sources import write_sources
 
 #: By name: the task, and how it is asked for. `listops` has a split of two shards.

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from synthbench.features import arrow_type
+from synthbench.tasks.features import arrow_type
 from tests import arbitrary
 
 Draw = st.DrawFn

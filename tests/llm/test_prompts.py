@@ -15,7 +15,7 @@ from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import SynthbenchError, UsageError
 from synthbench.evaluation.final_answer import find_answer
 from synthbench.llm.prompts import why_not_askable
-from synthbench.registry import list_tasks, make_task, task_class
+from synthbench.tasks.registry import list_tasks, make_task, task_class
 
 ROWS = {"train": 60, "test": 50}
 ASKABLE = ["listops", "arithmetic", "ctl", "parity", "composites"]

@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from synthbench.errors import unknown_name
-from synthbench.features import Feature, class_label, value
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Parameters, Split, TextTask, parameter
+from synthbench.tasks.features import Feature, class_label, value
 
 LETTERS = tuple("abcdefgh")
 LABELS = ("0", "1", "2", "3")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -66,3 +67,16 @@ def test_a_set_of_many_fingerprints_takes_few_bytes_for_each() -> None:
     assert exact._table.nbytes < 18 * len(prints)
     assert grown.contains(prints[::-1]).all()
     assert not grown.contains(prints + np.uint64(1)).any()
+
+
+def test_held_out_fingerprints_find_their_slots_as_fast_as_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    steps: list[int] = []
+    following = FingerprintSet._next
+    monkeypatch.setattr(
+        FingerprintSet, "_next", lambda self, slots: steps.append(1) or following(self, slots)
+    )
+    prints = np.unique(Draws({"test": "held out"}).words(10_000)) >> np.uint64(3)
+    FingerprintSet().add(prints)
+    assert len(steps) < 100

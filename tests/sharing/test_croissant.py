@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import synthbench
-from synthbench.registry import list_tasks, make_task
 from synthbench.sharing.croissant import unsupported_reason
 from synthbench.sharing.export import export
+from synthbench.tasks.registry import list_tasks, make_task
 from tests.making import files
 
 TASKS = [name for name in list_tasks() if unsupported_reason(make_task(name)) is None]

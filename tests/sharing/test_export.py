@@ -13,9 +13,9 @@ import pytest
 import synthbench
 from synthbench.cli.main import _run, commands
 from synthbench.errors import DatasetError, SynthbenchError, UsageError
-from synthbench.registry import list_tasks, make_task
 from synthbench.sharing import export as exporting
 from synthbench.sharing.export import FORMATS, MARKER, export
+from synthbench.tasks.registry import list_tasks, make_task
 from tests.making import files, names
 
 Tiny = Callable[[str], Path]
@@ -240,7 +240,7 @@ def test_the_command_shows_what_was_written(
 
 def test_a_task_of_another_package_says_its_tokens_or_gets_no_tensors(tmp_path: Path) -> None:
     from synthbench.sharing import tensors
-    from tests.toy_task import Addition
+    from tests.toy_task import Numbers
 
-    assert tensors.unsupported_reason(Addition()) == "it does not say which tokens its text has"
+    assert tensors.unsupported_reason(Numbers()) == "it does not say which tokens its text has"
     assert tensors.unsupported_reason(make_task("parity")) is None

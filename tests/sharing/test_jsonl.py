@@ -12,8 +12,8 @@ import pytest
 
 import synthbench
 from synthbench.evaluation.final_answer import find_answer
-from synthbench.registry import list_tasks
 from synthbench.sharing.export import export
+from synthbench.tasks.registry import list_tasks
 
 
 def read(file: Path) -> list[dict[str, Any]]:

@@ -13,11 +13,11 @@ import pytest
 import yaml
 
 import synthbench
-from synthbench import registry
 from synthbench.errors import DatasetError
 from synthbench.evaluation.answer_words import word_pattern
-from synthbench.registry import make_task
 from synthbench.sharing.export import MARKER, export
+from synthbench.tasks import registry
+from synthbench.tasks.registry import make_task
 from tests.planted.task import Reversal
 
 pytestmark = pytest.mark.slow

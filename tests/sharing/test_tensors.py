@@ -12,9 +12,9 @@ import pytest
 
 import synthbench
 from synthbench.errors import SynthbenchError
-from synthbench.registry import list_tasks
 from synthbench.sharing.export import export
 from synthbench.tasks.images import png
+from synthbench.tasks.registry import list_tasks
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import synthbench
-from synthbench import registry
-from synthbench.registry import make_task
 from synthbench.sharing import tsv
 from synthbench.sharing.export import export
+from synthbench.tasks import registry
+from synthbench.tasks.registry import make_task
 from tests.planted.task import Reversal
 
 

@@ -14,10 +14,10 @@ import pytest
 import torch.utils.data
 
 from synthbench.errors import ParameterError, UsageError
-from synthbench.registry import make_task
 from synthbench.streaming import rounds as streaming
 from synthbench.streaming.rounds import Batch, Rounds, datasets_stream, stream
 from synthbench.streaming.torch import TorchStream
+from synthbench.tasks.registry import make_task
 from tests.support import IMAGELESS, draw_splits, id_texts
 
 every_variant = pytest.mark.parametrize(("name", "variant"), IMAGELESS)

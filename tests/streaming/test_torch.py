@@ -12,9 +12,9 @@ from torch.utils.data import DataLoader, default_collate
 
 import synthbench
 from synthbench.errors import UsageError
-from synthbench.registry import make_task
 from synthbench.streaming import rounds as streaming
 from synthbench.streaming.torch import TorchStream
+from synthbench.tasks.registry import make_task
 from tests.support import IMAGELESS
 
 pytestmark = [

@@ -7,11 +7,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from synthbench.checking.rows import check_columns, check_ids, check_solver
-from synthbench.features import arrow_schema
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Task
+from synthbench.tasks.features import arrow_schema
 from synthbench.tasks.row_ids import fingerprints
+from synthbench.verification.conformance.rows import check_columns, check_ids, check_solver
 
 
 def propose_all(task: Task, n: int = 60, split: str = "train", block: int = 0) -> Block:

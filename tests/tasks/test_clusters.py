@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synthbench.errors import ParameterError
-from synthbench.preview import draw_row
 from synthbench.seeding import Draws
 from synthbench.tasks.clusters.task import Clusters
+from synthbench.tasks.describe import draw_row
 from tests.tasks.blocks import ids, rows_of
 
 VARIANTS = {"balanced": (225, 225), "unbalanced": (500, 50)}

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synthbench.errors import ParameterError
-from synthbench.preview import draw_row
 from synthbench.seeding import Draws
+from synthbench.tasks.describe import draw_row
 from synthbench.tasks.identity.task import Identity
 from tests.tasks.blocks import assert_sound, ids, rows_of
 

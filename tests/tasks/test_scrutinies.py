@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from synthbench.auditing.variant import audit_spec_of
-from synthbench.registry import make_task
 from synthbench.tasks.base import Task
+from synthbench.tasks.registry import make_task
 from tests.support import IMAGELESS, draw_splits
 
 

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 
 from synthbench.auditing.variant import audit_spec_of
-from synthbench.registry import make_task
 from synthbench.tasks.listops.solver import read_tree
+from synthbench.tasks.registry import make_task
 from synthbench.tasks.trees.audit import NOTHING, cut_value, deciding_leaves, look
 from tests.support import draw_splits, plain_rows
 

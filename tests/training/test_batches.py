@@ -13,8 +13,8 @@ import synthbench
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.engine.open import open_engine
 from synthbench.errors import DatasetError, ParameterError, UsageError
-from synthbench.registry import make_task
 from synthbench.streaming.rounds import Rounds
+from synthbench.tasks.registry import make_task
 from synthbench.training.batches import (
     EpochBatches,
     OneLength,

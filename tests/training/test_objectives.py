@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from synthbench.errors import ParameterError
-from synthbench.registry import make_task
+from synthbench.tasks.registry import make_task
 from synthbench.training.batches import take
 from synthbench.training.encoding import Encoding
 from synthbench.training.objectives import OBJECTIVES

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from synthbench.errors import UsageError
-from synthbench.registry import list_tasks, make_task
+from synthbench.tasks.registry import list_tasks, make_task
 from synthbench.training.encoding import Encoding
 from synthbench.training.layers.attention import Attention
 from synthbench.training.models import MODELS, build, find

@@ -4,9 +4,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from synthbench.dataset.card import command_line
-from synthbench.dataset.dataset import DatasetDirectory, columns_of
-from synthbench.features import arrow_schema
-from synthbench.tasks.row_ids import fingerprints, ids
+from synthbench.dataset.dataset import DatasetDirectory
+from synthbench.tasks.features import arrow_schema
+from synthbench.tasks.row_ids import columns_of, fingerprints, ids
 from tests.hostile import made
 from tests.verification.spoiling import edit_manifest
 
@@ -46,5 +46,7 @@ def forge(directory, rows=None, claims=None):
     made.fit(directory)
     card = directory / "README.md"
     text = card.read_text(encoding="utf-8")
-    commands = command_line(before), command_line(DatasetDirectory.open(directory).manifest)
+    after = DatasetDirectory.open(directory).manifest
+    task = before.make_task(next(iter(before.variants)))
+    commands = command_line(before, task), command_line(after, task)
     card.write_text(text.replace(*commands), encoding="utf-8")

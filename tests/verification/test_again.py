@@ -6,9 +6,9 @@ import shutil
 
 import pytest
 
-from synthbench.registry import make_task
+from synthbench import __version__
+from synthbench.tasks.registry import make_task
 from synthbench.verification.verify import verify
-from synthbench.version import __version__
 from tests.hostile import made
 from tests.verification.forging import forge
 from tests.verification.spoiling import IID, TRAIN, edit_manifest, failures, make, record, rewrite

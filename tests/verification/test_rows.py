@@ -5,9 +5,9 @@ import re
 import pyarrow.parquet as pq
 import pytest
 
-from synthbench.dataset.dataset import columns_of
 from synthbench.dataset.digest import RowDigest
-from synthbench.registry import make_task
+from synthbench.tasks.registry import make_task
+from synthbench.tasks.row_ids import columns_of
 from synthbench.verification.findings import SHOWN
 from tests.verification.spoiling import (
     IID,

@@ -4,9 +4,9 @@ import dataclasses
 
 import pytest
 
-from synthbench.dataset.dataset import MANIFEST
+from synthbench.dataset.manifest import MANIFEST
 from synthbench.errors import DatasetError, UsageError
-from synthbench.registry import make_task
+from synthbench.tasks.registry import make_task
 from synthbench.verification.verify import verify
 from tests.verification.spoiling import IID, TEST, TRAIN, edit_manifest, failures, make, rewrite
 

@@ -21,9 +21,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from synthbench.features import Feature, value
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Parameters, Split, Task, parameter
+from synthbench.tasks.features import Feature, value
 from synthbench.tasks.numeric import nest, read_numbers, unnest
 
 #: Where the two clusters are centred.

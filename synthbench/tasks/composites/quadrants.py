@@ -16,9 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from synthbench.features import Feature, value
 from synthbench.tasks.base import Block
 from synthbench.tasks.composites.rules import COLORS
+from synthbench.tasks.features import Feature, value
 from synthbench.tasks.images.file_formats import SIZE
 from synthbench.tasks.images.pools import Source
 

@@ -24,7 +24,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from synthbench.features import Feature, class_answer, class_label, image, value
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Breakdown, Parameters, Split
 from synthbench.tasks.composites import quadrants
@@ -37,6 +36,7 @@ from synthbench.tasks.composites.parts import (
     draw_rgb,
 )
 from synthbench.tasks.composites.rules import DESIGNS, QUADRANTS, RED_OR_BLUE, TEN_COLORS, decide
+from synthbench.tasks.features import Feature, class_answer, class_label, image, value
 from synthbench.tasks.images import load, png
 from synthbench.tasks.images.licences import ORIGINS, OWN_PICTURES, Origin
 from synthbench.tasks.images.task import ImageTask

@@ -25,7 +25,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from synthbench.features import Feature, class_answer, class_label, value
 from synthbench.seeding import Draws, hash_rows
 from synthbench.tasks.base import (
     Block,
@@ -37,6 +36,7 @@ from synthbench.tasks.base import (
     read_class,
 )
 from synthbench.tasks.ctl.solver import LONGEST, TableSolver
+from synthbench.tasks.features import Feature, class_answer, class_label, value
 from synthbench.tasks.numeric import all_digits, list_array
 from synthbench.tasks.row_ids import PROBLEM_BITS
 from synthbench.tasks.tokens import pad

@@ -35,9 +35,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.errors import ParameterError
-from synthbench.features import Feature, value
 from synthbench.seeding import Draws, threshold
 from synthbench.tasks.base import Block, Breakdown, Parameters, Split, Task, parameter
+from synthbench.tasks.features import Feature, value
 from synthbench.tasks.grid_count.grids import (
     COLORS,
     from_lists,

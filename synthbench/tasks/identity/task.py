@@ -19,9 +19,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from synthbench.features import Feature, value
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Parameters, Split, Task, parameter
+from synthbench.tasks.features import Feature, value
 from synthbench.tasks.numeric import all_digits, nest, unnest
 
 #: A range is divided so finely that every number still is a float32, whose mantissa has 24 bits.

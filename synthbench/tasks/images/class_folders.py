@@ -18,7 +18,7 @@ from synthbench.tasks.images.source_dirs import (
     named_source,
     source_dirs,
 )
-from synthbench.text import is_one_line
+from synthbench.text.lines import is_one_line
 
 
 def find_folder(path: str) -> Path:

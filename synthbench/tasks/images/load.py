@@ -30,7 +30,6 @@ from synthbench.errors import (
     UsageError,
     unknown_name,
 )
-from synthbench.progress import note
 from synthbench.tasks.images.class_folders import find_folder, folder_classes, load_folder
 from synthbench.tasks.images.file_formats import read_cifar, read_idx, scale
 from synthbench.tasks.images.pools import Source
@@ -39,6 +38,7 @@ from synthbench.tasks.images.source_dirs import (
     named_source,
     source_dirs,
 )
+from synthbench.text.progress import note
 
 T = TypeVar("T")
 

@@ -21,9 +21,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from synthbench.features import Feature, class_label, value
 from synthbench.seeding import Draws, hash_rows
 from synthbench.tasks.base import Block, Breakdown, Parameters, Split, TextTask, parameter
+from synthbench.tasks.features import Feature, class_label, value
 from synthbench.tasks.numeric import all_digits
 from synthbench.tasks.parity.solver import asks_for_c, read_equation
 from synthbench.tasks.row_ids import is_held_out

@@ -66,7 +66,7 @@ def problem_keys(ids: NDArray[np.uint8], tokens: Sequence[str]) -> NDArray[np.ui
 
     Example:
         >>> import pyarrow as pa
-        >>> from synthbench.registry import make_task
+        >>> from synthbench.tasks.registry import make_task
         >>> from synthbench.tasks.trees.problems import problem_keys
         >>> task = make_task("arithmetic")
         >>> ids = task.vocabulary.encode(pa.array(["((1+2)*3)", "(3*(2+1))", "((1*2)+3)"]))

@@ -19,8 +19,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.errors import ParameterError, unknown_name
-from synthbench.features import Feature, class_label, value
 from synthbench.tasks.base import Block, Breakdown, Parameters, Split, TextTask, parameter
+from synthbench.tasks.features import Feature, class_label, value
 from synthbench.tasks.tokens import pad
 from synthbench.tasks.trees.expression import Expression
 from synthbench.tasks.trees.grammar import Forest

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from synthbench.dataset.staging import write_failure, write_text
 from synthbench.errors import SynthbenchError, unknown_name
-from synthbench.progress import progress_bar
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
+from synthbench.text.progress import progress_bar
 from synthbench.training.figures.answers import Counts, Points
 from synthbench.training.figures.curves import GradientNorms, LearningCurves
 from synthbench.training.figures.figure import Figure

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from synthbench.errors import UsageError, unknown_name
-from synthbench.registry import task_class
+from synthbench.tasks.registry import task_class
 from synthbench.training.recipes import counting, cpu, dnas, eureka, ndr, ndr_ablations
 from synthbench.training.recipes.base import Study
 

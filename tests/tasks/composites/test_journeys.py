@@ -14,9 +14,9 @@ import pytest
 from PIL import Image
 
 from synthbench.errors import UsageError
-from synthbench.preview import draw_row
 from synthbench.tasks.composites.drawing import draw_sheet
 from synthbench.tasks.composites.task import Composites
+from synthbench.tasks.describe import draw_row
 from synthbench.tasks.images import png
 from tests.tasks.blocks import rows_of
 from tests.tasks.composites.making import (

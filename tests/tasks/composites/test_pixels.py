@@ -8,8 +8,8 @@ import pytest
 from PIL import Image
 
 from synthbench.errors import UsageError
-from synthbench.features import arrow_schema
 from synthbench.tasks.composites.task import Composites
+from synthbench.tasks.features import arrow_schema
 from synthbench.tasks.images import png
 from tests.tasks.blocks import rows_of
 from tests.tasks.composites.making import (

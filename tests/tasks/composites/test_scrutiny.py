@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from synthbench.auditing.variant import audit_spec_of
-from synthbench.registry import make_task
 from synthbench.tasks.audit_spec import Columns
 from synthbench.tasks.base import Block
 from synthbench.tasks.composites import quadrants
 from synthbench.tasks.composites.audit import _Seen
 from synthbench.tasks.composites.parts import FIRST_TARGET, SECOND_TARGET
 from synthbench.tasks.composites.task import Composites
+from synthbench.tasks.registry import make_task
 from tests.support import draw_splits
 from tests.tasks.composites.making import VARIANTS
 

@@ -139,7 +139,8 @@ def task_class(name: str) -> type[Task]:
     if name in _registered:
         return _registered[name]
     if name in _entry_points():
-        return register(_load(_entry_points()[name]))
+        loaded = _load(_entry_points()[name])
+        return register(loaded)
     raise unknown_name("task", name, list_tasks())
 
 
@@ -171,7 +172,7 @@ def make_task(
         ParameterError: unknown or impossible parameters.
 
     Example:
-        >>> from synthbench.registry import make_task
+        >>> from synthbench.tasks.registry import make_task
         >>> task = make_task("ctl", "backward", {"symbols": 4})
         >>> task.variant, task.symbols
         ('backward', ('00', '01', '10', '11'))

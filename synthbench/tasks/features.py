@@ -58,7 +58,7 @@ def class_answer(names: Sequence[str], index: int) -> int | str:
     """A class as `solve` answers with it: its name, or its index where the names are the indices.
 
     Example:
-        >>> from synthbench.features import class_answer
+        >>> from synthbench.tasks.features import class_answer
         >>> class_answer(["0", "1", "2"], 2), class_answer(["000", "001", "010"], 2)
         (2, '010')
     """

@@ -8,14 +8,14 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from synthbench.checking import datasets, draws, rows
-from synthbench.checking.datasets import SmallDataset
-from synthbench.checking.rows import Problems
 from synthbench.engine.unexpected import where_raised
 from synthbench.errors import MissingSourceError
-from synthbench.registry import make_task, task_class
 from synthbench.tasks.base import Block, Split, Task
-from synthbench.text import one_line
+from synthbench.tasks.registry import make_task, task_class
+from synthbench.text.lines import one_line
+from synthbench.verification.conformance import datasets, draws, rows
+from synthbench.verification.conformance.datasets import SmallDataset
+from synthbench.verification.conformance.rows import Problems
 
 #: How many rows of a bucket and buckets of a split are checked.
 _ROWS, _BUCKETS = 20, 12
@@ -53,7 +53,7 @@ def check_task(name: str) -> Iterator[Finding]:
         MissingSourceError: the task's source images are not here; raised when they are needed.
 
     Example:
-        >>> from synthbench.checking.check import check_task
+        >>> from synthbench.verification.conformance.check import check_task
         >>> all(not finding.problems for finding in check_task("parity"))
         True
     """

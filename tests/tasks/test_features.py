@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 
-from synthbench.features import (
+from synthbench.tasks.features import (
     Feature,
     arrow_schema,
     arrow_type,

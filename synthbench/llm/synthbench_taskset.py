@@ -1,4 +1,4 @@
-"""What verifiers loads for `vf-eval synthbench-taskset`: it takes plugins by top-level modules."""
+"""Installed as the top-level module `synthbench_taskset`, where verifiers looks for plugins."""
 
 from synthbench.llm import load_environment
 from synthbench.llm.taskset import OneTurn, OneTurnEnv, SynthbenchTaskset

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from synthbench import preview
-from synthbench.features import arrow_type, class_answer, is_image, label_names
+from synthbench.tasks import describe
 from synthbench.tasks.base import LABEL, Block, Task
+from synthbench.tasks.features import arrow_type, class_answer, is_image, label_names
 from synthbench.tasks.row_ids import fingerprints
-from synthbench.text import short
+from synthbench.text.lines import short
 
 Problems = list[str]
 #: Rows whose answers are scored and that are drawn for people.
@@ -156,7 +156,7 @@ def check_drawing(task: Task, block: Block) -> Problems:
     """`synthbench preview` can show every row, and all rows have the same probe targets."""
     rows = plain_rows(task, block)
     problems = []
-    if not all(str(preview.draw_row(task, row)).strip() for row in rows[:_SCORED]):
+    if not all(str(describe.draw_row(task, row)).strip() for row in rows[:_SCORED]):
         problems.append("draw_row gives an empty text.")
     targets = [task.probe_targets(row) for row in rows]
     whole = all(type(target) is int for one in targets for target in one.values())

@@ -1,7 +1,4 @@
-"""Text for people: tables, values in a few words, lines that a terminal can show.
-
-Tables and colours are made by `rich`, which is imported when there is something to show.
-"""
+"""Tables, lists and colours: made by `rich`, which is imported when there is something to show."""
 
 from __future__ import annotations
 
@@ -9,11 +6,11 @@ import dataclasses
 import io
 import itertools
 import os
-import reprlib
 import shutil
-import unicodedata
 from collections.abc import Container, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
+
+from synthbench.text.lines import printable
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, Group, RenderResult
@@ -149,50 +146,3 @@ def takes_colors(stream: TextIO) -> bool:
     """Whether a stream is a terminal on which colours are wanted."""
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return stream.isatty() and not plain
-
-
-def short(given: Any) -> str:
-    """A value in a few words."""
-    return _SHORT.repr(given)
-
-
-def one_line(text: str) -> str:
-    """A text as one line of moderate length, with nothing in it that a terminal would obey.
-
-    File names, texts in rows and what a library says of them are whatever somebody wrote.
-    """
-    if len(text) > LONGEST_LINE:
-        text = f"{text[: LONGEST_LINE // 2]} ... {text[-LONGEST_LINE // 2 :]}"
-    return printable(text)
-
-
-def printable(text: str, keep: str = "") -> str:
-    r"""A text with control characters, and whatever else is not printable, escaped.
-
-    Args:
-        text: the text.
-        keep: characters that stay as they are.
-
-    Example:
-        >>> from synthbench.text import printable
-        >>> print(printable("a\tred \x1b[31mfolder"))
-        a\tred \x1b[31mfolder
-    """
-    return "".join(
-        one if one.isprintable() or one in keep else one.encode("unicode_escape").decode("ascii")
-        for one in text
-    )
-
-
-#: Characters of a line, at most.
-LONGEST_LINE = 1_000
-
-
-def is_one_line(text: str) -> bool:
-    """Whether a text is one line of nothing but characters that stand for something."""
-    return not any(unicodedata.category(one) in ("Cc", "Cs", "Zl", "Zp") for one in text)
-
-
-_SHORT = reprlib.Repr()
-_SHORT.maxlist = _SHORT.maxdict = 12
-_SHORT.maxstring = _SHORT.maxother = 60

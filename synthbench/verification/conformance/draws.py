@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from synthbench.checking.rows import Problems, plain_rows
 from synthbench.errors import SynthbenchError
 from synthbench.sampling.plan import LISTABLE_ROWS
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Split, Task
+from synthbench.verification.conformance.rows import Problems, plain_rows
 
 _CANDIDATES = 256
 #: Blocks that are proposed for a bucket before it counts as starved.

@@ -12,7 +12,7 @@ from pathlib import Path
 from string import Template
 
 from synthbench.errors import UsageError
-from synthbench.registry import list_tasks
+from synthbench.tasks.registry import list_tasks
 
 _LONGEST = 40
 #: Each template and the file it becomes; `$module` is the name of the package's module.
@@ -41,7 +41,7 @@ def write_package(name: str, directory: str | Path | None = None) -> list[Path]:
         OSError: the files cannot be written.
 
     Example:
-        >>> from synthbench.checking.new_task import write_package
+        >>> from synthbench.tasks.new_task import write_package
         >>> [str(path) for path in write_package("digit-sum")][3:5]
         ['digit-sum/src/digit_sum/task.py', 'digit-sum/src/digit_sum/card.md']
     """
@@ -55,7 +55,7 @@ def write_package(name: str, directory: str | Path | None = None) -> list[Path]:
         "title": name.replace("-", " ").capitalize(),
         "class_name": "".join(word.capitalize() for word in name.split("-")),
     }
-    templates = resources.files("synthbench.checking") / "templates"
+    templates = resources.files("synthbench.tasks") / "templates"
     written = []
     existed = target.exists()
     try:

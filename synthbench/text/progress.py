@@ -13,7 +13,8 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, TextIO
 
-from synthbench.text import printable, takes_colors
+from synthbench.text.lines import printable
+from synthbench.text.tables import takes_colors
 
 if TYPE_CHECKING:
     from rich.progress import Progress

@@ -14,19 +14,20 @@ import subprocess
 import sys
 from pathlib import Path
 
-from synthbench import registry
-from synthbench.checking.rows import Problems
-from synthbench.dataset.dataset import DatasetDirectory, Manifest
+from synthbench.dataset.dataset import DatasetDirectory
+from synthbench.dataset.manifest import Manifest
 from synthbench.generation.generate import generate
 from synthbench.sampling.plan import Plan, make_plan
+from synthbench.tasks import registry
 from synthbench.tasks.base import Split, Task
+from synthbench.verification.conformance.rows import Problems
 from synthbench.verification.verify import verify
 
 #: The fewest rows of a split, and of each of its buckets.
 _ROWS, _BUCKET_ROWS = 200, 8
 _HASH_SEED = "12345"
 _SECONDS = 600
-_CODE = "from synthbench.checking.datasets import make_for_parent; make_for_parent()"
+_CODE = f"from {__name__} import make_for_parent; make_for_parent()"
 
 
 @dataclasses.dataclass(frozen=True)

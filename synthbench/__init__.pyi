@@ -1,0 +1,29 @@
+"""The public names: where each is defined. `__init__.py` reads them here, as do type checkers."""
+
+from synthbench.auditing.audit import Audit as Audit
+from synthbench.auditing.audit import audit as audit
+from synthbench.dataset.dataset import DatasetDirectory as DatasetDirectory
+from synthbench.dataset.manifest import Manifest as Manifest
+from synthbench.errors import DatasetError as DatasetError
+from synthbench.errors import ParameterError as ParameterError
+from synthbench.errors import SynthbenchError as SynthbenchError
+from synthbench.errors import UsageError as UsageError
+from synthbench.evaluation.evaluate import evaluate as evaluate
+from synthbench.evaluation.evaluate import score as score
+from synthbench.evaluation.evaluate import solve as solve
+from synthbench.evaluation.held_out import held_out as held_out
+from synthbench.evaluation.report import Report as Report
+from synthbench.generation.cache import load_dataset as load_dataset
+from synthbench.generation.generate import generate as generate
+from synthbench.sharing.export import export as export
+from synthbench.sharing.push import push as push
+from synthbench.streaming.rounds import stream as stream
+from synthbench.tasks.base import Task as Task
+from synthbench.tasks.registry import list_tasks as list_tasks
+from synthbench.tasks.registry import register as register
+from synthbench.training.train import train as train
+from synthbench.training.validate import validate as validate
+from synthbench.verification.verify import VerificationReport as VerificationReport
+from synthbench.verification.verify import verify as verify
+
+__version__: str

@@ -1,0 +1,89 @@
+"""The first rows of a split, drawn before any dataset is made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from synthbench.engine.engine import Engine
+from synthbench.errors import UsageError, check_whole_number, usable_path
+from synthbench.sampling.plan import make_plan
+from synthbench.sampling.splits import SplitSampler
+from synthbench.tasks.base import Task
+from synthbench.tasks.companions import companion
+from synthbench.tasks.describe import draw_row
+from synthbench.tasks.registry import make_task
+from synthbench.text.lines import printable
+from synthbench.text.tables import styled
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+
+def sample_rows(task: Task, split: str, rows: int) -> list[dict[str, Any]]:
+    """Rows of one split, spread over its buckets, as plain Python values without ids.
+
+    Raises:
+        UsageError: there is no such split, or less than one row is asked for.
+    """
+    check_whole_number("Rows", rows, least=1)
+    chosen = task.split(split)
+    sizes = {one.name: rows if one is chosen or one == chosen else 1 for one in task.splits}
+    plan = make_plan(task, sizes, at_most=True)
+    sampler = SplitSampler(task, chosen, plan, Engine(None, 1))
+    drawn: list[dict[str, Any]] = []
+    for batch in sampler.rounds():
+        rendered = task.render(batch.rows().block)
+        columns = {key: column.to_pylist() for key, column in rendered.items()}
+        drawn += [
+            dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)
+        ]
+    return drawn
+
+
+def preview(
+    name: str,
+    variant: str | None = None,
+    rows: int = 5,
+    seed: int = 0,
+    split: str | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    out: str | Path | None = None,
+) -> Text:
+    """Draw the first rows of a task's split.
+
+    Args:
+        name: the task.
+        variant: one of its variants; default: the first.
+        rows: how many rows.
+        seed: the seed.
+        split: one of its splits; default: the first.
+        parameters: parameters that differ from the defaults.
+        out: the PNG file that a contact sheet goes to, for tasks made from images; default:
+            `NAME.png`.
+
+    Returns:
+        The drawn rows, or for images where the contact sheet lies.
+
+    Raises:
+        UsageError: a name that does not exist, less than one row, a place for images of a task
+            that has none, or a place whose name does not end in `.png`.
+        ParameterError: impossible parameters.
+    """
+    task = make_task(name, variant, parameters, seed)
+    draw_sheet = companion(task, "drawing", "draw_sheet")
+    if out is not None and draw_sheet is None:
+        raise UsageError(f"Output {str(out)!r}: {name} has no images to draw; leave it out.")
+    sheet = usable_path("Output", out or f"{name}.png")
+    if sheet.suffix.lower() != ".png":
+        raise UsageError(
+            f"Output {str(out)!r}: a contact sheet is a PNG image; allowed are names that end in "
+            f".png, such as {f'{name}.png'!r}."
+        )
+    drawn = sample_rows(task, split or task.splits[0].name, rows)
+    if draw_sheet is not None:
+        draw_sheet(task, drawn, sheet)
+        place = printable(str(sheet))
+        return styled(f"{len(drawn)} rows of {name} {task.variant} drawn in {place}", whole=True)
+    return styled("\n\n", whole=True).join(draw_row(task, row) for row in drawn)

@@ -1,0 +1,52 @@
+"""Values and texts in a few words or one line, with nothing that a terminal would obey."""
+
+from __future__ import annotations
+
+import reprlib
+import unicodedata
+from typing import Any
+
+#: Characters of a line, at most.
+LONGEST_LINE = 1_000
+
+_SHORT = reprlib.Repr()
+_SHORT.maxlist = _SHORT.maxdict = 12
+_SHORT.maxstring = _SHORT.maxother = 60
+
+
+def short(given: Any) -> str:
+    """A value in a few words."""
+    return _SHORT.repr(given)
+
+
+def one_line(text: str) -> str:
+    """A text as one line of moderate length, with nothing in it that a terminal would obey.
+
+    File names, texts in rows and what a library says of them are whatever somebody wrote.
+    """
+    if len(text) > LONGEST_LINE:
+        text = f"{text[: LONGEST_LINE // 2]} ... {text[-LONGEST_LINE // 2 :]}"
+    return printable(text)
+
+
+def printable(text: str, keep: str = "") -> str:
+    r"""A text with control characters, and whatever else is not printable, escaped.
+
+    Args:
+        text: the text.
+        keep: characters that stay as they are.
+
+    Example:
+        >>> from synthbench.text.lines import printable
+        >>> print(printable("a\tred \x1b[31mfolder"))
+        a\tred \x1b[31mfolder
+    """
+    return "".join(
+        one if one.isprintable() or one in keep else one.encode("unicode_escape").decode("ascii")
+        for one in text
+    )
+
+
+def is_one_line(text: str) -> bool:
+    """Whether a text is one line of nothing but characters that stand for something."""
+    return not any(unicodedata.category(one) in ("Cc", "Cs", "Zl", "Zp") for one in text)

@@ -1,0 +1,1 @@
+"""A task keeps its promises: the checks of `synthbench check`."""
