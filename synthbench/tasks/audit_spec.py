@@ -32,8 +32,7 @@ class Shortcut:
         name: what it is called, in a few words.
         text: what it looks at, in a sentence.
         fit: makes a predictor from rows of train (from no columns where there is no train).
-        applies: for which rows it leaves something out, bool `(rows,)`; other rows are not scored.
-            None: for all.
+        applies: which rows it is scored on, bool `(rows,)`; None: all.
         learned: whether a classifier is trained, at a cost that grows with the number of labels.
     """
 
@@ -88,7 +87,8 @@ def _fit_lookup(key: Callable[[Columns], NDArray[Any]], train: Columns) -> Predi
     def predict(rows: Columns) -> NDArray[np.int64]:
         asked = key_codes(rows)
         place = np.minimum(np.searchsorted(keys, asked), len(keys) - 1)
-        return np.where(keys[place] == asked, answers[place], majority)
+        found: NDArray[np.int64] = np.where(keys[place] == asked, answers[place], majority)
+        return found
 
     return predict
 

@@ -25,7 +25,7 @@ from synthbench.tasks.numeric import list_array
 _QUAD_TOKENS = 15
 #: The number of tokens from which it pays to know the texts of all fours.
 _QUADS = 1 << 16
-#: The largest number of allowed tokens in an error.
+#: Allowed tokens that an error lists, at most.
 _SHOWN_TOKENS = 20
 
 

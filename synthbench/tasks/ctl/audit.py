@@ -10,7 +10,7 @@ from synthbench.tasks.ctl.task import CompositionalTableLookup
 
 
 def audit_spec(task: CompositionalTableLookup) -> AuditSpec:
-    """Shortcuts through the symbol or the last function, and rows that differ in the symbol."""
+    """Shortcuts by symbol or last function, and rows that differ only in the symbol."""
     names = np.array(["", *task.functions])
 
     def functions(columns: Columns) -> NDArray[np.int64]:

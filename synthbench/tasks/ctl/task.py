@@ -1,11 +1,12 @@
-"""Compositional table lookup: functions given as tables, applied one after another.
+"""Compositional table lookup: functions, given as tables, are applied to a symbol in sequence.
 
-    101 d a b          forward: b(a(d(101)))
-    b a d 101          backward: the same row, read from its end
+    101 d a b          forward: the symbol, then the functions in the order of their application
+    b a d 101          backward: the same row in the opposite order
 
-There are eight symbols, written `000` to `111`, each one token, and nine functions `a` to `i`,
-each a random bijection of the symbols, drawn from the seed. With seed 0 they say d(101) = 100,
-a(100) = 101 and b(101) = 101: the label of both rows is `101`, their `steps` are 100, 101, 101.
+Both rows ask for b(a(d(101))). There are eight symbols, the bit strings `000` to `111`, each a
+single token, and nine functions, the letters `a` to `i`. Each function is a random bijection of the
+symbols, drawn from the seed. With seed 0, d(101) = 100, a(100) = 101 and b(101) = 101: the label is
+`101`, and `steps` is 100, 101, 101.
 
 Source: NDR (Csordás, Irie, Schmidhuber, ICLR 2022), sections 3.1 and C.2, after Liska et al.
 (2018); the column `steps` after Dubois et al. (2020).
@@ -82,11 +83,11 @@ class CompositionalTableLookup(TextTask):
 
     name = "ctl"
     title = "Compositional table lookup"
-    summary = "To which symbol do several functions, given as tables, lead one after another?"
+    summary = "Which symbol results from applying functions, given as tables, one after another?"
     source = "NDR (Csordás, Irie, Schmidhuber, ICLR 2022), sections 3.1 and C.2"
     variants: ClassVar[Mapping[str, str]] = {
-        "forward": "The symbol first, then the functions as they are applied: `101 d a b`.",
-        "backward": "The functions as one writes them, then the symbol: `b a d 101`.",
+        "forward": "The symbol, then the functions in the order of application: `101 d a b`.",
+        "backward": "The functions as in b(a(d(101))), then the symbol: `b a d 101`.",
     }
     parameters_type = TableLookupParameters
     bucket_name = "length"
@@ -94,7 +95,7 @@ class CompositionalTableLookup(TextTask):
     breakdowns = (Breakdown("length"),)
 
     def solve(self, question: str) -> int | str:
-        """The name of the symbol that is reached, by the tables of this seed."""
+        """The name of the resulting symbol, by the tables of this seed."""
         reached = self.solver.steps(question)[-1]
         return class_answer(self.symbols, self.symbols.index(reached))
 
@@ -105,7 +106,7 @@ class CompositionalTableLookup(TextTask):
 
     @functools.cached_property
     def symbols(self) -> tuple[str, ...]:
-        """Names of the symbols; a label is an index into them."""
+        """Names of the symbols; the label is an index into them."""
         return symbol_names(self.parameters.symbols)
 
     @functools.cached_property
@@ -128,9 +129,9 @@ class CompositionalTableLookup(TextTask):
 
     @property
     def splits(self) -> tuple[Split, ...]:
-        """Rows of one function are in train alone, which so shows every entry of every table.
+        """Only train has rows of one function, so it shows every entry of every table.
 
-        If train has no rows of several functions, there is no iid split.
+        There is no iid split if train has no rows of several functions.
         """
         chosen = self.parameters
         composed = tuple(length for length in chosen.train_lengths if length > 1)
@@ -143,7 +144,7 @@ class CompositionalTableLookup(TextTask):
 
     @property
     def tables(self) -> dict[str, Any]:
-        """For each function the symbols that 000 to 111 go to, in order."""
+        """For each function its values at the symbols 000 to 111, in order."""
         return {
             function: [self.symbols[symbol] for symbol in table]
             for function, table in zip(self.functions, self._transitions[1:].tolist(), strict=True)
@@ -151,11 +152,11 @@ class CompositionalTableLookup(TextTask):
 
     @functools.cached_property
     def _transitions(self) -> NDArray[np.uint16]:
-        """Where each function leads from each symbol, uint16 `(1 + functions, symbols)`.
+        """The value of each function at each symbol, uint16 `(1 + functions, symbols)`.
 
-        Row 0, that of padding, leads from each symbol to itself; the functions follow in order.
-        The tables depend on the seed and the number of symbols alone: datasets of other lengths
-        have the same tables, and more functions do not change the tables of the first ones.
+        Row 0 is the identity, for padding. The tables depend only on the seed and the number of
+        symbols: datasets of other lengths have the same tables, and with more functions the first
+        ones keep theirs.
         """
         symbols, functions = self.parameters.symbols, self.parameters.functions
         draws = Draws({"task": self.name, "seed": self.seed, "symbols": symbols, "tables": True})
@@ -223,7 +224,7 @@ class CompositionalTableLookup(TextTask):
     def stream(self) -> dict[str, object]:
         """The coordinates of the random streams, without the variant.
 
-        So both variants have the same rows in the same order, written in different directions.
+        So both variants have the same rows in the same order.
         """
         return {name: part for name, part in super().stream.items() if name != "variant"}
 
@@ -241,10 +242,10 @@ class CompositionalTableLookup(TextTask):
         )
 
     def content(self, block: Block) -> NDArray[np.uint8]:
-        """The question alone, in the order of computation: the tables and variant do not count.
+        """Symbol and functions in the order of computation, without the tables and the variant.
 
-        A symbol counts with a 1 before its binary digits: 01 and 001 are different symbols. All
-        codes are odd, so that no content ends in a zero byte.
+        A symbol's code has a 1 before its binary digits, so that 01 and 001 differ. All codes are
+        odd, so that no content ends in a zero byte.
         """
         symbol, functions = self.numbered(block)
         leading_one = np.uint16(1 << len(self.symbols[0]))
@@ -252,10 +253,10 @@ class CompositionalTableLookup(TextTask):
         return np.where(codes > 0, 2 * codes + 1, 0).astype(">u2").view(np.uint8)
 
     def problem(self, block: Block) -> NDArray[np.uint64]:
-        """The functions in the order of computation: the symbol they start from does not count.
+        """A hash of the functions in the order of computation, without the symbol.
 
-        Rows of one function are the tables, which every learner must see whole: they are given a
-        problem that is not held out.
+        Rows of one function are the tables, which every learner must see whole, so their hash is
+        one that is never held out.
         """
         _, functions = self.numbered(block)
         problem = hash_rows(functions.astype("<u2").view(np.uint8))

@@ -10,11 +10,10 @@
 Colours are 1..9; 0 is the background, whose cells have the label 0 however many there are. Grids
 are square: small ones to learn counting from, larger ones to see whether it was learned.
 
-Each cell is coloured with the chance `fill`. With `colored_limit=L` every grid also draws a largest
-number of coloured cells, uniformly from 1 to L. If more cells than that are coloured, as many as
-that keep their colour, each set of them with the same chance, and the others become background.
-The paper does not say so, but its program does, with L = 999: that hardly touches grids of 6x6
-cells and makes a third of those of 20x20 background.
+Each cell is coloured with probability `fill`. With `colored_limit=L` each grid also draws a limit,
+uniformly from 1 to L. If more cells are coloured, a random subset of that size keeps its colours;
+the others become background. The paper does not mention this, but its program does it, with
+L = 999: that hardly affects 6x6 grids and turns a third of a 20x20 grid into background.
 
 Source: Counting (Ouellette, Pfister, Jud, 2023), sections III-A and IV; the first row is the
 grid of table III.
@@ -59,7 +58,7 @@ LARGEST_LIMIT = 100 * LARGEST_SIZE**2
 class GridCountParameters(Parameters):
     """What can be set; the defaults are the paper's."""
 
-    fill: float = parameter(0.8, "chance that a cell is coloured", least=0.0, most=1.0)
+    fill: float = parameter(0.8, "probability that a cell is coloured", least=0.0, most=1.0)
     colored_limit: int = parameter(
         0,
         "if not 0, a grid has at most so many coloured cells as it draws from 1 to this number; "

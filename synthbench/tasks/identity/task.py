@@ -42,11 +42,11 @@ class IdentityParameters(Parameters):
 
 
 class Identity(Task):
-    """Vectors that are to be given back as they are."""
+    """Vectors to be repeated unchanged."""
 
     name = "identity"
     title = "Identity on vectors"
-    summary = "Give back the numbers of a vector, also where they are larger than in training."
+    summary = "Repeat the numbers of a vector, even where they are larger than in training."
     source = "Counting (Ouellette, Pfister, Jud, 2023), sections III-C and IV"
     parameters_type = IdentityParameters
     categories = ("tabular-regression",)

@@ -1,11 +1,11 @@
-"""Source images: where they lie, and how they get there.
+"""Source images: where they are, and how to fetch them.
 
 A source is `mnist`, `fashion` or `cifar`, in the files as torchvision lays them out, or
 `folder:PATH`, a tree with one folder of picture files for each class.
 
-Sources lie in the directories that the option `--source-dir` names, else in the one that the
-environment variable `SYNTHBENCH_DATA` names, else in the user's cache. Nothing is downloaded unless
-asked for:
+Sources are looked for in the directories that the option `--source-dir` names, else in the one that
+the environment variable `SYNTHBENCH_DATA` names, else in the user's cache. Nothing is downloaded
+unless asked for:
 
     python -m synthbench.tasks.images mnist fashion cifar
 """
@@ -85,7 +85,7 @@ def load(spec: str) -> Source:
 
 
 def is_here(spec: str) -> bool:
-    """Whether a source's files lie where `load` looks, broken or not."""
+    """Whether `load` finds the files of a source, broken or not."""
     try:
         load(spec)
     except UsageError:

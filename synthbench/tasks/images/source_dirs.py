@@ -1,4 +1,4 @@
-"""Where source images lie, for the tasks that are made from images."""
+"""Where to look for the source images of tasks that are made from images."""
 
 from __future__ import annotations
 
@@ -70,9 +70,9 @@ def expanded(place: str) -> Path:
 
 
 def check_place(place: str) -> None:
-    """Refuse class folders that are in no directory of the sources.
+    """Refuse class folders outside the source directories.
 
-    Asked of the folders that a dataset names itself, for the dataset may come from anybody.
+    For folders that a dataset names: a dataset may come from anybody.
 
     Raises:
         MissingSourceError: they lie elsewhere, or are missing.
@@ -128,7 +128,7 @@ def carried_source_dirs() -> str | None:
 
 
 def carry_source_dirs(carried: str | None) -> None:
-    """Have this process look for source images where `carried_source_dirs` said elsewhere."""
+    """Look for source images where another process does, by its `carried_source_dirs`."""
     if carried is None:
         os.environ.pop(_GIVEN_VARIABLE, None)
     else:

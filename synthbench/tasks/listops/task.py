@@ -133,8 +133,8 @@ class ListOps(ExpressionTask):
     def gives(self, operator: int, label: int) -> bool:
         """All but MIN with 9 and MAX with 0.
 
-        At a depth beyond 1 these take several arguments of the full depth that are all 9 (0): of
-        arguments with the same value the shallowest decides.
+        At depth 2 or more such a list is too rare: all its arguments must be 9 (0), and as the
+        shallowest of equal arguments decides, all must be as deep as the row is.
         """
         return (self.parameters.operators[operator], label) not in (("MIN", 9), ("MAX", 0))
 
