@@ -446,11 +446,6 @@ def test_a_grid_of_background_says_nothing_about_coloured_cells():
     assert math.isnan(measured["foreground_accuracy"])
 
 
-def test_a_missing_answer_measures_0_in_everything():
-    task = GridCount()
-    assert set(task.measure(as_row(task, TABLE_III), None).values()) == {0.0}
-
-
 @given(wrong=st.sets(st.integers(0, 24), max_size=25))
 @settings(deadline=None)
 def test_every_wrong_cell_costs_its_share(wrong):

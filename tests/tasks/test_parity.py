@@ -61,13 +61,6 @@ def test_the_listing_has_all_14641_equations_once(every_row):
     assert {row["text"] for row in every_row} == expected
 
 
-def test_every_equation_has_its_own_id():
-    task = Parity()
-    block = task.enumerate_rows(task.split("test"), 0)
-    assert len(set(ids(task, block))) == 14_641
-    assert (task.content(block) > 0).all()  # zero bytes are padding
-
-
 def test_every_label_is_equally_frequent_and_a_constant_choice_of_c_or_d_does_poorly(every_row):
     labels = np.array([row["label"] for row in every_row])
     assert np.bincount(labels).tolist() == [1331] * 11
@@ -102,18 +95,6 @@ def test_an_id_names_the_equation_whatever_n_values(n):
     asked = {"text": pa.array(["1 0 1 0 =", "0 0 0 0 ="])}
     small, large = Parity(parameters={"n_values": 3}), Parity(parameters={"n_values": n})
     assert ids(large, large.parse(asked)) == ids(small, small.parse(asked))
-
-
-@given(st.integers(3, 7))
-@settings(deadline=None)
-def test_capacity_counts_the_listing_which_is_like_what_is_proposed(n):
-    task = Parity(parameters={"n_values": n})
-    listed, proposed = task.enumerate_rows(task.split("test"), 0), propose(task)
-    assert len({tuple(numbers) for numbers in listed["tokens"].tolist()}) == n**4
-    assert len(listed) == task.capacity(task.split("test"), 0)
-    assert set(ids(task, proposed)) <= set(ids(task, listed))
-    assert listed["tokens"].dtype == proposed["tokens"].dtype
-    assert listed["tokens"].shape[1:] == proposed["tokens"].shape[1:]
 
 
 def test_the_four_numbers_are_drawn_uniformly_and_apart():
@@ -154,11 +135,6 @@ def test_text_that_is_no_row_is_refused_by_parse(text):
     for column in ([text], ["1 2 3 4 =", text], [text, "1 2 3 4 ="]):
         with pytest.raises(ValueError, match=r"parity: not every row|is not a token"):
             Parity().parse({"text": pa.array(column)})
-
-
-def test_null_text_is_refused_by_parse():
-    with pytest.raises(ValueError, match="text has a null"):
-        Parity().parse({"text": pa.array([None], pa.string())})
 
 
 @pytest.mark.parametrize("text", BAD_TEXT)
