@@ -308,11 +308,6 @@ def test_one_variant_can_be_chosen(tmp_path: Path) -> None:
 # What cannot be audited.
 
 
-def test_what_is_no_dataset_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DatasetError, match="there is no such directory"):
-        look(tmp_path / "nothing")
-
-
 def test_without_scikit_learn_one_line_says_how_to_get_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

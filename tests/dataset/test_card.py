@@ -124,16 +124,6 @@ def test_rows_and_features_agree_with_the_files(name: str, made: dict[str, Path]
         assert info["download_size"] == info["dataset_size"] == sum(sizes)
 
 
-@pytest.mark.parametrize("name", list_tasks())
-def test_every_tasks_features_are_written_so_that_datasets_reads_them(name: str) -> None:
-    from synthbench.tasks.features import arrow_schema, card_features
-    from synthbench.tasks.row_ids import columns_of
-
-    columns = columns_of(make_task(name))
-    read = datasets.Features._from_yaml_list(card_features(columns))
-    assert read == datasets.Features.from_arrow_schema(arrow_schema(columns))
-
-
 def test_the_description_changes_with_the_content_and_with_nothing_else(tmp_path: Path) -> None:
     def description(name: str, **options: Any) -> str:
         rows = {"train": 40, "test": 40}

@@ -3,7 +3,6 @@
 import pytest
 import torch
 
-from synthbench.errors import ParameterError, UsageError
 from synthbench.training.layers.attention import NORMALISATIONS, Attention, balance_gradients
 from synthbench.training.layers.normalisation import Nearest
 from synthbench.training.layers.positions import sinusoidal
@@ -215,22 +214,3 @@ def test_balanced_gradients_have_the_mean_norm_of_their_layer_and_keep_their_dir
             expected = gradient * (means[-1] / gradient.abs().sum())
             torch.testing.assert_close(weight.grad, expected)
     assert means[0] != pytest.approx(means[1].item(), rel=0.1)
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"normalisation": "softmx"}, "softmax"),
-        ({"normalisation": "normsoftmax", "spread": "maps"}, "Did you mean 'map'"),
-        ({"position": "sinusoidal"}, "gated"),
-        ({"normalisation": "geometric", "position": "relative"}, "allowed is none"),
-        ({"normalisation": "geometric-l1", "position": "gated"}, "allowed is none"),
-        ({"num_heads": 3}, "divisors"),
-        ({"temperature": 0.0}, "above 0"),
-        ({"hybrid_start": 1.0, "normalisation": "hybrid"}, "between 0 and 1"),
-    ],
-)
-def test_impossible_options_are_named(options, words):
-    with pytest.raises(UsageError, match=words):
-        Attention(D_MODEL, **({"num_heads": HEADS} | options))
-    assert issubclass(ParameterError, UsageError)
