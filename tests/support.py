@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from synthbench.dataset.dataset import Manifest
+from synthbench.dataset.manifest import Manifest
 from synthbench.engine.engine import Engine
 from synthbench.sampling.blocks import Rows
 from synthbench.sampling.plan import make_plan

@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from synthbench.dataset import places
-from synthbench.dataset.dataset import MANIFEST, DatasetDirectory
+from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.files import read_regular, why_unreadable
 from synthbench.dataset.forms import read_json
+from synthbench.dataset.manifest import MANIFEST
 from synthbench.engine.signals import defer_signals
 from synthbench.errors import (
     DatasetError,
@@ -64,18 +65,37 @@ def finished(path: Path) -> DatasetDirectory | None:
     return DatasetDirectory.open(path)
 
 
-def repair(target: Path) -> None:
-    """Mend what a killed run left: for `generate` alone, readers change nothing.
+def made_before(target: Path, command: dict[str, Any], overwrite: bool) -> DatasetDirectory | None:
+    """The finished dataset that the same command made; None if it is still to be made.
 
-    A dataset that was moved aside to be replaced gets its name again; what lies beside a finished
-    dataset is removed.
+    First it mends what a killed run left: a dataset that was moved aside to be replaced gets its
+    name again; what lies beside a finished dataset is removed. `generate` alone does so; readers
+    change nothing.
+
+    Args:
+        target: the dataset directory.
+        command: what is to be made, as `Manifest.command` gives it.
+        overwrite: whether a finished dataset is to be replaced, whatever made it.
 
     Raises:
-        DatasetError: the dataset that was moved aside cannot be moved back.
+        UsageError: the place is taken by another dataset, or by something else.
+        DatasetError: a dataset there cannot be read, lacks a shard, or cannot be moved back.
     """
     places.put_back(target)
     if (target / MANIFEST).is_file():
         places.tidy(target)
+    there = finished(target)
+    if there is None or overwrite:
+        return None
+    made = there.manifest.command()
+    if made != command:
+        raise UsageError(
+            f"Output {str(target)!r} holds another dataset "
+            f"({describe_difference(made, command)}); name another --out, or replace it with "
+            "--overwrite."
+        )
+    check_whole(there)
+    return there
 
 
 class Staging:

@@ -11,7 +11,7 @@ import contextlib
 import logging
 import signal
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future
 from multiprocessing import resource_tracker
 from typing import Any, Generic, ParamSpec, TypeVar
@@ -37,15 +37,19 @@ _PATIENCE = 15
 
 
 @contextlib.contextmanager
-def open_cluster(workers: int, scheduler: str | None) -> Iterator[Engine]:
+def open_cluster(
+    workers: int, scheduler: str | None, tasks: Sequence[Task] = ()
+) -> Iterator[Engine]:
     """An engine on a running cluster, or on one of this machine's own.
 
     Args:
         workers: how many workers a cluster of our own has.
         scheduler: address of a running scheduler; without it a cluster of our own is started.
+        tasks: tasks of which the workers must make the same rows as this process.
 
     Raises:
-        SynthbenchError: there is no scheduler at the address, or it has no workers.
+        SynthbenchError: there is no scheduler at the address, it has no workers, or a worker would
+            make other rows.
     """
     with contextlib.ExitStack() as stack:
         if scheduler is None:
@@ -64,6 +68,8 @@ def open_cluster(workers: int, scheduler: str | None) -> Iterator[Engine]:
             except (OSError, TimeoutError, ValueError) as error:
                 raise SynthbenchError(f"No Dask scheduler at {scheduler!r}: {error}") from None
         _wait_for_worker(client)
+        for task in tasks:
+            _check_workers(client, task)
         yield _ClusterEngine(client)
 
 
@@ -90,6 +96,26 @@ def _wait_for_worker(client: Any) -> None:
             f"The Dask scheduler at {address} has no workers; start some with "
             f"`dask worker {address}`. What is finished is kept."
         ) from None
+
+
+def _check_workers(client: Any, task: Task) -> None:
+    """Make sure that the workers would make the same rows of a task as this process.
+
+    Raises:
+        SynthbenchError: a worker that would not, and why.
+    """
+    expected = _versions(task)
+    try:
+        found = client.run(_call, carried_source_dirs(), _versions, (task,), {})
+    except Exception as error:
+        raise SynthbenchError(f"A Dask worker cannot make {task.name}: {error}") from None
+    for worker, there in found.items():
+        if there != expected:
+            raise SynthbenchError(
+                f"Dask worker {worker} would make other rows of {task.name}: it has synthbench "
+                f"{there[0]} (here {expected[0]})"
+                f"{' and other source images' if there[1] != expected[1] else ''}."
+            )
 
 
 class _ClusterEngine(Engine):
@@ -119,25 +145,6 @@ class _ClusterEngine(Engine):
         # Dask learns by the name before the dash how long a call takes.
         key = f"{function.__name__}-{uuid.uuid4().hex}"
         return self._client.submit(_call, self._sources, function, args, kwargs, key=key)
-
-    def check(self, task: Task) -> None:
-        """Make sure that the workers would make the same rows of a task as this process.
-
-        Raises:
-            SynthbenchError: a worker that would not, and why.
-        """
-        expected = (__version__, task.tables)
-        try:
-            found = self._client.run(_call, self._sources, _versions, (task,), {})
-        except Exception as error:
-            raise SynthbenchError(f"A Dask worker cannot make {task.name}: {error}") from None
-        for worker, there in found.items():
-            if there != expected:
-                raise SynthbenchError(
-                    f"Dask worker {worker} would make other rows of {task.name}: it has synthbench "
-                    f"{there[0]} (here {expected[0]})"
-                    f"{' and other source images' if there[1] != expected[1] else ''}."
-                )
 
 
 def _call(

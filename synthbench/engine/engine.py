@@ -13,8 +13,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from typing import Any, Generic, ParamSpec, Protocol, TypeVar
 
-from synthbench.errors import UsageError, check_whole_number
-from synthbench.tasks.base import Task
+from synthbench.errors import UsageError, check_whole_number, unknown_name
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -90,13 +89,6 @@ class Engine:
         asked = self.submit(function, *args, **kwargs)
         return RemoteResult(asked, _View(view, asked))
 
-    def check(self, task: Task) -> None:
-        """Make sure that the workers would make the same rows of a task as this process.
-
-        Raises:
-            SynthbenchError: a worker that would not, and why.
-        """
-
 
 @dataclasses.dataclass(frozen=True)
 class _View(Generic[T, V]):
@@ -125,6 +117,21 @@ def usable_cores() -> int:
 def default_workers() -> int:
     """How many workers to start where the caller names no number."""
     return 1 if _is_daemonic() else min(usable_cores(), MAX_WORKERS)
+
+
+def check_engine(name: str, workers: int | None, scheduler: str | None) -> None:
+    """Make sure that an engine can be opened with these options; `open_engine` explains them.
+
+    Raises:
+        UsageError: it cannot.
+    """
+    if name not in ENGINES:
+        raise unknown_name("engine", name, ENGINES)
+    check_workers(workers)
+    if scheduler is not None and name != "dask":
+        raise UsageError("A scheduler address goes with engine 'dask' only; add --engine dask.")
+    if name == "dask" and scheduler is None and _is_daemonic():
+        raise UsageError(f"Engine 'dask': {_NO_CHILDREN}; give the address of a scheduler.")
 
 
 def check_workers(workers: int | None) -> None:

@@ -17,8 +17,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from synthbench.dataset.dataset import shard_file
 from synthbench.dataset.digest import CHUNK_ROWS, RowDigest
+from synthbench.dataset.manifest import shard_file
 from synthbench.sampling.blocks import Run, Selection
 from synthbench.tasks.base import Task
 from synthbench.tasks.features import Feature, Features, arrow_schema, is_image, value

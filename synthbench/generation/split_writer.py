@@ -13,8 +13,8 @@ from typing import Any, Self
 
 import pyarrow as pa
 
-from synthbench.dataset.dataset import Shard
 from synthbench.dataset.digest import RowDigest, file_sha256
+from synthbench.dataset.manifest import Shard
 from synthbench.dataset.staging import write_failure
 from synthbench.engine.engine import Asked, Engine
 from synthbench.errors import SynthbenchError

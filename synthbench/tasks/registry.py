@@ -139,7 +139,8 @@ def task_class(name: str) -> type[Task]:
     if name in _registered:
         return _registered[name]
     if name in _entry_points():
-        return register(_load(_entry_points()[name]))
+        loaded = _load(_entry_points()[name])
+        return register(loaded)
     raise unknown_name("task", name, list_tasks())
 
 

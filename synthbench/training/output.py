@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from synthbench.dataset.dataset import MANIFEST, DatasetDirectory
+from synthbench.dataset.dataset import DatasetDirectory
+from synthbench.dataset.manifest import MANIFEST
 from synthbench.dataset.places import LOCK, workplace_of
 from synthbench.errors import DatasetError, UsageError
 

@@ -25,7 +25,7 @@ import synthbench
 from synthbench.cli.main import main
 from synthbench.dataset.card import _size_category, citations, prose
 from synthbench.dataset.card_sections import split_prose
-from synthbench.dataset.dataset import Manifest
+from synthbench.dataset.manifest import Manifest
 from synthbench.tasks.features import label_names
 from synthbench.tasks.registry import list_tasks, make_task
 from tests.support import ROOT, card_sections, digests, run_program, start

@@ -210,7 +210,7 @@ if __name__ == "__main__":
         say(engine.submit(die).result)
         say(engine.submit(square, 4).result)
         cluster.__version__ = "0.0.0"
-        say(engine.check, make_task("ctl"))
+        say(cluster._check_workers, engine._client, make_task("ctl"))
         asked = engine.submit(time.sleep, 60)
         one.close()
         say(asked.result)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from synthbench.engine.engine import MAX_WORKERS, Engine, usable_cores
+from synthbench.engine.engine import MAX_WORKERS, Engine, check_engine, usable_cores
 from synthbench.engine.open import open_engine
 from synthbench.errors import SynthbenchError, UsageError
 from tests.support import ROOT, environment
@@ -112,12 +112,9 @@ def test_no_more_workers_start_than_calls_can_be_under_way(calls: int, started: 
 
 def test_impossible_engines_are_refused_with_what_is_allowed() -> None:
     for wrong in (0, -2, MAX_WORKERS + 1, 100_000):
-        with (
-            pytest.raises(UsageError, match=rf"Workers {wrong}: .* whole numbers from 1 to 256\."),
-            open_engine(workers=wrong),
-        ):
-            pass
+        with pytest.raises(UsageError, match=rf"Workers {wrong}: .* whole numbers from 1 to 256\."):
+            check_engine("local", wrong, None)
     with pytest.raises(UsageError, match=r"allowed: local, dask\. Did you mean 'dask'\?"):
-        open_engine("dusk").__enter__()
+        check_engine("dusk", None, None)
     with pytest.raises(UsageError, match="scheduler address goes with engine 'dask' only"):
-        open_engine(scheduler="tcp://127.0.0.1:8786").__enter__()
+        check_engine("local", None, "tcp://127.0.0.1:8786")

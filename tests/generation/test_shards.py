@@ -16,8 +16,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synthbench.dataset.dataset import Shard, shard_file
 from synthbench.dataset.digest import RowDigest, file_sha256
+from synthbench.dataset.manifest import Shard, shard_file
 from synthbench.errors import SynthbenchError
 from synthbench.generation import shards as cutting
 from synthbench.generation import split_writer as writing

@@ -20,8 +20,9 @@ import pyarrow.parquet as pq
 from huggingface_hub import DatasetCard
 from hypothesis import strategies as st
 
-from synthbench.dataset.dataset import DatasetDirectory, Manifest
+from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.forms import same
+from synthbench.dataset.manifest import Manifest
 from synthbench.errors import DatasetError, SynthbenchError
 from synthbench.evaluation.evaluate import evaluate, score
 from synthbench.evaluation.predictions import read_predictions

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from synthbench.dataset.dataset import MANIFEST
+from synthbench.dataset.manifest import MANIFEST
 from synthbench.errors import DatasetError
 from synthbench.tasks.registry import make_task
 from synthbench.verification.verify import verify
