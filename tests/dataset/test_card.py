@@ -146,17 +146,11 @@ def test_the_variants_of_a_dataset_have_descriptions_of_their_own(made: dict[str
 @pytest.mark.parametrize(
     ("rows", "name"),
     [
-        (1, "n<1K"),
-        (999, "n<1K"),
-        (1_000, "1K<n<10K"),
-        (99_999, "10K<n<100K"),
-        (1_003_000, "1M<n<10M"),
-        (10**7, "10M<n<100M"),
-        (10**8, "100M<n<1B"),
-        (10**9, "1B<n<10B"),
+        (1, "n<1K"), (999, "n<1K"), (1_000, "1K<n<10K"), (99_999, "10K<n<100K"),
+        (1_003_000, "1M<n<10M"), (10**7, "10M<n<100M"), (10**8, "100M<n<1B"), (10**9, "1B<n<10B"),
         (10**13, "n>1T"),
     ],
-)
+)  # fmt: skip
 def test_the_size_is_one_of_the_hubs_categories(rows: int, name: str) -> None:
     assert _size_category(rows) == name
 

@@ -47,15 +47,11 @@ def derived(text, task=None):
 @pytest.mark.parametrize(
     ("text", "label", "depth", "dependency_depth", "length"),
     [
-        ("[MED 4 8 5 [MAX 8 4 9 ] ]", 6, 2, 1, 10),
-        ("[SM 3 [MIN 0 [MAX 1 2 ] ] ]", 3, 3, 2, 10),
-        ("[MIN 0 [SM 3 [MAX 1 2 ] ] ]", 0, 3, 1, 10),
-        ("[SM 5 6 ]", 1, 1, 1, 4),
-        ("[MAX 0 0 ]", 0, 1, 1, 4),
-        ("[MED 3 4 ]", 3, 1, 1, 4),
-        ("[MED 9 1 5 ]", 5, 1, 1, 5),
+        ("[MED 4 8 5 [MAX 8 4 9 ] ]", 6, 2, 1, 10), ("[SM 3 [MIN 0 [MAX 1 2 ] ] ]", 3, 3, 2, 10),
+        ("[MIN 0 [SM 3 [MAX 1 2 ] ] ]", 0, 3, 1, 10), ("[SM 5 6 ]", 1, 1, 1, 4),
+        ("[MAX 0 0 ]", 0, 1, 1, 4), ("[MED 3 4 ]", 3, 1, 1, 4), ("[MED 9 1 5 ]", 5, 1, 1, 5),
     ],
-)
+)  # fmt: skip
 def test_rows_worked_by_hand(text, label, depth, dependency_depth, length):
     assert ListOps().solve(text) == label
     assert derived(text) == {

@@ -34,14 +34,10 @@ def every_row():
 @pytest.mark.parametrize(
     ("text", "answer"),
     [
-        ("3 4 7 2 =", 7),
-        ("4 3 7 2 =", 7),
-        ("3 5 7 2 =", 2),
-        ("4 6 7 2 =", 2),
-        ("0 1 10 0 =", 10),
+        ("3 4 7 2 =", 7), ("4 3 7 2 =", 7), ("3 5 7 2 =", 2), ("4 6 7 2 =", 2), ("0 1 10 0 =", 10),
         ("0 0 10 0 =", 0),
     ],
-)
+)  # fmt: skip
 def test_the_answer_is_c_if_exactly_one_of_a_and_b_is_odd_else_d(text, answer):
     task = Parity()
     assert task.solve(text) == answer
@@ -115,19 +111,9 @@ def test_an_impossible_n_values_is_refused(given_value):
 
 
 BAD_TEXT = [
-    "",
-    "=",
-    "1 2 3 =",
-    "1 2 3 4",
-    "1 2 3 4 5",
-    "1 2 3 4 5 =",
-    "1 2 3 11 =",
-    "1 2 3 -1 =",
-    "1 2 3 04 =",
-    "1 2 = 4 =",
-    "= 1 2 3 4",
-    "a b c d =",
-]
+    "", "=", "1 2 3 =", "1 2 3 4", "1 2 3 4 5", "1 2 3 4 5 =", "1 2 3 11 =", "1 2 3 -1 =",
+    "1 2 3 04 =", "1 2 = 4 =", "= 1 2 3 4", "a b c d =",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", [*BAD_TEXT, "1  2 3 4 =", "1 2 3 4 = "])
