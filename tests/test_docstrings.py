@@ -37,6 +37,7 @@ def snippets(name: str) -> list[doctest.DocTest]:
     return [one for one in found if one.examples]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [

@@ -226,7 +226,7 @@ def test_rows_that_need_less_than_they_claim_are_counted_by_claim() -> None:
 @pytest.mark.parametrize(("ties", "least"), [("strict", 0.0), ("first", 0.05)])
 def test_what_first_ties_would_have_let_through(tmp_path: Path, ties: str, least: float) -> None:
     """NDR's published generator keeps the first of equal arguments; strict keeps the shallowest."""
-    rows = {"train": 1_000, "iid": 1_000, "validation": 100, "test": 100}
+    rows = {"train": 200, "iid": 600, "validation": 20, "test": 20}
     make_real(tmp_path / "listops", "listops", rows=rows, parameters={"ties": ties})
     found = only(look(tmp_path / "listops"))
     (claim,) = found.claims

@@ -35,7 +35,9 @@ def test_pixels_come_back_as_they_were() -> None:
     ).all()
 
 
-@pytest.mark.parametrize("make", [pixel_shortcuts, network_shortcuts])
+@pytest.mark.parametrize(
+    "make", [pixel_shortcuts, pytest.param(network_shortcuts, marks=pytest.mark.slow)]
+)
 def test_a_planted_spot_is_found(make: object) -> None:
     (shortcut,) = make("image")  # type: ignore[operator]
     assert shortcut.learned

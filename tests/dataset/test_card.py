@@ -11,8 +11,6 @@ import math
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -30,7 +28,7 @@ from synthbench.dataset.card_sections import split_prose
 from synthbench.dataset.manifest import Manifest
 from synthbench.tasks.features import label_names
 from synthbench.tasks.registry import list_tasks, make_task
-from tests.support import ROOT, card_sections, digests, environment
+from tests.support import ROOT, card_sections, digests, run_program, start
 from tests.tasks.tiny_sources import write_sources
 
 #: One dataset of each kind of setting: parameters of every type, several variants, small shards.
@@ -392,17 +390,13 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
             pytest.skip(f"{tool} is not installed")
     root = tmp_path_factory.mktemp("wheel")
     # From a copy, so that nothing is written beside the sources.
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "README.md", "LICENSE", "synthbench_taskset.py"):
         shutil.copy(ROOT / name, root / name)
     for name in ("synthbench", "cards"):
         shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
-    subprocess.run(
-        [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", "dist", "."],
-        cwd=root,
-        check=True,
-        capture_output=True,
-        timeout=300,
-    )
+    words = ["-m", "build", "--wheel", "--no-isolation", "--outdir", "dist", "."]
+    done = start(*words, cwd=root)
+    assert done.returncode == 0, done.stderr
     (built,) = (root / "dist").glob("*.whl")
     return built
 
@@ -430,15 +424,8 @@ def test_the_wheel_has_the_prose_the_page_the_types_and_the_command(wheel: Path)
 def test_the_installed_command_writes_cards_with_their_prose(wheel: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path / "site")
-    done = subprocess.run(
-        [sys.executable, "-m", "synthbench", "generate", "parity", "--preset", "small"],
-        cwd=tmp_path,
-        env=environment(PYTHONPATH=str(tmp_path / "site")),
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    words = ["generate", "parity", "--preset", "small"]
+    done = run_program(*words, cwd=tmp_path, PYTHONPATH=str(tmp_path / "site"))
     assert done.returncode == 0, done.stderr
     assert "<summary>What the paper leaves open<" in (tmp_path / "parity/README.md").read_text(
         "utf-8"

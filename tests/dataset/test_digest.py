@@ -26,7 +26,7 @@ from tests.arbitrary import rows, same, table, tables, values
 
 Columns = dict[str, Feature]
 
-few = settings(max_examples=50)
+few = settings(max_examples=25)
 
 COLUMNS: Columns = {
     "id": value("string"),

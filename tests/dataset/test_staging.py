@@ -21,7 +21,7 @@ from synthbench.dataset.staging import (
 )
 from synthbench.errors import DatasetError, SynthbenchError, UsageError
 from synthbench.generation.generate import generate
-from tests.numbers_task import Numbers
+from tests.toy_task import Numbers
 
 COMMAND = {"task": "numbers", "seed": 0, "rows": {"default": {"train": 10}}, "tables": {}}
 SPLIT = {"rows": 1, "buckets": {}, "candidates": 0, "digest": "0" * 64, "shards": []}

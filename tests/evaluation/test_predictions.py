@@ -25,7 +25,7 @@ from tests.evaluation.making import SIZES, Made, Rows, wrong
 
 
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_every_change_to_right_predictions_is_counted(made: Made, data: st.DataObject) -> None:
     rows = made.rows["test"]
     ids = [row["id"] for row in rows]

@@ -28,7 +28,7 @@ from synthbench.seeding import Draws
 from synthbench.tasks.features import Feature, class_label, value
 from synthbench.tasks.row_ids import columns_of, fingerprints, rows_table
 from tests.arbitrary import rows, table, tables
-from tests.numbers_task import Numbers
+from tests.toy_task import Numbers
 
 COLUMNS: dict[str, Feature] = {
     "id": value("string"),
@@ -199,7 +199,7 @@ def test_a_rows_id_is_the_fingerprint_of_its_content() -> None:
 # However the rows come.
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(st.integers(1, 60), st.integers(1, 25), st.integers(1, 25), st.data())
 def test_files_are_the_same_to_the_byte_however_the_rows_are_cut(
     tmp_path_factory: pytest.TempPathFactory,
@@ -217,7 +217,7 @@ def test_files_are_the_same_to_the_byte_however_the_rows_are_cut(
     assert at_once.writer.digest.hexdigest() == in_parts.writer.digest.hexdigest()
 
 
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(st.data())
 def test_that_holds_for_any_columns_with_gaps_lists_and_structs(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

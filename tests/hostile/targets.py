@@ -2,8 +2,7 @@
 
 Each target is a function of one drawn case that fails if something is raised that is no error of
 ours, if `verify` finds a dataset good that readers would not see as it was made, or if anything
-outside of what was given is touched. `TARGETS` has them by name; the tests run a few cases of
-each, `python -m tests.hostile` as many as there is time for.
+outside of what was given is touched. `TARGETS` has them by name.
 """
 
 from __future__ import annotations

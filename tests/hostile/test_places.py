@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 
 import pytest
 
 from tests.hostile import places
-from tests.support import ROOT, environment
+from tests.support import start
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pipes in folders")
 
@@ -31,15 +30,7 @@ HARMLESS_TO_EVALUATE = {
 @pytest.fixture(scope="module")
 def outcomes() -> dict[str, dict[str, str]]:
     """What came of every dataset, from a process that listens to what it opens."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.hostile.places"],
-        cwd=ROOT,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    done = start("-m", "tests.hostile.places")
     assert done.returncode == 0, done.stderr
     found: dict[str, dict[str, str]] = json.loads(done.stdout)
     return found

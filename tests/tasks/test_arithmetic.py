@@ -112,14 +112,14 @@ def test_there_are_as_many_labels_as_the_modulus():
 
 
 @given(tasks(), st.integers(0, 5))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_rows_of_any_parameters_are_sound_and_what_python_makes_of_them(task, block):
     for row in assert_sound(task, propose_all(task, block=block)):
         assert row["label"] == eval(row["text"]) % task.parameters.modulus
 
 
 @given(tasks())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_rows_are_of_their_bucket_within_the_limits_and_of_the_operators_asked_for(task):
     chosen = task.parameters
     for split in task.splits:
@@ -185,7 +185,7 @@ def every_expression(operators, depth):
 
 @pytest.mark.parametrize(
     ("operators", "max_length", "counts"),
-    [("+*", 50, [200, 88_000]), ("*", 50, [100, 12_000]), ("+*", 12, [200, 8_000])],
+    [("*", 50, [100, 12_000]), ("+*", 12, [200, 8_000])],
 )
 def test_capacity_counts_the_listing_which_is_every_expression(operators, max_length, counts):
     shallow = {"train_depths": "1,2", "validation_depths": "1", "test_depths": "1"}

@@ -82,7 +82,7 @@ def test_there_is_no_iid_split_when_train_has_single_functions_only():
 
 
 @given(tasks())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_every_table_is_a_bijection_of_the_symbols(task):
     assert len(task.tables) == task.parameters.functions
     for reached in task.tables.values():
@@ -148,7 +148,7 @@ def test_functions_beyond_z_are_named_as_spreadsheet_columns():
 
 
 @given(tasks())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_rows_of_any_parameters_are_sound_and_end_with_their_answer(task):
     for row in assert_sound(task, propose_all(task)):
         assert row["steps"][-1] == task.symbols[row["label"]]
@@ -212,7 +212,7 @@ def test_symbols_functions_and_places_are_drawn_uniformly():
 
 
 @given(tasks(most_symbols=5, most_functions=4), st.integers(1, 4))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_the_listing_has_every_row_once_and_the_capacity_counts_them(task, length):
     parameters = {**task.parameters.to_dict(), "train_lengths": [length, length + 1]}
     task = CompositionalTableLookup(task.variant, parameters, task.seed)

@@ -75,7 +75,7 @@ def test_all_other_columns_follow_from_the_grid():
 
 
 @given(train=sizes, test=sizes, fill=fills)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_the_generator_and_the_solver_agree_on_every_column(train, test, fill):
     task = GridCount(
         parameters={"train_sizes": train, "iid_sizes": train[:1], "test_sizes": test, "fill": fill}

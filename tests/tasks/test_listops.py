@@ -136,13 +136,13 @@ def test_the_splits_have_the_paper_s_rows_and_depths():
 
 
 @given(tasks(), st.integers(0, 5))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_rows_of_any_parameters_are_sound(task, block):
     assert_sound(task, propose_all(task, block=block))
 
 
 @given(tasks())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_rows_are_of_their_bucket_within_the_limits_and_of_the_operators_asked_for(task):
     chosen = task.parameters
     for split in task.splits:
@@ -261,7 +261,7 @@ def test_what_a_rare_label_cannot_fill_goes_to_the_others(tmp_path):
     assert min(counts.values()) == 2
 
 
-@pytest.mark.parametrize("parameters", [{}, {"ties": "first"}, {"max_args": 10}, {"p_op": 0.05}])
+@pytest.mark.parametrize("parameters", [{"ties": "first"}, {"p_op": 0.05}])
 def test_with_all_operators_no_label_is_too_rare(parameters):
     task = ListOps(parameters={**parameters, "balance": "label"})
     for split in task.splits[1:]:

@@ -91,7 +91,7 @@ def test_train_has_30_percent_and_test_all_that_are_held_out(n):
 
 
 @given(n_values, st.integers(0, 5))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_rows_of_any_n_values_are_sound(n, block):
     task = Parity(parameters={"n_values": n})
     assert_sound(task, propose(task, block=block))

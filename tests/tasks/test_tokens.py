@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synthbench.tasks.registry import make_task
@@ -24,6 +24,7 @@ rows = st.lists(st.lists(st.integers(0, 10**6), min_size=1, max_size=11), max_si
 
 
 @pytest.mark.parametrize("vocabulary", VOCABULARIES, ids=lambda one: one.tokens[-1])
+@settings(max_examples=25)
 @given(rows)
 def test_texts_are_encoded_by_the_place_of_their_tokens_and_joined_again(
     vocabulary: Vocabulary, numbers: list[list[int]]

@@ -118,7 +118,7 @@ def tasks(draw: st.DrawFn) -> ExpressionTask:
 
 
 @given(tasks(), st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_generator_and_solver_give_each_tree_its_key_whatever_the_order_of_arguments(
     task: ExpressionTask, data: st.DataObject
 ) -> None:
