@@ -2,7 +2,7 @@
 
 The threat model is a file that is corrupt, not one that was made to do harm. pyarrow refuses what
 it cannot parse; its Thrift limits, the sizes in the footer and the sizes of the batches keep what a
-file unpacks to in proportion to its size.
+file unpacks to in proportion to its size. `generation.shards` writes our own files.
 """
 
 from __future__ import annotations
