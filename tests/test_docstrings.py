@@ -63,19 +63,9 @@ def test_every_snippet_of_a_module_does_what_it_shows(
 @pytest.mark.parametrize(
     "name",
     [
-        "audit",
-        "evaluate",
-        "export",
-        "generate",
-        "push",
-        "register",
-        "score",
-        "solve",
-        "stream",
-        "train",
-        "validate",
-        "verify",
+        "audit", "evaluate", "export", "generate", "push", "register", "score", "solve", "stream",
+        "train", "validate", "verify",
     ],
-)
+)  # fmt: skip
 def test_a_public_function_shows_a_snippet(name: str) -> None:
     assert ">>> " in (getattr(synthbench, name).__doc__ or "")

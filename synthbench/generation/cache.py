@@ -1,4 +1,4 @@
-"""One call to a dataset: made on first use into a cache, opened from there ever after.
+"""`load_dataset`: a dataset made on first use into a cache, and opened from there afterwards.
 
     CACHE/listops-0f4c.../      a dataset directory; its name holds a hash of the request
     CACHE/listops-0f4c....lock  held by the process that makes it; others wait

@@ -441,11 +441,6 @@ def test_without_a_gpu_the_device_cuda_is_refused(tmp_path, data, monkeypatch):
     assert not (tmp_path / "run").exists()
 
 
-def test_too_little_memory_is_an_error_that_names_the_batch_size(tmp_path, data):
-    with pytest.raises(SynthbenchError, match=r"memory on cpu .* batch size 32: try .*=16"):
-        run(tmp_path / "run", data, options={"d_ff": 10**13})
-
-
 def test_a_task_without_recipes_is_refused(tmp_path, numbers):
     with pytest.raises(UsageError, match="Task 'numbers' has no recipes; tasks with some: ctl"):
         train("numbers", model="lstm", out=tmp_path, progress=False)
