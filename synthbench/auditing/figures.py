@@ -175,13 +175,17 @@ class BarChart(Chart):
         bars = axes.bar(places, shares, 0.8, color=COLORS["split"], clip_on=False)
         for bar, name, share in zip(bars, merged.values, shares, strict=True):
             describe(bar, "bar", f"{self.split}, {name}: {share:.2%}")
-        for place, name in enumerate(merged.values) if self.other is not None else ():
-            share = merged.share(self.other, place)
-            ends = [place - 0.45, place + 0.45]
-            (tick,) = axes.plot(
-                ends, [share] * 2, color=COLORS["other"], linewidth=2, clip_on=False
-            )
-            describe(tick, "tick", f"{self.other}, {name}: {share:.2%}")
+        if self.other is not None:
+            for place, name in enumerate(merged.values):
+                share = merged.share(self.other, place)
+                (tick,) = axes.plot(
+                    [place - 0.45, place + 0.45],
+                    [share] * 2,
+                    color=COLORS["other"],
+                    linewidth=2,
+                    clip_on=False,
+                )
+                describe(tick, "tick", f"{self.other}, {name}: {share:.2%}")
         axes.set_xlim(-0.5, len(places) - 0.5)
         axes.set_ylim(bottom=0.0)
         axes.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")

@@ -228,10 +228,12 @@ def _scores_by_level(variant: VariantAudit, metric: str, split: str) -> ReportTa
         levels = {}
     rows = []
     for shortcut in _ranked(variant, metric, split):
-        scores = [(shortcut.splits[split], whole)]
-        scores += [(shortcut.levels[split].get(level), one) for level, one in levels.items()]
-        cells = (_marked(score, metric, one, interval=True) for score, one in scores)
-        rows.append([shortcut.name, *cells])
+        row = [shortcut.name, _marked(shortcut.splits[split], metric, whole, interval=True)]
+        row += [
+            _marked(shortcut.levels[split].get(level), metric, reference, interval=True)
+            for level, reference in levels.items()
+        ]
+        rows.append(row)
     title = f"{metric} on {split} with intervals, by {variant.level_name}"
     return ReportTable(["shortcut", "all", *levels], rows, title=title)
 
