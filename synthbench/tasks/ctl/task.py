@@ -247,10 +247,10 @@ class CompositionalTableLookup(TextTask):
         A symbol's code has a 1 before its binary digits, so that 01 and 001 differ. All codes are
         odd, so that no content ends in a zero byte.
         """
-        symbol, functions = self.numbered(block)
-        leading_one = np.uint16(1 << len(self.symbols[0]))
-        codes = np.column_stack([symbol + leading_one, functions])
-        return np.where(codes > 0, 2 * codes + 1, 0).astype(">u2").view(np.uint8)
+        symbols = np.arange(len(self.symbols)) + (1 << len(self.symbols[0]))
+        functions = np.arange(len(self.functions)) + 1
+        codes = np.concatenate([[0], 2 * symbols + 1, 2 * functions + 1]).astype(">u2")
+        return codes.take(block["tokens"]).view(np.uint8)
 
     def problem(self, block: Block) -> NDArray[np.uint64]:
         """A hash of the functions in the order of computation, without the symbol.
