@@ -119,14 +119,6 @@ def test_a_row_that_is_not_two_clusters_of_the_variant_is_refused(change, messag
         task.parse(columns)
 
 
-def test_arrays_are_the_points_and_their_clusters():
-    arrays = Clusters("unbalanced").arrays(propose(Clusters("unbalanced")))
-    assert {name: (a.dtype.name, a.shape) for name, a in arrays.items()} == {
-        "points": ("float32", (8, 550, 2)),
-        "cluster": ("int8", (8, 550)),
-    }
-
-
 # Parameters.
 
 

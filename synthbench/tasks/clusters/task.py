@@ -21,7 +21,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from synthbench.errors import ParameterError
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Parameters, Split, Task, parameter
 from synthbench.tasks.features import Feature, value
@@ -37,11 +36,9 @@ POINTS = {"balanced": (225, 225), "unbalanced": (500, 50)}
 class ClustersParameters(Parameters):
     """What can be set; the default is the paper's."""
 
-    variance: float = parameter(0.1, "variance of a point's place in each direction")
-
-    def __post_init__(self) -> None:
-        if not 1e-4 <= self.variance <= 1.0:
-            raise ParameterError(f"Parameter variance={self.variance}: allowed are 0.0001 to 1.")
+    variance: float = parameter(
+        0.1, "variance of a point's place in each direction", least=1e-4, most=1.0
+    )
 
 
 class Clusters(Task):
@@ -144,8 +141,5 @@ class Clusters(Task):
 def _width(row: Mapping[str, Any]) -> float:
     """The root mean square distance of points from their cluster's centre, the larger of two."""
     points, cluster = np.asarray(row["points"], np.float64), np.asarray(row["cluster"])
-    widths = []
-    for index in (0, 1):
-        own = points[cluster == index]
-        widths.append(float(((own - own.mean(axis=0)) ** 2).sum(axis=1).mean()))
-    return math.sqrt(max(widths))
+    parts = (points[cluster == index] for index in (0, 1))
+    return math.sqrt(max(float(part.var(axis=0).sum()) for part in parts))

@@ -1,6 +1,6 @@
 """Files of images: what idx files, CIFAR-10's batches and picture files hold, at 28x28 pixels.
 
-Readers raise OSError or ValueError and say what is wrong; which file it is, the caller knows.
+Readers raise OSError or ValueError with what is wrong; the caller adds which file it is.
 """
 
 from __future__ import annotations
