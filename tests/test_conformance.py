@@ -81,6 +81,27 @@ def test_every_task_says_what_it_is_and_where_it_comes_from(name: str) -> None:
     assert task.categories
 
 
+ONE_TO_FIVE = (1, 2, 3, 4, 5)
+#: Rows and buckets of each split.
+PAPERS: dict[str, dict[str, tuple[int, tuple[int, ...]]]] = {
+    "listops": {"train": (1_000_000, ONE_TO_FIVE), "iid": (1_000, ONE_TO_FIVE),
+                "validation": (1_000, (6,)), "test": (1_000, (7, 8))},
+    "arithmetic": {"train": (100_000, ONE_TO_FIVE), "iid": (1_000, ONE_TO_FIVE),
+                   "validation": (1_000, (6,)), "test": (1_000, (7, 8))},
+    "ctl": {"train": (53_704, ONE_TO_FIVE), "iid": (1_000, (2, 3, 4, 5)),
+            "validation": (1_000, (6, 7, 8)), "test": (1_000, (9, 10))},
+    "grid-count": {"train": (100_000, (*ONE_TO_FIVE, 6)), "iid": (1_000, (6,)),
+                   "test": (7_000, (7, 8, 9, 10, 12, 15, 20))},
+    "clusters": {"test": (1_000, (0,))},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_splits_have_the_rows_and_buckets_of_the_papers(name: str) -> None:
+    task = make_task(name)
+    assert {split.name: (split.rows, split.buckets) for split in task.splits} == PAPERS[name]
+
+
 @every_variant
 def test_what_a_task_names_is_among_its_columns_and_splits(name: str, variant: str) -> None:
     task = make_task(name, variant)
