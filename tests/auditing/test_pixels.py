@@ -46,6 +46,7 @@ def test_a_planted_spot_is_found(make: object) -> None:
     assert (predict(asked) == asked["label"].to_numpy()).mean() > 0.9
 
 
+@pytest.mark.slow
 def test_the_network_repeats_and_leaves_torch_as_it_was() -> None:
     (shortcut,) = network_shortcuts("image")
     state, threads = torch.get_rng_state(), torch.get_num_threads()
