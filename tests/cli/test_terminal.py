@@ -14,7 +14,7 @@ from synthbench.cli.main import _run, commands
 from synthbench.tasks.describe import describe, describe_tasks, task_facts
 from synthbench.tasks.registry import list_tasks
 from synthbench.text.tables import Table, items, render, styled
-from tests.support import environment, run_python, terminal
+from tests.support import environment, terminal
 
 
 def on_terminal(*words: str, cwd: Path, **changes: str) -> str:
@@ -61,20 +61,6 @@ def test_tasks_are_there_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(capsys.readouterr().out) == task_facts("ctl")
     assert _run(commands, ["list", "--json"]) == 0
     assert [one["task"] for one in json.loads(capsys.readouterr().out)] == list_tasks()
-
-
-def test_help_loads_nothing_that_takes_long() -> None:
-    heavy = "{'numpy', 'pyarrow', 'rich', 'datasets'}"
-    code = f"""
-import sys
-from synthbench.cli.main import main
-try:
-    main(["--help"])
-finally:
-    print(*({heavy} & set(sys.modules)), file=sys.stderr)
-    assert not {heavy} & set(sys.modules)
-"""
-    assert "Usage: synthbench" in run_python(code)
 
 
 # Tables.

@@ -124,16 +124,6 @@ def test_rows_and_features_agree_with_the_files(name: str, made: dict[str, Path]
         assert info["download_size"] == info["dataset_size"] == sum(sizes)
 
 
-@pytest.mark.parametrize("name", list_tasks())
-def test_every_tasks_features_are_written_so_that_datasets_reads_them(name: str) -> None:
-    from synthbench.tasks.features import arrow_schema, card_features
-    from synthbench.tasks.row_ids import columns_of
-
-    columns = columns_of(make_task(name))
-    read = datasets.Features._from_yaml_list(card_features(columns))
-    assert read == datasets.Features.from_arrow_schema(arrow_schema(columns))
-
-
 def test_the_description_changes_with_the_content_and_with_nothing_else(tmp_path: Path) -> None:
     def description(name: str, **options: Any) -> str:
         rows = {"train": 40, "test": 40}
@@ -156,17 +146,11 @@ def test_the_variants_of_a_dataset_have_descriptions_of_their_own(made: dict[str
 @pytest.mark.parametrize(
     ("rows", "name"),
     [
-        (1, "n<1K"),
-        (999, "n<1K"),
-        (1_000, "1K<n<10K"),
-        (99_999, "10K<n<100K"),
-        (1_003_000, "1M<n<10M"),
-        (10**7, "10M<n<100M"),
-        (10**8, "100M<n<1B"),
-        (10**9, "1B<n<10B"),
+        (1, "n<1K"), (999, "n<1K"), (1_000, "1K<n<10K"), (99_999, "10K<n<100K"),
+        (1_003_000, "1M<n<10M"), (10**7, "10M<n<100M"), (10**8, "100M<n<1B"), (10**9, "1B<n<10B"),
         (10**13, "n>1T"),
     ],
-)
+)  # fmt: skip
 def test_the_size_is_one_of_the_hubs_categories(rows: int, name: str) -> None:
     assert _size_category(rows) == name
 

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import pytest
 
 from synthbench.cli import main
+from synthbench.engine.dask import _call
 from synthbench.engine.unexpected import for_another_process, where_raised
 from synthbench.tasks import registry
 from synthbench.tasks.base import Block, Parameters, Split, Task, parameter
@@ -125,8 +126,6 @@ def test_an_error_raised_elsewhere_names_the_function() -> None:
 
 
 def test_where_an_error_was_raised_is_known_in_another_process() -> None:
-    from synthbench.engine.dask import _call  # which imports Dask
-
     task = LacksAttribute()
     arguments = (None, 1, task.split("train"), 1)
     with pytest.raises(AttributeError) as caught:  # as a Dask worker calls it

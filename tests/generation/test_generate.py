@@ -92,16 +92,6 @@ def test_a_manifest_shows_itself_in_two_lines(tmp_path: Path) -> None:
     assert len(lines) == 2 and all(len(line) <= 200 and line.isprintable() for line in lines)
 
 
-def test_no_row_is_in_two_splits_or_twice_in_one(tmp_path: Path) -> None:
-    make(tmp_path, "ctl", **CTL)
-    ids = [
-        one
-        for split in CTL["rows"]
-        for one in stored_rows(tmp_path, "forward", split)["id"].to_pylist()
-    ]
-    assert len(set(ids)) == len(ids) == sum(CTL["rows"].values())
-
-
 def test_variants_are_made_as_each_alone_would_be(tmp_path: Path) -> None:
     both = make(tmp_path / "both", "ctl", variant="all", **CTL)
     assert list(both.variants) == ["forward", "backward"]
@@ -199,12 +189,6 @@ def test_what_lies_around_or_was_made_before_changes_no_byte(
     make(tmp_path / "ctl", "ctl", seed=1, **CTL)
     make(tmp_path / "ctl", "ctl", overwrite=True, **CTL)
     assert files(tmp_path / "ctl") == ctl
-
-
-def test_another_seed_makes_another_dataset(tmp_path: Path, numbers: type[Numbers]) -> None:
-    made = [digests(make(tmp_path / f"{seed}", seed=seed))["default"] for seed in range(3)]
-    for split in ("train", "iid", "test"):
-        assert len({one[split] for one in made}) == 3
 
 
 # Places that cannot be used.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import hashlib
 import itertools
-import json
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -175,13 +174,6 @@ def test_files_are_zstd_with_page_indexes_and_dictionaries_where_values_repeat(
         "parts.list.element.kind": False,
         "parts.list.element.index": True,
     }
-
-
-def test_the_features_stand_in_every_file_in_the_old_form_of_lists(tmp_path: Path) -> None:
-    for shard in Run(tmp_path, 15).write(some_rows(15)):
-        schema = pq.read_schema(tmp_path / shard.file)
-        assert json.loads(schema.metadata[b"huggingface"]) == {"info": {"features": COLUMNS}}
-        assert schema.names == list(COLUMNS)
 
 
 def test_a_rows_id_is_the_fingerprint_of_its_content() -> None:

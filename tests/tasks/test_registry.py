@@ -22,15 +22,8 @@ from tests.support import stored_rows
 from tests.toy_task import Numbers
 
 OURS = [
-    "listops",
-    "arithmetic",
-    "ctl",
-    "parity",
-    "composites",
-    "grid-count",
-    "identity",
-    "clusters",
-]
+    "listops", "arithmetic", "ctl", "parity", "composites", "grid-count", "identity", "clusters",
+]  # fmt: skip
 
 
 @pytest.fixture(autouse=True)

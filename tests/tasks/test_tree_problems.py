@@ -161,11 +161,6 @@ def test_a_bucket_that_is_listed_has_the_keys_of_its_rows() -> None:
     assert len(np.unique(block["problem"])) == 2 * 55  # pairs of digits without their order
 
 
-def test_a_key_depends_on_its_row_alone() -> None:
-    texts = ["[SM 3 [MIN 4 1 ] ]", "[MAX 1 [MED 2 [MIN 3 4 5 ] 6 ] [SM 7 8 ] ]", "[MIN 1 2 ]"]
-    assert keys_of(LISTOPS, texts) == [keys_of(LISTOPS, [text])[0] for text in texts]
-
-
 def test_brackets_that_do_not_match_do_no_harm_to_the_other_rows() -> None:
     texts = ["] ] ] ]", "[MIN 4 1 ]", "[MIN [MIN [MIN", "]", "[MIN 1 4 ]", "3", "[MIN 1 ] ] ]"]
     keys = keys_of(LISTOPS, texts)

@@ -164,13 +164,6 @@ def test_compile_traces_the_model_as_one_graph():
     torch.testing.assert_close(compiled(colors, lengths).scores, model(colors, lengths).scores)
 
 
-def test_impossible_sizes_are_refused():
-    with pytest.raises(UsageError, match="3 heads"):
-        Counting(num_heads=3)
-    with pytest.raises(UsageError, match="softmax"):
-        Counting(normalisation="sofmax")
-
-
 @pytest.mark.parametrize("norm", [False, True])
 def test_identity_learns_a_batch_and_layer_norm_fixes_its_spread(norm):
     torch.manual_seed(0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -19,10 +21,11 @@ from tests.tasks.composites.making import VARIANTS
 every_variant = pytest.mark.parametrize("variant", VARIANTS)
 
 
+@functools.cache
 def rows_of(variant: str) -> tuple[Composites, Columns]:
     task = make_task("composites", variant)
     assert isinstance(task, Composites)
-    return task, task.render(draw_splits(task, 100)["train"].block)
+    return task, task.render(draw_splits(task, 100, "train")["train"].block)
 
 
 @every_variant
