@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from synthbench.errors import UsageError
 from synthbench.tasks.base import Breakdown, Task
 from synthbench.tasks.features import label_names
 from synthbench.text.tables import Table, items, render, stack, styled
@@ -305,12 +306,11 @@ def scores_by(
         breakdown: which column, and how wide its bands are.
         column: the column's value of each row.
         values: the metrics of each row, float64 `(rows, metrics)`.
+
+    Raises:
+        UsageError: the column has lists, or values that cannot be ordered.
     """
     width = breakdown.width
-    if width:
-        column = [value if value is None else (value - 1) // width for value in column]
-    number: dict[Any, int] = {}
-    numbers = np.array([number.setdefault(value, len(number)) for value in column])
     classes: Mapping[Any, str] = dict(enumerate(label_names(task.columns[breakdown.column]) or ()))
 
     def name(value: Any) -> Any:
@@ -318,7 +318,17 @@ def scores_by(
             return f"{value * width + 1}..{(value + 1) * width}"
         return classes.get(value, value)
 
-    return {
-        name(value): score_of(task, values[numbers == number[value]])
-        for value in sorted(number, key=lambda value: (value is None, value))
-    }
+    try:
+        if width:
+            column = [value if value is None else (value - 1) // width for value in column]
+        rows: dict[Any, list[int]] = {}
+        for row, value in enumerate(column):
+            rows.setdefault(value, []).append(row)
+        return {
+            name(value): score_of(task, values[rows[value]])
+            for value in sorted(rows, key=lambda value: (value is None, value))
+        }
+    except TypeError as error:  # lists, or values of several kinds
+        raise UsageError(
+            f"Rows cannot be told apart by their column {breakdown.column!r}: {error}."
+        ) from error
