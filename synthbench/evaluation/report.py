@@ -1,4 +1,4 @@
-"""What an evaluation found: scores with their intervals, as values, as JSON and as a table."""
+"""The report of an evaluation: scores with intervals, as values, as JSON and as a table."""
 
 from __future__ import annotations
 
@@ -31,9 +31,8 @@ class Score:
     """The metrics of some rows.
 
     Attributes:
-        rows: how many.
-        metrics: the mean of each metric, without the rows of which it says nothing (NaN); NaN if
-            there is no other.
+        rows: the number of rows.
+        metrics: the mean of each metric over the rows where it is defined (not NaN), else NaN.
         intervals: the 95% Wilson interval of each metric that is 0 or 1 for every row.
     """
 
@@ -43,18 +42,14 @@ class Score:
 
     @property
     def accuracy(self) -> float:
-        """The task's first metric, where that is an accuracy.
-
-        Raises:
-            AttributeError: it is another metric.
-        """
+        """The task's first metric, where that is an accuracy, else an AttributeError."""
         name = next(iter(self.metrics))
         if name.endswith("accuracy"):
             return self.metrics[name]
         raise AttributeError(f"no accuracy, as the task measures {', '.join(self.metrics)}")
 
     def to_dict(self) -> dict[str, Any]:
-        """The score as JSON values: a mean that is no finite number is None."""
+        """The score as JSON values; a mean that is not finite is None."""
         values: dict[str, Any] = {"rows": self.rows}
         for name, mean in self.metrics.items():
             values[name] = mean if math.isfinite(mean) else None
@@ -80,14 +75,14 @@ class Report:
         repeated: ids with more than one prediction, of which the first counted.
         unreadable: ids (`"row 7"`, counted from 0, for rows without) whose prediction could not
             be read as an answer and scored as wrong.
-        baselines: what is reached without solving the task, by name.
-        without_predictions: splits that were not evaluated because no row of theirs had one,
-            where no split was named.
-        answered: the score of the rows whose prediction could be read; the other rows, which
-            score as wrong in all other scores, are left out.
+        baselines: the scores reached without solving the task, by name.
+        without_predictions: splits that were not evaluated, because no split was named and none
+            of their rows had a prediction.
+        answered: the score of the rows whose prediction could be read, leaving out the others,
+            which all other scores count as wrong.
         readings: how many of these were read as a value, as text that holds an answer, or as the
             argmax of scores.
-        warning: if most predictions cannot be read, one of them, and what would mend it.
+        warning: if most predictions cannot be read, an example, and a remedy.
     """
 
     task: str
@@ -126,7 +121,7 @@ class Report:
         return self.overall.accuracy
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as JSON values; of each kind of problem the first 100 ids are named."""
+        """The report as JSON values, with the first 100 ids of each kind of problem."""
         values = {"task": self.task, "variant": self.variant, **self.overall.to_dict()}
         values["splits"] = {name: score.to_dict() for name, score in self.splits.items()}
         values["by"] = {
@@ -174,14 +169,17 @@ class Report:
 
     def _repr_html_(self) -> str:
         """The report as notebooks show it."""
-        lines = [f"<p><b>{escape(f'{self.task}, {self.variant}')}</b></p>", "<table>"]
-        head = self._head()
+        rows = []
         for title, scores in self._groups().items():
-            lines.append(_html_row("th", [title, *head]))
-            for value, score in scores.items():
-                lines.append(_html_row("td", [str(value), *self._cells(score)]))
+            rows.append(("th", [title, *self._head()]))
+            rows += [("td", [str(value), *self._cells(one)]) for value, one in scores.items()]
+        table = [
+            f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
+            for tag, cells in rows
+        ]
+        title = f"<p><b>{escape(f'{self.task}, {self.variant}')}</b></p>"
         notes = "<br>".join(escape(note) for note in self._notes())
-        return "\n".join([*lines, "</table>", f"<p>{notes}</p>"])
+        return "\n".join([title, "<table>", *table, "</table>", f"<p>{notes}</p>"])
 
     def _problems(self) -> dict[str, tuple[str, ...]]:
         return {
@@ -192,7 +190,7 @@ class Report:
         }
 
     def _groups(self) -> dict[str, dict[Any, Score]]:
-        """The scores of the splits, of all rows and of the answered ones, and each breakdown's."""
+        """The scores of splits, of all rows and of the answered rows, and of each breakdown."""
         splits: dict[Any, Score] = dict(self.splits)
         if len(splits) > 1:
             splits["all"] = self.overall
@@ -217,7 +215,7 @@ class Report:
         return cells
 
     def _table(self) -> Table:
-        """The splits and each breakdown under a head of its own, all columns aligned."""
+        """The splits and each breakdown, under headings of their own, in one table."""
         head = self._head()
         lines: list[list[str | Text]] = []
         for title, scores in self._groups().items():
@@ -227,7 +225,7 @@ class Report:
         return Table(["split", *head], lines, right=range(1, 1 + len(head)))
 
     def _notes(self) -> list[str]:
-        """What to compare with, and what was wrong with the predictions."""
+        """Baselines, and what was wrong with the predictions."""
         notes = [f"For comparison, {name}: {_number(v)}" for name, v in self.baselines.items()]
         counted = [f"{read_as} ({count:,})" for read_as, count in self.readings.items()]
         if counted:
@@ -251,10 +249,6 @@ class Report:
         return notes
 
 
-def _html_row(tag: str, cells: Sequence[str]) -> str:
-    return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
-
-
 def _number(mean: float) -> str:
     if math.isnan(mean):
         return "-"
@@ -266,7 +260,7 @@ def wilson(successes: float, trials: int) -> tuple[float, float]:
 
     Args:
         successes: how many trials succeeded, 0 to `trials`.
-        trials: how many there were, at least 1.
+        trials: the number of trials, at least 1.
 
     Example:
         >>> from synthbench.evaluation.report import wilson
@@ -279,14 +273,14 @@ def wilson(successes: float, trials: int) -> tuple[float, float]:
     share, spread = successes / trials, _Z * _Z / trials
     centre = (share + spread / 2) / (1 + spread)
     half = math.sqrt(share * (1 - share) * spread + spread * spread / 4) / (1 + spread)
-    # The bounds that are exactly 0 and 1 would otherwise be off by rounding.
+    # Without rounding errors where the bounds are exactly 0 and 1.
     low = 0.0 if successes == 0 else centre - half
     high = 1.0 if successes == trials else centre + half
     return low, high
 
 
 def score_of(task: Task, values: NDArray[np.float64]) -> Score:
-    """The score of rows with these metrics, float64 `(rows, metrics)` in the task's order."""
+    """The score of rows with these metrics, float64 `(rows, metrics)`, in the task's order."""
     metrics, intervals = {}, {}
     for name, column in zip(task.metrics, values.T, strict=True):
         told = column[~np.isnan(column)]
