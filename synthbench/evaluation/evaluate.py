@@ -187,10 +187,10 @@ def solve(
     except (TypeError, AttributeError) as error:
         expected = f"expected what a row has as {' and '.join(chosen.inputs)}"
         raise UsageError(
-            f"{question!r:.60} is no question of {chosen.name}: {expected}."
+            f"{question!r:.60} is not a question of {chosen.name}: {expected}."
         ) from error
     except (ValueError, LookupError, RecursionError) as error:
-        raise UsageError(f"{question!r:.80} is no question of {chosen.name}: {error}") from error
+        raise UsageError(f"{question!r:.80} is not a question of {chosen.name}: {error}") from error
 
 
 def _predicted_splits(source: RowSource, given: Predictions) -> list[str]:

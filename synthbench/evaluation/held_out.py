@@ -62,7 +62,7 @@ def held_out(
             return bool(is_held_out(fingerprints(one, one.parse(inputs)))[0])
         except (ValueError, TypeError, LookupError, pa.ArrowException) as error:
             reasons.append(error)
-    what = f"{short(text_or_row)} is no row of {chosen.name}"
+    what = f"{short(text_or_row)} is not a row of {chosen.name}"
     raise UsageError(f"{what}: {reasons[0]}") from reasons[0]
 
 

@@ -74,7 +74,7 @@ def choose_columns(names: Sequence[str], origin: Origin, number: int | None = No
     chosen = [ID, *answers, *([SPLIT] if SPLIT in names else [])]
     for name in chosen:
         if list(names).count(name) > 1:
-            raise origin.error(f": {name!r} is there more than once.", number)
+            raise origin.error(f": {name!r} appears more than once.", number)
     return chosen
 
 
@@ -200,7 +200,7 @@ def _check_regular(path: Path) -> None:
         if not path.exists():
             raise MissingPathError(f"{path} is missing.")
         if not path.is_file():
-            raise DatasetError(f"{path} cannot be read: it is no regular file.")
+            raise DatasetError(f"{path} cannot be read: it is not a regular file.")
     except OSError as error:
         raise DatasetError(f"{path} cannot be read: {error.strerror}.") from None
 
@@ -233,7 +233,7 @@ def _json_value(data: bytes, origin: Origin, number: int | None = None) -> Any:
     try:
         return read_json(data, constants=True)
     except ValueError as error:
-        raise origin.error(f": no valid JSON ({one_line(str(error))}).", number) from None
+        raise origin.error(f": not valid JSON ({one_line(str(error))}).", number) from None
 
 
 def _json(lines: _Lines, origin: Origin) -> Any:

@@ -174,9 +174,9 @@ def _collect(entries: Iterable[Entry], wanted: _Wanted, origin: Origin) -> Predi
     others: set[str] = set()
     for number, name, prediction, of_split in entries:
         if not isinstance(name, str):
-            raise origin.error(f": id {short(name)} is no text.", number)
+            raise origin.error(f": id {short(name)} is not text.", number)
         if not (of_split is None or isinstance(of_split, str)):
-            raise origin.error(f": split {short(of_split)} is no text.", number)
+            raise origin.error(f": split {short(of_split)} is not text.", number)
         if wanted.split is not None and of_split is not None and of_split != wanted.split:
             others.add(of_split)
         elif name in by_id:
@@ -203,7 +203,7 @@ def _from_mapping(given: Mapping[Any, Any], wanted: _Wanted) -> Predictions:
     for name in given:
         if not isinstance(name, str):
             raise UsageError(
-                f"Predictions by id: {name!r} is no id; ids are text. "
+                f"Predictions by id: {name!r} is not an id; ids are text. "
                 "Give predictions in the order of rows as a sequence."
             )
     name, value = next(iter(given.items()), (None, None))

@@ -130,7 +130,7 @@ def _in_memory(data: Any, task: Task, split: str | None) -> RowSource:
             for number, row in enumerate(batch, start=first):
                 if not isinstance(row, Mapping) or not all(name in row for name in columns):
                     raise UsageError(
-                        f"Row {number} of split {split!r} is no dict with the columns "
+                        f"Row {number} of split {split!r} is not a dict with the columns "
                         f"{', '.join(columns)}, as row 0 is."
                     )
             yield {name: [row[name] for row in batch] for name in columns}

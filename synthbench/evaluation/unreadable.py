@@ -104,7 +104,7 @@ class Unreadable:
         if shape is not None and np.isfinite(np.asarray(prediction, np.float64)).all():
             expected = expected_answer(self._task)
             raise UsageError(
-                f"Predictions: an array {shape}, of which no row is an answer; expected {expected}."
+                f"Predictions: an array {shape}, but none of its rows is an answer; expected {expected}."
             )
 
     def warning(self, given: int) -> str | None:

@@ -173,7 +173,7 @@ def _parse(
             yield from _parse(task, rows.slice(0, middle), first, found)
             yield from _parse(task, rows.slice(middle), first + middle, found)
         elif rows.num_rows:
-            yield first, "no row of the task", _line(error)
+            yield first, "not a row of the task", _line(error)
 
 
 def _broken_images(task: Task, rows: pa.RecordBatch) -> Iterator[Fault]:
