@@ -3,7 +3,7 @@
 from synthbench.auditing.audit import Audit as Audit
 from synthbench.auditing.audit import audit as audit
 from synthbench.dataset.dataset import DatasetDirectory as DatasetDirectory
-from synthbench.dataset.dataset import Manifest as Manifest
+from synthbench.dataset.manifest import Manifest as Manifest
 from synthbench.errors import DatasetError as DatasetError
 from synthbench.errors import ParameterError as ParameterError
 from synthbench.errors import SynthbenchError as SynthbenchError

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from typing import Any
 
 import numpy as np
@@ -76,18 +75,3 @@ def rows(
 
 def table(columns: dict[str, Feature], given: list[dict[str, Any]]) -> pa.Table:
     return pa.Table.from_pylist(given, schema=arrow_schema(columns))
-
-
-def same(one: Any, two: Any) -> bool:
-    """Whether two values are the same to the bit: 0.0 is not -0.0, None is not 0."""
-    return bool(_bits(one) == _bits(two))
-
-
-def _bits(given: Any) -> Any:
-    if isinstance(given, float):
-        return "float", struct.pack("<d", given)
-    if isinstance(given, list):
-        return [_bits(one) for one in given]
-    if isinstance(given, dict):
-        return {name: _bits(one) for name, one in given.items()}
-    return type(given).__name__, given

@@ -1,3 +1,3 @@
 """A module of another package with a mistake in it."""
 
-TASK = Additon  # type: ignore[name-defined]  # noqa: F821
+TASK = Numbrs  # type: ignore[name-defined]  # noqa: F821

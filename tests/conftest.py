@@ -12,8 +12,8 @@ from hypothesis import settings
 from synthbench.tasks import registry
 from synthbench.tasks.registry import make_task
 from tests.making import CTL, SHARDS, files, make
-from tests.numbers_task import Numbers
 from tests.tasks.tiny_sources import write_sources
+from tests.toy_task import Numbers
 
 #: How many rows a split of a tiny dataset has, and how many a shard.
 TINY_ROWS, TINY_SHARD = 40, 25

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from synthbench.dataset.dataset import Manifest
 from synthbench.dataset.digest import file_sha256
+from synthbench.dataset.manifest import Manifest
 from synthbench.generation.generate import generate
 from tests.support import ROOT, environment
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import os
 import re
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from synthbench.dataset.dataset import Manifest
+from synthbench.dataset.manifest import Manifest
 from synthbench.engine.engine import Engine
 from synthbench.sampling.blocks import Rows
 from synthbench.sampling.plan import make_plan
@@ -40,19 +42,25 @@ IMAGELESS = [
 ]
 
 
-def draw_splits(task: Task, rows: int | None) -> dict[str, Rows]:
-    """All splits of a dataset: `rows` rows each or as many as exist, or the paper's numbers."""
+def draw_splits(task: Task, rows: int | None, *only: str) -> dict[str, Rows]:
+    """Splits of a dataset: `rows` rows each or as many as exist, or the paper's numbers."""
     plan = make_plan(task, {split.name: rows or split.rows for split in task.splits}, at_most=True)
-    drawn = {}
-    for split in task.splits:
+    found = {}
+    for split in [task.split(name) for name in only] or task.splits:
         sampler = SplitSampler(task, split, plan, Engine(None, 1))
         rounds = [one.rows() for one in sampler.rounds()]
-        drawn[split.name] = Rows(
+        found[split.name] = Rows(
             Block.concatenate([one.block for one in rounds]),
             np.concatenate([one.fingerprints for one in rounds]),
             np.concatenate([one.buckets for one in rounds]),
         )
-    return drawn
+    return found
+
+
+@functools.cache
+def drawn(name: str, variant: str | None = None, rows: int = 60, seed: int = 0) -> dict[str, Rows]:
+    """The same for a task with its default parameters, drawn once in a process."""
+    return draw_splits(make_task(name, variant, seed=seed), rows)
 
 
 def plain_rows(columns: Mapping[str, pa.Array]) -> list[dict[str, Any]]:
@@ -82,10 +90,10 @@ def environment(**changes: str) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error", **changes}
 
 
-def run_program(*words: str, cwd: Path, **changes: str) -> subprocess.CompletedProcess[str]:
-    """The command line as a process of its own."""
+def start(*words: str, cwd: Path = ROOT, **changes: str) -> subprocess.CompletedProcess[str]:
+    """Python as a process of its own, from beginning to end."""
     return subprocess.run(
-        [sys.executable, "-m", "synthbench", *words],
+        [sys.executable, *words],
         cwd=cwd,
         env=environment(**changes),
         capture_output=True,
@@ -95,19 +103,37 @@ def run_program(*words: str, cwd: Path, **changes: str) -> subprocess.CompletedP
     )
 
 
+def run_program(*words: str, cwd: Path, **changes: str) -> subprocess.CompletedProcess[str]:
+    """The command line as a process of its own."""
+    return start("-m", "synthbench", *words, cwd=cwd, **changes)
+
+
 def run_python(code: str, **changes: str) -> str:
     """What a piece of Python prints in a process of its own."""
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=ROOT,
-        env=environment(**changes),
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    done = start("-c", code, **changes)
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+@contextlib.contextmanager
+def terminal(columns: int = 80) -> Iterator[tuple[int, Callable[[], bytes]]]:
+    """A terminal: the descriptor for a process to write to, and what it showed, read at its end."""
+    import pty
+    import termios
+
+    ours, its = pty.openpty()
+    termios.tcsetwinsize(its, (24, columns))
+
+    def shown() -> bytes:
+        os.close(its)
+        parts = []
+        with contextlib.suppress(OSError):  # how Linux says that the other end is closed
+            while part := os.read(ours, 4096):
+                parts.append(part)
+        return b"".join(parts)
+
+    yield its, shown
+    os.close(ours)
 
 
 def id_texts(fingerprints: NDArray[np.uint64]) -> list[str]:

@@ -15,7 +15,6 @@ from synthbench.tasks import registry
 #: What a module needs that is not always there, by the beginning of its name.
 EXTRAS = {
     "synthbench.auditing.audit": "sklearn",
-    "synthbench.auditing.network": "torch",
     "synthbench.engine.dask": "distributed",
     "synthbench.llm.inspect_tasks": "inspect_ai",
     "synthbench.llm.taskset": "verifiers",
@@ -37,6 +36,7 @@ def snippets(name: str) -> list[doctest.DocTest]:
     return [one for one in found if one.examples]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [
@@ -63,19 +63,9 @@ def test_every_snippet_of_a_module_does_what_it_shows(
 @pytest.mark.parametrize(
     "name",
     [
-        "audit",
-        "evaluate",
-        "export",
-        "generate",
-        "push",
-        "register",
-        "score",
-        "solve",
-        "stream",
-        "train",
-        "validate",
-        "verify",
+        "audit", "evaluate", "export", "generate", "push", "register", "score", "solve", "stream",
+        "train", "validate", "verify",
     ],
-)
+)  # fmt: skip
 def test_a_public_function_shows_a_snippet(name: str) -> None:
     assert ">>> " in (getattr(synthbench, name).__doc__ or "")

@@ -18,41 +18,35 @@ from tests.support import run_python
 HEAVY = {"torch", "torchvision", "datasets", "matplotlib", "sklearn", "pandas", "distributed"}
 
 
-def loaded_by(code: str) -> set[str]:
-    """Which heavy packages a process has loaded after a piece of code."""
-    ended = f"""
-import contextlib, io, sys
-with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
-    {code}
-print(*({HEAVY!r} & set(sys.modules)))
-"""
-    return set(run_python(ended).split())
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        "import synthbench",
-        "import synthbench; [getattr(synthbench, name) for name in synthbench.__all__]",
-        "from synthbench.cli.main import main; main(['--help'])",
-        "from synthbench.cli.main import main; main(['list'])",
-        "from synthbench.cli.main import main; main(['info', 'composites'])",
-        "from synthbench.cli.main import main; main(['preview', 'ctl', '-n', '1'])",
+#: What a process does step by step, and what may not be loaded after each.
+STEPS = {
+    "Python": [
+        ("import synthbench", {*HEAVY, "numpy", "pyarrow", "rich"}),
+        ("[getattr(synthbench, name) for name in synthbench.__all__]", HEAVY),
+        ("next(synthbench.stream('parity', workers=1))", HEAVY - {"pandas"}),  # pyarrow's own
     ],
-)
-def test_nothing_heavy_is_loaded_before_something_needs_it(code: str) -> None:
-    assert loaded_by(code) == set()
+    "command line": [
+        ("from synthbench.cli.main import main", {*HEAVY, "numpy", "pyarrow", "rich"}),
+        ("main(['--help'])", {*HEAVY, "numpy", "pyarrow", "rich"}),
+        ("main(['list'])", HEAVY),
+        ("main(['info', 'composites'])", HEAVY),
+        ("main(['preview', 'ctl', '-n', '1'])", HEAVY),
+    ],
+}
 
 
-def test_a_stream_loads_nothing_heavy_but_what_pyarrow_loads() -> None:
-    assert loaded_by("import synthbench; next(synthbench.stream('parity', workers=1))") <= {
-        "pandas"
-    }
-
-
-def test_importing_the_package_loads_no_numpy_or_pyarrow_either() -> None:
-    code = "import sys, synthbench; print(*({'numpy', 'pyarrow', 'rich'} & set(sys.modules)))"
-    assert run_python(code).split() == []
+@pytest.mark.parametrize("steps", STEPS.values(), ids=STEPS)
+def test_nothing_heavy_is_loaded_before_something_needs_it(
+    steps: list[tuple[str, set[str]]],
+) -> None:
+    code = f"""
+import contextlib, io, sys
+for step, heavy in {steps!r}:
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+        exec(step, globals())
+    print(step, *(heavy & set(sys.modules)), sep=" loads ")
+"""
+    assert run_python(code).splitlines() == [step for step, _ in steps]
 
 
 def test_every_public_name_resolves_and_none_is_an_accident() -> None:

@@ -146,43 +146,6 @@ def test_hash_rows_depend_on_content_alone_not_on_padding_or_order_of_rows(
 # Draws have the distributions they are named for.
 
 
-@pytest.mark.parametrize("high", [2, 10, 11, 4096, 4097, 10**9])
-def test_integers_are_uniform(high: int) -> None:
-    drawn = draws().integers(high, MANY)
-    assert drawn.dtype == np.int64
-    assert 0 <= drawn.min() <= drawn.max() < high
-    assert deviation(drawn.mean(), (high - 1) / 2, (high * high - 1) / 12) < 4
-    parts = min(high, 10)
-    counts = np.bincount(drawn * parts // high, minlength=parts)
-    sizes = np.bincount(np.arange(min(high, 4097)) * parts // min(high, 4097)) / min(high, 4097)
-    chi_square = ((counts - MANY * sizes) ** 2 / (MANY * sizes)).sum()
-    assert chi_square < 34  # a chance of 1e-4 at nine degrees of freedom
-
-
-def test_bits_come_with_their_probability_and_never_or_always_at_the_ends() -> None:
-    for probability in (0.05, 0.3, 0.5, 0.95):
-        drawn = draws().bits(probability, MANY)
-        assert deviation(drawn.mean(), probability, probability * (1 - probability)) < 4
-    assert not draws().bits(0.0, MANY).any()
-    assert draws().bits(1.0, MANY).all()
-
-
-def test_floats_are_uniform_multiples_of_2_to_the_minus_53_below_1() -> None:
-    drawn = draws().floats(MANY)
-    assert ((drawn >= 0) & (drawn < 1)).all()
-    assert np.array_equal(np.floor(drawn * 2**53), drawn * 2**53)
-    assert deviation(drawn.mean(), 0.5, 1 / 12) < 4
-    assert deviation((drawn**2).mean(), 1 / 3, 4 / 45) < 4
-
-
-def test_every_permutation_is_equally_likely() -> None:
-    drawn = draws().permutations(MANY, 4)
-    assert np.array_equal(np.sort(drawn, axis=1), np.tile(np.arange(4), (MANY, 1)))
-    counts = np.unique(drawn @ [64, 16, 4, 1], return_counts=True)[1]
-    assert len(counts) == 24
-    assert ((counts - MANY / 24) ** 2 / (MANY / 24)).sum() < 60  # a chance of 4e-5
-
-
 def test_normals_have_mean_0_variance_1_no_skew_and_the_kurtosis_of_a_normal() -> None:
     drawn = draws().normals(MANY)
     assert deviation(drawn.mean(), 0, 1) < 4
@@ -206,15 +169,6 @@ def test_another_table_of_normals_is_noticed(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(seeding, "_NORMAL_TABLE_SHA256", "0" * 64)
     with pytest.raises(RuntimeError, match="another table of normal deviates"):
         seeding._normal_table.__wrapped__()
-
-
-def test_a_choice_draws_values_in_proportion_to_their_weights() -> None:
-    weights = [5, 0, 1, 10, 4]
-    drawn = Choice(np.array([7, 8, 9, 10, 11], np.int8), weights).draw(draws(), MANY)
-    assert drawn.dtype == np.int8
-    for number, weight in zip(range(7, 12), weights, strict=True):
-        share = weight / 20
-        assert deviation((drawn == number).mean(), share, share * (1 - share) or 1e-9) < 4
 
 
 # Randomness has coordinates.

@@ -1,9 +1,9 @@
-"""The smallest task that works: add two numbers. Registered from outside the package.
+"""The toy task of the tests, smallest that works: buckets of any size, counted or not.
 
-    7 + 5        12     digits 1
-    40 + 38      78     digits 2
+    2:17        number 17 of bucket 2
 
-Both numbers of a row have the same number of digits, which is what splits are balanced over.
+Train and iid share all buckets but the last, which is test's alone. Blocks, rounds, groups and
+shards are so small that a few hundred rows have many of each.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from synthbench.errors import ParameterError
 from synthbench.seeding import Draws
@@ -23,74 +24,72 @@ from synthbench.tasks.features import Feature, value
 
 
 @dataclasses.dataclass(frozen=True)
-class AdditionParameters(Parameters):
+class NumbersParameters(Parameters):
     """What can be set."""
 
-    train_digits: tuple[int, ...] = parameter((1, 2), "buckets of train and iid")
-    test_digits: tuple[int, ...] = parameter((3,), "buckets of test")
+    sizes: tuple[int, ...] = parameter((1000, 1000, 1000, 1000), "distinct rows of each bucket")
+    counted: bool = parameter(True, "whether the task tells how many rows a bucket has")
 
     def __post_init__(self) -> None:
-        for name in ("train_digits", "test_digits"):
-            given = getattr(self, name)
-            if not given or not set(given) <= set(range(1, 9)) or len(set(given)) < len(given):
-                text = ",".join(map(str, given))
-                raise ParameterError(f"Parameter {name}={text}: allowed are different 1 to 8.")
+        if len(self.sizes) < 2 or not all(1 <= size <= 10**9 for size in self.sizes):
+            text = ",".join(map(str, self.sizes))
+            raise ParameterError(f"Parameter sizes={text}: allowed are two or more of 1 to 10**9.")
 
 
-class Addition(Task):
-    """Sums of two numbers of equal length."""
+class Numbers(Task):
+    """Numbered rows."""
 
-    name = "addition"
-    title = "Addition"
-    summary = "What is the sum of two whole numbers?"
-    source = "No paper: an example"
-    parameters_type = AdditionParameters
-    bucket_name = "digits"
-    breakdowns = (Breakdown("digits"),)
+    name = "numbers"
+    title = "Numbers"
+    summary = "Which number is it?"
+    source = "No paper: a toy"
+    parameters_type = NumbersParameters
+    bucket_name = "bucket"
+    breakdowns = (Breakdown("bucket"),)
+    block_rows = 32
+    round_rows = 100
+    group_rows = 40
+    shard_rows = 60
 
     @property
     def columns(self) -> dict[str, Feature]:
-        return {"text": value("string"), "label": value("int32"), "digits": value("int8")}
+        return {"text": value("string"), "label": value("int32"), "bucket": value("int8")}
 
     @property
     def splits(self) -> tuple[Split, ...]:
+        *shared, last = range(len(self.parameters.sizes))
         return (
-            Split("train", 2_000, self.parameters.train_digits, evaluation=False),
-            Split("iid", 200, self.parameters.train_digits),
-            Split("test", 500, self.parameters.test_digits),
+            Split("train", 500, tuple(shared), evaluation=False),
+            Split("iid", 90, tuple(shared)),
+            Split("test", 70, (last,)),
         )
 
     def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
-        smallest, count = _numbers(bucket)
-        return Block({"numbers": smallest + draws.integers(count, (n, 2))})
+        return _block(bucket, draws.integers(self.parameters.sizes[bucket], n))
 
-    def capacity(self, split: Split, bucket: int) -> int:
-        return _numbers(bucket)[1] ** 2
+    def capacity(self, split: Split, bucket: int) -> int | None:
+        return self.parameters.sizes[bucket] if self.parameters.counted else None
 
     def enumerate_rows(self, split: Split, bucket: int) -> Block:
-        smallest, count = _numbers(bucket)
-        pairs = np.indices((count, count)).reshape(2, -1).T
-        return Block({"numbers": smallest + pairs})
+        return _block(bucket, np.arange(self.parameters.sizes[bucket]))
 
     def render(self, block: Block) -> dict[str, pa.Array]:
-        a, b = (pa.array(column) for column in block["numbers"].T)
+        bucket, number = (pa.array(block[name]) for name in ("bucket", "number"))
         return {
-            "text": pc.binary_join_element_wise(a.cast("string"), b.cast("string"), " + "),
-            "label": pc.add(a, b).cast("int32"),
-            "digits": pc.utf8_length(a.cast("string")).cast("int8"),
+            "text": pc.binary_join_element_wise(bucket.cast("string"), number.cast("string"), ":"),
+            "label": number.cast("int32"),
+            "bucket": bucket.cast("int8"),
         }
 
     def recompute_columns(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        return {"label": self.solve(row["text"]), "digits": len(row["text"].split()[0])}
+        return {"label": self.solve(row["text"]), "bucket": int(row["text"].split(":")[0])}
 
     def solve(self, question: str) -> int:
-        first, plus, second = question.split()
-        if plus != "+":
-            raise ValueError(f"{question!r} is not a row of addition: expected 'a + b'")
-        return int(first) + int(second)
+        bucket, colon, number = question.partition(":")
+        if not colon or not bucket.isdecimal():
+            raise ValueError(f"{question!r} is not a row of numbers: expected 'bucket:number'")
+        return int(number)
 
 
-def _numbers(digits: int) -> tuple[int, int]:
-    """The smallest number of so many digits, and how many numbers there are."""
-    smallest = 10 ** (digits - 1) if digits > 1 else 0
-    return smallest, 10**digits - smallest
+def _block(bucket: int, number: NDArray[np.int64]) -> Block:
+    return Block({"bucket": np.full(len(number), bucket, np.int64), "number": number})

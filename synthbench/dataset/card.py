@@ -8,24 +8,25 @@ import itertools
 import json
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from synthbench.dataset.card_sections import (
+    first_rows,
     fold,
     held_out_rule,
     known_limits,
     loading,
     origin_texts,
     provenance,
-    sample_rows,
+    sample_table,
     setting,
     split_prose,
     splits_table,
 )
-from synthbench.dataset.dataset import DatasetDirectory, Manifest
+from synthbench.dataset.manifest import Manifest
 from synthbench.dataset.staging import write_text
 from synthbench.tasks.base import Task
 from synthbench.tasks.companions import companion, companion_text
@@ -55,26 +56,23 @@ def write_card(directory: Path, manifest: Manifest, tasks: Sequence[Task]) -> No
     front = yaml.safe_dump(
         _front_matter(manifest, tasks), sort_keys=False, allow_unicode=True, width=100
     )
-    dataset = DatasetDirectory(directory, manifest)
-    sheets = _draw_sheets(dataset, tasks)
-    text = f"---\n{front}---\n\n{_body(dataset, tasks, sheets)}"
+    samples = [_sample(directory, manifest, task) for task in tasks]
+    text = f"---\n{front}---\n\n{_body(manifest, tasks, samples)}"
     write_text(directory / "README.md", text)
 
 
-def _draw_sheets(dataset: DatasetDirectory, tasks: Sequence[Task]) -> dict[str, str]:
-    """Pictures of each variant's first rows: their files by variant; none without Pillow."""
-    sheets: dict[str, str] = {}
-    for task in tasks:
-        images = any(is_image(feature) for feature in task.columns.values())
-        draw_sheet = companion(task, "drawing", "draw_sheet") if images else None
-        if draw_sheet is None or importlib.util.find_spec("PIL") is None:
-            continue
-        rows = dataset.rows(task.variant, task.splits[0].name)
-        sheets[task.variant] = f"sheets/{task.variant}.png"
-        path = dataset.path / sheets[task.variant]
-        path.parent.mkdir(exist_ok=True)
-        draw_sheet(task, list(itertools.islice(rows, _SHEET_ROWS)), path)
-    return sheets
+def _sample(directory: Path, manifest: Manifest, task: Task) -> str:
+    """A variant's first rows: a picture of them, or without images or Pillow a table."""
+    splits = manifest.variants[task.variant]
+    images = any(is_image(feature) for feature in task.columns.values())
+    draw_sheet = companion(task, "drawing", "draw_sheet") if images else None
+    if draw_sheet is None or importlib.util.find_spec("PIL") is None:
+        return sample_table(directory, splits, task)
+    file = f"sheets/{task.variant}.png"
+    (directory / file).parent.mkdir(exist_ok=True)
+    rows = first_rows(directory, splits[task.splits[0].name], list(task.columns), _SHEET_ROWS)
+    draw_sheet(task, rows, directory / file)
+    return f"![Rows of {task.variant}]({file})"
 
 
 def _front_matter(manifest: Manifest, tasks: Sequence[Task]) -> dict[str, Any]:
@@ -146,15 +144,9 @@ def dataset_info(manifest: Manifest, task: Task) -> dict[str, Any]:
     }
 
 
-def _body(dataset: DatasetDirectory, tasks: Sequence[Task], sheets: Mapping[str, str]) -> str:
-    first, manifest = tasks[0], dataset.manifest
+def _body(manifest: Manifest, tasks: Sequence[Task], samples: Sequence[str]) -> str:
+    first = tasks[0]
     intro, sections = split_prose(prose(first))
-    samples = [
-        f"![Rows of {task.variant}]({sheets[task.variant]})"
-        if task.variant in sheets
-        else sample_rows(dataset, task)
-        for task in tasks
-    ]
     splits = [splits_table(task, manifest.variants[task.variant]) for task in tasks]
     titles = [f"**{task.variant}**: {task.variants[task.variant]}" for task in tasks]
     parts = [f"# {first.title}", intro, samples[0], "## Loading", loading(manifest, first)]
@@ -169,7 +161,7 @@ def _body(dataset: DatasetDirectory, tasks: Sequence[Task], sheets: Mapping[str,
         **sections,
         "Other variants": "\n\n".join(itertools.chain.from_iterable(others)),
         "Sources and licences": "\n\n".join(origin_texts(origins)) if origins else "",
-        "Provenance": provenance(manifest, command_line(manifest), parameter_help(first)),
+        "Provenance": provenance(manifest, command_line(manifest, first), parameter_help(first)),
         "Known limits": known_limits(manifest, tasks),
         "Citation": citation,
     }
@@ -198,14 +190,13 @@ def prose(task: Task) -> str:
     return companion_text(task, "card.md") or task.summary
 
 
-def command_line(manifest: Manifest) -> str:
-    """The command that makes the dataset again."""
+def command_line(manifest: Manifest, task: Task) -> str:
+    """The command that makes the dataset again; `task` is that of its first variant."""
     words = [f"synthbench generate {manifest.task}"]
     words += [f"--variant {variant}" for variant in manifest.variants]
     words.append(f"--seed {manifest.seed}")
-    first, splits = next(iter(manifest.variants.items()))
+    splits = manifest.variants[task.variant]
     words += [f"--rows {name}={split.rows}" for name, split in splits.items()]
-    task = manifest.make_task(first)
     words += [
         f"--set {shlex.quote(f'{name}={setting(value)}')}"
         for name, value in task.parameters.changed().items()

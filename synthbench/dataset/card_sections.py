@@ -6,9 +6,11 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from synthbench.dataset.dataset import DatasetDirectory, Manifest, SplitRecord
+from synthbench.dataset.manifest import Manifest, SplitRecord
+from synthbench.dataset.parquet import read_batches
 from synthbench.tasks.base import Task
 from synthbench.tasks.features import Feature, is_image, label_names
 from synthbench.tasks.images.licences import Origin
@@ -38,7 +40,7 @@ def splits_table(task: Task, splits: dict[str, SplitRecord]) -> str:
 
 
 def _buckets(buckets: Mapping[str, int]) -> str:
-    """The rows of each bucket, or of a great many how many there are of what size."""
+    """The rows of each bucket; for many buckets, only their number and sizes."""
     if len(buckets) <= _MOST_BUCKETS:
         return ", ".join(f"{_plain(bucket)}: {count:,}" for bucket, count in buckets.items())
     least, most = min(buckets.values()), max(buckets.values())
@@ -107,17 +109,29 @@ def setting(value: Any) -> str:
 # Rows, and how to open them.
 
 
-def sample_rows(dataset: DatasetDirectory, task: Task) -> str:
+def sample_table(directory: Path, splits: Mapping[str, SplitRecord], task: Task) -> str:
     """The first rows of each split of a variant, three or more in all, without images."""
     features = {name: one for name, one in columns_of(task).items() if not is_image(one)}
-    splits = dataset.manifest.variants[task.variant]
     each = math.ceil(_SAMPLE_ROWS / len(splits))
-    lines = []
-    for split in splits:
-        batches = dataset.batches(task.variant, split, list(features), each)
-        for row in next(batches).to_pylist():
-            lines.append((split, *(_shown(row[name], one) for name, one in features.items())))
+    lines = [
+        (split, *(_shown(row[name], one) for name, one in features.items()))
+        for split, record in splits.items()
+        for row in first_rows(directory, record, list(features), each)
+    ]
     return _table(("split", *features), lines)
+
+
+def first_rows(
+    directory: Path, record: SplitRecord, columns: Sequence[str], count: int
+) -> list[dict[str, Any]]:
+    """The first rows of a split that was just made, as plain Python values."""
+    rows: list[dict[str, Any]] = []
+    for shard in record.shards:
+        batches = read_batches(directory / shard.file, columns, batch_rows=count - len(rows))
+        rows += next(batches).to_pylist()
+        if len(rows) == count:
+            break
+    return rows
 
 
 def _shown(value: Any, feature: Feature) -> str:

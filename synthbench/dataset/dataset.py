@@ -1,198 +1,29 @@
 """A dataset directory as it is read: its manifest, its shards, their rows.
 
-It may come from anybody. What the manifest says is held against a form before it is used, and no
-name in it leads out of the directory.
+It may come from anybody: no name in it leads out of the directory, and its rows are checked.
 """
 
 from __future__ import annotations
 
 import contextlib
-import dataclasses
-import re
 import shlex
-import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from synthbench.dataset.files import PLAIN_NAME, read_regular, regular_file, why_unreadable
-from synthbench.dataset.forms import (
-    ANYTHING,
-    PLAIN_OR_LIST,
-    TEXT,
-    WHOLE,
-    ListOf,
-    MapOf,
-    Value,
-    check_form,
-    read_json,
-)
+from synthbench.dataset.files import regular_file
+from synthbench.dataset.manifest import MANIFEST, Manifest, Shard, SplitRecord, read_manifest
 from synthbench.dataset.parquet import LARGEST_ROW, SMALLEST_ROW, large_rows, read_batches
 from synthbench.dataset.places import is_being_replaced, old_of
-from synthbench.errors import DatasetError, MissingPathError, UsageError, unknown_name, usable_path
+from synthbench.errors import DatasetError, UsageError, unknown_name, usable_path
 from synthbench.tasks.base import Task
 from synthbench.tasks.features import arrow_type
 from synthbench.tasks.images.source_dirs import check_place
 from synthbench.tasks.images.task import ImageTask
-from synthbench.tasks.registry import make_task
 from synthbench.tasks.row_ids import columns_of
-from synthbench.text.lines import one_line
-
-#: Version of the manifest's form; a reader refuses newer ones.
-FORMAT = 1
-MANIFEST = "manifest.json"
-#: Characters of each line of a manifest's `repr`, at most.
-_REPR_COLUMNS = 200
-#: Bytes of a manifest, at most; one of 100 shards has some 30,000.
-_LARGEST_MANIFEST = 1 << 26
-
-
-@dataclasses.dataclass(frozen=True)
-class Shard:
-    """One Parquet file; `file` is its path in the dataset directory."""
-
-    file: str
-    rows: int
-    bytes: int
-    sha256: str
-
-
-@dataclasses.dataclass(frozen=True)
-class SplitRecord:
-    """What the manifest says of one split.
-
-    Attributes:
-        rows: number of rows.
-        buckets: rows in each bucket, by the bucket's name.
-        candidates: candidates that were tried.
-        digest: SHA-256 over the decoded rows, see `digest.RowDigest`.
-        shards: the files, in order.
-    """
-
-    rows: int
-    buckets: dict[str, int]
-    candidates: int
-    digest: str
-    shards: tuple[Shard, ...]
-
-
-@dataclasses.dataclass(frozen=True, repr=False)
-class Manifest:
-    """Everything needed to make a dataset again and to check it.
-
-    Attributes:
-        task: name of the task.
-        seed: the seed.
-        parameters: all parameters, as JSON values.
-        shard_rows: rows of a full shard.
-        tables: what else the rows depend on, such as the look-up tables of `ctl`.
-        variants: the splits of each variant, in the order in which readers see them.
-        synthbench: version that made it.
-        format: version of this form.
-    """
-
-    task: str
-    seed: int
-    parameters: dict[str, Any]
-    shard_rows: int
-    tables: dict[str, Any]
-    variants: dict[str, dict[str, SplitRecord]]
-    synthbench: str
-    format: int = FORMAT
-
-    def __repr__(self) -> str:
-        """Two lines: what was made, and how many rows; `to_dict` has everything."""
-        first = f"Manifest of {self.task}: seed {self.seed}, made by synthbench {self.synthbench}"
-        if len(self.variants) == 1:
-            ((variant, splits),) = self.variants.items()
-            rows = {name: split.rows for name, split in splits.items()}
-            second = f"{variant}: "
-        else:
-            rows = {
-                variant: sum(split.rows for split in splits.values())
-                for variant, splits in self.variants.items()
-            }
-            second = f"{len(rows)} variants: "
-        second += ", ".join(f"{name} {count:,}" for name, count in rows.items()) + " rows"
-        return "\n".join(
-            textwrap.shorten(one_line(line), _REPR_COLUMNS, placeholder=" ...")
-            for line in (first, second)
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """The manifest as JSON values."""
-        return {
-            "format": self.format,
-            "synthbench": self.synthbench,
-            "task": self.task,
-            "seed": self.seed,
-            "parameters": self.parameters,
-            "shard_rows": self.shard_rows,
-            "tables": self.tables,
-            "variants": {
-                variant: {
-                    "splits": {name: dataclasses.asdict(split) for name, split in splits.items()}
-                }
-                for variant, splits in self.variants.items()
-            },
-        }
-
-    @classmethod
-    def from_dict(cls, values: Any, file: str | Path = MANIFEST) -> Manifest:
-        """The manifest from JSON values.
-
-        Args:
-            values: the values, whatever they are.
-            file: what to call them in an error.
-
-        Raises:
-            DatasetError: they are none of a manifest, or of a newer one; the text says where.
-        """
-        found = values.get("format") if isinstance(values, dict) else None
-        if isinstance(found, int) and found > FORMAT:
-            raise DatasetError(
-                f"{file} has format {found}; this version reads formats up to {FORMAT}. "
-                "Upgrade synthbench."
-            )
-        check_form(values, MANIFEST_FORM, str(file))
-        variants = {
-            variant: {name: split_record(split) for name, split in record["splits"].items()}
-            for variant, record in values["variants"].items()
-        }
-        return cls(**{**values, "variants": variants})
-
-    def make_task(self, variant: str) -> Task:
-        """The task that made one of the variants.
-
-        Raises:
-            UsageError: a task, variant or parameter that this version does not know.
-        """
-        return make_task(self.task, variant, self.parameters, self.seed)
-
-
-def shard_file(variant: str, split: str, number: int, count: int) -> str:
-    """Path of a shard in its dataset directory."""
-    return f"data/{variant}/{split}-{number:05d}-of-{count:05d}.parquet"
-
-
-def merged_tables(tables: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The tables of several variants in one; what has the same name is the same."""
-    merged: dict[str, Any] = {}
-    for table in tables:
-        for name, entry in table.items():
-            both = isinstance(entry, dict) and isinstance(merged.get(name), dict)
-            merged[name] = merged_tables([merged[name], entry]) if both else entry
-    return merged
-
-
-def split_record(values: dict[str, Any]) -> SplitRecord:
-    """A split's record from JSON values that have its form."""
-    shards = tuple(Shard(**shard) for shard in values["shards"])
-    return SplitRecord(**{**values, "shards": shards})
-
 
 #: Inode, size in bytes and time of change of a manifest.
 _Identity = tuple[int, int, int]
@@ -207,7 +38,6 @@ class DatasetDirectory:
     Attributes:
         path: the directory.
         manifest: what it says of itself.
-        trusted: whether it is of our own making, so that its parameters may name any place.
 
     Example:
         >>> import synthbench
@@ -222,10 +52,9 @@ class DatasetDirectory:
         True
     """
 
-    def __init__(self, path: Path, manifest: Manifest, trusted: bool = True) -> None:
+    def __init__(self, path: Path, manifest: Manifest) -> None:
         self.path = path
         self.manifest = manifest
-        self.trusted = trusted
         # Set by `open`: tells the manifest from another that takes its place later.
         self._identity: _Identity | None = None
 
@@ -237,17 +66,17 @@ class DatasetDirectory:
         datasets are never mixed.
 
         Raises:
-            DatasetError: there is no dataset, its manifest cannot be read, or it is newer; or the
-                dataset is just being replaced, or a run that replaced it was interrupted. Where
-                nothing lies at the path at all, it is a `MissingPathError`.
+            DatasetError: there is no dataset, its manifest is newer or cannot be read, or a run is
+                replacing it or was interrupted in doing so. If nothing at all lies at the path, it
+                is a `MissingPathError`.
             UsageError: the path is too long, or has a character that no path can have.
         """
         path = usable_path("Dataset", dataset)
         identity = _identify(path / MANIFEST)
         try:
-            opened = cls(path, _read_manifest(path), trusted=False)
+            opened = cls(path, read_manifest(path))
         except DatasetError:
-            # In this order: the replacement may be done between the two questions.
+            # In this order: the replacement may finish between the two questions.
             if is_being_replaced(path):
                 raise _moved_aside(path) from None
             if _identify(path / MANIFEST) != identity:
@@ -260,11 +89,11 @@ class DatasetDirectory:
 
     @contextlib.contextmanager
     def unreplaced(self) -> Iterator[None]:
-        """Make sure that all files read in a `with` block are those of this dataset.
+        """Make sure that all files read in a `with` block belong to this dataset.
 
         Raises:
             DatasetError: the directory holds another dataset at the end of the block, or none.
-                This error comes in place of any error in the block, for which it is the reason.
+                It replaces any error in the block, which it has caused.
         """
         try:
             yield
@@ -287,7 +116,7 @@ class DatasetDirectory:
                 parameter that names a place outside the directory of source images.
         """
         task = self.manifest.make_task(variant)
-        if isinstance(task, ImageTask) and not self.trusted:
+        if isinstance(task, ImageTask):
             for directory in task.source_directories:
                 check_place(directory)
         return task
@@ -326,8 +155,8 @@ class DatasetDirectory:
         """The rows of a split in order, a batch at a time, with the columns of their task.
 
         Raises:
-            DatasetError: a shard that is missing or cannot be read, or whose rows are none of its
-                task, by name; or the dataset was replaced meanwhile.
+            DatasetError: a shard is missing, cannot be read or has rows of another form; or the
+                dataset was replaced meanwhile.
             UsageError: there is no such variant, split or column, no list of columns, or the task
                 is unknown.
         """
@@ -342,7 +171,7 @@ class DatasetDirectory:
         for shard in self.split(variant, split).shards:
             batches = self._shard_batches(shard, types, batch_rows)
             while True:
-                # The check comes after reading and before the rows are given out.
+                # Checked after reading, before the rows are given out.
                 with self.unreplaced():
                     batch = next(batches, None)
                 if batch is None:
@@ -368,7 +197,7 @@ class DatasetDirectory:
 def _identify(manifest: Path) -> _Identity | None:
     """What tells a manifest from a later one at the same path; None if there is no file.
 
-    The inode alone is not enough: file systems use the inode of a removed file again.
+    The inode alone is not enough: file systems reuse the inode of a removed file.
     """
     try:
         found = manifest.lstat()
@@ -387,7 +216,7 @@ def _replaced(path: Path) -> DatasetError:
 def _moved_aside(path: Path) -> DatasetError:
     old = old_of(path)
     try:
-        task = _read_manifest(old).task
+        task = read_manifest(old).task
     except DatasetError:
         task = "TASK"
     return DatasetError(
@@ -397,33 +226,8 @@ def _moved_aside(path: Path) -> DatasetError:
     )
 
 
-def _read_manifest(path: Path) -> Manifest:
-    """The manifest of a dataset directory.
-
-    Raises:
-        DatasetError: there is none, it cannot be read, or it is newer.
-    """
-    try:
-        there = path.is_dir()
-    except OSError as error:  # a directory above it may not be searched, for one
-        raise DatasetError(f"No dataset at {str(path)!r}: {error.strerror}.") from None
-    if not there:
-        if path.exists():
-            raise DatasetError(f"No dataset at {str(path)!r}: it is a file.")
-        raise MissingPathError(f"No dataset at {str(path)!r}: there is no such directory.")
-    if why_unreadable(path, MANIFEST) == "missing":
-        raise DatasetError(f"No dataset at {str(path)!r}: it has no {MANIFEST}.")
-    data = read_regular(path, MANIFEST, _LARGEST_MANIFEST)
-    file = path / MANIFEST
-    try:
-        values = read_json(data)
-    except ValueError as error:
-        raise DatasetError(f"{file} is no manifest: {one_line(str(error))}.") from None
-    return Manifest.from_dict(values, file)
-
-
 def _check_batch(path: Path, batch: pa.RecordBatch, types: dict[str, pa.DataType]) -> None:
-    """Make sure that rows have columns of these types, no value missing and none huge."""
+    """Make sure that rows have columns of these types, without missing or huge values."""
     for name, expected in types.items():
         found = batch.schema.get_all_field_indices(name)
         there = [batch.schema.field(index).type for index in found]
@@ -434,38 +238,3 @@ def _check_batch(path: Path, batch: pa.RecordBatch, types: dict[str, pa.DataType
             raise DatasetError(f"{path}: column {name} lacks values.")
     if large_rows(batch):
         raise DatasetError(f"{path} has rows of more than {LARGEST_ROW:,} bytes.")
-
-
-def _matching(expected: str, pattern: str) -> Value:
-    found = re.compile(pattern)
-    return Value(
-        expected, lambda given: isinstance(given, str) and found.fullmatch(given) is not None
-    )
-
-
-_NAME = _matching("a name of letters, digits, '_', '-' and '.'", PLAIN_NAME)
-_SHA256 = _matching("64 hexadecimal digits", "[0-9a-f]{64}")
-_COUNT = Value("a whole number from 1", lambda given: WHOLE.fits(given) and given > 0)
-_SEED = Value("a whole number from 0", lambda given: type(given) is int and given >= 0)
-_FILE = _matching(
-    "a path such as 'data/VARIANT/SPLIT-00000-of-00001.parquet'",
-    rf"data/{PLAIN_NAME}/{PLAIN_NAME}\.parquet",
-)
-#: What a split's record must look like, and a manifest.
-SPLIT_FORM = {
-    "rows": _COUNT,
-    "buckets": MapOf(TEXT, WHOLE),
-    "candidates": WHOLE,
-    "digest": _SHA256,
-    "shards": ListOf({"file": _FILE, "rows": _COUNT, "bytes": WHOLE, "sha256": _SHA256}),
-}
-MANIFEST_FORM = {
-    "format": _COUNT,
-    "synthbench": TEXT,
-    "task": _NAME,
-    "seed": _SEED,
-    "parameters": MapOf(_NAME, PLAIN_OR_LIST),
-    "shard_rows": _COUNT,
-    "tables": MapOf(TEXT, ANYTHING),
-    "variants": MapOf(_NAME, {"splits": MapOf(_NAME, SPLIT_FORM, least=1)}, least=1),
-}

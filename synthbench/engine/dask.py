@@ -1,7 +1,7 @@
 """A Dask cluster as an engine: large results stay with the workers that made them.
 
-Dask moves them from worker to worker where a call needs them, and makes those of a worker that
-died again. Calls go out with consecutive blocks together, for each costs Dask some milliseconds.
+Dask moves them between workers where a call needs them, and makes those of a dead worker again.
+Consecutive blocks go out in one call, because each call costs Dask some milliseconds.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import contextlib
 import logging
 import signal
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future
 from multiprocessing import resource_tracker
 from typing import Any, Generic, ParamSpec, TypeVar
@@ -37,15 +37,19 @@ _PATIENCE = 15
 
 
 @contextlib.contextmanager
-def open_cluster(workers: int, scheduler: str | None) -> Iterator[Engine]:
+def open_cluster(
+    workers: int, scheduler: str | None, tasks: Sequence[Task] = ()
+) -> Iterator[Engine]:
     """An engine on a running cluster, or on one of this machine's own.
 
     Args:
         workers: how many workers a cluster of our own has.
         scheduler: address of a running scheduler; without it a cluster of our own is started.
+        tasks: tasks of which the workers must make the same rows as this process.
 
     Raises:
-        SynthbenchError: there is no scheduler at the address, or it has no workers.
+        SynthbenchError: there is no scheduler at the address, it has no workers, or a worker would
+            make other rows.
     """
     with contextlib.ExitStack() as stack:
         if scheduler is None:
@@ -64,12 +68,14 @@ def open_cluster(workers: int, scheduler: str | None) -> Iterator[Engine]:
             except (OSError, TimeoutError, ValueError) as error:
                 raise SynthbenchError(f"No Dask scheduler at {scheduler!r}: {error}") from None
         _wait_for_worker(client)
+        for task in tasks:
+            _check_workers(client, task)
         yield _ClusterEngine(client)
 
 
 @contextlib.contextmanager
 def _no_interrupts() -> Iterator[None]:
-    """Keep Control-C for later; threads and processes that are started meanwhile never see it."""
+    """Hold Control-C back; threads and processes started meanwhile never see it."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
@@ -90,6 +96,26 @@ def _wait_for_worker(client: Any) -> None:
             f"The Dask scheduler at {address} has no workers; start some with "
             f"`dask worker {address}`. What is finished is kept."
         ) from None
+
+
+def _check_workers(client: Any, task: Task) -> None:
+    """Make sure that the workers would make the same rows of a task as this process.
+
+    Raises:
+        SynthbenchError: a worker that would not, and why.
+    """
+    expected = _versions(task)
+    try:
+        found = client.run(_call, carried_source_dirs(), _versions, (task,), {})
+    except Exception as error:
+        raise SynthbenchError(f"A Dask worker cannot make {task.name}: {error}") from None
+    for worker, there in found.items():
+        if there != expected:
+            raise SynthbenchError(
+                f"Dask worker {worker} would make other rows of {task.name}: it has synthbench "
+                f"{there[0]} (here {expected[0]})"
+                f"{' and other source images' if there[1] != expected[1] else ''}."
+            )
 
 
 class _ClusterEngine(Engine):
@@ -120,25 +146,6 @@ class _ClusterEngine(Engine):
         key = f"{function.__name__}-{uuid.uuid4().hex}"
         return self._client.submit(_call, self._sources, function, args, kwargs, key=key)
 
-    def check(self, task: Task) -> None:
-        """Make sure that the workers would make the same rows of a task as this process.
-
-        Raises:
-            SynthbenchError: a worker that would not, and why.
-        """
-        expected = (__version__, task.tables)
-        try:
-            found = self._client.run(_call, self._sources, _versions, (task,), {})
-        except Exception as error:
-            raise SynthbenchError(f"A Dask worker cannot make {task.name}: {error}") from None
-        for worker, there in found.items():
-            if there != expected:
-                raise SynthbenchError(
-                    f"Dask worker {worker} would make other rows of {task.name}: it has synthbench "
-                    f"{there[0]} (here {expected[0]})"
-                    f"{' and other source images' if there[1] != expected[1] else ''}."
-                )
-
 
 def _call(
     sources: str | None,
@@ -160,26 +167,26 @@ def _versions(task: Task) -> tuple[str, dict[str, Any]]:
 
 
 class _Asked(Generic[T]):
-    """A Dask future whose failures are errors of ours, and that waits for no dead cluster."""
+    """A Dask future whose failures are our errors, and that does not wait for a dead cluster."""
 
     def __init__(self, client: Any, future: Any) -> None:
         self._client, self._future = client, future
         self._coming: Future[T] | None = None
 
     def fetch(self) -> _Asked[T]:
-        """Have the result sent here as soon as it is there, whatever this thread does."""
+        """Have the result sent here as soon as it is ready, whatever this thread does."""
         if self._coming is None:
             loop = self._client.loop.asyncio_loop
             self._coming = asyncio.run_coroutine_threadsafe(self._gather(), loop)
         return self
 
     async def _gather(self) -> T:
-        # Not the client's `gather`: given up, it leaves coroutines that complain on the terminal.
+        # Not the client's `gather`, whose coroutines complain on the terminal when cancelled.
         gathered: T = await self._future
         return gathered
 
     def result(self) -> T:
-        """The result, waited for as long as there are workers."""
+        """Wait for the result as long as there are workers."""
         coming = self.fetch()._coming
         assert coming is not None
         while True:
@@ -199,7 +206,7 @@ class _Asked(Generic[T]):
                 ) from None
 
     def done(self) -> bool:
-        """Whether there is nothing to wait for."""
+        """Whether the result, or its error, is there."""
         return bool((self._coming or self._future).done())
 
     def cancel(self) -> None:

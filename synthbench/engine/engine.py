@@ -1,7 +1,7 @@
 """Where blocks are made: in this process, in worker processes, or on a Dask cluster.
 
-Nothing else knows about parallelism. An engine runs pure functions on small values and hands
-back futures; what is made of the results never depends on it.
+Nothing else knows about parallelism. An engine runs pure functions on small values and returns
+futures; results never depend on the engine.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from typing import Any, Generic, ParamSpec, Protocol, TypeVar
 
-from synthbench.errors import UsageError, check_whole_number
-from synthbench.tasks.base import Task
+from synthbench.errors import UsageError, check_whole_number, unknown_name
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -28,14 +27,14 @@ MAX_WORKERS = 256
 
 
 class Asked(Protocol[T_co]):
-    """A result that was asked for, as the futures of all engines have it."""
+    """A result that was asked for: what the futures of all engines have in common."""
 
     def result(self) -> T_co:
-        """The result, waited for; raises what the function raised."""
+        """Wait for the result; raises what the function raised."""
         ...
 
     def done(self) -> bool:
-        """Whether there is nothing to wait for."""
+        """Whether the result, or its error, is there."""
         ...
 
     def cancel(self) -> object:
@@ -62,8 +61,8 @@ class Engine:
 
     Attributes:
         workers: how many functions run at once.
-        ahead: how many results of one sequence it pays to ask for before they are needed.
-        batch: how many consecutive blocks it pays to ask for at once.
+        ahead: how many results of a sequence to ask for before they are needed.
+        batch: how many consecutive blocks to ask for at once.
         remote: whether kept results stay out of this process.
     """
 
@@ -90,17 +89,10 @@ class Engine:
         asked = self.submit(function, *args, **kwargs)
         return RemoteResult(asked, _View(view, asked))
 
-    def check(self, task: Task) -> None:
-        """Make sure that the workers would make the same rows of a task as this process.
-
-        Raises:
-            SynthbenchError: a worker that would not, and why.
-        """
-
 
 @dataclasses.dataclass(frozen=True)
 class _View(Generic[T, V]):
-    """The view of a result that comes here as a whole."""
+    """The view of a result that is computed in this process."""
 
     view: Callable[[T], V]
     asked: Asked[T]
@@ -125,6 +117,21 @@ def usable_cores() -> int:
 def default_workers() -> int:
     """How many workers to start where the caller names no number."""
     return 1 if _is_daemonic() else min(usable_cores(), MAX_WORKERS)
+
+
+def check_engine(name: str, workers: int | None, scheduler: str | None) -> None:
+    """Make sure that an engine can be opened with these options; `open_engine` explains them.
+
+    Raises:
+        UsageError: it cannot.
+    """
+    if name not in ENGINES:
+        raise unknown_name("engine", name, ENGINES)
+    check_workers(workers)
+    if scheduler is not None and name != "dask":
+        raise UsageError("A scheduler address goes with engine 'dask' only; add --engine dask.")
+    if name == "dask" and scheduler is None and _is_daemonic():
+        raise UsageError(f"Engine 'dask': {_NO_CHILDREN}; give the address of a scheduler.")
 
 
 def check_workers(workers: int | None) -> None:

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from synthbench.engine.engine import (
-    _NO_CHILDREN,
-    ENGINES,
-    Engine,
-    _is_daemonic,
-    check_workers,
-    default_workers,
-)
+from synthbench.engine.engine import Engine, default_workers
 from synthbench.engine.pool import WorkerPool
-from synthbench.errors import SynthbenchError, UsageError, unknown_name
+from synthbench.errors import SynthbenchError
+from synthbench.tasks.base import Task
 
 
 @contextlib.contextmanager
@@ -23,8 +17,9 @@ def open_engine(
     workers: int | None = None,
     scheduler: str | None = None,
     calls: int | None = None,
+    tasks: Sequence[Task] = (),
 ) -> Iterator[Engine]:
-    """An engine for the length of a `with` block.
+    """An engine for the length of a `with` block; `check_engine` is called before, in time.
 
     Args:
         name: `local` (worker processes; with one worker, this process) or `dask`.
@@ -32,34 +27,26 @@ def open_engine(
             1. A running Dask cluster has its own number.
         scheduler: address of a running Dask scheduler; without it a local cluster is started.
         calls: how many calls can be under way at once; no more workers are started than that.
+        tasks: tasks of which a cluster must make the same rows as this process.
 
     Raises:
-        UsageError: unknown engine, or a number of workers that is not allowed.
-        SynthbenchError: Dask is not installed or not to be reached, or all worker processes died.
+        SynthbenchError: Dask is not installed or not to be reached, a worker there would make other
+            rows, or all worker processes died.
     """
-    if name not in ENGINES:
-        raise unknown_name("engine", name, ENGINES)
-    check_workers(workers)
-    if scheduler is not None and name != "dask":
-        raise UsageError("A scheduler address goes with engine 'dask' only; add --engine dask.")
     count = workers or default_workers()
     if calls is not None:
         count = max(1, min(count, calls))
     if name == "dask":
-        if scheduler is None and _is_daemonic():
-            raise UsageError(f"Engine 'dask': {_NO_CHILDREN}; give the address of a scheduler.")
-        with _dask_engine(count, scheduler) as engine:
+        try:
+            from synthbench.engine import dask
+        except ImportError:
+            raise SynthbenchError(
+                "Engine 'dask' needs Dask: pip install 'synthbench[dask]'."
+            ) from None
+        with dask.open_cluster(count, scheduler, tasks) as engine:
             yield engine
     elif count == 1:
         yield Engine(None, 1)
     else:
         with WorkerPool(count) as pool:
             yield Engine(pool, count)
-
-
-def _dask_engine(workers: int, scheduler: str | None) -> contextlib.AbstractContextManager[Engine]:
-    try:
-        from synthbench.engine import dask
-    except ImportError:
-        raise SynthbenchError("Engine 'dask' needs Dask: pip install 'synthbench[dask]'.") from None
-    return dask.open_cluster(workers, scheduler)

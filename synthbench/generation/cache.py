@@ -1,4 +1,4 @@
-"""One call to a dataset: made on first use into a cache, opened from there ever after.
+"""`load_dataset`: a dataset made on first use into a cache, and opened from there afterwards.
 
     CACHE/listops-0f4c.../      a dataset directory; its name holds a hash of the request
     CACHE/listops-0f4c....lock  held by the process that makes it; others wait
@@ -11,6 +11,7 @@ cache.
 from __future__ import annotations
 
 import atexit
+import dataclasses
 import functools
 import hashlib
 import inspect
@@ -29,8 +30,8 @@ from synthbench import __version__
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.staging import check_whole, finished
 from synthbench.errors import DatasetError, UsageError
-from synthbench.generation.generate import generate
-from synthbench.generation.request import plan_rows
+from synthbench.generation.generate import run
+from synthbench.generation.request import Request, plan_rows
 from synthbench.tasks.base import Task
 from synthbench.tasks.features import is_image
 from synthbench.tasks.images.source_dirs import carried_source_dirs, source_dirs
@@ -124,8 +125,17 @@ def open_with_datasets(
 
 def cached_dataset(task: Task, preset: str, rows: Mapping[str, int] | None) -> DatasetDirectory:
     """The dataset of a request, made if it is not there yet or not whole."""
-    request = _request(task, preset, rows)
-    name = f"{task.name}-{hashlib.sha256(_canonical(request)).hexdigest()[:32]}"
+    request = Request(
+        task.name,
+        task.variant,
+        seed=task.seed,
+        preset=preset,
+        rows=rows,
+        parameters=task.parameters.to_dict(),
+        overwrite=True,  # only a broken entry, or an interrupted run, can lie there
+    )
+    text = json.dumps(_row_sources(request, task), sort_keys=True, separators=(",", ":"))
+    name = f"{task.name}-{hashlib.sha256(text.encode()).hexdigest()[:32]}"
     # A cache that cannot be written may still hold the dataset.
     if (there := _whole(_cache_directory() / name)) is not None:
         return there
@@ -134,16 +144,7 @@ def cached_dataset(task: Task, preset: str, rows: Mapping[str, int] | None) -> D
     with filelock.FileLock(f"{target}.lock"):
         if (there := _whole(target)) is not None:
             return there
-        generate(
-            task.name,
-            variant=task.variant,
-            out=target,
-            seed=task.seed,
-            preset=preset,
-            rows=rows,
-            parameters=task.parameters.to_dict(),
-            overwrite=True,  # only a broken entry, or an interrupted run, can lie there
-        )
+        run(dataclasses.replace(request, out=target))
     return DatasetDirectory.open(target)
 
 
@@ -157,35 +158,31 @@ def _whole(target: Path) -> DatasetDirectory | None:
     return dataset
 
 
-def _request(task: Task, preset: str, rows: Mapping[str, int] | None) -> dict[str, Any]:
+def _row_sources(request: Request, task: Task) -> dict[str, Any]:
     """Everything that the rows depend on, as JSON values."""
-    request = {
+    sources: dict[str, Any] = {
         "synthbench": __version__,
-        "task": task.name,
-        "variant": task.variant,
-        "parameters": task.parameters.to_dict(),
-        "seed": task.seed,
-        "preset": preset,
-        "rows": dict(rows or {}),
+        "task": request.task,
+        "variant": request.variant,
+        "parameters": request.parameters,
+        "seed": request.seed,
+        "preset": request.preset,
+        "rows": dict(request.rows or {}),
     }
     if any(map(is_image, task.columns.values())):
-        request["sources"] = [carried_source_dirs(), *map(str, source_dirs())]
+        sources["sources"] = [carried_source_dirs(), *map(str, source_dirs())]
     if not type(task).__module__.startswith("synthbench."):
         # Our version says nothing about the tasks of other packages.
-        request["source"] = _source_of(type(task))
-    return request
+        sources["source"] = _source_of(type(task))
+    return sources
 
 
 def _source_of(task: type[Task]) -> str | None:
-    """The text of the module that defines a task, None where only the interpreter has seen it."""
+    """The text of the module that defines a task, None if it has no file."""
     try:
         return inspect.getsource(sys.modules[task.__module__])
     except (OSError, TypeError):
         return None
-
-
-def _canonical(request: Mapping[str, Any]) -> bytes:
-    return json.dumps(request, sort_keys=True, separators=(",", ":")).encode()
 
 
 def _cache_directory() -> Path:

@@ -1,4 +1,4 @@
-"""What an interrupted run left of a split, and how to go on from there."""
+"""What an interrupted run left of a split, to resume from there."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from synthbench.dataset.dataset import Shard, SplitRecord, split_record
 from synthbench.dataset.digest import file_sha256
 from synthbench.dataset.files import why_unreadable
+from synthbench.dataset.manifest import Shard, SplitRecord, split_record
 from synthbench.dataset.parquet import read_batches
 from synthbench.dataset.staging import Staging
 from synthbench.sampling.seen import FingerprintSet
@@ -24,10 +24,9 @@ class SplitCheckpoint:
 
     `Staging` keeps it as JSON values; it is saved after every shard.
 
-    Shards that do not have their checksum any more are not trusted: the split starts anew.
+    If a shard no longer has its checksum, the split starts anew.
 
     Attributes:
-        record: the split's record, if the split is finished.
         shards: its finished shards.
         rows: rows in these shards.
         emitted: rows that the sampler had given before the round that `state` starts.
@@ -37,15 +36,18 @@ class SplitCheckpoint:
     def __init__(self, staging: Staging, task: Task, split: Split) -> None:
         self._staging, self._task, self._split = staging, task, split.name
         left = staging.progress.get(task.variant, {}).get(split.name, {})
-        self.record: SplitRecord | None = split_record(left["record"]) if "record" in left else None
-        self.shards: list[Shard] = [Shard(**shard) for shard in left.get("shards", [])]
-        if self.record is not None:
-            self.shards = list(self.record.shards)
+        self.shards = [Shard(**shard) for shard in left.get("record", left).get("shards", [])]
+        if not all(map(self._whole, self.shards)):
+            left, self.shards = {}, []
+        self._record: dict[str, Any] | None = left.get("record")
         self.emitted: int = left.get("emitted", 0)
         self.state: dict[str, Any] | None = left.get("state")
-        if not all(map(self._whole, self.shards)):
-            self.record, self.shards, self.emitted, self.state = None, [], 0, None
         self.rows = sum(shard.rows for shard in self.shards)
+
+    @property
+    def record(self) -> SplitRecord | None:
+        """The split's record, if the split is finished."""
+        return None if self._record is None else split_record(self._record)
 
     def _whole(self, shard: Shard) -> bool:
         path = self._staging.path

@@ -4,23 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from synthbench import __version__
 from synthbench.dataset.card import write_card
-from synthbench.dataset.dataset import MANIFEST, DatasetDirectory, Manifest, SplitRecord
-from synthbench.dataset.staging import (
-    Staging,
-    check_whole,
-    describe_difference,
-    finished,
-    open_staging,
-    repair,
-    write_json,
-)
-from synthbench.engine.engine import Engine, check_workers
+from synthbench.dataset.manifest import MANIFEST, Manifest, SplitRecord
+from synthbench.dataset.staging import Staging, made_before, open_staging, write_json
+from synthbench.engine.engine import Engine
 from synthbench.engine.open import open_engine
 from synthbench.errors import SynthbenchError, UsageError
 from synthbench.generation.checkpoint import SplitCheckpoint
@@ -31,7 +23,7 @@ from synthbench.sampling.splits import SplitSampler
 from synthbench.tasks.base import Split, Task
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.tasks.registry import list_tasks
-from synthbench.text.progress import Bar, progress_bar
+from synthbench.text.progress import progress_bar
 
 
 def generate(
@@ -123,36 +115,32 @@ def run(request: Request) -> Outcome:
         ParameterError: impossible parameters, or more rows than exist.
         SynthbenchError: too few distinct rows were found, or a file cannot be written.
     """
-    check_workers(request.workers)
     with use_source_dir(request.source_dir):
         plan = plan_dataset(request)
         command, target = plan.command(), request.target
-        repair(target)
-        there = finished(target)
-        if there is not None and not request.overwrite:
-            _check_same(there, command)
+        if (there := made_before(target, command, request.overwrite)) is not None:
             return Outcome(target, there.manifest, {})
-        # A run that another version started must not be resumed: its bytes could differ.
-        command["synthbench"] = __version__
+        records: dict[str, dict[str, SplitRecord]] = {}
+        seconds: dict[str, dict[str, float]] = {}
         with (
             open_engine(
-                request.engine, request.workers, request.scheduler, plan.most_blocks
+                request.engine, request.workers, request.scheduler, plan.most_blocks, plan.tasks
             ) as engine,
-            open_staging(target, command, request.overwrite) as staging,
+            # A run that another version started must not be resumed: its bytes could differ.
+            open_staging(
+                target, {**command, "synthbench": __version__}, request.overwrite
+            ) as staging,
             progress_bar(request.progress, f"generate {request.task}", "rows", plan.rows) as bar,
         ):
-            records: dict[str, dict[str, SplitRecord]] = {}
-            seconds: dict[str, dict[str, float]] = {}
             for task in plan.tasks:
-                engine.check(task)
                 records[task.variant], seconds[task.variant] = {}, {}
                 for split in task.splits:
                     started = time.perf_counter()
                     bar.update(0, now=f"{task.variant} {split.name}")
-                    record = _make_split(plan, task, split, engine, staging, bar)
+                    record = _make_split(plan, task, split, engine, staging, bar.update)
                     records[task.variant][split.name] = record
                     seconds[task.variant][split.name] = time.perf_counter() - started
-            manifest = plan.manifest(records)
+            manifest = Manifest.of(command, records, __version__)
             write_json(staging.path / MANIFEST, manifest.to_dict())
             write_card(staging.path, manifest, plan.tasks)
             staging.publish(request.overwrite)
@@ -165,16 +153,16 @@ def _make_split(
     split: Split,
     engine: Engine,
     staging: Staging,
-    bar: Bar,
+    done: Callable[[int], None],
 ) -> SplitRecord:
-    """Sample and write one split, resuming from its checkpoint."""
+    """Sample and write one split, resuming from its checkpoint; `done` is told of its rows."""
     checkpoint = SplitCheckpoint(staging, task, split)
     quotas = plan.quotas[task.variant]
     rows = quotas.rows(split.name)
     shard_plan = ShardPlan.of(task, staging.path, split.name, rows, plan.shard_rows)
     with open_split_writer(engine, shard_plan, checkpoint.shards, checkpoint.save) as writer:
         seen = checkpoint.restore(writer.add_finished_rows)
-        bar.update(checkpoint.rows)
+        done(checkpoint.rows)
         if checkpoint.record is not None:
             return checkpoint.record
         sampler = SplitSampler(task, split, quotas, engine, state=checkpoint.state, seen=seen)
@@ -183,7 +171,7 @@ def _make_split(
             # The state before the round: a resumed run makes the round again.
             writer.write_round(task, drawn, emitted, {"emitted": emitted, "state": state})
             emitted, state = emitted + len(drawn), sampler.state()
-            bar.update(min(len(drawn), max(0, emitted - checkpoint.rows)))
+            done(min(len(drawn), max(0, emitted - checkpoint.rows)))
         shards = writer.finish()
     record = SplitRecord(
         rows=rows,
@@ -211,7 +199,6 @@ def run_all(request: Request) -> Iterator[Outcome]:
     for option in ("variant", "rows", "parameters"):
         if getattr(request, option):
             raise UsageError(f"'all' makes every task as it is; {option} goes with one task.")
-    check_workers(request.workers)
     failed = []
     for name in list_tasks():
         try:
@@ -220,25 +207,3 @@ def run_all(request: Request) -> Iterator[Outcome]:
             failed.append(f"{name}: {error}")
     if failed:
         raise SynthbenchError("Not all tasks could be made. " + " ".join(failed))
-
-
-def _check_same(there: DatasetDirectory, command: dict[str, Any]) -> None:
-    manifest = there.manifest
-    made = {
-        "task": manifest.task,
-        "seed": manifest.seed,
-        "parameters": manifest.parameters,
-        "rows": {
-            variant: {name: split.rows for name, split in splits.items()}
-            for variant, splits in manifest.variants.items()
-        },
-        "shard_rows": manifest.shard_rows,
-        "tables": manifest.tables,
-    }
-    if made != command:
-        raise UsageError(
-            f"Output {str(there.path)!r} holds another dataset "
-            f"({describe_difference(made, command)}); name another --out, or replace it with "
-            "--overwrite."
-        )
-    check_whole(there)

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from synthbench import __version__
-from synthbench.dataset.dataset import Manifest, SplitRecord, merged_tables
+from synthbench.dataset.manifest import merged_tables
+from synthbench.engine.engine import check_engine
 from synthbench.errors import UsageError, check_whole_number, unknown_name, usable_path
 from synthbench.sampling.plan import Plan, check_rows, make_plan, most_blocks
 from synthbench.tasks.base import Task
@@ -22,7 +22,11 @@ _SMALLEST_PRESET_SPLIT = 100
 
 @dataclasses.dataclass(frozen=True)
 class Request:
-    """What was asked for, on the command line or in Python; `generate` explains every option."""
+    """What was asked for, on the command line or in Python; `generate` explains every option.
+
+    Raises:
+        UsageError: a preset or engine that does not exist, or a number that is not allowed.
+    """
 
     task: str
     variant: str | Sequence[str] | None = None
@@ -38,6 +42,13 @@ class Request:
     source_dir: SourceDir | None = None
     overwrite: bool = False
     progress: bool = True
+
+    def __post_init__(self) -> None:
+        check_engine(self.engine, self.workers, self.scheduler)
+        if self.preset not in PRESETS:
+            raise unknown_name("preset", self.preset, PRESETS)
+        if self.shard_rows is not None:
+            check_whole_number("Shard rows", self.shard_rows, least=1)
 
     @property
     def target(self) -> Path:
@@ -104,16 +115,6 @@ class DatasetPlan:
             "tables": merged_tables([task.tables for task in self.tasks]),
         }
 
-    def manifest(self, variants: Mapping[str, Mapping[str, SplitRecord]]) -> Manifest:
-        """The manifest of the dataset whose splits were made."""
-        command = self.command()
-        del command["rows"]  # each split's record has its rows
-        made = {
-            task.variant: {split.name: variants[task.variant][split.name] for split in task.splits}
-            for task in self.tasks
-        }
-        return Manifest(**command, variants=made, synthbench=__version__)
-
 
 def plan_dataset(request: Request) -> DatasetPlan:
     """Settle what is to be made.
@@ -124,8 +125,6 @@ def plan_dataset(request: Request) -> DatasetPlan:
     """
     tasks = request.tasks()
     quotas = {task.variant: plan_rows(task, request.preset, request.rows) for task in tasks}
-    if request.shard_rows is not None:
-        check_whole_number("Shard rows", request.shard_rows, least=1)
     return DatasetPlan(tasks, quotas, request.shard_rows or tasks[0].shard_rows)
 
 
@@ -133,11 +132,9 @@ def plan_rows(task: Task, preset: str, rows: Mapping[str, int] | None) -> Plan:
     """How many rows `generate` makes of each split and bucket of a variant.
 
     Raises:
-        UsageError: a preset or split that does not exist, or a number that is not allowed.
+        UsageError: a split that does not exist, or a number that is not allowed.
         ParameterError: more rows than exist.
     """
-    if preset not in PRESETS:
-        raise unknown_name("preset", preset, PRESETS)
     wanted = check_rows(task, rows)
     sizes = {}
     for split in task.splits:

@@ -16,7 +16,7 @@ from typing import Any
 
 from synthbench import __version__
 from synthbench.dataset.card import citations
-from synthbench.dataset.dataset import Shard
+from synthbench.dataset.manifest import Shard
 from synthbench.dataset.staging import write_json
 from synthbench.sharing.parts import Part
 from synthbench.tasks.base import Task

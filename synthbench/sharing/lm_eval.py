@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from synthbench import __version__
-from synthbench.dataset.dataset import Shard
 from synthbench.dataset.digest import file_sha256
 from synthbench.dataset.files import regular_file
+from synthbench.dataset.manifest import Shard
 from synthbench.errors import DatasetError
 from synthbench.evaluation.answer_words import word_pattern
 from synthbench.evaluation.final_answer import LABEL

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pyarrow as pa
 
-from synthbench.dataset.dataset import DatasetDirectory, SplitRecord
+from synthbench.dataset.dataset import DatasetDirectory
+from synthbench.dataset.manifest import SplitRecord
 from synthbench.errors import DatasetError
 from synthbench.tasks.base import Task
 

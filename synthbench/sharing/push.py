@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from synthbench.dataset.dataset import MANIFEST, DatasetDirectory
+from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.files import regular_file
+from synthbench.dataset.manifest import MANIFEST
 from synthbench.dataset.staging import check_whole
 from synthbench.errors import DatasetError, SynthbenchError, UsageError
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import operator
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,17 +18,22 @@ from synthbench.text.lines import LONGEST_LINE, is_one_line
 class Parameters:
     """Base of every task's parameters: frozen, and checked when made.
 
-    Fields declare their text for `synthbench info` with `parameter(default, help)`.
+    Fields are declared with `parameter`, which has their text for `synthbench info` and their
+    limits. A class that has more to check extends `__post_init__`.
 
     Example:
         >>> import dataclasses
         >>> from synthbench.tasks.parameters import Parameters, parameter
         >>> @dataclasses.dataclass(frozen=True)
         ... class Sizes(Parameters):
-        ...     lengths: tuple[int, ...] = parameter((1, 2), "lengths of train")
+        ...     lengths: tuple[int, ...] = parameter((1, 2), "lengths of train", least=1, most=9)
         >>> Sizes.make({"lengths": "1..4"})
         Sizes(lengths=(1, 2, 3, 4))
     """
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            _check(field.name, getattr(self, field.name), **field.metadata)
 
     @classmethod
     def make(cls, values: Mapping[str, Any]) -> Parameters:
@@ -63,9 +69,52 @@ class Parameters:
         }
 
 
-def parameter(default: Any, help: str) -> Any:
-    """A field of `Parameters` with its text for people."""
-    return dataclasses.field(default=default, metadata={"help": help})
+def parameter(
+    default: Any,
+    help: str,
+    *,
+    least: float | None = None,
+    most: float = math.inf,
+    choices: Sequence[str] = (),
+) -> Any:
+    """A field of `Parameters`.
+
+    Args:
+        default: the default, whose type is that of all values.
+        help: what it means, for people.
+        least: the smallest number that is allowed; None: numbers are not checked. A tuple of
+            numbers must not be empty, nor have a number twice.
+        most: the largest number that is allowed.
+        choices: the texts that are allowed; empty: all.
+    """
+    limits = {"least": least, "most": most, "choices": choices}
+    return dataclasses.field(default=default, metadata={"help": help, **limits})
+
+
+def _check(
+    name: str,
+    given: Any,
+    help: str = "",
+    least: float | None = None,
+    most: float = math.inf,
+    choices: Sequence[str] = (),
+) -> None:
+    """Refuse a value that its field does not allow."""
+    if choices and given not in choices:
+        raise unknown_name(f"value of {name}", given, choices)
+    if least is None:
+        return
+    if not isinstance(given, tuple):
+        if not least <= given <= most:
+            limits = " to ".join(
+                f"{end:g}" if type(end) is float else str(end) for end in (least, most)
+            )
+            raise ParameterError(f"Parameter {name}={given}: allowed are {limits}.")
+    elif not given or len(set(given)) < len(given) or min(given) < least or max(given) > most:
+        raise ParameterError(
+            f"Parameter {name}={','.join(map(str, given))}: "
+            f"allowed are different {name.rpartition('_')[2]} from {least} to {most}."
+        )
 
 
 def _plain(given: Any) -> Any:
@@ -88,10 +137,8 @@ def _read(name: str, given: Any, default: Any) -> Any:
                 return int(given)
             case "float":
                 return float(given)
-            case _ if len(str(given)) <= LONGEST_LINE and is_one_line(
-                str(given)
-            ):  # as in a manifest
-                return str(given)
+            case _ if len(text := str(given)) <= LONGEST_LINE and is_one_line(text):
+                return text  # as it stands in a manifest
             case _:
                 raise ValueError
     except (ValueError, TypeError, KeyError, OverflowError):

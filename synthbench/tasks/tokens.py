@@ -25,7 +25,7 @@ from synthbench.tasks.numeric import list_array
 _QUAD_TOKENS = 15
 #: The number of tokens from which it pays to know the texts of all fours.
 _QUADS = 1 << 16
-#: The largest number of allowed tokens in an error.
+#: Allowed tokens that an error lists, at most.
 _SHOWN_TOKENS = 20
 
 
@@ -72,6 +72,10 @@ class Vocabulary:
         # Arrow splits at a pattern, but not between any two characters.
         characters = pa.array([*"".join(texts.to_pylist())], pa.string())
         return list_array(characters, pc.utf8_length(texts).to_numpy(zero_copy_only=False))
+
+    def count(self, text: str) -> int:
+        """The number of words or characters of one text."""
+        return len(text.split(self.separator) if self.separator else text)
 
     def number(self, words: pa.Array) -> NDArray[np.integer[Any]]:
         """The id of each word, `(words,)` of `dtype`; 0 for a word that is not a token."""

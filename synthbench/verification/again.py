@@ -17,8 +17,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from synthbench.dataset.dataset import MANIFEST
 from synthbench.dataset.digest import CHUNK_ROWS, RowDigest
+from synthbench.dataset.manifest import MANIFEST
 from synthbench.dataset.parquet import read_batches
 from synthbench.engine.engine import Asked, Engine
 from synthbench.errors import ExhaustedError

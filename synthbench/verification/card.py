@@ -48,8 +48,9 @@ def check_card(dataset: DatasetDirectory, tasks: Mapping[str, Task], findings: F
     for section, entries in made.items():
         for difference in differences(front.get(section, NOTHING), entries, section):
             findings.add(CARD, section, difference)
-    if command_line(manifest) not in text.split("\n"):
-        wrong = f"it does not show the command that the manifest gives: {command_line(manifest)}"
+    command = command_line(manifest, tasks[first])
+    if command not in text.split("\n"):
+        wrong = f"it does not show the command that the manifest gives: {command}"
         findings.add(CARD, "command", wrong)
 
 

@@ -14,17 +14,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from synthbench import __version__
-from synthbench.dataset.dataset import (
+from synthbench.dataset.dataset import DatasetDirectory
+from synthbench.dataset.files import entries_below, why_unreadable
+from synthbench.dataset.forms import differences, read_json, same
+from synthbench.dataset.manifest import (
     MANIFEST,
-    DatasetDirectory,
     Manifest,
     Shard,
     SplitRecord,
     merged_tables,
     shard_file,
 )
-from synthbench.dataset.files import entries_below, why_unreadable
-from synthbench.dataset.forms import differences, read_json, same
 from synthbench.dataset.parquet import SMALLEST_ROW, open_parquet
 from synthbench.errors import DatasetError, MissingSourceError, SynthbenchError
 from synthbench.tasks.base import Split, Task

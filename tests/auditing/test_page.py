@@ -14,7 +14,6 @@ from synthbench.auditing.audit import Audit
 from synthbench.auditing.figures import COLORS
 from synthbench.auditing.page import DATA, PAGE, page, report_directory, write_report
 from synthbench.auditing.sections import variant_sections
-from synthbench.errors import UsageError
 from tests.auditing.planting import look, make
 
 VOID = {"meta", "br", "hr", "img", "input", "link"}
@@ -229,30 +228,14 @@ def test_variants_are_reached_from_the_top(found: Audit) -> None:
 # Files.
 
 
-def test_the_files_are_the_page_and_the_values(found: Audit, tmp_path: Path) -> None:
+def test_the_files_are_the_page_and_the_values(found: Audit, html: str, tmp_path: Path) -> None:
     place = report_directory(tmp_path / "deep" / "report", overwrite=False)
     write_report(found, place)
     assert sorted(one.name for one in place.iterdir()) == [PAGE, DATA]
-    assert (place / PAGE).read_text(encoding="utf-8") == page(found)
+    assert (place / PAGE).read_text(encoding="utf-8") == html
 
     def refuse(text: str) -> None:
         raise ValueError(text)
 
     text = (place / DATA).read_text(encoding="utf-8")
     assert json.loads(text, parse_constant=refuse) == found.to_dict()
-
-
-def test_a_report_is_replaced_only_when_asked_for(found: Audit, tmp_path: Path) -> None:
-    write_report(found, tmp_path)
-    with pytest.raises(UsageError, match="has a report already; --overwrite replaces it"):
-        report_directory(tmp_path, overwrite=False)
-    assert report_directory(tmp_path, overwrite=True) == tmp_path
-
-
-@pytest.mark.parametrize("overwrite", [False, True])
-def test_nothing_else_is_ever_written_over(tmp_path: Path, overwrite: bool) -> None:
-    (tmp_path / "thesis.tex").write_text("years of work")
-    with pytest.raises(UsageError, match=r"holds something else \('thesis.tex'\)"):
-        report_directory(tmp_path, overwrite)
-    with pytest.raises(UsageError, match="is a file; name a directory"):
-        report_directory(tmp_path / "thesis.tex", overwrite)

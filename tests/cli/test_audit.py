@@ -79,27 +79,6 @@ def test_a_wrong_place_is_refused_before_any_work(
 
 
 @pytest.mark.parametrize(
-    ("words", "status", "text"),
-    [
-        ((), 2, "Missing argument 'DIR'"),
-        (("nowhere",), 2, "No dataset at 'nowhere'"),
-        (("DIR", "--variant", "defualt"), 2, "Did you mean 'default'?"),
-    ],
-)
-def test_wrong_usage_is_one_line(
-    made: Path,
-    capsys: pytest.CaptureFixture[str],
-    words: tuple[str, ...],
-    status: int,
-    text: str,
-) -> None:
-    ended = run(capsys, *(str(made) if word == "DIR" else word for word in words))
-    assert ended[:2] == (status, "")
-    assert text in ended[2]
-    assert len(ended[2].splitlines()) <= 2
-
-
-@pytest.mark.parametrize(
     ("module", "package"), [("jinja2", "Jinja2"), ("matplotlib", "matplotlib")]
 )
 def test_without_what_the_page_needs_the_command_says_what_to_install_before_any_work(
@@ -114,11 +93,3 @@ def test_without_what_the_page_needs_the_command_says_what_to_install_before_any
         f"Error: An audit's page needs {package}: pip install 'synthbench[audit]'.\n"
     )
     assert not report.exists()
-
-
-def test_without_scikit_learn_the_command_says_what_to_install(made: Path, tmp_path: Path) -> None:
-    (tmp_path / "sitecustomize.py").write_text("import sys; sys.modules['sklearn'] = None\n")
-    path = f"{tmp_path}{os.pathsep}{ROOT}"
-    done = run_program("audit", str(made), cwd=tmp_path, PYTHONPATH=path)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "Error: An audit needs scikit-learn: pip install 'synthbench[audit]'.\n"

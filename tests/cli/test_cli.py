@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 import gzip
 import io
 import json
 import os
 import re
-import shlex
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -25,7 +22,10 @@ import synthbench
 from synthbench.cli.main import commands, main
 from synthbench.generation import generate as generation
 from synthbench.tasks.registry import list_tasks
-from tests.support import digests, environment, run_program, stored_rows
+from tests.faults.program import Program, run_here, whole
+from tests.making import CTL_WORDS
+from tests.making import files as checksums
+from tests.support import environment, run_program, stored_rows, terminal
 from tests.tasks.tiny_sources import write_sources
 
 posix = pytest.mark.skipif(
@@ -34,13 +34,13 @@ posix = pytest.mark.skipif(
 
 #: Status, standard output, standard error.
 Ended = tuple[int, str, str]
-Program = Callable[..., Ended]
+Cli = Callable[..., Ended]
 
 
 @pytest.fixture
 def program(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> Program:
+) -> Cli:
     """The command line in this process, in an empty directory."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("SYNTHBENCH_DEBUG", raising=False)
@@ -67,7 +67,7 @@ def files(directory: Path) -> list[tuple[Path, int]]:
 # Journeys.
 
 
-def test_a_journey_from_the_list_to_a_score(program: Program, tmp_path: Path) -> None:
+def test_a_journey_from_the_list_to_a_score(program: Cli, tmp_path: Path) -> None:
     status, listed, _ = program("list")
     assert status == 0
     assert [name for name in list_tasks() if f"\n{name} " in listed] == list_tasks()
@@ -125,7 +125,7 @@ def test_clicks_own_runner_sees_the_same_commands() -> None:
     assert version.output == f"synthbench, version {synthbench.__version__}\n"
 
 
-def test_without_a_command_the_help_is_shown_as_wrong_usage(program: Program) -> None:
+def test_without_a_command_the_help_is_shown_as_wrong_usage(program: Cli) -> None:
     status, printed, errors = program("")
     assert (status, printed) == (2, "")
     assert errors.startswith("Usage: synthbench [OPTIONS]")
@@ -133,70 +133,11 @@ def test_without_a_command_the_help_is_shown_as_wrong_usage(program: Program) ->
         assert f"  {name} " in errors
 
 
-def test_every_option_of_generate_reaches_the_dataset(program: Program, tmp_path: Path) -> None:
-    words = "generate ctl --variant backward --variant forward --out made --seed 9 --rows iid=30"
-    words += " --rows train=1_00 --set train-lengths=1..3 --set symbols=4 --shard-rows 25"
-    assert program(f"{words} --preset small --workers 2")[0] == 0
-    there = manifest(tmp_path / "made")
-    assert list(there.variants) == ["backward", "forward"]
-    assert (there.seed, there.shard_rows) == (9, 25)
-    assert there.parameters["symbols"] == 4
-    assert there.parameters["train_lengths"] == [1, 2, 3]
-    sizes = {name: split.rows for name, split in there.variants["forward"].items()}
-    assert sizes == {"train": 100, "iid": 30, "validation": 100, "test": 100}
-    direct = synthbench.generate(
-        "ctl",
-        variant=["backward", "forward"],
-        out=tmp_path / "direct",
-        seed=9,
-        preset="small",
-        rows={"iid": 30, "train": 100},
-        parameters={"train_lengths": (1, 2, 3), "symbols": 4},
-        shard_rows=25,
-        workers=1,
-    )
-    assert direct == there
-
-
-def test_another_command_on_a_dataset_is_refused_unless_it_may_overwrite(
-    program: Program, tmp_path: Path
-) -> None:
-    program("generate parity --preset small --out here --workers 1")
-    before = files(tmp_path)
-    other = "generate parity --preset small --out here --seed 5"
-    status, printed, errors = program(other)
-    assert (status, printed) == (2, "")
-    assert "seed: 0 there, 5 asked for" in errors
-    assert "--overwrite" in errors
-    assert files(tmp_path) == before
-    assert program(f"{other} --overwrite --workers 1")[0] == 0
-    assert manifest(tmp_path / "here").seed == 5
-    assert {path.name for path in tmp_path.iterdir()} == {"here"}
-
-
-def test_a_damaged_dataset_fails_verification_with_status_1(
-    program: Program, tmp_path: Path
-) -> None:
-    program("generate parity --preset small --workers 1 --quiet")
-    shard = (
-        tmp_path
-        / "parity"
-        / manifest(tmp_path / "parity").variants["default"]["test"].shards[0].file
-    )
-    damaged = bytearray(shard.read_bytes())
-    damaged[len(damaged) // 3] ^= 1
-    shard.write_bytes(bytes(damaged))
-    status, printed, errors = program("verify parity --workers 1")
-    assert (status, errors) == (1, "")
-    assert "not what its manifest says" in printed
-    assert shard.name in printed
-
-
 # All tasks at once.
 
 
 @pytest.mark.slow
-def test_all_tasks_are_made_each_in_its_folder(program: Program, tmp_path: Path) -> None:
+def test_all_tasks_are_made_each_in_its_folder(program: Cli, tmp_path: Path) -> None:
     sources = write_sources(tmp_path / "sources")
     status, printed, errors = program(
         "generate all --preset small --out made --workers 2 --source-dir", str(sources)
@@ -216,7 +157,7 @@ def test_all_tasks_are_made_each_in_its_folder(program: Program, tmp_path: Path)
 
 
 def test_a_task_that_cannot_be_made_does_not_keep_the_others_from_being_made(
-    program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    program: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(generation, "list_tasks", lambda: ["parity", "composites", "identity"])
     status, _, errors = program("generate all --preset small --out made --workers 1")
@@ -227,7 +168,7 @@ def test_a_task_that_cannot_be_made_does_not_keep_the_others_from_being_made(
 
 
 @pytest.mark.parametrize("option", ["--variant=all", "--rows=train=5", "--set=p=1"])
-def test_what_belongs_to_one_task_is_refused_for_all(program: Program, option: str) -> None:
+def test_what_belongs_to_one_task_is_refused_for_all(program: Cli, option: str) -> None:
     status, _, errors = program(f"generate all {option}")
     assert status == 2
     assert "'all' makes every task as it is" in errors
@@ -236,7 +177,7 @@ def test_what_belongs_to_one_task_is_refused_for_all(program: Program, option: s
 # What goes where.
 
 
-def test_quiet_prints_nothing(program: Program) -> None:
+def test_quiet_prints_nothing(program: Cli) -> None:
     line = "generate parity --preset small --workers 2 --quiet"
     assert program(line) == (0, "", "")
     assert program(line) == (0, "", "")
@@ -250,27 +191,18 @@ def test_quiet_prints_nothing(program: Program) -> None:
 def test_the_bar_is_on_standard_error_on_a_terminal_and_not_with_quiet(
     tmp_path: Path, quiet: bool
 ) -> None:
-    import pty
-    import termios
-
-    terminal, its_end = pty.openpty()
-    termios.tcsetwinsize(its_end, (24, 80))
     words = ["generate", "parity", "--preset", "small", "--workers", "1"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "synthbench", *words, *(["--quiet"] if quiet else [])],
-        cwd=tmp_path,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=its_end,
-        text=True,
-    )
-    os.close(its_end)
-    printed, _ = process.communicate(timeout=300)
-    shown = b""
-    with contextlib.suppress(OSError):  # how Linux says that the other end is closed
-        while part := os.read(terminal, 4096):
-            shown += part
-    os.close(terminal)
+    with terminal() as (its, read):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "synthbench", *words, *(["--quiet"] if quiet else [])],
+            cwd=tmp_path,
+            env=environment(),
+            stdout=subprocess.PIPE,
+            stderr=its,
+            text=True,
+        )
+        printed, _ = process.communicate(timeout=300)
+        shown = read()
     assert process.returncode == 0
     assert (" rows in " in printed) != quiet
     assert (b"parity" in shown) != quiet
@@ -280,9 +212,7 @@ def test_the_bar_is_on_standard_error_on_a_terminal_and_not_with_quiet(
 
 
 @posix
-def test_control_characters_of_names_never_reach_the_terminal(
-    program: Program, tmp_path: Path
-) -> None:
+def test_control_characters_of_names_never_reach_the_terminal(program: Cli, tmp_path: Path) -> None:
     name, shown = "a\x1b[31m\x07\x9b\nb", r"a\x1b[31m\x07\x9b\nb"
     sources = str(write_sources(tmp_path / "sources"))
     printed = [
@@ -304,7 +234,7 @@ def test_control_characters_of_names_never_reach_the_terminal(
         assert all(line.isprintable() for line in errors.split("\n"))
 
 
-def test_the_package_runs_as_the_program(program: Program, tmp_path: Path) -> None:
+def test_the_package_runs_as_the_program(program: Cli, tmp_path: Path) -> None:
     for line in ("info parity", "no-such-command"):
         done = run_program(*line.split(), cwd=tmp_path)
         assert (done.returncode, done.stdout, done.stderr) == program(line)
@@ -410,7 +340,7 @@ def test_output_that_has_no_place_is_an_error_without_a_traceback(tmp_path: Path
     ],
 )
 def test_an_error_is_a_line_or_two_that_say_what_was_got_and_what_is_allowed(
-    program: Program, tmp_path: Path, words: str, status: int, message: str
+    program: Cli, tmp_path: Path, words: str, status: int, message: str
 ) -> None:
     (tmp_path / "note.txt").write_text("something")
     (tmp_path / "taken").mkdir()
@@ -435,7 +365,7 @@ def test_an_error_is_a_line_or_two_that_say_what_was_got_and_what_is_allowed(
     ],
 )
 def test_predictions_that_cannot_be_read_are_named(
-    program: Program, tmp_path: Path, words: str, expected_status: int, message: str
+    program: Cli, tmp_path: Path, words: str, expected_status: int, message: str
 ) -> None:
     program("generate parity --preset small --workers 1 --quiet")
     (tmp_path / "a.jsonl").write_text("not JSON\n")
@@ -446,7 +376,7 @@ def test_predictions_that_cannot_be_read_are_named(
 
 
 def test_most_answers_unreadable_is_a_warning_that_says_what_would_mend_it(
-    program: Program, tmp_path: Path
+    program: Cli, tmp_path: Path
 ) -> None:
     program("generate parity --preset small --workers 1 --quiet")
     rows = stored_rows(tmp_path / "parity", "default", "test").to_pylist()
@@ -468,7 +398,7 @@ def test_most_answers_unreadable_is_a_warning_that_says_what_would_mend_it(
 
 
 @pytest.fixture
-def send(program: Program, monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes], Ended]:
+def send(program: Cli, monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes], Ended]:
     """Evaluate what comes on standard input against a small dataset of parity."""
     synthbench.generate("parity", out="parity", preset="small", workers=1)
 
@@ -517,14 +447,14 @@ def test_what_is_wrong_with_standard_input_is_told(send: Callable[[bytes], Ended
         assert errors.startswith(f"Error: {message}")
 
 
-def test_nothing_is_left_behind_by_what_was_refused(program: Program, tmp_path: Path) -> None:
+def test_nothing_is_left_behind_by_what_was_refused(program: Cli, tmp_path: Path) -> None:
     for words in ("--rows train=0", "--workers 0", "--engine daks", "--set n_values=1"):
         assert program(f"generate parity {words}")[0] == 2
     assert list(tmp_path.iterdir()) == []
 
 
 def test_the_traceback_is_there_for_those_who_ask(
-    program: Program, monkeypatch: pytest.MonkeyPatch
+    program: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert "Traceback" not in program("info nothing")[2]
     monkeypatch.setenv("SYNTHBENCH_DEBUG", "1")
@@ -543,7 +473,7 @@ def test_the_traceback_is_there_for_those_who_ask(
     ],
 )
 def test_what_nobody_expected_is_two_lines_too(
-    program: Program, monkeypatch: pytest.MonkeyPatch, error: Exception, message: str
+    program: Cli, monkeypatch: pytest.MonkeyPatch, error: Exception, message: str
 ) -> None:
     def fail(*_: Any, **__: Any) -> None:
         raise error
@@ -555,127 +485,20 @@ def test_what_nobody_expected_is_two_lines_too(
     assert len(errors.splitlines()) <= 2
 
 
-# Interruptions.
-
-LONG = shlex.split(
-    "generate ctl --set train_lengths=7,8 --rows train=300000 --rows iid=100 --rows validation=100 "
-    "--rows test=100 --shard-rows 20000 --workers 2"
-)
-
-
-def start_and_wait_for_a_shard(directory: Path) -> subprocess.Popen[str]:
-    """A long generation in a process group of its own, in the middle of its train split."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "synthbench", *LONG],
-        cwd=directory,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    progress = directory / ".ctl.partial" / "progress.json"
-    deadline = time.monotonic() + 120
-    while not (progress.exists() and '"train"' in progress.read_text()):
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline
-        time.sleep(0.002)
-    return process
-
-
-def is_gone(group: int) -> bool:
-    """Whether no process of the group is left, given a moment to end."""
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        try:
-            os.killpg(group, 0)
-        except ProcessLookupError:
-            return True
-        time.sleep(0.01)
-    return False
+# Interruptions; `tests.faults` has more of them.
 
 
 @posix
-def test_an_interrupted_generation_goes_on_to_the_same_dataset(tmp_path: Path) -> None:
-    process = start_and_wait_for_a_shard(tmp_path)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does it: to all processes at once
-    printed, errors = process.communicate(timeout=300)
-    assert process.returncode == 130
-    assert printed == ""
-    assert errors.strip() == "Interrupted; the same command goes on from here."
-    assert is_gone(process.pid)
-    assert {path.name for path in tmp_path.iterdir()} == {".ctl.partial"}
-    finished = len(list((tmp_path / ".ctl.partial").rglob("train-*.parquet")))
-    assert 1 <= finished < 300_000 // 20_000
-
-    again = run_program(*LONG, cwd=tmp_path)
-    assert (again.returncode, again.stderr) == (0, "")
-    assert {path.name for path in tmp_path.iterdir()} == {"ctl"}
-    whole = run_program(*LONG, "--out", "whole", cwd=tmp_path)
-    assert whole.returncode == 0
-    assert manifest(tmp_path / "ctl") == manifest(tmp_path / "whole")
-    assert digests(manifest(tmp_path / "ctl"))["forward"]["train"]
-    for file in (tmp_path / "whole").rglob("*.parquet"):
-        there = tmp_path / "ctl" / file.relative_to(tmp_path / "whole")
-        assert there.read_bytes() == file.read_bytes()
-
-
-@posix
-@pytest.mark.slow
-def test_an_interruption_of_the_main_process_alone_ends_its_workers_too(tmp_path: Path) -> None:
-    process = start_and_wait_for_a_shard(tmp_path)
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=300)
-    assert process.returncode == 130
-    assert is_gone(process.pid)
-
-
-@posix
-@pytest.mark.slow
-def test_another_command_on_what_was_interrupted_is_refused(tmp_path: Path) -> None:
-    process = start_and_wait_for_a_shard(tmp_path)
-    second = run_program(*LONG, cwd=tmp_path)
-    if process.poll() is None:
-        os.killpg(process.pid, signal.SIGINT)
-    process.communicate(timeout=300)
-    assert second.returncode == 2 or "already there" in second.stdout
-    other = run_program(*LONG, "--seed", "3", cwd=tmp_path)
-    assert other.returncode == 2
-    assert "seed: 0 there, 3 asked for" in other.stderr
-    assert len(other.stderr.splitlines()) <= 2
-
-
-def worker_of(process: subprocess.Popen[str]) -> int:
-    """The process id of one of its workers."""
-    listed = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-    if not listed.exists():
-        pytest.skip("no /proc that tells a process's children")
-    return int(listed.read_text().split()[0])
-
-
-@posix
-@pytest.mark.slow
-def test_a_worker_that_is_killed_is_told_of_and_the_others_do_its_work(tmp_path: Path) -> None:
-    process = start_and_wait_for_a_shard(tmp_path)
-    os.kill(worker_of(process), signal.SIGKILL)
-    _, errors = process.communicate(timeout=300)
-    assert process.returncode == 0
-    assert errors.startswith("1 of 2 worker processes ended abruptly")
-    assert len(errors.splitlines()) == 1
-    assert is_gone(process.pid)
-
-
-@posix
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("number", "status"), [(signal.SIGTERM, 130), (signal.SIGKILL, -signal.SIGKILL)]
-)
-def test_a_run_that_is_ended_leaves_no_worker_behind_and_goes_on(
-    tmp_path: Path, number: signal.Signals, status: int
+def test_control_c_ends_all_processes_in_a_line_and_the_same_command_goes_on(
+    tmp_path: Path,
 ) -> None:
-    process = start_and_wait_for_a_shard(tmp_path)
-    process.send_signal(number)
-    process.communicate(timeout=300)
-    assert process.returncode == status
-    assert is_gone(process.pid)
-    assert run_program(*LONG, cwd=tmp_path).returncode == 0
+    words = ["generate", *CTL_WORDS, "--shard-rows=100", "--workers=2", "--quiet"]
+    running = Program(words, tmp_path)
+    running.wait_for(tmp_path / ".ctl.partial" / "progress.json")
+    running.send(signal.SIGINT, "group")  # as a terminal does it: to all processes at once
+    status, printed, errors = running.end()
+    assert (status, printed) == (130, "")
+    assert errors.strip() == "Interrupted; the same command goes on from here."
+    assert {path.name for path in tmp_path.iterdir()} == {".ctl.partial"}
+    assert run_here(*words, cwd=tmp_path) == (0, "", "")
+    assert checksums(tmp_path / "ctl") == whole((*words, "--workers=1"))

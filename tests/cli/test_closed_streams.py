@@ -16,7 +16,7 @@ from synthbench.engine.pool import WorkerPool
 from synthbench.sharing.export import export
 from synthbench.text import progress
 from synthbench.training.train import train
-from tests.support import ROOT, environment
+from tests.support import start
 
 pytestmark = pytest.mark.slow
 
@@ -37,22 +37,12 @@ pathlib.Path("statuses.json").write_text(json.dumps(statuses))
 """
 
 
-def python(redirections: str, *words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """Python with standard streams as a shell redirects them."""
-    return subprocess.run(
-        ["sh", "-c", f'exec "$0" "$@" {redirections}', sys.executable, *words],
-        cwd=cwd,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-
-
 def run(redirections: str, *words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """The command line with standard streams as a shell redirects them."""
-    return python(redirections, "-m", "synthbench", *words, cwd=cwd)
+    """The command line, or Python with `-c`, with standard streams as a shell redirects them."""
+    program = words if words[0] == "-c" else ("-m", "synthbench", *words)
+    shell = f'exec "$0" "$@" {redirections}'
+    code = "import os, sys; os.execvp('sh', ['sh', '-c', *sys.argv[1:]])"
+    return start("-c", code, shell, sys.executable, *program, cwd=cwd)
 
 
 @posix
@@ -75,7 +65,7 @@ def test_every_command_works_without_any_standard_stream(tmp_path: Path) -> None
         ["generate", "nothing"],
     ]
     closed = "<&- >&- 2>&-"
-    python(closed, "-c", RUN_COMMANDS, json.dumps(commands), cwd=tmp_path)
+    run(closed, "-c", RUN_COMMANDS, json.dumps(commands), cwd=tmp_path)
     ended = json.loads((tmp_path / "statuses.json").read_text())
     assert list(zip(ended, commands, strict=True)) == [
         (2 if words == ["generate", "nothing"] else 0, words) for words in commands
@@ -83,7 +73,18 @@ def test_every_command_works_without_any_standard_stream(tmp_path: Path) -> None
     there = {path.name for path in tmp_path.iterdir()} - {"statuses.json"}
     assert there == {"answers.jsonl", "made", "audited", "exported", "run"}
     # What opens the streams first may be a command that starts workers.
-    made = run(closed, "generate", "parity", "--preset", "small", "--workers", "2", cwd=tmp_path)
+    made = run(
+        closed,
+        "-m",
+        "synthbench",
+        "generate",
+        "parity",
+        "--preset",
+        "small",
+        "--workers",
+        "2",
+        cwd=tmp_path,
+    )
     assert made.returncode == 0
 
 
@@ -109,15 +110,7 @@ _open_missing_streams()
 print(os.open(os.devnull, os.O_RDONLY) > 2, sys.stdin.read() == "", sys.stderr.write("lost"))
 print(os.get_inheritable(0), os.get_inheritable(2))
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=ROOT,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=True,
-    )
+    done = start("-c", code)
     assert done.stdout == "True True 4\nTrue True\n"
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -16,7 +15,7 @@ import synthbench
 from synthbench.cli.main import main
 from synthbench.errors import UsageError
 from synthbench.sharing.export import export
-from tests.support import environment, run_program, stored_rows
+from tests.support import run_program, start, stored_rows
 from tests.tasks.tiny_sources import write_sources
 
 pytestmark = pytest.mark.skipif(
@@ -51,16 +50,9 @@ def run_commands(lines: list[str], name: bytes, cwd: Path, **changes: str) -> li
     Returns:
         The lines that were printed on both streams.
     """
-    done = subprocess.run(
-        [sys.executable, "-c", RUN_COMMANDS, name, json.dumps([line.split() for line in lines])],
-        cwd=cwd,
-        env=environment(**changes),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        timeout=300,
-        check=False,
-    )
-    return done.stdout.decode("utf-8").splitlines()
+    words = json.dumps([line.split() for line in lines])
+    done = start("-c", RUN_COMMANDS, os.fsdecode(name), words, cwd=cwd, **changes)
+    return (done.stdout + done.stderr).splitlines()
 
 
 def path_of(directory: Path, name: bytes) -> Path:

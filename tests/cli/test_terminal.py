@@ -14,39 +14,31 @@ from synthbench.cli.main import _run, commands
 from synthbench.tasks.describe import describe, describe_tasks, task_facts
 from synthbench.tasks.registry import list_tasks
 from synthbench.text.tables import Table, items, render, styled
-from tests.support import environment, run_program, run_python
+from tests.support import environment, terminal
 
 
-def on_terminal(*words: str, columns: int = 80, cwd: Path, **changes: str) -> str:
+def on_terminal(*words: str, cwd: Path, **changes: str) -> str:
     """What the program writes to a terminal."""
-    import pty
-    import termios
-
-    terminal, its_end = pty.openpty()
-    termios.tcsetwinsize(its_end, (24, columns))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "synthbench", *words],
-        cwd=cwd,
-        env=environment(**{"TERM": "xterm-256color", **changes}),
-        stdout=its_end,
-        stderr=its_end,
-    )
-    os.close(its_end)
-    shown = b""
-    try:
-        while part := os.read(terminal, 4096):
-            shown += part
-    except OSError:  # how Linux says that the other end is closed
-        pass
-    os.close(terminal)
+    with terminal() as (its, shown):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "synthbench", *words],
+            cwd=cwd,
+            env=environment(**{"TERM": "xterm-256color", **changes}),
+            stdout=its,
+            stderr=its,
+        )
+        text = shown().decode()
     process.wait(timeout=300)
-    return shown.decode().replace("\r\n", "\n")
+    return text.replace("\r\n", "\n")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="terminals as POSIX has them")
-def test_colours_are_for_terminals_alone_and_can_be_turned_off(tmp_path: Path) -> None:
+def test_colours_are_for_terminals_alone_and_can_be_turned_off(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     words = ("preview", "listops", "-n", "5")
-    plain = run_program(*words, cwd=tmp_path).stdout
+    assert _run(commands, words) == 0
+    plain = capsys.readouterr().out
     shown = on_terminal(*words, cwd=tmp_path)
     assert "\x1b[32m" in shown  # what decides is green, what does not is dim
     assert "\x1b[2m(" in shown
@@ -69,20 +61,6 @@ def test_tasks_are_there_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(capsys.readouterr().out) == task_facts("ctl")
     assert _run(commands, ["list", "--json"]) == 0
     assert [one["task"] for one in json.loads(capsys.readouterr().out)] == list_tasks()
-
-
-def test_help_loads_nothing_that_takes_long() -> None:
-    heavy = "{'numpy', 'pyarrow', 'rich', 'datasets'}"
-    code = f"""
-import sys
-from synthbench.cli.main import main
-try:
-    main(["--help"])
-finally:
-    print(*({heavy} & set(sys.modules)), file=sys.stderr)
-    assert not {heavy} & set(sys.modules)
-"""
-    assert "Usage: synthbench" in run_python(code)
 
 
 # Tables.

@@ -11,8 +11,6 @@ import math
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -27,10 +25,10 @@ import synthbench
 from synthbench.cli.main import main
 from synthbench.dataset.card import _size_category, citations, prose
 from synthbench.dataset.card_sections import split_prose
-from synthbench.dataset.dataset import Manifest
+from synthbench.dataset.manifest import Manifest
 from synthbench.tasks.features import label_names
 from synthbench.tasks.registry import list_tasks, make_task
-from tests.support import ROOT, card_sections, digests, environment
+from tests.support import ROOT, card_sections, digests, run_program, start
 from tests.tasks.tiny_sources import write_sources
 
 #: One dataset of each kind of setting: parameters of every type, several variants, small shards.
@@ -126,16 +124,6 @@ def test_rows_and_features_agree_with_the_files(name: str, made: dict[str, Path]
         assert info["download_size"] == info["dataset_size"] == sum(sizes)
 
 
-@pytest.mark.parametrize("name", list_tasks())
-def test_every_tasks_features_are_written_so_that_datasets_reads_them(name: str) -> None:
-    from synthbench.tasks.features import arrow_schema, card_features
-    from synthbench.tasks.row_ids import columns_of
-
-    columns = columns_of(make_task(name))
-    read = datasets.Features._from_yaml_list(card_features(columns))
-    assert read == datasets.Features.from_arrow_schema(arrow_schema(columns))
-
-
 def test_the_description_changes_with_the_content_and_with_nothing_else(tmp_path: Path) -> None:
     def description(name: str, **options: Any) -> str:
         rows = {"train": 40, "test": 40}
@@ -158,17 +146,11 @@ def test_the_variants_of_a_dataset_have_descriptions_of_their_own(made: dict[str
 @pytest.mark.parametrize(
     ("rows", "name"),
     [
-        (1, "n<1K"),
-        (999, "n<1K"),
-        (1_000, "1K<n<10K"),
-        (99_999, "10K<n<100K"),
-        (1_003_000, "1M<n<10M"),
-        (10**7, "10M<n<100M"),
-        (10**8, "100M<n<1B"),
-        (10**9, "1B<n<10B"),
+        (1, "n<1K"), (999, "n<1K"), (1_000, "1K<n<10K"), (99_999, "10K<n<100K"),
+        (1_003_000, "1M<n<10M"), (10**7, "10M<n<100M"), (10**8, "100M<n<1B"), (10**9, "1B<n<10B"),
         (10**13, "n>1T"),
     ],
-)
+)  # fmt: skip
 def test_the_size_is_one_of_the_hubs_categories(rows: int, name: str) -> None:
     assert _size_category(rows) == name
 
@@ -392,17 +374,13 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
             pytest.skip(f"{tool} is not installed")
     root = tmp_path_factory.mktemp("wheel")
     # From a copy, so that nothing is written beside the sources.
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "README.md", "LICENSE", "synthbench_taskset.py"):
         shutil.copy(ROOT / name, root / name)
     for name in ("synthbench", "cards"):
         shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
-    subprocess.run(
-        [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", "dist", "."],
-        cwd=root,
-        check=True,
-        capture_output=True,
-        timeout=300,
-    )
+    words = ["-m", "build", "--wheel", "--no-isolation", "--outdir", "dist", "."]
+    done = start(*words, cwd=root)
+    assert done.returncode == 0, done.stderr
     (built,) = (root / "dist").glob("*.whl")
     return built
 
@@ -430,15 +408,8 @@ def test_the_wheel_has_the_prose_the_page_the_types_and_the_command(wheel: Path)
 def test_the_installed_command_writes_cards_with_their_prose(wheel: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path / "site")
-    done = subprocess.run(
-        [sys.executable, "-m", "synthbench", "generate", "parity", "--preset", "small"],
-        cwd=tmp_path,
-        env=environment(PYTHONPATH=str(tmp_path / "site")),
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    words = ["generate", "parity", "--preset", "small"]
+    done = run_program(*words, cwd=tmp_path, PYTHONPATH=str(tmp_path / "site"))
     assert done.returncode == 0, done.stderr
     assert "<summary>What the paper leaves open<" in (tmp_path / "parity/README.md").read_text(
         "utf-8"

@@ -162,15 +162,6 @@ def test_without_a_name_the_first_variant_is_loaded(
         assert one["steps"] == other["steps"]
 
 
-def test_a_single_split_is_loaded_alone(
-    directories: dict[str, Path], load: Callable[..., Any]
-) -> None:
-    rows = load(directories["parity"], split="test[:10]")
-    assert rows.to_list() == stored_rows(directories["parity"], "default", "test")[:10].to_pylist()
-    label = rows.features["label"]
-    assert [label.int2str(row["label"]) for row in rows] == [str(row["label"]) for row in rows]
-
-
 def test_a_dataset_with_another_seed_under_the_same_name_is_not_taken_from_the_cache(
     tmp_path: Path, load: Callable[..., Any]
 ) -> None:

@@ -117,7 +117,7 @@ def test_texts_that_are_no_text_are_refused(tmp_path: Path) -> None:
     assert refusal(path).startswith("cannot be read: In column 0: Invalid: Invalid UTF8 sequence")
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(st.data())
 def test_a_footer_with_any_bytes_changed_is_read_or_refused(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

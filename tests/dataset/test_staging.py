@@ -21,7 +21,7 @@ from synthbench.dataset.staging import (
 )
 from synthbench.errors import DatasetError, SynthbenchError, UsageError
 from synthbench.generation.generate import generate
-from tests.numbers_task import Numbers
+from tests.toy_task import Numbers
 
 COMMAND = {"task": "numbers", "seed": 0, "rows": {"default": {"train": 10}}, "tables": {}}
 SPLIT = {"rows": 1, "buckets": {}, "candidates": 0, "digest": "0" * 64, "shards": []}
@@ -62,74 +62,7 @@ def test_nothing_or_an_empty_directory_is_no_dataset_yet(tmp_path: Path) -> None
     assert finished(tmp_path) is None
 
 
-def test_a_finished_dataset_is_opened(tmp_path: Path) -> None:
-    there = finished(put_dataset(tmp_path / "data", seed=7))
-    assert there is not None
-    assert there.manifest.seed == 7
-
-
-def test_a_place_that_is_taken_by_something_else_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(UsageError, match="is a file; name a directory that is not there yet"):
-        finished(tmp_path / "file")
-    with pytest.raises(UsageError, match=r"holds something else \(no manifest.json\)"):
-        finished(tmp_path)
-    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
-    with pytest.raises(UsageError, match="name a directory"):
-        finished(tmp_path / "link")
-
-
-def test_a_dataset_whose_manifest_is_broken_or_newer_is_named(tmp_path: Path) -> None:
-    path = put_dataset(tmp_path / "data")
-    (path / "manifest.json").write_text('{"format": 1')
-    with pytest.raises(DatasetError, match=r"manifest.json is no manifest"):
-        finished(path)
-    (path / "manifest.json").write_text(json.dumps({**MANIFEST, "format": 2}))
-    with pytest.raises(DatasetError, match=r"has format 2; .* Upgrade synthbench"):
-        finished(path)
-
-
 # The workplace.
-
-
-def test_a_dataset_is_made_in_a_hidden_directory_beside_its_place(tmp_path: Path) -> None:
-    target = tmp_path / "new" / "data"
-    with open_staging(target, COMMAND, overwrite=False) as workplace:
-        assert workplace.path == tmp_path / "new" / ".data.partial" / "dataset"
-        assert workplace.progress == {}
-        assert not target.exists()
-    assert json.loads((workplace.path.parent / "command.json").read_text()) == COMMAND
-
-
-def test_what_is_saved_is_there_for_the_next_run_of_the_same_command(tmp_path: Path) -> None:
-    with open_staging(tmp_path / "data", COMMAND, overwrite=False) as workplace:
-        workplace.save("main", "train", {"shards": [1]})
-        workplace.save("main", "test", {"shards": []})
-        workplace.save("main", "train", {"shards": [1, 2]})
-    expected = {"main": {"train": {"shards": [1, 2]}, "test": {"shards": []}}}
-    for overwrite in (False, True):
-        with open_staging(tmp_path / "data", COMMAND, overwrite) as workplace:
-            assert workplace.progress == expected
-
-
-def test_an_interrupted_run_of_another_command_is_refused_by_its_difference(
-    tmp_path: Path,
-) -> None:
-    with open_staging(tmp_path / "data", COMMAND, overwrite=False) as workplace:
-        workplace.save("main", "train", {"shards": [1]})
-        (workplace.path / "data").mkdir()
-    before = names(workplace.path.parent)
-    other = {**COMMAND, "seed": 3}
-    with (
-        pytest.raises(UsageError, match=r"\(seed: 0 there, 3 asked for\).*--overwrite"),
-        open_staging(tmp_path / "data", other, overwrite=False),
-    ):
-        pass
-    assert names(workplace.path.parent) == before
-    with open_staging(tmp_path / "data", other, overwrite=True) as workplace:
-        assert workplace.progress == {}
-        assert names(workplace.path.parent) == ["command.json", "dataset", "lock"]
-        assert names(workplace.path) == []
 
 
 def test_differences_are_told_entry_by_entry() -> None:
@@ -139,25 +72,6 @@ def test_differences_are_told_entry_by_entry() -> None:
         "rows: {'main': 1} there, {'main': 3} asked for; shard_rows: 5 there, 6 asked for"
     )
     assert describe_difference(begun, {**begun, "tables": {}}) == "made from other source images"
-
-
-def test_a_second_run_at_the_same_place_is_refused_while_the_first_is_at_work(
-    tmp_path: Path,
-) -> None:
-    with open_staging(tmp_path / "data", COMMAND, overwrite=False) as workplace:
-        before = names(workplace.path.parent)
-        for command in (COMMAND, {**COMMAND, "seed": 1}):
-            for overwrite in (False, True):
-                with (
-                    pytest.raises(UsageError, match=r"Another run is at work on .*wait until"),
-                    open_staging(tmp_path / "data", command, overwrite),
-                ):
-                    pass
-        assert names(workplace.path.parent) == before
-        with open_staging(tmp_path / "other", COMMAND, overwrite=False):
-            pass  # another place is free
-    with open_staging(tmp_path / "data", COMMAND, overwrite=False):
-        pass  # the first has ended
 
 
 def test_a_run_that_fails_lets_the_next_one_in(tmp_path: Path) -> None:
@@ -170,16 +84,6 @@ def test_a_run_that_fails_lets_the_next_one_in(tmp_path: Path) -> None:
         pass
 
 
-def test_a_place_that_cannot_be_written_is_refused_with_the_reason(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    for place in (tmp_path / "file" / "data", Path("/proc/nothing/data"), tmp_path / ("x" * 250)):
-        with (
-            pytest.raises(UsageError, match=r"Output .* cannot be written: \w+"),
-            open_staging(place, COMMAND, overwrite=False),
-        ):
-            pass
-
-
 def test_a_mount_point_is_refused_for_it_could_never_be_renamed_into() -> None:
     with (
         pytest.raises(UsageError, match=r"'/' is a mount point.*name a directory inside it"),
@@ -189,17 +93,6 @@ def test_a_mount_point_is_refused_for_it_could_never_be_renamed_into() -> None:
 
 
 # Publishing.
-
-
-@pytest.mark.parametrize("empty", [False, True])
-def test_publishing_gives_the_final_name_and_leaves_nothing_beside(
-    tmp_path: Path, empty: bool
-) -> None:
-    if empty:
-        (tmp_path / "data").mkdir()
-    publish(tmp_path / "data")
-    assert names(tmp_path) == ["data"]
-    assert names(tmp_path / "data") == ["manifest.json"]
 
 
 def test_a_dataset_that_appeared_meanwhile_is_left_alone_and_so_is_the_work(
@@ -227,17 +120,6 @@ def test_a_workplace_that_is_removed_while_it_is_flushed_to_disk_is_no_wrong_usa
         publish(tmp_path / "data")
     assert raised.value.exit_status == 1
     assert not (tmp_path / "data").exists()
-
-
-def test_overwriting_replaces_the_dataset_that_was_there(tmp_path: Path) -> None:
-    put_dataset(tmp_path / "data", seed=5)
-    (tmp_path / "data" / "extra").write_text("")
-    # Left by a run that was killed while it published.
-    put_dataset(tmp_path / ".data.partial" / "old")
-    publish(tmp_path / "data", overwrite=True, seed=6)
-    assert names(tmp_path) == ["data"]
-    assert names(tmp_path / "data") == ["manifest.json"]
-    assert DatasetDirectory.open(tmp_path / "data").manifest.seed == 6
 
 
 def test_if_the_new_dataset_cannot_be_put_in_place_the_old_one_comes_back(

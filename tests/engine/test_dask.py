@@ -19,7 +19,7 @@ import synthbench.engine
 from synthbench.engine.open import open_engine
 from synthbench.errors import SynthbenchError
 from tests.making import CTL, CTL_WORDS, files, make
-from tests.support import environment, run_program, run_python
+from tests.support import environment, run_program, run_python, start
 from tests.tasks.tiny_sources import write_sources
 
 pytestmark = pytest.mark.slow
@@ -210,7 +210,7 @@ if __name__ == "__main__":
         say(engine.submit(die).result)
         say(engine.submit(square, 4).result)
         cluster.__version__ = "0.0.0"
-        say(engine.check, make_task("ctl"))
+        say(cluster._check_workers, engine._client, make_task("ctl"))
         asked = engine.submit(time.sleep, 60)
         one.close()
         say(asked.result)
@@ -230,8 +230,8 @@ if __name__ == "__main__":
         "The Dask scheduler is gone",
     ]
     assert len(printed) == len(expected), printed
-    for line, start in zip(printed, expected, strict=True):
-        assert line.startswith(start)
+    for line, beginning in zip(printed, expected, strict=True):
+        assert line.startswith(beginning)
     assert "has no workers; start some with `dask worker tcp://" in printed[2]
     assert "would make other rows of ctl: it has synthbench" in printed[9]
 
@@ -241,14 +241,7 @@ def test_a_run_without_a_scheduler_ends_with_one_line(tmp_path: Path) -> None:
         "from synthbench.cli.main import main; from synthbench.engine import dask; "
         "dask._PATIENCE = 1; main('generate ctl --engine=dask --scheduler=127.0.0.1:none'.split())"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=tmp_path,
-        env=environment(PYTHONWARNINGS="ignore"),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = start("-c", code, cwd=tmp_path, PYTHONWARNINGS="ignore")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("Error: No Dask scheduler at '127.0.0.1:none': ")
     assert done.stderr.count("\n") == 1

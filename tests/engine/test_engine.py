@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from synthbench.engine.engine import MAX_WORKERS, Engine, usable_cores
+from synthbench.engine.engine import MAX_WORKERS, Engine, check_engine, usable_cores
 from synthbench.engine.open import open_engine
 from synthbench.errors import SynthbenchError, UsageError
 from tests.support import ROOT, environment
@@ -33,10 +33,6 @@ def where(seconds: float) -> int:
 
 def die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
-
-
-def ignores_interrupts() -> bool:
-    return signal.getsignal(signal.SIGINT) == signal.SIG_IGN
 
 
 @pytest.fixture(scope="module")
@@ -64,35 +60,6 @@ def test_several_workers_are_other_processes_and_give_results_in_the_order_asked
     places = {future.result() for future in [two.submit(where, 0.02) for _ in range(8)]}
     assert os.getpid() not in places
     assert 1 <= len(places) <= 2
-
-
-def test_an_error_in_a_worker_comes_back_as_it_is(two: Engine) -> None:
-    with pytest.raises(SynthbenchError, match=r"^no picture$"):
-        two.submit(fail, "no picture").result()
-    assert two.submit(square, 3).result() == 9
-
-
-def test_workers_leave_control_c_to_the_main_process(two: Engine) -> None:
-    assert two.submit(ignores_interrupts).result()
-    assert not ignores_interrupts()
-
-
-def test_no_worker_is_left_when_an_engine_closes_even_by_an_error() -> None:
-    with pytest.raises(ZeroDivisionError), open_engine(workers=2) as engine:
-        place = engine.submit(where, 0).result()
-        os.kill(place, 0)
-        raise ZeroDivisionError
-    with pytest.raises(ProcessLookupError):
-        os.kill(place, 0)
-
-
-def test_a_worker_that_dies_is_an_error_of_one_line() -> None:
-    with (
-        pytest.raises(SynthbenchError, match=r"ended abruptly.*fewer workers than 2") as died,
-        open_engine(workers=2) as engine,
-    ):
-        engine.submit(die).result()
-    assert "\n" not in str(died.value)
 
 
 def alive(place: str) -> bool:
@@ -145,12 +112,9 @@ def test_no_more_workers_start_than_calls_can_be_under_way(calls: int, started: 
 
 def test_impossible_engines_are_refused_with_what_is_allowed() -> None:
     for wrong in (0, -2, MAX_WORKERS + 1, 100_000):
-        with (
-            pytest.raises(UsageError, match=rf"Workers {wrong}: .* whole numbers from 1 to 256\."),
-            open_engine(workers=wrong),
-        ):
-            pass
+        with pytest.raises(UsageError, match=rf"Workers {wrong}: .* whole numbers from 1 to 256\."):
+            check_engine("local", wrong, None)
     with pytest.raises(UsageError, match=r"allowed: local, dask\. Did you mean 'dask'\?"):
-        open_engine("dusk").__enter__()
+        check_engine("dusk", None, None)
     with pytest.raises(UsageError, match="scheduler address goes with engine 'dask' only"):
-        open_engine(scheduler="tcp://127.0.0.1:8786").__enter__()
+        check_engine("local", None, "tcp://127.0.0.1:8786")

@@ -16,17 +16,17 @@ from synthbench.engine.unexpected import for_another_process, where_raised
 from synthbench.tasks import registry
 from synthbench.tasks.base import Block, Parameters, Split, Task, parameter
 from synthbench.tasks.registry import register
-from tests.toy_task import Addition
+from tests.toy_task import Numbers
 
 
-class LacksAttribute(Addition):
+class LacksAttribute(Numbers):
     name = "lacks-attribute"
 
     def propose(self, draws: Any, n: int, split: Split, bucket: int) -> Block:
         return self.grow_pairs(n)  # type: ignore[attr-defined,no-any-return]
 
 
-class FailsInLibrary(Addition):
+class FailsInLibrary(Numbers):
     """Raises in a module of the standard library, two calls below its method."""
 
     name = "fails-in-library"
@@ -42,7 +42,7 @@ class TwoPartError(Exception):
         super().__init__(f"{first} {second}")
 
 
-class FailsOddly(Addition):
+class FailsOddly(Numbers):
     name = "fails-oddly"
 
     def render(self, block: Block) -> Any:
@@ -57,7 +57,7 @@ class OddParameters(Parameters):
         json.loads("[]")["digits"]
 
 
-class FailsInParameters(Addition):
+class FailsInParameters(Numbers):
     name = "fails-in-parameters"
     parameters_type: ClassVar[type[Parameters]] = OddParameters  # type: ignore[assignment]
 
@@ -112,10 +112,10 @@ def test_an_error_in_parameters_names_their_class(refused: Callable[..., str]) -
 def test_an_error_raised_in_this_package_is_a_mistake_of_ours(
     refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    register(Addition)
+    register(Numbers)
     # A call of None fails there.
     monkeypatch.setattr("synthbench.generation.request.merged_tables", None)
-    said = refused(Addition)
+    said = refused(Numbers)
     assert "TypeError: 'NoneType' object is not callable\nThis is a mistake of ours;" in said
 
 

@@ -6,8 +6,6 @@ import itertools
 import multiprocessing
 import os
 import signal
-import subprocess
-import sys
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +18,7 @@ from synthbench.engine.pool import WorkerPool
 from synthbench.errors import UsageError
 from synthbench.sampling.plan import make_plan, most_blocks
 from synthbench.tasks.registry import make_task
-from tests.support import ROOT, environment
+from tests.support import start
 
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 
@@ -143,15 +141,7 @@ def test_a_fork_of_a_process_that_reads_a_stream_is_told_to_begin_its_own() -> N
     read += itertools.islice(batches, 20)
     print(read[1]["id"][0], len(read))
     """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)],
-        cwd=ROOT,
-        env=environment(PYTHONWARNINGS="default"),
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    done = start("-c", textwrap.dedent(code), PYTHONWARNINGS="default")
     assert (done.returncode, done.stderr) == (0, "")
     own, parents = done.stdout.splitlines()
     assert parents == f"{own} 21"

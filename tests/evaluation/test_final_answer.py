@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synthbench import llm
 from synthbench.errors import UsageError
 from synthbench.evaluation.answer_words import vocabulary
 from synthbench.evaluation.final_answer import answer_writer, find_answer, score_answer
@@ -20,8 +19,8 @@ from synthbench.tasks.base import Task
 from synthbench.tasks.registry import make_task
 from tests.evaluation import answers_as_written as written
 from tests.planted.task import Reversal
-from tests.support import IMAGELESS, draw_splits, plain_rows
-from tests.toy_task import Addition
+from tests.support import IMAGELESS
+from tests.toy_task import Numbers
 
 LISTOPS = make_task("listops")
 CTL = make_task("ctl")
@@ -83,59 +82,15 @@ FORMS = [
 
 #: Texts that answer nothing, or not with one digit.
 SILENCE = [
-    "",
-    "none",
-    "?",
-    "<think>7",
-    "<think>The answer is 7.",
-    "7.5",
-    ".7",
-    "-7",
-    "−7",
-    "7%",
-    "7/8",
-    "8/7",
-    "7-8",
-    "7:30",
-    "7th",
-    "7e0",
-    "0x7",
-    "x7",
-    "f7",
-    "７",
-    "7²",
-    "7 8",
-    "7 or 8",
-    "8, 7",
-    "7 and 8",
-    "(7 or 8)",
-    "either 8 / 7",
-    "3 + 7",
-    "3*7",
-    "3 - 7",
-    "7 + ",
-    "7 =",
-    r"\frac{8}{7}",
-    "not 7",
-    "less than 7",
-    "it isn't 7",
-    "!= 7",
-    "7?",
-    "7 is wrong",
-    "**7** isn't right",
-    "The answer is 7? No, 3.",
-    "The answer is not 7",
-    "The answer is 7 or 8.",
-    "The answer is 7, 8",
-    "The answer is 7 + 8",
-    "The answer is among 7 and 8",
-    "Answer: 7.5, about 7",
-    r"\boxed{7, 8}",
-    r"\boxed{7 8}",
-    "<answer>7 or 8</answer> 7",
-    "[MED 4 8 5 [MAX 8 4 7 ] ]",
-    "((4*7)+7)",
-]
+    "", "none", "?", "<think>7", "<think>The answer is 7.", "7.5", ".7", "-7", "−7", "7%", "7/8",
+    "8/7", "7-8", "7:30", "7th", "7e0", "0x7", "x7", "f7", "７", "7²", "7 8", "7 or 8", "8, 7",
+    "7 and 8", "(7 or 8)", "either 8 / 7", "3 + 7", "3*7", "3 - 7", "7 + ", "7 =", r"\frac{8}{7}",
+    "not 7", "less than 7", "it isn't 7", "!= 7", "7?", "7 is wrong", "**7** isn't right",
+    "The answer is 7? No, 3.", "The answer is not 7", "The answer is 7 or 8.",
+    "The answer is 7, 8", "The answer is 7 + 8", "The answer is among 7 and 8",
+    "Answer: 7.5, about 7", r"\boxed{7, 8}", r"\boxed{7 8}", "<answer>7 or 8</answer> 7",
+    "[MED 4 8 5 [MAX 8 4 7 ] ]", "((4*7)+7)",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -185,42 +140,12 @@ def test_text_of_any_kind_is_read_without_an_error(text: str) -> None:
 @pytest.mark.parametrize(
     "piece",
     [
-        "#",
-        "1.",
-        "[",
-        "\\boxed{",
-        "answer: ",
-        "7 ",
-        "<think>",
-        "-",
-        "1",
-        "*",
-        "**",
-        "**7",
-        "_",
-        "__",
-        "answer to ",
-        "result ",
-        "result: ",
-        "one ",
-        "seven-",
-        "the one ",
-        "\n",
-        "7\n",
-        "T-",
-        "(",
-        "<b>",
-        "let me know ",
-        "**7** 8 ",
-        "(ab 7) ",
-        "(aa",
-        "tell me. ",
-        "answer: 7 or ",
-        "7 or maybe ",
-        "\\text",
-        "\\textbf{",
+        "#", "1.", "[", "\\boxed{", "answer: ", "7 ", "<think>", "-", "1", "*", "**", "**7", "_",
+        "__", "answer to ", "result ", "result: ", "one ", "seven-", "the one ", "\n", "7\n", "T-",
+        "(", "<b>", "let me know ", "**7** 8 ", "(ab 7) ", "(aa", "tell me. ", "answer: 7 or ",
+        "7 or maybe ", "\\text", "\\textbf{",
     ],
-)
+)  # fmt: skip
 def test_a_text_that_runs_away_is_read_in_no_time_worth_mentioning(piece: str) -> None:
     # Each of these would take hours if reading took more than about linear time.
     for task in (LISTOPS, GRID, make_task("composites"), Reversal()):
@@ -245,18 +170,12 @@ WRITTEN = {
     make_task("identity"): written.VECTORS,
     Reversal(): written.TEXTS,
 }
-ENTRIES = [(task, *entry) for task, entries in WRITTEN.items() for entry in entries]
 
 
 @pytest.mark.parametrize("task", WRITTEN, ids=lambda task: task.name)
 def test_an_answer_is_read_as_models_write_it(task: Task) -> None:
     expected = dict(WRITTEN[task])
     assert {text: find_answer(task, text) for text in expected} == expected
-
-
-def test_the_table_is_long_and_repeats_nothing() -> None:
-    assert len(ENTRIES) >= 250
-    assert len({(task.name, text) for task, text, _ in ENTRIES}) == len(ENTRIES)
 
 
 # Text as labels.
@@ -306,78 +225,20 @@ def test_symbols_keep_their_leading_zeros(form: str) -> None:
         assert score_answer(text, {"label": (int(symbol, 2) + 1) % 8}, CTL) == 0.0
 
 
-@pytest.mark.parametrize("text", ["10", "0101", "1 0 1", "101 or 011", "8", "1.01"])
-def test_what_is_no_symbol_scores_for_no_label(text: str) -> None:
-    assert not any(score_answer(text, {"label": label}, CTL) for label in range(8))
-
-
 # Names.
-
-
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        ("Bag", "Bag"),
-        ("the answer is **ankle boot**.", "Ankle boot"),
-        ("It shows a T-shirt/top", "T-shirt/top"),
-        ("A shirt? A coat? I say: Answer: Coat", "Coat"),
-        ("bag or coat", None),
-        ("Handbag", None),
-        ("not a bag: not bag", None),
-        ("8", "8"),
-        ("a hat", None),
-    ],
-)
-def test_names_of_classes_are_found_whole(text: str, name: str | None) -> None:
-    assert find_answer(make_task("composites"), text) == name
 
 
 # Several numbers.
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "[[3, 1], [1, 3]]",
-        "```json\n[[3,1],[1,3]]\n```",
-        "For the grid [[2, 5], [5, 2]] I count [[3, 1], [1, 3]], and that is it.",
-        "3 1\n1 3",
-        "The counts:\n\n3 1\n1 3\n",
-        "```\n3 1\n1 3\n```",
-        "| 3 | 1 |\n| 1 | 3 |",
-        "<think>[[0, 0], [0, 0]]</think>3, 1\n1, 3",
-    ],
-)
-def test_grids_are_found_in_brackets_or_in_lines(text: str) -> None:
-    row = {"grid": [[1, 2], [2, 1]], "label": [[3, 1], [1, 3]]}
-    assert score_answer(text, row, GRID) == 1.0
-
-
-@pytest.mark.parametrize("text", ["", "none", "[[3, 1], [1, 3]", "[3, 1] [", "[[3, x], [1, 3]]"])
-def test_what_holds_no_whole_list_is_no_grid(text: str) -> None:
-    assert find_answer(GRID, text) is None
-
-
 # Every task.
 
 
-@pytest.mark.parametrize(("name", "variant"), IMAGELESS)
-def test_every_tasks_own_answer_is_found_again(name: str, variant: str) -> None:
-    task = make_task(name, variant)
-    for drawn in draw_splits(task, 5).values():
-        for row in plain_rows(task.render(drawn.block)):
-            if "label" not in row:
-                continue
-            text = answer_writer(task)(row["label"])
-            best = task.measure(row, task.read_answer(row, row["label"]))[task.metrics[0]]
-            assert score_answer(f"So the answer is {text}.", row, task) == best
-
-
 def test_a_label_that_is_a_plain_number_is_found_too() -> None:
-    row: dict[str, Any] = {"text": "700 + 512", "label": 1212}
-    assert answer_writer(Addition())(row["label"]) == "1212"
-    assert score_answer("That makes 1,212.", row, Addition()) == 1.0
-    assert score_answer("That makes 1,2,12.", row, Addition()) == 0.0
+    row: dict[str, Any] = {"text": "0:1212", "label": 1212}
+    assert answer_writer(Numbers())(row["label"]) == "1212"
+    assert score_answer("That makes 1,212.", row, Numbers()) == 1.0
+    assert score_answer("That makes 1,2,12.", row, Numbers()) == 0.0
 
 
 def test_the_answer_as_text_is_a_class_by_name_or_json() -> None:
@@ -395,15 +256,6 @@ def test_the_reward_function_takes_what_libraries_give_it() -> None:
     row = {"text": "", "label": 3, "steps": ["011"]}
     assert score_answer("So it is 011.", row, "ctl") == 1.0
     assert score_answer(None, {"label": 3}, "ctl") == 0.0
-    chat = [{"role": "assistant", "content": "**011**"}]
-    rewards = llm.trl_reward("ctl")(
-        prompts=["?", "?", "?"],
-        completions=["The answer is 011.", chat, "111"],
-        label=[3, 3, 3],
-        text=["", "", ""],
-    )
-    assert rewards == [1.0, 1.0, 0.0]
-    assert all(type(one) is float for one in rewards)
 
 
 # What a model is told.

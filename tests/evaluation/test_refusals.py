@@ -105,11 +105,6 @@ def test_predictions_by_id_need_ids() -> None:
     assert text == "Predictions are by id, but split 'rows' has no column 'id'."
 
 
-def test_what_is_no_dataset_is_refused(made: Made, tmp_path: Path) -> None:
-    assert "there is no such directory" in refusal(DatasetError, tmp_path / "none", {})
-    assert "it has no manifest.json" in refusal(DatasetError, tmp_path, {})
-
-
 def test_a_directory_with_fewer_rows_than_its_manifest_is_refused(
     made: Made, tmp_path: Path
 ) -> None:

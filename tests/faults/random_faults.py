@@ -19,7 +19,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.faults.program import Program, finished_shards, run_here, stamp, whole
-from tests.faults.survived import survived
 from tests.making import files, names
 
 WORKERS = 3
@@ -126,19 +125,15 @@ class Disturbed:
         directory: an empty directory.
         fault: a name in `FAULTS`.
         seed: of the moments.
-
-    Attributes:
-        kept: finished shards that were found again, untouched, counted at every fault.
     """
 
     def __init__(self, directory: Path, fault: str, seed: int) -> None:
         self._directory, self._out = directory, directory / "ctl"
         self._workplace = directory / ".ctl.partial"
-        self._name, self._fault = fault, FAULTS[fault]
+        self._fault = FAULTS[fault]
         self._draws = random.Random(seed)
         self._seconds = 1.0
         self._finished: dict[str, tuple[int, int]] = {}
-        self.kept = 0
 
     def strike(self, times: int) -> None:
         """Let the fault strike, and the command come to its end.
@@ -170,7 +165,6 @@ class Disturbed:
             self._check_dataset()
         if not struck:
             self._seconds = time.monotonic() - started
-        survived(self._name, struck)
         return struck
 
     def _check_end(self, status: int, printed: str, errors: str, struck: bool) -> None:
@@ -193,7 +187,6 @@ class Disturbed:
         else:
             there = finished_shards(self._out)
         assert self._finished.items() <= there.items()
-        self.kept += len(self._finished)
         self._finished = there
 
     def _check_dataset(self) -> None:

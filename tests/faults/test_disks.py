@@ -14,7 +14,6 @@ import pytest
 from tests.faults.mounts import Mounts, can_loop, can_mount
 from tests.faults.program import Program, finished_shards, run, run_here, stamp, whole
 from tests.faults.step_kills import WORDS
-from tests.faults.survived import survived
 from tests.making import files, names
 
 pytestmark = pytest.mark.slow
@@ -61,7 +60,6 @@ def test_on_a_full_disk_a_run_goes_on_whenever_there_is_more_room(
         left = finished_shards(mounts.see(tmp_path) / "ctl")
         assert kept.items() <= left.items()
         kept = left
-        survived("disk full (tmpfs)")
     assert kept
     mounts.tmpfs(tmp_path, "size=64m")
     assert run(*WORDS, cwd=tmp_path, enter=mounts.enter) == (0, "", "")
@@ -87,7 +85,6 @@ def test_a_full_disk_does_not_harm_the_dataset_that_was_to_be_replaced(
     mounts.tmpfs(tmp_path, "size=64m")
     assert run(*WORDS, "--overwrite", cwd=tmp_path, enter=mounts.enter) == (0, "", "")
     check_made(there)
-    survived("disk full while a dataset is replaced (tmpfs)")
 
 
 @needs_mounts
@@ -96,7 +93,6 @@ def test_a_disk_without_inodes_is_full_too(tmp_path: Path, mounts: Mounts) -> No
         mounts.tmpfs(tmp_path, f"size=64m,nr_inodes={inodes}")
         ended = run(*WORDS, cwd=tmp_path, enter=mounts.enter)
         check_failed(ended, "No space left on the device while writing ")
-        survived("no inodes left (tmpfs)")
     mounts.tmpfs(tmp_path, "size=64m,nr_inodes=0")
     assert run(*WORDS, cwd=tmp_path, enter=mounts.enter) == (0, "", "")
     check_made(mounts.see(tmp_path))
@@ -108,7 +104,6 @@ def test_a_limit_of_files_is_named_and_gone_on_from_when_it_is_lifted(tmp_path: 
     for limit in (1500, 9000):
         ended = run(*WORDS, cwd=tmp_path, enter=["prlimit", f"--fsize={limit}"])
         check_failed(ended, "Largest size of a file exceeded (ulimit -f) while writing ")
-        survived("limit on the size of files (RLIMIT_FSIZE)")
     assert run_here(*WORDS, cwd=tmp_path) == (0, "", "")
     check_made(tmp_path)
 
@@ -129,7 +124,6 @@ def test_a_read_only_disk_is_refused_but_a_dataset_on_it_is_read(
         assert errors.startswith("Error: Output ")
         assert errors.endswith(" cannot be written: Read-only file system.\n")
     check_made(mounts.see(tmp_path))
-    survived("read-only file system (tmpfs)")
 
 
 # An ext4 in a file, that can be cut off as a loss of power does it.
@@ -189,7 +183,6 @@ def test_what_was_published_is_still_there_after_a_loss_of_power(
         assert files(there / "ctl") == whole(tuple(words))
         assert run(*words, cwd=tmp_path / "disk", enter=mounts.enter) == (0, "", "")
         assert set(names(there)) == {"ctl", "lost+found"}
-        survived("loss of power just after a dataset is published (ext4 shut down)")
 
 
 @needs_loops
@@ -209,4 +202,3 @@ def test_a_disk_that_fails_in_the_middle_ends_the_run_which_goes_on_when_it_is_b
     ext4.restart()
     assert run(*WORDS, cwd=tmp_path / "disk", enter=mounts.enter) == (0, "", "")
     assert files(there / "ctl") == whole(tuple(WORDS))
-    survived(f"disk fails in the middle: {message[:-1]} (ext4 shut down)")

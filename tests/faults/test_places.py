@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import pty
 import random
 import shutil
-import termios
 import time
 from pathlib import Path
 
@@ -15,8 +13,8 @@ import pytest
 from tests.faults.mounts import Mounts, can_mount
 from tests.faults.program import Program, finished_shards, run, run_here, stamp, whole
 from tests.faults.step_kills import WORDS
-from tests.faults.survived import survived
 from tests.making import files, names
+from tests.support import terminal
 
 pytestmark = pytest.mark.slow
 
@@ -52,7 +50,6 @@ def test_a_directory_that_is_removed_with_all_around_it_ends_the_run_in_a_line(
             assert errors.startswith("Error: ")
             assert len(errors.splitlines()) <= 2
         shutil.rmtree(room, ignore_errors=True)
-        survived("the directory around is removed")
     assert run_here(*WORDS, cwd=tmp_path) == (0, "", "")
     check_made(tmp_path)
 
@@ -74,23 +71,18 @@ def test_shards_of_another_time_are_gone_on_from(tmp_path: Path, year: int) -> N
     assert run_here(*WORDS, cwd=tmp_path) == (0, "", "")
     assert {name: stamp(tmp_path / "ctl" / name) for name in kept} == kept
     check_made(tmp_path)
-    survived("clock set back or forward (files of 1980 and 2100)")
 
 
 def test_a_clock_that_runs_backwards_changes_nothing_not_even_for_the_bar(tmp_path: Path) -> None:
     """`time.time` of the process; the bar is shown, for it alone looks at the clock."""
-    terminal, its_end = pty.openpty()
-    termios.tcsetwinsize(its_end, (24, 80))
     words = [word for word in WORDS if word != "--quiet"]
-    enter = ["sh", "-c", f'exec "$@" 2>/proc/{os.getpid()}/fd/{its_end}', "sh"]
-    program = Program(words, tmp_path, module=("tests.faults.backwards",), enter=enter)
-    status, printed, _ = program.end()
-    os.close(its_end)
-    shown = os.read(terminal, 1 << 20)
-    os.close(terminal)
-    assert (status, "rows in" in printed, b"ctl" in shown) == (0, True, True), shown
+    with terminal() as (its, shown):
+        enter = ["sh", "-c", f'exec "$@" 2>/proc/{os.getpid()}/fd/{its}', "sh"]
+        program = Program(words, tmp_path, module=("tests.faults.backwards",), enter=enter)
+        status, printed, _ = program.end()
+        bar = shown()
+    assert (status, "rows in" in printed, b"ctl" in bar) == (0, True, True), bar
     check_made(tmp_path)
-    survived("clock that runs backwards (time.time)")
 
 
 # Two runs at once.
@@ -114,7 +106,6 @@ def test_of_runs_that_start_together_one_makes_the_dataset_and_the_others_leave_
         assert refused == (status == 2)
         assert len(errors.splitlines()) <= 1
     check_made(tmp_path)
-    survived("four runs at once on one directory")
 
 
 def test_another_command_at_once_is_refused_and_does_not_disturb(tmp_path: Path) -> None:
@@ -128,7 +119,6 @@ def test_another_command_at_once_is_refused_and_does_not_disturb(tmp_path: Path)
     else:  # it came too late
         assert (status, printed, errors) == (0, "", "")
         assert files(tmp_path / "ctl") == whole((*WORDS, "--seed=1"))
-    survived("another command at once on one directory")
 
 
 def test_whoever_reads_while_a_dataset_is_replaced_gets_one_or_an_error_in_a_line(
@@ -143,7 +133,6 @@ def test_whoever_reads_while_a_dataset_is_replaced_gets_one_or_an_error_in_a_lin
             assert (status == 0) == ("ctl at ctl is what its manifest says." in printed)
             assert len(errors.splitlines()) <= 2
         assert writer.end() == (0, "", "")
-        survived("dataset replaced while others read it")
     check_made(tmp_path)
 
 
@@ -163,7 +152,6 @@ def test_a_dataset_on_another_file_system_is_made_there(tmp_path: Path) -> None:
             words = [*WORDS, f"--out={out}"]
             ended = run(*words, cwd=tmp_path, enter=mounts.enter, TMPDIR="/dev/shm")
             assert ended == (0, "", ""), name
-            survived("another file system, plainly and by a symbolic link (tmpfs)")
         assert names(there) == ["data", "new", "plain"]
         assert names(there / "new") == ["below"]
         for made in (there / "plain", there / "new" / "below", there / "data"):
@@ -182,7 +170,6 @@ def test_a_dataset_on_another_file_system_is_made_there(tmp_path: Path) -> None:
 def test_a_directory_for_temporary_files_is_not_needed(tmp_path: Path) -> None:
     assert run(*WORDS, cwd=tmp_path, TMPDIR=str(tmp_path / "none")) == (0, "", "")
     check_made(tmp_path)
-    survived("no directory for temporary files")
 
 
 @needs_mounts
@@ -214,4 +201,3 @@ def test_a_dataset_that_cannot_be_moved_aside_stays_and_the_new_one_is_kept(
         assert run(*words, cwd=merged, enter=mounts.enter) == (0, "", "")
         assert {name: stamp(there / "ctl" / name) for name in kept} == kept
         check_made(there)
-    survived("dataset that cannot be renamed (lower layer of an overlay)")

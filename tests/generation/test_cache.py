@@ -47,7 +47,7 @@ def test_the_rows_are_those_that_generate_writes_with_their_features(tmp_path: P
 
 def test_the_second_call_makes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     first = load()["id"][:]
-    monkeypatch.setattr(cache, "generate", None)
+    monkeypatch.setattr(cache, "run", None)
     assert load()["id"][:] == first
 
 

@@ -11,8 +11,8 @@ import pytest
 from synthbench.generation.generate import generate
 from synthbench.verification.verify import verify
 from tests.making import files, make
-from tests.numbers_task import Numbers
 from tests.support import stored_rows
+from tests.toy_task import Numbers
 
 DEEP: dict[str, Any] = {
     "max_length": 500,

@@ -21,7 +21,7 @@ from synthbench.generation import shards as making_shards
 from synthbench.generation.split_writer import RemoteWriter
 from synthbench.sampling.blocks import BlockSummary
 from tests.making import SHARDS, Interrupted, files, interrupting, make, names
-from tests.numbers_task import Numbers
+from tests.toy_task import Numbers
 
 
 @dataclasses.dataclass(frozen=True)
@@ -93,7 +93,7 @@ def made_shards(elsewhere: Elsewhere) -> list[list[making_shards.MadeShard]]:
 
 @pytest.mark.parametrize(
     ("chunk_rows", "shard_rows"),
-    [(1, 20), (7, 5), (7, 60), (60, 60), (90, 60), (90, 499), (70, 20), (8192, 120), (8192, 1000)],
+    [(1, 20), (7, 5), (60, 60), (90, 60), (8192, 1000)],
 )
 def test_shards_made_elsewhere_are_the_same_to_the_byte(
     tmp_path: Path,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import hashlib
 import itertools
-import json
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,8 +16,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synthbench.dataset.dataset import Shard, shard_file
 from synthbench.dataset.digest import RowDigest, file_sha256
+from synthbench.dataset.manifest import Shard, shard_file
 from synthbench.errors import SynthbenchError
 from synthbench.generation import shards as cutting
 from synthbench.generation import split_writer as writing
@@ -28,7 +27,7 @@ from synthbench.seeding import Draws
 from synthbench.tasks.features import Feature, class_label, value
 from synthbench.tasks.row_ids import columns_of, fingerprints, rows_table
 from tests.arbitrary import rows, table, tables
-from tests.numbers_task import Numbers
+from tests.toy_task import Numbers
 
 COLUMNS: dict[str, Feature] = {
     "id": value("string"),
@@ -177,13 +176,6 @@ def test_files_are_zstd_with_page_indexes_and_dictionaries_where_values_repeat(
     }
 
 
-def test_the_features_stand_in_every_file_in_the_old_form_of_lists(tmp_path: Path) -> None:
-    for shard in Run(tmp_path, 15).write(some_rows(15)):
-        schema = pq.read_schema(tmp_path / shard.file)
-        assert json.loads(schema.metadata[b"huggingface"]) == {"info": {"features": COLUMNS}}
-        assert schema.names == list(COLUMNS)
-
-
 def test_a_rows_id_is_the_fingerprint_of_its_content() -> None:
     task = Numbers()
     block = task.propose(Draws({"test": True}), 20, task.split("train"), 1)
@@ -199,7 +191,7 @@ def test_a_rows_id_is_the_fingerprint_of_its_content() -> None:
 # However the rows come.
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(st.integers(1, 60), st.integers(1, 25), st.integers(1, 25), st.data())
 def test_files_are_the_same_to_the_byte_however_the_rows_are_cut(
     tmp_path_factory: pytest.TempPathFactory,
@@ -217,7 +209,7 @@ def test_files_are_the_same_to_the_byte_however_the_rows_are_cut(
     assert at_once.writer.digest.hexdigest() == in_parts.writer.digest.hexdigest()
 
 
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(st.data())
 def test_that_holds_for_any_columns_with_gaps_lists_and_structs(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

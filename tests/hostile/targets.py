@@ -2,8 +2,7 @@
 
 Each target is a function of one drawn case that fails if something is raised that is no error of
 ours, if `verify` finds a dataset good that readers would not see as it was made, or if anything
-outside of what was given is touched. `TARGETS` has them by name; the tests run a few cases of
-each, `python -m tests.hostile` as many as there is time for.
+outside of what was given is touched. `TARGETS` has them by name.
 """
 
 from __future__ import annotations
@@ -21,8 +20,9 @@ import pyarrow.parquet as pq
 from huggingface_hub import DatasetCard
 from hypothesis import strategies as st
 
-from synthbench.dataset.dataset import DatasetDirectory, Manifest
+from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.forms import same
+from synthbench.dataset.manifest import Manifest
 from synthbench.errors import DatasetError, SynthbenchError
 from synthbench.evaluation.evaluate import evaluate, score
 from synthbench.evaluation.predictions import read_predictions
@@ -110,7 +110,7 @@ def manifest_values(case: tuple[str, Any]) -> None:
 
 
 def task_of(manifest: Manifest, variant: str) -> Any:
-    return DatasetDirectory(Path("/nowhere"), manifest, trusted=False).make_task(variant).splits
+    return DatasetDirectory(Path("/nowhere"), manifest).make_task(variant).splits
 
 
 @target(_MANIFESTS.flatmap(lambda case: st.tuples(

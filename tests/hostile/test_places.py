@@ -3,43 +3,27 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 
 import pytest
 
 from tests.hostile import places
-from tests.support import ROOT, environment
+from tests.support import start
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pipes in folders")
 
 #: What leaves all that a reader of one split needs in its place.
 HARMLESS_TO_EVALUATE = {
-    f"link to {places.CARD}",
-    f"endless {places.CARD}",
-    f"pipe {places.CARD}",
-    f"folder {places.CARD}",
-    "pipe beside",
-    "link beside",
-    "link beside data",
-    "legacy infos",
-    "second card",
-    "loading script",
-}
+    f"link to {places.CARD}", f"endless {places.CARD}", f"pipe {places.CARD}",
+    f"folder {places.CARD}", "pipe beside", "link beside", "link beside data", "legacy infos",
+    "second card", "loading script",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def outcomes() -> dict[str, dict[str, str]]:
     """What came of every dataset, from a process that listens to what it opens."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.hostile.places"],
-        cwd=ROOT,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    done = start("-m", "tests.hostile.places")
     assert done.returncode == 0, done.stderr
     found: dict[str, dict[str, str]] = json.loads(done.stdout)
     return found

@@ -16,18 +16,9 @@ from tests.support import ROOT
 
 #: Audit events whose first argument is a path that is opened, listed or changed.
 _EVENTS = {
-    "open",
-    "os.chmod",
-    "os.link",
-    "os.listdir",
-    "os.mkdir",
-    "os.remove",
-    "os.rename",
-    "os.rmdir",
-    "os.scandir",
-    "os.symlink",
-    "os.truncate",
-}
+    "open", "os.chmod", "os.link", "os.listdir", "os.mkdir", "os.remove", "os.rename", "os.rmdir",
+    "os.scandir", "os.symlink", "os.truncate",
+}  # fmt: skip
 _touched: list[str] | None = None
 #: What Python itself opens: modules, time zones, devices, the processor's description.
 _SYSTEM = tuple(

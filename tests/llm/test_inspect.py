@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +10,7 @@ from typing import Any
 import pytest
 
 from synthbench import llm
-from tests.support import environment
+from tests.support import start
 
 # Not imported before a test runs: that takes seconds.
 if importlib.util.find_spec("inspect_ai") is None:
@@ -76,15 +74,8 @@ main()
 """
     words = "eval synthbench/parity --model mockllm/model --display plain"
     options = "--limit 3 -T preset=small -T n_values=12 -T seed=3"
-    done = subprocess.run(
-        [sys.executable, "-c", program, *words.split(), *options.split()],
-        cwd=tmp_path,
-        env=environment(PYTHONWARNINGS="ignore"),
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    arguments = [*words.split(), *options.split()]
+    done = start("-c", program, *arguments, cwd=tmp_path, PYTHONWARNINGS="ignore")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "accuracy" in done.stdout
     (log,) = (tmp_path / "logs").glob("*.eval")

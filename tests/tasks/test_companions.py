@@ -14,12 +14,12 @@ from synthbench.tasks.companions import companion
 from synthbench.tasks.describe import draw_row
 from synthbench.tasks.registry import list_tasks, make_task
 from tests.support import run_python
-from tests.toy_task import Addition
+from tests.toy_task import Numbers
 
 TASK = """
-    from tests.toy_task import Addition
+    from tests.toy_task import Numbers
 
-    class Sums(Addition):
+    class Sums(Numbers):
         name = "sums"
 """
 
@@ -49,7 +49,7 @@ def test_a_task_of_another_package_is_audited_and_drawn_by_the_modules_beside_it
     from strange_sums.task import Sums  # type: ignore[import-not-found]
 
     assert [one.name for one in audit_spec_of(Sums()).shortcuts] == ["sums"]
-    assert str(draw_row(Sums(), {"text": "1 + 2", "label": 3})) == "1 + 2!"
+    assert str(draw_row(Sums(), {"text": "1:2", "label": 2})) == "1:2!"
 
 
 def test_without_these_modules_a_task_is_drawn_by_columns_and_audited_like_any(
@@ -58,9 +58,9 @@ def test_without_these_modules_a_task_is_drawn_by_columns_and_audited_like_any(
     from strange_sums.task import Sums
 
     assert audit_spec_of(Sums()).shortcuts == ()
-    drawn = draw_row(Sums(), {"text": "1 + 2", "label": 3, "digits": 1})
-    assert str(drawn) == "text    1 + 2\nlabel   3\ndigits  1"
-    assert draw_row(Addition(), {"text": "1 + 2", "label": 3, "digits": 1}) == drawn
+    drawn = draw_row(Sums(), {"text": "1:2", "label": 2, "bucket": 1})
+    assert str(drawn) == "text    1:2\nlabel   2\nbucket  1"
+    assert draw_row(Numbers(), {"text": "1:2", "label": 2, "bucket": 1}) == drawn
 
 
 def test_a_module_of_that_name_without_the_function_is_passed_over(package: Path) -> None:

@@ -57,16 +57,6 @@ def test_eight_symbols_and_nine_functions_stand_in_the_columns_and_tables():
     assert list(task.columns) == ["text", "label", "steps", "length"]
 
 
-def test_the_splits_have_the_paper_s_rows_and_lengths():
-    sizes = {s.name: (s.rows, s.buckets, s.evaluation) for s in CompositionalTableLookup().splits}
-    assert sizes == {
-        "train": (53_704, (1, 2, 3, 4, 5), False),
-        "iid": (1_000, (2, 3, 4, 5), True),
-        "validation": (1_000, (6, 7, 8), True),
-        "test": (1_000, (9, 10), True),
-    }
-
-
 def test_train_alone_has_the_72_rows_of_one_function():
     task = CompositionalTableLookup()
     assert task.capacity(task.split("train"), 1) == 72
@@ -82,7 +72,7 @@ def test_there_is_no_iid_split_when_train_has_single_functions_only():
 
 
 @given(tasks())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_every_table_is_a_bijection_of_the_symbols(task):
     assert len(task.tables) == task.parameters.functions
     for reached in task.tables.values():
@@ -148,7 +138,7 @@ def test_functions_beyond_z_are_named_as_spreadsheet_columns():
 
 
 @given(tasks())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_rows_of_any_parameters_are_sound_and_end_with_their_answer(task):
     for row in assert_sound(task, propose_all(task)):
         assert row["steps"][-1] == task.symbols[row["label"]]
@@ -199,20 +189,21 @@ def test_content_does_not_end_in_a_zero_byte_before_its_padding():
 def test_symbols_functions_and_places_are_drawn_uniformly():
     task = CompositionalTableLookup()
     block = task.propose(Draws({"test": 2}), 20_000, task.split("train"), 3)
-    assert chi_square(np.bincount(block["symbol"], minlength=8)) < 24.3  # 7 degrees, 99.9%
+    symbol, applied = task.numbered(block)
+    assert chi_square(np.bincount(symbol, minlength=8)) < 24.3  # 7 degrees, 99.9%
     for place in range(3):
-        functions = block["functions"][:, place].astype(int) - 1
+        functions = applied[:, place].astype(int) - 1
         assert chi_square(np.bincount(functions, minlength=9)) < 26.1  # 8 degrees
-        pairs = block["symbol"] * 9 + functions
+        pairs = symbol * 9 + functions
         assert chi_square(np.bincount(pairs, minlength=72)) < 112.3  # 71 degrees
-    assert not block["functions"][:, 3:].any()
+    assert not applied[:, 3:].any()
 
 
 # Counting.
 
 
 @given(tasks(most_symbols=5, most_functions=4), st.integers(1, 4))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_the_listing_has_every_row_once_and_the_capacity_counts_them(task, length):
     parameters = {**task.parameters.to_dict(), "train_lengths": [length, length + 1]}
     task = CompositionalTableLookup(task.variant, parameters, task.seed)

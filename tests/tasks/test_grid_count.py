@@ -75,7 +75,7 @@ def test_all_other_columns_follow_from_the_grid():
 
 
 @given(train=sizes, test=sizes, fill=fills)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_the_generator_and_the_solver_agree_on_every_column(train, test, fill):
     task = GridCount(
         parameters={"train_sizes": train, "iid_sizes": train[:1], "test_sizes": test, "fill": fill}
@@ -255,17 +255,12 @@ def test_different_grids_have_different_ids():
 @pytest.mark.parametrize(
     ("grid", "message"),
     [
-        ([[1, 2], [3]], "not a square grid"),
-        ([[1, 2]], "not a square grid"),
-        ([], "not a square grid"),
-        ([[]], "not a square grid"),
-        ([[10]], "not 0 to 9"),
-        ([[-1]], "not 0 to 9"),
-        ([[None]], "null where a number"),
-        ([None], "null where a list"),
+        ([[1, 2], [3]], "not a square grid"), ([[1, 2]], "not a square grid"),
+        ([], "not a square grid"), ([[]], "not a square grid"), ([[10]], "not 0 to 9"),
+        ([[-1]], "not 0 to 9"), ([[None]], "null where a number"), ([None], "null where a list"),
         (None, "null where a list"),
     ],
-)
+)  # fmt: skip
 def test_a_row_that_is_no_grid_is_refused(grid, message):
     column = pa.array([[[1]], grid], pa.list_(pa.list_(pa.int8())))
     with pytest.raises(ValueError, match=message):
@@ -308,13 +303,6 @@ def test_a_small_bucket_whose_rows_are_hardly_ever_drawn_is_listed_soon(tmp_path
 
 
 # Sizes and parameters.
-
-
-def test_default_splits_are_those_of_the_paper():
-    train, iid, test = GridCount().splits
-    assert (train.rows, train.buckets, train.evaluation) == (100_000, (1, 2, 3, 4, 5, 6), False)
-    assert (iid.rows, iid.buckets, iid.evaluation) == (1_000, (6,), True)
-    assert (test.rows, test.buckets) == (7_000, (7, 8, 9, 10, 12, 15, 20))
 
 
 def test_blocks_rounds_and_groups_of_large_grids_have_fewer_rows():
@@ -444,11 +432,6 @@ def test_a_grid_of_background_says_nothing_about_coloured_cells():
     measured = task.measure(row, task.read_answer(row, row["label"]))
     assert measured["cell_accuracy"] == measured["grid_accuracy"] == 1.0
     assert math.isnan(measured["foreground_accuracy"])
-
-
-def test_a_missing_answer_measures_0_in_everything():
-    task = GridCount()
-    assert set(task.measure(as_row(task, TABLE_III), None).values()) == {0.0}
 
 
 @given(wrong=st.sets(st.integers(0, 24), max_size=25))

@@ -174,13 +174,6 @@ def test_an_impossible_parameter_is_refused_by_name(parameters, message):
 # Answers.
 
 
-@pytest.mark.parametrize("form", [list, tuple, np.array, lambda x: np.array([x]).reshape(5)])
-def test_the_right_answer_has_no_error_in_every_form(form):
-    task = Identity()
-    row = rows_of(task, propose(task, n=1))[0]
-    assert task.measure(row, task.read_answer(row, form(row["label"]))) == {"mse": 0.0}
-
-
 @given(errors=st.lists(st.floats(-10, 10), min_size=5, max_size=5))
 @settings(deadline=None)
 def test_the_error_is_the_mean_of_the_squares(errors):

@@ -1,7 +1,6 @@
 """ListOps: the generator against the solver, dependency depth by hand, parameters, rows."""
 
 import dataclasses
-import itertools
 
 import pyarrow as pa
 import pytest
@@ -48,15 +47,11 @@ def derived(text, task=None):
 @pytest.mark.parametrize(
     ("text", "label", "depth", "dependency_depth", "length"),
     [
-        ("[MED 4 8 5 [MAX 8 4 9 ] ]", 6, 2, 1, 10),
-        ("[SM 3 [MIN 0 [MAX 1 2 ] ] ]", 3, 3, 2, 10),
-        ("[MIN 0 [SM 3 [MAX 1 2 ] ] ]", 0, 3, 1, 10),
-        ("[SM 5 6 ]", 1, 1, 1, 4),
-        ("[MAX 0 0 ]", 0, 1, 1, 4),
-        ("[MED 3 4 ]", 3, 1, 1, 4),
-        ("[MED 9 1 5 ]", 5, 1, 1, 5),
+        ("[MED 4 8 5 [MAX 8 4 9 ] ]", 6, 2, 1, 10), ("[SM 3 [MIN 0 [MAX 1 2 ] ] ]", 3, 3, 2, 10),
+        ("[MIN 0 [SM 3 [MAX 1 2 ] ] ]", 0, 3, 1, 10), ("[SM 5 6 ]", 1, 1, 1, 4),
+        ("[MAX 0 0 ]", 0, 1, 1, 4), ("[MED 3 4 ]", 3, 1, 1, 4), ("[MED 9 1 5 ]", 5, 1, 1, 5),
     ],
-)
+)  # fmt: skip
 def test_rows_worked_by_hand(text, label, depth, dependency_depth, length):
     assert ListOps().solve(text) == label
     assert derived(text) == {
@@ -121,28 +116,17 @@ def test_ties_nested_a_thousand_deep_are_solved_by_looking_at_every_list_once():
     assert derived(text, FIRST)["dependency_depth"] == 1_001
 
 
-def test_the_splits_have_the_paper_s_rows_and_depths():
-    sizes = {s.name: (s.rows, s.buckets, s.evaluation) for s in ListOps().splits}
-    assert sizes == {
-        "train": (1_000_000, (1, 2, 3, 4, 5), False),
-        "iid": (1_000, (1, 2, 3, 4, 5), True),
-        "validation": (1_000, (6,), True),
-        "test": (1_000, (7, 8), True),
-    }
-    assert ListOps().columns["label"]["names"] == list("0123456789")
-
-
 # Rows.
 
 
 @given(tasks(), st.integers(0, 5))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_rows_of_any_parameters_are_sound(task, block):
     assert_sound(task, propose_all(task, block=block))
 
 
 @given(tasks())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_rows_are_of_their_bucket_within_the_limits_and_of_the_operators_asked_for(task):
     chosen = task.parameters
     for split in task.splits:
@@ -155,14 +139,6 @@ def test_rows_are_of_their_bucket_within_the_limits_and_of_the_operators_asked_f
             assert all(row["length"] == len(row["text"].split(" ")) for row in rows)
             words = {word for row in rows for word in row["text"].split() if word[0] == "["}
             assert words <= {f"[{name}" for name in chosen.operators}
-
-
-def test_lengths_are_real_tokens_up_to_fifty():
-    task = ListOps()
-    block = task.propose(Draws({"test": 2}), 4_000, task.split("train"), 5)
-    assert block["length"].max() == 50
-    texts = task.render(block)["text"].to_pylist()
-    assert [len(text.split(" ")) for text in texts] == block["length"].tolist()
 
 
 def test_an_id_names_the_row_whatever_the_parameters():
@@ -213,12 +189,6 @@ def test_capacity_counts_the_listing_which_is_like_what_is_proposed(parameters, 
         assert listed[name].shape[1:] == column.shape[1:]
 
 
-def test_all_sums_of_two_digits_are_listed():
-    task = ListOps(parameters={**ONE_LEVEL, "operators": "SM", "max_args": 2})
-    texts = task.render(task.enumerate_rows(task.split("train"), 1))["text"].to_pylist()
-    assert sorted(texts) == [f"[SM {a} {b} ]" for a, b in itertools.product(range(10), repeat=2)]
-
-
 def test_where_values_decide_nothing_is_counted():
     task = ListOps()
     assert {task.capacity(s, bucket) for s in task.splits for bucket in s.buckets} == {None}
@@ -261,7 +231,7 @@ def test_what_a_rare_label_cannot_fill_goes_to_the_others(tmp_path):
     assert min(counts.values()) == 2
 
 
-@pytest.mark.parametrize("parameters", [{}, {"ties": "first"}, {"max_args": 10}, {"p_op": 0.05}])
+@pytest.mark.parametrize("parameters", [{"ties": "first"}, {"p_op": 0.05}])
 def test_with_all_operators_no_label_is_too_rare(parameters):
     task = ListOps(parameters={**parameters, "balance": "label"})
     for split in task.splits[1:]:
@@ -343,15 +313,6 @@ def test_the_shortest_length_that_fits_gives_rows():
 def test_without_nesting_there_are_rows_of_depth_1():
     task = ListOps(parameters={**ONE_LEVEL, "p_op": 0})
     assert set(propose_all(task)["depth"].tolist()) == {1}
-
-
-@pytest.mark.parametrize(
-    "text", ["[MIN 1 10 ]", "[MEAN 1 2 ]", "[MIN 1  2 ]", "", "[MIN 1 2]", "min"]
-)
-def test_words_that_are_no_tokens_are_refused_by_parse(text):
-    for column in ([text], ["[SM 1 2 ]", text]):
-        with pytest.raises(ValueError, match="is not a token"):
-            ListOps().parse({"text": pa.array(column)})
 
 
 @pytest.mark.parametrize(

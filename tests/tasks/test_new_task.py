@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -14,7 +12,7 @@ import pytest
 from synthbench.cli.main import _run, commands
 from synthbench.errors import UsageError
 from synthbench.tasks.new_task import write_package
-from tests.support import ROOT, environment, run_program
+from tests.support import ROOT, run_program, start
 
 
 def install(package: Path, site: Path) -> dict[str, str]:
@@ -38,15 +36,9 @@ def test_the_package_is_made_installed_checked_generated_and_verified(tmp_path: 
     assert made.stdout.endswith("Next: pip install -e digit-sum && synthbench check digit-sum\n")
     changes = install(tmp_path / "digit-sum", tmp_path / "site")
 
-    tested = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
-        cwd=tmp_path / "digit-sum",  # its own test runs `synthbench check`
-        env=environment(**changes),
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    # Its own test runs `synthbench check`.
+    words = ["-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    tested = start(*words, cwd=tmp_path / "digit-sum", **changes)
     assert tested.returncode == 0, tested.stdout + tested.stderr
 
     for words in (

@@ -34,14 +34,10 @@ def every_row():
 @pytest.mark.parametrize(
     ("text", "answer"),
     [
-        ("3 4 7 2 =", 7),
-        ("4 3 7 2 =", 7),
-        ("3 5 7 2 =", 2),
-        ("4 6 7 2 =", 2),
-        ("0 1 10 0 =", 10),
+        ("3 4 7 2 =", 7), ("4 3 7 2 =", 7), ("3 5 7 2 =", 2), ("4 6 7 2 =", 2), ("0 1 10 0 =", 10),
         ("0 0 10 0 =", 0),
     ],
-)
+)  # fmt: skip
 def test_the_answer_is_c_if_exactly_one_of_a_and_b_is_odd_else_d(text, answer):
     task = Parity()
     assert task.solve(text) == answer
@@ -59,13 +55,6 @@ def test_the_listing_has_all_14641_equations_once(every_row):
     expected = {f"{a} {b} {c} {d} =" for a, b, c, d in itertools.product(range(11), repeat=4)}
     assert len(every_row) == len(expected) == Parity().capacity(Parity().split("test"), 0) == 14_641
     assert {row["text"] for row in every_row} == expected
-
-
-def test_every_equation_has_its_own_id():
-    task = Parity()
-    block = task.enumerate_rows(task.split("test"), 0)
-    assert len(set(ids(task, block))) == 14_641
-    assert (task.content(block) > 0).all()  # zero bytes are padding
 
 
 def test_every_label_is_equally_frequent_and_a_constant_choice_of_c_or_d_does_poorly(every_row):
@@ -91,7 +80,7 @@ def test_train_has_30_percent_and_test_all_that_are_held_out(n):
 
 
 @given(n_values, st.integers(0, 5))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_rows_of_any_n_values_are_sound(n, block):
     task = Parity(parameters={"n_values": n})
     assert_sound(task, propose(task, block=block))
@@ -102,18 +91,6 @@ def test_an_id_names_the_equation_whatever_n_values(n):
     asked = {"text": pa.array(["1 0 1 0 =", "0 0 0 0 ="])}
     small, large = Parity(parameters={"n_values": 3}), Parity(parameters={"n_values": n})
     assert ids(large, large.parse(asked)) == ids(small, small.parse(asked))
-
-
-@given(st.integers(3, 7))
-@settings(deadline=None)
-def test_capacity_counts_the_listing_which_is_like_what_is_proposed(n):
-    task = Parity(parameters={"n_values": n})
-    listed, proposed = task.enumerate_rows(task.split("test"), 0), propose(task)
-    assert len({tuple(numbers) for numbers in listed["tokens"].tolist()}) == n**4
-    assert len(listed) == task.capacity(task.split("test"), 0)
-    assert set(ids(task, proposed)) <= set(ids(task, listed))
-    assert listed["tokens"].dtype == proposed["tokens"].dtype
-    assert listed["tokens"].shape[1:] == proposed["tokens"].shape[1:]
 
 
 def test_the_four_numbers_are_drawn_uniformly_and_apart():
@@ -134,19 +111,9 @@ def test_an_impossible_n_values_is_refused(given_value):
 
 
 BAD_TEXT = [
-    "",
-    "=",
-    "1 2 3 =",
-    "1 2 3 4",
-    "1 2 3 4 5",
-    "1 2 3 4 5 =",
-    "1 2 3 11 =",
-    "1 2 3 -1 =",
-    "1 2 3 04 =",
-    "1 2 = 4 =",
-    "= 1 2 3 4",
-    "a b c d =",
-]
+    "", "=", "1 2 3 =", "1 2 3 4", "1 2 3 4 5", "1 2 3 4 5 =", "1 2 3 11 =", "1 2 3 -1 =",
+    "1 2 3 04 =", "1 2 = 4 =", "= 1 2 3 4", "a b c d =",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", [*BAD_TEXT, "1  2 3 4 =", "1 2 3 4 = "])
@@ -154,11 +121,6 @@ def test_text_that_is_no_row_is_refused_by_parse(text):
     for column in ([text], ["1 2 3 4 =", text], [text, "1 2 3 4 ="]):
         with pytest.raises(ValueError, match=r"parity: not every row|is not a token"):
             Parity().parse({"text": pa.array(column)})
-
-
-def test_null_text_is_refused_by_parse():
-    with pytest.raises(ValueError, match="text has a null"):
-        Parity().parse({"text": pa.array([None], pa.string())})
 
 
 @pytest.mark.parametrize("text", BAD_TEXT)

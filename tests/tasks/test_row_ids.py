@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 import synthbench
 from synthbench.errors import UsageError
 from synthbench.seeding import Draws
+from synthbench.streaming import rounds
 from synthbench.streaming.rounds import Rounds
 from synthbench.tasks.base import Block, Task
 from synthbench.tasks.registry import make_task
@@ -38,6 +39,11 @@ def candidates(task: Task, n: int, bucket: int) -> Block:
     return block.take(np.unique(fingerprints(task, block), return_index=True)[1])
 
 
+@pytest.fixture
+def short_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rounds, "ROUND_ROWS", 2_048)
+
+
 def check_splits_and_stream(name: str, variant: str, seed: int) -> None:
     task = make_task(name, variant, seed=seed)
     for split, rows in draw_splits(task, 60).items():
@@ -50,6 +56,7 @@ def check_splits_and_stream(name: str, variant: str, seed: int) -> None:
     assert not is_held_out(source.rows(seed)[1]).any()
 
 
+@pytest.mark.usefixtures("short_rounds")
 @every_variant
 def test_evaluation_splits_have_the_held_out_rows_and_nothing_else_has_any(
     name: str, variant: str
@@ -58,6 +65,7 @@ def test_evaluation_splits_have_the_held_out_rows_and_nothing_else_has_any(
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("short_rounds")
 @pytest.mark.parametrize("seed", range(1, 21))
 def test_so_it_is_for_every_seed(seed: int) -> None:
     for name, variant in IMAGELESS:

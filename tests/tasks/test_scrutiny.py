@@ -6,11 +6,10 @@ from collections import Counter
 
 import numpy as np
 import pyarrow as pa
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synthbench.tasks.audit_spec import AuditSpec, by_key, codes, fixed, numbers
+from synthbench.tasks.audit_spec import by_key, codes, fixed, numbers
 
 
 def columns(keys: list[int], labels: list[int]) -> dict[str, pa.Array]:
@@ -54,11 +53,3 @@ def test_codes_are_equal_for_equal_rows_alone_zeros_at_the_end_aside() -> None:
     assert found[0] == found[1]
     assert len(set(found.tolist())) == 5
     assert codes(rows[:1, :2])[0] == found[0]
-
-
-def test_a_task_need_say_nothing() -> None:
-    nothing = AuditSpec()
-    assert nothing.shortcuts == nothing.claims == ()
-    assert nothing.levels is None
-    with pytest.raises(AttributeError):
-        nothing.shortcuts = ()  # type: ignore[misc]

@@ -435,13 +435,13 @@ def exact_arithmetic(p_op, depth, max_length):
 @pytest.mark.parametrize("distribution", [DepthDistribution, PooledDepthDistribution])
 @pytest.mark.parametrize(
     ("p_op", "depth", "max_length"),
-    [(0.2, 2, 50), (0.2, 3, 21), (0.5, 3, 25), (0.9, 3, 29), (0.2, 4, 21), (0.5, 4, 25)],
+    [(0.2, 2, 50), (0.9, 3, 29), (0.5, 4, 25)],
 )
 def test_every_shape_of_arithmetic_has_the_chance_that_the_paper_gives_it(
     distribution, p_op, depth, max_length
 ):
     grammar = Grammar(p_op, 2, 2, depth + 1, max_length, operators=1, separators=1, digits=1)
-    forest, _ = grow(Draws({"test": 5}), 40_000, distribution(grammar), depth)
+    forest, _ = grow(Draws({"test": 5}), 20_000, distribution(grammar), depth)
     shapes = collections.Counter(map(flat, plain_trees(forest)))
     assert_drawn_from(shapes, exact_arithmetic(p_op, depth, max_length))
 

@@ -67,14 +67,9 @@ def assert_there(*tensors: Tensor | None) -> None:
     assert {tensor.device for tensor in tensors if tensor is not None} == {GPU}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [one for one in MODELS if one not in WAITING])
-@pytest.mark.parametrize(
-    "training",
-    [
-        pytest.param(True, id="training", marks=pytest.mark.slow),
-        pytest.param(False, id="evaluation"),
-    ],
-)
+@pytest.mark.parametrize("training", [True, False], ids=["training", "evaluation"])
 def test_a_model_computes_where_it_is_and_waits_for_no_value(name: str, training: bool) -> None:
     study, recipe = shortest(name)
     task = make_task(study.task, study.variants[0], study.parameters)

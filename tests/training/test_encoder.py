@@ -232,6 +232,7 @@ def test_a_temperature_reaches_the_attention():
         ({"attention": "geometry"}, "geometric"),
         ({"embedding_init": "kaimin"}, "kaiming"),
         ({"attention": "geometric", "position": "gated"}, "allowed is none"),
+        ({"attention": "normsoftmax", "spread": "maps"}, "Did you mean 'map'"),
         ({"num_layers": 0}, "from 1"),
         ({"test_layers": 0}, "from 1"),
     ],

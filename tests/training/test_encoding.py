@@ -13,7 +13,7 @@ from synthbench.tasks.registry import list_tasks, make_task
 from synthbench.tasks.tokens import pad
 from synthbench.training.encoding import Encoding, concatenate
 from tests.support import draw_splits
-from tests.toy_task import Addition
+from tests.toy_task import Numbers
 
 
 def rendered(name, variant=None, rows=30, **parameters):
@@ -99,8 +99,8 @@ def test_every_task_has_an_encoding():
 
 
 def test_a_task_that_does_not_name_its_tokens_is_refused():
-    with pytest.raises(UsageError, match=r"Task 'addition'.*a TextTask"):
-        Encoding.of(Addition())
+    with pytest.raises(UsageError, match=r"Task 'numbers'.*a TextTask"):
+        Encoding.of(Numbers())
 
 
 def test_a_text_with_an_unknown_token_is_refused_by_name():

@@ -1,5 +1,6 @@
 """Attention weights against their formulas, evaluated entry by entry."""
 
+import itertools
 import math
 
 import pytest
@@ -109,39 +110,22 @@ def test_softmax_divides_by_the_temperature():
     torch.testing.assert_close(weigh.softmax(scores, None, TEMPERATURE), expected)
 
 
+@pytest.mark.parametrize("over", ["query", "map"])
 @pytest.mark.parametrize(("statistic", "power"), [("deviation", 1), ("variance", 2)])
 @pytest.mark.parametrize("scale", [0.1, 3.0])
-def test_normsoftmax_divides_by_the_spread_of_each_querys_scores_up_to_the_temperature(
-    statistic, power, scale
+def test_normsoftmax_divides_by_the_spread_of_scores_up_to_the_temperature(
+    statistic, power, scale, over
 ):
     scores = scores_of(scale=scale)
-    weights = weigh.normsoftmax(scores, None, TEMPERATURE, statistic)
-    for row in range(3):
-        for head in range(2):
-            for query in range(6):
-                entries = scores[row, head, query].tolist()
-                mean = math.fsum(entries) / len(entries)
-                variance = math.fsum((one - mean) ** 2 for one in entries) / len(entries)
-                divisor = min(math.sqrt(variance) ** power, TEMPERATURE)
-                expected = (scores[row, head, query] / divisor).softmax(-1)
-                torch.testing.assert_close(weights[row, head, query], expected)
-
-
-@pytest.mark.parametrize(("statistic", "power"), [("deviation", 1), ("variance", 2)])
-@pytest.mark.parametrize("scale", [0.1, 3.0])
-def test_normsoftmax_divides_by_the_spread_of_the_whole_map_up_to_the_temperature(
-    statistic, power, scale
-):
-    scores = scores_of(scale=scale)
-    weights = weigh.normsoftmax(scores, None, TEMPERATURE, statistic, over="map")
-    for row in range(3):
-        for head in range(2):
-            entries = scores[row, head].flatten().tolist()
-            mean = math.fsum(entries) / len(entries)
-            variance = math.fsum((one - mean) ** 2 for one in entries) / len(entries)
-            divisor = min(math.sqrt(variance) ** power, TEMPERATURE)
-            expected = (scores[row, head] / divisor).softmax(-1)
-            torch.testing.assert_close(weights[row, head], expected)
+    weights = weigh.normsoftmax(scores, None, TEMPERATURE, statistic, over=over)
+    whole = slice(None)
+    for part in itertools.product(range(3), range(2), range(6) if over == "query" else [whole]):
+        entries = scores[part].flatten().tolist()
+        mean = math.fsum(entries) / len(entries)
+        variance = math.fsum((one - mean) ** 2 for one in entries) / len(entries)
+        divisor = min(math.sqrt(variance) ** power, TEMPERATURE)
+        expected = (scores[part] / divisor).softmax(-1)
+        torch.testing.assert_close(weights[part], expected)
 
 
 @pytest.mark.parametrize("statistic", ["deviation", "variance"])

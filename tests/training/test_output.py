@@ -6,7 +6,6 @@ import shutil
 
 import pytest
 
-from synthbench.cli.main import _run, commands
 from synthbench.errors import SynthbenchError, UsageError
 from synthbench.generation import generate
 from synthbench.training.directory import RunDirectory
@@ -152,14 +151,6 @@ def test_a_refused_overwrite_leaves_the_finished_run(tmp_path, data):
         with pytest.raises(UsageError):
             short_run(tmp_path / "run", data, overwrite=True, **changes)
     assert files(tmp_path) == before
-
-
-def test_a_refused_command_line_writes_nothing(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    words = ["train", "ctl", "--profile", "tiny", "--model", "small", "--out", "run", "--quiet"]
-    assert _run(commands, [*words, "--seed", "-1"]) == 2
-    assert "Seed -1: allowed are whole numbers from 0" in capsys.readouterr().err
-    assert files(tmp_path) == {}
 
 
 def test_another_run_is_refused_before_its_dataset_is_made(tmp_path):

@@ -5,7 +5,6 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from synthbench.errors import ParameterError, UsageError
 from synthbench.training.models.output import Record
 from synthbench.training.models.vision import ResNet, ViT
 
@@ -181,10 +180,3 @@ def test_compile_traces_a_model_as_one_graph(model, images):
     model.eval()
     compiled = torch.compile(model, backend="eager", fullgraph=True)
     torch.testing.assert_close(compiled(images).scores, model(images).scores)
-
-
-def test_sizes_that_do_not_fit_are_refused():
-    with pytest.raises(ParameterError, match="Patch 5"):
-        ViT(CLASSES, patch=5)
-    with pytest.raises(UsageError, match="normsoftmax"):
-        ViT(CLASSES, normalisation="normsoftmx")

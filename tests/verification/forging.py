@@ -46,5 +46,7 @@ def forge(directory, rows=None, claims=None):
     made.fit(directory)
     card = directory / "README.md"
     text = card.read_text(encoding="utf-8")
-    commands = command_line(before), command_line(DatasetDirectory.open(directory).manifest)
+    after = DatasetDirectory.open(directory).manifest
+    task = before.make_task(next(iter(before.variants)))
+    commands = command_line(before, task), command_line(after, task)
     card.write_text(text.replace(*commands), encoding="utf-8")

@@ -5,8 +5,8 @@ import json
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from synthbench.dataset.dataset import MANIFEST
 from synthbench.dataset.digest import file_sha256
+from synthbench.dataset.manifest import MANIFEST
 from synthbench.generation.generate import generate
 from synthbench.verification.verify import verify
 from tests.hostile.made import fit_card

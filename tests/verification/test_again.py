@@ -103,17 +103,17 @@ def test_columns_that_differ_are_named_with_both_values(there):
 
 
 def test_rows_that_do_not_fill_a_chunk_are_compared_by_two_workers_as_by_one(tmp_path):
-    rows = {"train": 20_000, "iid": 100, "test": 100}
-    directory = make(tmp_path / "made", "identity", rows, 7_000)
-    assert verify(directory, workers=2, progress=False).checked["rows made again"] == 20_200
+    rows = {"train": 9_000, "iid": 100, "test": 100}
+    directory = make(tmp_path / "made", "identity", rows, 4_000)
+    assert verify(directory, workers=2, progress=False).checked["rows made again"] == 9_200
     last = "data/default/train-00002-of-00003.parquet"
-    rewrite(directory, last, lambda rows: rows[3_500].update(label=rows[3_501]["label"]))
+    rewrite(directory, last, lambda rows: rows[500].update(label=rows[501]["label"]))
     found = [failures(directory, fast=False, workers=workers) for workers in (1, 2)]
     assert found[0] == found[1]
-    assert any(text.startswith(f"{last} row 3500: not the row") for text in found[0])
+    assert any(text.startswith(f"{last} row 500: not the row") for text in found[0])
 
 
-@pytest.mark.parametrize("change", [-1, 1, 10**15])
+@pytest.mark.parametrize("change", [-1, 10**15])
 def test_candidates_that_were_not_tried_are_named(there, change):
     def edit(manifest):
         manifest["variants"]["default"]["splits"]["iid"]["candidates"] += change

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from synthbench.dataset.dataset import MANIFEST
+from synthbench.dataset.manifest import MANIFEST
 from synthbench.errors import DatasetError
 from synthbench.verification.verify import verify
 from tests.verification.spoiling import IID, TEST, edit_manifest, failures, make, record

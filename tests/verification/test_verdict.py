@@ -4,8 +4,8 @@ import dataclasses
 
 import pytest
 
-from synthbench.dataset.dataset import MANIFEST
-from synthbench.errors import DatasetError, UsageError
+from synthbench.dataset.manifest import MANIFEST
+from synthbench.errors import DatasetError
 from synthbench.tasks.registry import make_task
 from synthbench.verification.verify import verify
 from tests.verification.spoiling import IID, TEST, TRAIN, edit_manifest, failures, make, rewrite
@@ -75,18 +75,6 @@ def test_a_manifest_that_cannot_be_read_is_refused(there, text, reason):
     (there / MANIFEST).write_text(text)
     with pytest.raises(DatasetError, match=f"manifest.json{reason}"):
         verify(there, progress=False)
-
-
-def test_what_is_no_dataset_is_refused(tmp_path):
-    with pytest.raises(DatasetError, match="it has no manifest"):
-        verify(tmp_path, progress=False)
-    with pytest.raises(DatasetError, match="there is no such directory"):
-        verify(tmp_path / "nowhere", progress=False)
-
-
-def test_a_number_of_workers_below_one_is_refused(listops):
-    with pytest.raises(UsageError, match="Workers 0"):
-        verify(listops, workers=0, progress=False)
 
 
 # The verdict in words.

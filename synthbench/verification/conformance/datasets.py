@@ -14,7 +14,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from synthbench.dataset.dataset import DatasetDirectory, Manifest
+from synthbench.dataset.dataset import DatasetDirectory
+from synthbench.dataset.manifest import Manifest
 from synthbench.generation.generate import generate
 from synthbench.sampling.plan import Plan, make_plan
 from synthbench.tasks import registry

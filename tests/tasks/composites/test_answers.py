@@ -75,23 +75,11 @@ def test_labels_have_the_names_of_the_targets():
 @pytest.mark.parametrize(
     ("prediction", "accuracy"),
     [
-        (8, 1.0),
-        ("8", 1.0),
-        ("Bag", 1.0),
-        (" Bag\n", 1.0),
-        (8.0, 1.0),
-        (np.int64(8), 1.0),
-        (7, 0.0),
-        ("Coat", 0.0),
-        ("bag", 0.0),
-        (8.5, 0.0),
-        (10, 0.0),
-        (-1, 0.0),
-        (None, 0.0),
-        (True, 0.0),
-        ([8], 0.0),
+        (8, 1.0), ("8", 1.0), ("Bag", 1.0), (" Bag\n", 1.0), (8.0, 1.0), (np.int64(8), 1.0),
+        (7, 0.0), ("Coat", 0.0), ("bag", 0.0), (8.5, 0.0), (10, 0.0), (-1, 0.0), (None, 0.0),
+        (True, 0.0), ([8], 0.0),
     ],
-)
+)  # fmt: skip
 def test_answers_are_names_or_numbers_of_classes(prediction, accuracy):
     assert Composites().score({"label": 8}, prediction) == accuracy
 

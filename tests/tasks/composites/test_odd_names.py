@@ -17,14 +17,8 @@ from tests.tasks.tiny_sources import write_sources, write_tree
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="Windows has no such names")
 
 MARKUP = [
-    "<b>bold",
-    "<img src=x onerror=alert(1)>",
-    "[x](y)",
-    "a|b",
-    "back\\|slash",
-    "c`d",
-    "_e*f_",
-]
+    "<b>bold", "<img src=x onerror=alert(1)>", "[x](y)", "a|b", "back\\|slash", "c`d", "_e*f_",
+]  # fmt: skip
 FOLDER = "we|ird`<b>"
 
 

@@ -62,7 +62,7 @@ def test_rows_of_another_form_are_refused(variant, quadrants):
 # The generator against the solver.
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.sampled_from(ALL), st.sampled_from(["train", "validation", "test"]), st.data())
 def test_what_is_drawn_is_what_the_solver_derives(chosen, split, data):
     variant, parameters = chosen

@@ -9,7 +9,13 @@ import pytest
 import torch
 
 import synthbench
+from synthbench.streaming import rounds as streaming
 from synthbench.streaming.torch import TorchStream
+
+
+@pytest.fixture(autouse=True)
+def short_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streaming, "ROUND_ROWS", 64)
 
 
 @pytest.mark.parametrize("workers", [0, 1])

@@ -9,6 +9,8 @@ import pytest
 from synthbench.tasks.images import load
 from tests.tasks.tiny_sources import SPLITS
 
+pytestmark = pytest.mark.slow
+
 REAL = os.environ.get("SYNTHBENCH_DATA")
 needs_real = pytest.mark.skipif(
     not REAL or not Path(REAL, "MNIST").is_dir(),

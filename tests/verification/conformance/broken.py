@@ -13,29 +13,32 @@ import pyarrow as pa
 
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Split, parameter
-from tests.toy_task import Addition, AdditionParameters
+from tests.toy_task import Numbers, NumbersParameters
 
 
-class GlobalNumbers(Addition):
+def numbered(bucket: int, number: Any) -> Block:
+    return Block({"bucket": np.full(len(number), bucket), "number": number})
+
+
+class GlobalNumbers(Numbers):
     """Draws from the global random state."""
 
     name = "global-numbers"
 
     def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
-        return Block({"numbers": 10 ** (bucket - 1) + np.random.randint(0, 9, (n, 2))})
+        return numbered(bucket, np.random.randint(0, 1000, n))
 
 
-class Unseeded(Addition):
+class Unseeded(Numbers):
     """Draws from a generator without a seed."""
 
     name = "unseeded"
 
     def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
-        drawn = np.random.default_rng().integers(0, 9, (n, 2))
-        return Block({"numbers": 10 ** (bucket - 1) + drawn})
+        return numbered(bucket, np.random.default_rng().integers(0, 1000, n))
 
 
-class OfThisProcess(Addition):
+class OfThisProcess(Numbers):
     """Its rows depend on the process that draws them."""
 
     name = "of-this-process"
@@ -45,17 +48,18 @@ class OfThisProcess(Addition):
         return super().propose(draws, n, split, bucket)
 
 
-class WrongLabel(Addition):
-    """Right but for rows that begin with an even number."""
+class WrongLabel(Numbers):
+    """Right but for even numbers."""
 
     name = "wrong-label"
 
     def solve(self, question: str) -> int:
-        return super().solve(question) + (int(question.split()[0]) % 2 == 0)
+        number = super().solve(question)
+        return number + (number % 2 == 0)
 
 
-class Starved(Addition):
-    """No candidate has three digits."""
+class Starved(Numbers):
+    """No candidate is in bucket 3."""
 
     name = "starved"
 
@@ -63,29 +67,27 @@ class Starved(Addition):
         return None
 
     def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
-        return super().propose(draws, n, split, bucket).take(slice(0, 0 if bucket > 2 else n))
+        return super().propose(draws, n, split, bucket).take(slice(0, 0 if bucket == 3 else n))
 
 
-class Scanty(Addition):
-    """Of three digits there are just ten rows, which is not counted."""
+class Scanty(Numbers):
+    """Bucket 3 has just ten rows, which is not counted."""
 
     name = "scanty"
     block_rows = 1024  # type: ignore[assignment]
 
     @property
     def splits(self) -> tuple[Split, ...]:
-        return Split("train", 500, (4, 5), evaluation=False), Split("test", 500, (3, 4))
+        return Split("train", 500, (0, 1), evaluation=False), Split("test", 500, (2, 3))
 
     def capacity(self, split: Split, bucket: int) -> None:  # type: ignore[override]
         return None
 
     def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
-        if bucket > 3:
-            return super().propose(draws, n, split, bucket)
-        return Block({"numbers": np.stack([100 + draws.integers(10, n), np.full(n, 100)], axis=1)})
+        return numbered(bucket, draws.integers(10 if bucket == 3 else 10**6, n))
 
 
-class OtherTypes(Addition):
+class OtherTypes(Numbers):
     """Renders a wider type than it declares."""
 
     name = "other-types"
@@ -95,7 +97,7 @@ class OtherTypes(Addition):
         return {**columns, "label": columns["label"].cast("int64")}
 
 
-class Generous(Addition):
+class Generous(Numbers):
     """Whatever can be read is right."""
 
     name = "generous"
@@ -104,32 +106,33 @@ class Generous(Addition):
         return {"accuracy": float(answer is not None)}
 
 
-class OtherBuckets(Addition):
-    """Always gives rows of one digit."""
+class OtherBuckets(Numbers):
+    """Always gives rows of bucket 0."""
 
     name = "other-buckets"
 
     def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
-        return super().propose(draws, n, split, 1)
+        return super().propose(draws, n, split, 0)
 
 
-class OtherContent(Addition):
+class OtherContent(Numbers):
     """Files tell rows apart by another content than the sampler."""
 
     name = "other-content"
 
     def content(self, block: Block) -> Any:
-        if "numbers" in block.columns:
-            return block["numbers"].astype(np.uint16).view(np.uint8) + np.uint8(1)
+        if "number" in block.columns:
+            code = np.column_stack([block["bucket"], 2 * block["number"] + 1])
+            return code.astype(">u4").view(np.uint8)
         return super().content(block)
 
 
 @dataclasses.dataclass(frozen=True)
-class CarelessParameters(AdditionParameters):
-    shift: int = parameter(1, "added to every first number; not looked at")
+class CarelessParameters(NumbersParameters):
+    shift: int = parameter(1, "added to every number; not looked at")
 
 
-class Careless(Addition):
+class Careless(Numbers):
     """Does not look at a parameter."""
 
     name = "careless"
@@ -140,7 +143,7 @@ class Careless(Addition):
         return super().propose(draws, n, split, bucket)
 
 
-class Forgetful(Addition):
+class Forgetful(Numbers):
     """Remembers its last block outside its parameters."""
 
     name = "forgetful"
@@ -152,7 +155,7 @@ class Forgetful(Addition):
         return super().propose(draws, n, split, bucket)
 
 
-class HashOrder(Addition):
+class HashOrder(Numbers):
     """Its rows depend on the order of a set of texts."""
 
     name = "hash-order"
@@ -163,7 +166,7 @@ class HashOrder(Addition):
         return super().propose(draws, n, split, bucket)
 
 
-class OfAWorker(Addition):
+class OfAWorker(Numbers):
     """Its rows are different in worker processes."""
 
     name = "of-a-worker"
@@ -183,11 +186,11 @@ BROKEN = [
     (HashOrder, "Same rows from another process", "Look for the order of sets"),
     (OfAWorker, "Same rows with two workers", "got other rows with two workers"),
     (WrongLabel, "solve gives every label and column", "render gives label .* solve .* give "),
-    (Starved, "Every bucket gets rows", "Split test, digits 3 is starved: .* it kept none"),
-    (Scanty, "Every bucket fills", r"Split test, digits 3 is starved: \d+ of 100 rows were found"),
+    (Starved, "Every bucket gets rows", "Split test, bucket 3 is starved: .* it kept none"),
+    (Scanty, "Every bucket fills", r"Split test, bucket 3 is starved: \d+ of 100 rows were found"),
     (OtherTypes, "Columns are as declared", "label is declared int32; render gives int64"),
     (Generous, "The right answer scores best", "a wrong answer to .*, scores 1"),
     (Careless, "Refuses impossible parameters", "shift=-1 is accepted and then fails with Val"),
-    (OtherBuckets, "Rows are in the bucket", "asked for digits 2 and gave a row of digits 1"),
+    (OtherBuckets, "Rows are in the bucket", "asked for bucket 1 and gave a row of bucket 0"),
     (OtherContent, "Rows read from a file keep their ids", "gets another id when it is read"),
 ]

@@ -1,0 +1,261 @@
+"""The manifest of a dataset: all that is needed to make it again and to check it."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import textwrap
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from synthbench.dataset.files import PLAIN_NAME, read_regular, why_unreadable
+from synthbench.dataset.forms import (
+    ANYTHING,
+    PLAIN_OR_LIST,
+    TEXT,
+    WHOLE,
+    ListOf,
+    MapOf,
+    Value,
+    check_form,
+    read_json,
+)
+from synthbench.errors import DatasetError, MissingPathError
+from synthbench.tasks.base import Task
+from synthbench.tasks.registry import make_task
+from synthbench.text.lines import one_line
+
+#: Version of the manifest's form; a reader refuses newer ones.
+FORMAT = 1
+MANIFEST = "manifest.json"
+#: Characters of each line of a manifest's `repr`, at most.
+_REPR_COLUMNS = 200
+#: Bytes of a manifest, at most; one of 100 shards has some 30,000.
+_LARGEST_MANIFEST = 1 << 26
+
+
+@dataclasses.dataclass(frozen=True)
+class Shard:
+    """One Parquet file; `file` is its path in the dataset directory."""
+
+    file: str
+    rows: int
+    bytes: int
+    sha256: str
+
+
+@dataclasses.dataclass(frozen=True)
+class SplitRecord:
+    """What the manifest says of one split.
+
+    Attributes:
+        rows: number of rows.
+        buckets: rows in each bucket, by the bucket's name.
+        candidates: candidates that were tried.
+        digest: SHA-256 over the decoded rows, see `digest.RowDigest`.
+        shards: the files, in order.
+    """
+
+    rows: int
+    buckets: dict[str, int]
+    candidates: int
+    digest: str
+    shards: tuple[Shard, ...]
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Manifest:
+    """Everything needed to make a dataset again and to check it.
+
+    Attributes:
+        task: name of the task.
+        seed: the seed.
+        parameters: all parameters, as JSON values.
+        shard_rows: rows of a full shard.
+        tables: whatever else the rows depend on, such as the look-up tables of `ctl`.
+        variants: the splits of each variant, in the order in which readers see them.
+        synthbench: version that made it.
+        format: version of this form.
+    """
+
+    task: str
+    seed: int
+    parameters: dict[str, Any]
+    shard_rows: int
+    tables: dict[str, Any]
+    variants: dict[str, dict[str, SplitRecord]]
+    synthbench: str
+    format: int = FORMAT
+
+    def __repr__(self) -> str:
+        """Two lines: what was made, and how many rows; `to_dict` has everything."""
+        first = f"Manifest of {self.task}: seed {self.seed}, made by synthbench {self.synthbench}"
+        if len(self.variants) == 1:
+            ((variant, splits),) = self.variants.items()
+            rows = {name: split.rows for name, split in splits.items()}
+            second = f"{variant}: "
+        else:
+            rows = {
+                variant: sum(split.rows for split in splits.values())
+                for variant, splits in self.variants.items()
+            }
+            second = f"{len(rows)} variants: "
+        second += ", ".join(f"{name} {count:,}" for name, count in rows.items()) + " rows"
+        return "\n".join(
+            textwrap.shorten(one_line(line), _REPR_COLUMNS, placeholder=" ...")
+            for line in (first, second)
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The manifest as JSON values."""
+        return {
+            "format": self.format,
+            "synthbench": self.synthbench,
+            "task": self.task,
+            "seed": self.seed,
+            "parameters": self.parameters,
+            "shard_rows": self.shard_rows,
+            "tables": self.tables,
+            "variants": {
+                variant: {
+                    "splits": {name: dataclasses.asdict(split) for name, split in splits.items()}
+                }
+                for variant, splits in self.variants.items()
+            },
+        }
+
+    @classmethod
+    def of(
+        cls, command: dict[str, Any], variants: dict[str, dict[str, SplitRecord]], synthbench: str
+    ) -> Manifest:
+        """The manifest of what a command has made."""
+        values = {name: value for name, value in command.items() if name != "rows"}
+        return cls(**values, variants=variants, synthbench=synthbench)
+
+    def command(self) -> dict[str, Any]:
+        """What was asked for, as JSON values: the same command makes the same bytes."""
+        return {
+            "task": self.task,
+            "seed": self.seed,
+            "parameters": self.parameters,
+            "rows": {
+                variant: {name: split.rows for name, split in splits.items()}
+                for variant, splits in self.variants.items()
+            },
+            "shard_rows": self.shard_rows,
+            "tables": self.tables,
+        }
+
+    @classmethod
+    def from_dict(cls, values: Any, file: str | Path = MANIFEST) -> Manifest:
+        """The manifest from JSON values.
+
+        Args:
+            values: the values, whatever they are.
+            file: what to call them in an error.
+
+        Raises:
+            DatasetError: they do not have the form of a manifest, or a newer one; says where.
+        """
+        found = values.get("format") if isinstance(values, dict) else None
+        if isinstance(found, int) and found > FORMAT:
+            raise DatasetError(
+                f"{file} has format {found}; this version reads formats up to {FORMAT}. "
+                "Upgrade synthbench."
+            )
+        check_form(values, MANIFEST_FORM, str(file))
+        variants = {
+            variant: {name: split_record(split) for name, split in record["splits"].items()}
+            for variant, record in values["variants"].items()
+        }
+        return cls(**{**values, "variants": variants})
+
+    def make_task(self, variant: str) -> Task:
+        """The task that made one of the variants.
+
+        Raises:
+            UsageError: a task, variant or parameter that this version does not know.
+        """
+        return make_task(self.task, variant, self.parameters, self.seed)
+
+
+def shard_file(variant: str, split: str, number: int, count: int) -> str:
+    """Path of a shard in its dataset directory."""
+    return f"data/{variant}/{split}-{number:05d}-of-{count:05d}.parquet"
+
+
+def merged_tables(tables: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The tables of several variants merged; entries of one name are equal."""
+    merged: dict[str, Any] = {}
+    for table in tables:
+        for name, entry in table.items():
+            both = isinstance(entry, dict) and isinstance(merged.get(name), dict)
+            merged[name] = merged_tables([merged[name], entry]) if both else entry
+    return merged
+
+
+def split_record(values: dict[str, Any]) -> SplitRecord:
+    """A split's record from JSON values that have its form."""
+    shards = tuple(Shard(**shard) for shard in values["shards"])
+    return SplitRecord(**{**values, "shards": shards})
+
+
+def read_manifest(path: Path) -> Manifest:
+    """The manifest of a dataset directory.
+
+    Raises:
+        DatasetError: there is none, it cannot be read, or it is newer.
+    """
+    try:
+        there = path.is_dir()
+    except OSError as error:  # a directory above it may not be searched, for one
+        raise DatasetError(f"No dataset at {str(path)!r}: {error.strerror}.") from None
+    if not there:
+        if path.exists():
+            raise DatasetError(f"No dataset at {str(path)!r}: it is a file.")
+        raise MissingPathError(f"No dataset at {str(path)!r}: there is no such directory.")
+    if why_unreadable(path, MANIFEST) == "missing":
+        raise DatasetError(f"No dataset at {str(path)!r}: it has no {MANIFEST}.")
+    data = read_regular(path, MANIFEST, _LARGEST_MANIFEST)
+    file = path / MANIFEST
+    try:
+        values = read_json(data)
+    except ValueError as error:
+        raise DatasetError(f"{file} is no manifest: {one_line(str(error))}.") from None
+    return Manifest.from_dict(values, file)
+
+
+def _matching(expected: str, pattern: str) -> Value:
+    found = re.compile(pattern)
+    return Value(
+        expected, lambda given: isinstance(given, str) and found.fullmatch(given) is not None
+    )
+
+
+_NAME = _matching("a name of letters, digits, '_', '-' and '.'", PLAIN_NAME)
+_SHA256 = _matching("64 hexadecimal digits", "[0-9a-f]{64}")
+_COUNT = Value("a whole number from 1", lambda given: WHOLE.fits(given) and given > 0)
+_SEED = Value("a whole number from 0", lambda given: type(given) is int and given >= 0)
+_FILE = _matching(
+    "a path such as 'data/VARIANT/SPLIT-00000-of-00001.parquet'",
+    rf"data/{PLAIN_NAME}/{PLAIN_NAME}\.parquet",
+)
+#: What a split's record must look like, and a manifest.
+SPLIT_FORM = {
+    "rows": _COUNT,
+    "buckets": MapOf(TEXT, WHOLE),
+    "candidates": WHOLE,
+    "digest": _SHA256,
+    "shards": ListOf({"file": _FILE, "rows": _COUNT, "bytes": WHOLE, "sha256": _SHA256}),
+}
+MANIFEST_FORM = {
+    "format": _COUNT,
+    "synthbench": TEXT,
+    "task": _NAME,
+    "seed": _SEED,
+    "parameters": MapOf(_NAME, PLAIN_OR_LIST),
+    "shard_rows": _COUNT,
+    "tables": MapOf(TEXT, ANYTHING),
+    "variants": MapOf(_NAME, {"splits": MapOf(_NAME, SPLIT_FORM, least=1)}, least=1),
+}
