@@ -103,9 +103,8 @@ class Unreadable:
             raise UsageError(f"No prediction is an answer: got {got}; expected {expected}.")
         if shape is not None and np.isfinite(np.asarray(prediction, np.float64)).all():
             expected = expected_answer(self._task)
-            raise UsageError(
-                f"Predictions: an array {shape}, but none of its rows is an answer; expected {expected}."
-            )
+            text = f"Predictions: an array {shape}, but none of its rows is an answer"
+            raise UsageError(f"{text}; expected {expected}.")
 
     def warning(self, given: int) -> str | None:
         """A warning if most of the `given` predictions cannot be read, else None."""
