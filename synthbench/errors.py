@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import errno
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from synthbench.text.lines import one_line, short
@@ -49,6 +50,26 @@ class ParameterError(UsageError):
 
 class MissingSourceError(UsageError):
     """Source images are not where they are looked for; `--source-dir` can name another place."""
+
+
+@contextlib.contextmanager
+def needs(what: str, library: str, extra: str) -> Iterator[None]:
+    """A `with` block that imports a library of an extra.
+
+    Args:
+        what: what needs the library; begins the error.
+        library: the library as people call it.
+        extra: the extra of this package that installs it.
+
+    Raises:
+        SynthbenchError: the library is not installed.
+    """
+    try:
+        yield
+    except ImportError:
+        raise SynthbenchError(
+            f"{what} needs {library}: pip install 'synthbench[{extra}]'."
+        ) from None
 
 
 def unknown_name(kind: str, name: object, allowed: Iterable[str]) -> UsageError:

@@ -10,20 +10,25 @@ import math
 import pickle
 import random
 import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 from synthbench.errors import UsageError
-from synthbench.sampling.blocks import Rows, draw_candidates
+from synthbench.sampling.blocks import Rows
 from synthbench.seeding import Draws
 from synthbench.tasks import describe, registry
 from synthbench.tasks.base import Task
 from synthbench.tasks.features import label_names, value
 from synthbench.tasks.registry import list_tasks, make_task, task_class
 from synthbench.tasks.row_ids import fingerprints
-from synthbench.verification.conformance.draws import check_blocks, check_parameters
+from synthbench.verification.conformance.draws import (
+    check_blocks,
+    check_parameters,
+    check_repeatable,
+)
 from synthbench.verification.conformance.rows import (
     check_answers,
     check_columns,
@@ -79,6 +84,27 @@ def test_every_task_says_what_it_is_and_where_it_comes_from(name: str) -> None:
     assert task.variants
     assert all(task.variants.values())
     assert task.categories
+
+
+ONE_TO_FIVE = (1, 2, 3, 4, 5)
+#: Rows and buckets of each split.
+PAPERS: dict[str, dict[str, tuple[int, tuple[int, ...]]]] = {
+    "listops": {"train": (1_000_000, ONE_TO_FIVE), "iid": (1_000, ONE_TO_FIVE),
+                "validation": (1_000, (6,)), "test": (1_000, (7, 8))},
+    "arithmetic": {"train": (100_000, ONE_TO_FIVE), "iid": (1_000, ONE_TO_FIVE),
+                   "validation": (1_000, (6,)), "test": (1_000, (7, 8))},
+    "ctl": {"train": (53_704, ONE_TO_FIVE), "iid": (1_000, (2, 3, 4, 5)),
+            "validation": (1_000, (6, 7, 8)), "test": (1_000, (9, 10))},
+    "grid-count": {"train": (100_000, (*ONE_TO_FIVE, 6)), "iid": (1_000, (6,)),
+                   "test": (7_000, (7, 8, 9, 10, 12, 15, 20))},
+    "clusters": {"test": (1_000, (0,))},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_splits_have_the_rows_and_buckets_of_the_papers(name: str) -> None:
+    task = make_task(name)
+    assert {split.name: (split.rows, split.buckets) for split in task.splits} == PAPERS[name]
 
 
 @every_variant
@@ -147,27 +173,11 @@ def test_wrong_names_and_seeds_are_refused_with_what_is_allowed(name: str) -> No
 
 
 @every_variant
-def test_every_block_of_a_split_has_the_same_columns_and_widths(name: str, variant: str) -> None:
+def test_blocks_have_one_form_and_depend_on_their_draws_alone(name: str, variant: str) -> None:
     task = make_task(name, variant)
     for split in task.splits:
         assert check_blocks(task, split) == []
-
-
-@every_variant
-def test_a_block_is_the_same_whatever_was_drawn_before_it(name: str, variant: str) -> None:
-    split = make_task(name, variant).splits[-1]
-    bucket = split.buckets[0]
-
-    def block(task: Task, number: int) -> list[int]:
-        made = draw_candidates(task, {**task.stream, "test": True}, split, bucket, number)
-        return made.fingerprints.tolist()
-
-    task = make_task(name, variant)
-    first, second = block(task, 0), block(task, 1)
-    fresh = make_task(name, variant)
-    assert block(fresh, 1) == second
-    assert block(fresh, 0) == first
-    assert first != second
+        assert check_repeatable(task, split, split.buckets[-1]) == []
 
 
 @every_variant
@@ -272,18 +282,15 @@ def test_neighbouring_seeds_share_no_more_rows_than_chance(name: str, variant: s
 # How rows are shown and read again.
 
 
-@every_variant
-def test_rendered_columns_have_exactly_the_declared_names_and_types(
-    name: str, variant: str
-) -> None:
-    for task, _, rows in each_split(name, variant):
-        assert check_columns(task, rows.block) == []
+#: What `synthbench check` asks of rows: types, neighbours, ids, labels, drawings, answers.
+ROW_CHECKS = [check_columns, check_parts, check_ids, check_solver, check_drawing, check_answers]
 
 
 @every_variant
-def test_rows_rendered_in_parts_are_the_rows_rendered_as_a_whole(name: str, variant: str) -> None:
+@pytest.mark.parametrize("check", ROW_CHECKS, ids=lambda check: check.__name__)
+def test_the_rows_of_every_split_pass(check: Callable[..., Any], name: str, variant: str) -> None:
     for task, _, rows in each_split(name, variant):
-        assert check_parts(task, rows.block) == []
+        assert check(task, rows.block) == []
 
 
 @every_variant
@@ -301,34 +308,12 @@ def test_arrays_hold_what_is_rendered_one_row_after_another(name: str, variant: 
 
 
 @every_variant
-def test_parsed_rows_have_the_fingerprints_they_were_drawn_with(name: str, variant: str) -> None:
-    for task, _, rows in each_split(name, variant):
-        assert check_ids(task, rows.block) == []
-
-
-@every_variant
 def test_no_rows_are_rendered_and_read_again_too(name: str, variant: str) -> None:
     for task, _, rows in each_split(name, variant):
         none = rows.block.take(slice(0))
         assert check_columns(task, none) == []
         parsed = task.parse(task.render(none))
         assert len(parsed) == len(fingerprints(task, parsed)) == 0
-
-
-@every_variant
-def test_the_reference_solver_gives_all_other_columns_and_class_names(
-    name: str, variant: str
-) -> None:
-    for task, _, rows in each_split(name, variant):
-        assert check_solver(task, rows.block) == []
-
-
-@every_variant
-def test_rows_can_be_drawn_and_have_probe_targets_of_the_same_names(
-    name: str, variant: str
-) -> None:
-    for task, _, rows in each_split(name, variant):
-        assert check_drawing(task, rows.block) == []
 
 
 # How answers are judged.
@@ -360,12 +345,6 @@ def test_a_rows_own_answer_scores_best(name: str, variant: str) -> None:
                     else:
                         assert reached > nothing[metric]
                 assert task.score(row, answer) == metrics[task.metrics[0]]
-
-
-@every_variant
-def test_an_answer_to_another_row_scores_less(name: str, variant: str) -> None:
-    for task, _, rows in each_split(name, variant):
-        assert check_answers(task, rows.block) == []
 
 
 @every_task

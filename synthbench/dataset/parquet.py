@@ -125,7 +125,7 @@ def open_parquet(path: Path, footer: pq.FileMetaData | None = None) -> Iterator[
     """
     try:
         with (
-            # As bytes: pyarrow encodes text as UTF-8, which not every path can be.
+            # As bytes: pyarrow would encode the path as UTF-8, which some paths are not.
             pa.OSFile(os.fsencode(path)) as source,
             pq.ParquetFile(
                 source,

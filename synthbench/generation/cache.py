@@ -178,7 +178,7 @@ def _row_sources(request: Request, task: Task) -> dict[str, Any]:
 
 
 def _source_of(task: type[Task]) -> str | None:
-    """The text of the module that defines a task, None where only the interpreter has seen it."""
+    """The text of the module that defines a task, None if it has no file."""
     try:
         return inspect.getsource(sys.modules[task.__module__])
     except (OSError, TypeError):

@@ -76,13 +76,6 @@ def test_the_first_points_of_a_stream_never_change():
     assert np.flatnonzero(block["cluster"][0])[:4].tolist() == [0, 2, 14, 20]
 
 
-def test_there_is_one_split_for_evaluation():
-    (test,) = Clusters().splits
-    assert (test.name, test.rows, test.buckets, test.evaluation) == ("test", 1_000, (0,), True)
-    assert Clusters().variant == "balanced"
-    assert Clusters().capacity(test, 0) is None
-
-
 # Files.
 
 

@@ -305,13 +305,6 @@ def test_a_small_bucket_whose_rows_are_hardly_ever_drawn_is_listed_soon(tmp_path
 # Sizes and parameters.
 
 
-def test_default_splits_are_those_of_the_paper():
-    train, iid, test = GridCount().splits
-    assert (train.rows, train.buckets, train.evaluation) == (100_000, (1, 2, 3, 4, 5, 6), False)
-    assert (iid.rows, iid.buckets, iid.evaluation) == (1_000, (6,), True)
-    assert (test.rows, test.buckets) == (7_000, (7, 8, 9, 10, 12, 15, 20))
-
-
 def test_blocks_rounds_and_groups_of_large_grids_have_fewer_rows():
     small, large = GridCount(), GridCount(parameters={"test_sizes": "100"})
     for name in ("block_rows", "round_rows", "group_rows", "shard_rows"):

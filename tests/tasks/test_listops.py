@@ -116,17 +116,6 @@ def test_ties_nested_a_thousand_deep_are_solved_by_looking_at_every_list_once():
     assert derived(text, FIRST)["dependency_depth"] == 1_001
 
 
-def test_the_splits_have_the_paper_s_rows_and_depths():
-    sizes = {s.name: (s.rows, s.buckets, s.evaluation) for s in ListOps().splits}
-    assert sizes == {
-        "train": (1_000_000, (1, 2, 3, 4, 5), False),
-        "iid": (1_000, (1, 2, 3, 4, 5), True),
-        "validation": (1_000, (6,), True),
-        "test": (1_000, (7, 8), True),
-    }
-    assert ListOps().columns["label"]["names"] == list("0123456789")
-
-
 # Rows.
 
 

@@ -52,10 +52,17 @@ class Clusters(Task):
         "balanced": "225 points in each cluster.",
         "unbalanced": "500 points in one cluster, 50 in the other.",
     }
+    instruction = (
+        "These are points of the plane, as pairs of coordinates, and for each point the "
+        "cluster that it belongs to, 0 or 1. Move the points by the method under test. The "
+        "answer is the list of moved points, in the same order; the two clusters must stay "
+        "apart."
+    )
     parameters_type = ClustersParameters
     categories = ("other",)
     bucket_name = "point sets"
     inputs = ("points", "cluster")
+    splits = (Split("test", 1_000),)
     metrics = ("distance", "separated")
     binary_metrics = ("separated",)
     # A row has about 5 kB.
@@ -71,19 +78,6 @@ class Clusters(Task):
     @property
     def columns(self) -> dict[str, Feature]:
         return {"points": [[value("float32")]], "cluster": [value("int8")]}
-
-    @property
-    def instruction(self) -> str:
-        return (
-            "These are points of the plane, as pairs of coordinates, and for each point the "
-            "cluster that it belongs to, 0 or 1. Move the points by the method under test. The "
-            "answer is the list of moved points, in the same order; the two clusters must stay "
-            "apart."
-        )
-
-    @property
-    def splits(self) -> tuple[Split, ...]:
-        return (Split("test", 1_000, (0,)),)
 
     def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
         first, second = POINTS[self.variant]

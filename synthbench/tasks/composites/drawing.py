@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from synthbench.errors import SynthbenchError
+from synthbench.errors import needs
 from synthbench.tasks.composites.parts import FIXED_PLACES
 from synthbench.tasks.composites.rules import QUADRANTS
 from synthbench.tasks.composites.task import Composites
@@ -41,12 +41,8 @@ def draw_sheet(task: Composites, rows: Sequence[Mapping[str, Any]], path: Path) 
     Raises:
         SynthbenchError: Pillow is not installed.
     """
-    try:
+    with needs("Drawing images", "Pillow", "vision"):
         from PIL import Image, ImageDraw, ImageFont
-    except ImportError:
-        raise SynthbenchError(
-            "Drawing images needs Pillow: pip install 'synthbench[vision]'."
-        ) from None
     side = _ZOOM * 2 * SIZE
     columns = min(_COLUMNS, len(rows))
     width = columns * (side + _MARGIN) + _MARGIN

@@ -182,14 +182,14 @@ class CompositionalTableLookup(TextTask):
         tokens[:, 1 : 1 + functions.shape[1]] = 1 + len(self.symbols) + functions
         return Block({"tokens": tokens})
 
-    def numbered(self, block: Block) -> tuple[NDArray[np.uint16], NDArray[np.uint16]]:
-        """The symbols, `(rows,)` from 0, and the functions, `(rows, longest)` from 1, 0 padding."""
+    def symbols_and_functions(self, block: Block) -> tuple[NDArray[np.uint16], NDArray[np.uint16]]:
+        """Indices from 0 of the symbols, `(rows,)`; from 1 of the functions, `(rows, longest)`."""
         tokens = block["tokens"].astype(np.uint16)
         symbols = np.uint16(len(self.symbols))
         return tokens[:, 0] - np.uint16(1), np.maximum(tokens[:, 1:], symbols) - symbols
 
     def render(self, block: Block) -> dict[str, pa.Array]:
-        reached, functions = self.numbered(block)
+        reached, functions = self.symbols_and_functions(block)
         steps = np.empty_like(functions)
         for place, function in enumerate(functions.T):
             reached = steps[:, place] = self._transitions[function, reached]
@@ -247,10 +247,10 @@ class CompositionalTableLookup(TextTask):
         A symbol's code has a 1 before its binary digits, so that 01 and 001 differ. All codes are
         odd, so that no content ends in a zero byte.
         """
-        symbol, functions = self.numbered(block)
-        leading_one = np.uint16(1 << len(self.symbols[0]))
-        codes = np.column_stack([symbol + leading_one, functions])
-        return np.where(codes > 0, 2 * codes + 1, 0).astype(">u2").view(np.uint8)
+        symbols = np.arange(len(self.symbols)) + (1 << len(self.symbols[0]))
+        functions = np.arange(len(self.functions)) + 1
+        codes = np.concatenate([[0], 2 * symbols + 1, 2 * functions + 1]).astype(">u2")
+        return codes.take(block["tokens"]).view(np.uint8)
 
     def problem(self, block: Block) -> NDArray[np.uint64]:
         """A hash of the functions in the order of computation, without the symbol.
@@ -258,7 +258,7 @@ class CompositionalTableLookup(TextTask):
         Rows of one function are the tables, which every learner must see whole, so their hash is
         one that is never held out.
         """
-        _, functions = self.numbered(block)
+        _, functions = self.symbols_and_functions(block)
         problem = hash_rows(functions.astype("<u2").view(np.uint8))
         single = np.count_nonzero(functions, axis=1) == 1
         problem[single] = PROBLEM_BITS

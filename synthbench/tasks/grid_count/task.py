@@ -95,6 +95,11 @@ class GridCount(Task):
     title = "Colour counting in grids"
     summary = "How often does each cell's colour occur in a square grid?"
     source = "Counting (Ouellette, Pfister, Jud, 2023), sections III-A and IV"
+    instruction = (
+        "Each number of the grid is the colour of a cell; 0 is the background. Replace every "
+        "number from 1 to 9 by how many cells of the whole grid have that colour, and leave "
+        "every 0 as it is. The answer is the resulting grid, as a list of rows."
+    )
     parameters_type = GridCountParameters
     categories = ("other",)
     bucket_name = "size"
@@ -117,14 +122,6 @@ class GridCount(Task):
             "color_counts": [value("int16")],
             "size": value("int16"),
         }
-
-    @property
-    def instruction(self) -> str:
-        return (
-            "Each number of the grid is the colour of a cell; 0 is the background. Replace every "
-            "number from 1 to 9 by how many cells of the whole grid have that colour, and leave "
-            "every 0 as it is. The answer is the resulting grid, as a list of rows."
-        )
 
     @property
     def splits(self) -> tuple[Split, ...]:

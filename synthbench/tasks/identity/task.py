@@ -48,12 +48,20 @@ class Identity(Task):
     title = "Identity on vectors"
     summary = "Repeat the numbers of a vector, even where they are larger than in training."
     source = "Counting (Ouellette, Pfister, Jud, 2023), sections III-C and IV"
+    instruction = "Repeat the list of numbers exactly as it is. The answer is the same list."
     parameters_type = IdentityParameters
     categories = ("tabular-regression",)
     bucket_name = "vectors"
     inputs = ("x",)
     judged_by = ("label",)
     metrics = ("mse",)
+    # All splits share one bucket: the range of test contains that of train, and rows of different
+    # splits are kept apart within a bucket.
+    splits = (
+        Split("train", 100_000, evaluation=False),
+        Split("iid", 1_000),
+        Split("test", 1_000),
+    )
 
     def solve(self, question: list[float]) -> list[float]:
         return list(question)
@@ -61,20 +69,6 @@ class Identity(Task):
     @property
     def columns(self) -> dict[str, Feature]:
         return {"x": [value("float32")], "label": [value("float32")]}
-
-    @property
-    def instruction(self) -> str:
-        return "Repeat the list of numbers exactly as it is. The answer is the same list."
-
-    @property
-    def splits(self) -> tuple[Split, ...]:
-        # All splits share one bucket: the range of test contains that of train, and rows of
-        # different splits are kept apart within a bucket.
-        return (
-            Split("train", 100_000, (0,), evaluation=False),
-            Split("iid", 1_000, (0,)),
-            Split("test", 1_000, (0,)),
-        )
 
     def lattice(self, split: Split) -> tuple[int, float]:
         """The numbers of a split are `step` times the integers from `-steps` to `steps`.

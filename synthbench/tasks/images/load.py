@@ -28,6 +28,7 @@ from synthbench.errors import (
     MissingSourceError,
     SynthbenchError,
     UsageError,
+    needs,
     unknown_name,
 )
 from synthbench.tasks.images.class_folders import find_folder, folder_classes, load_folder
@@ -212,12 +213,8 @@ def fetch(kind: str, root: Path) -> Path:
     title, folder = TITLES[kind], _FOLDERS[kind]
     if (root / folder).exists():
         return root / folder
-    try:
+    with needs("Fetching images", "torchvision", "vision"):
         from torchvision import datasets
-    except ImportError:
-        raise SynthbenchError(
-            "Fetching images needs torchvision: pip install 'synthbench[vision]'."
-        ) from None
     try:
         root.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix="fetching-", dir=root) as scratch:

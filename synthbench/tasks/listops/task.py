@@ -67,6 +67,13 @@ class ListOps(ExpressionTask):
     title = "ListOps by dependency depth"
     summary = "What does a nested list of MIN, MAX, MED and SM (sum modulo 10) evaluate to?"
     source = "NDR (Csordás, Irie, Schmidhuber, ICLR 2022), sections 3.3 and C.2"
+    instruction = (
+        "Evaluate the nested list, in which each bracket holds an operator and its arguments: "
+        "digits, or brackets. [MIN and [MAX give the smallest and the largest of their "
+        "arguments, [SM their sum modulo 10, and [MED their median; of an even number of "
+        "arguments the median is the mean of the two middle ones, rounded down. The answer is "
+        "a digit, the value of the whole list."
+    )
     parameters_type = ListOpsParameters
     bucket_name = "dependency_depth"
     labels = DIGITS
@@ -85,16 +92,6 @@ class ListOps(ExpressionTask):
     @property
     def _strict(self) -> bool:
         return bool(self.parameters.ties == "strict")
-
-    @property
-    def instruction(self) -> str:
-        return (
-            "Evaluate the nested list, in which each bracket holds an operator and its arguments: "
-            "digits, or brackets. [MIN and [MAX give the smallest and the largest of their "
-            "arguments, [SM their sum modulo 10, and [MED their median; of an even number of "
-            "arguments the median is the mean of the two middle ones, rounded down. The answer is "
-            "a digit, the value of the whole list."
-        )
 
     def grammar(self, split: Split) -> Grammar:
         """The proposal's trees; none is deeper than the split's largest dependency depth."""
