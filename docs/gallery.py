@@ -10,6 +10,7 @@ from typing import Any
 
 from charts import Curve, line_chart
 from pictures import picture, stand_ins
+from results import read_comparisons
 
 from synthbench.dataset.card import prose
 from synthbench.sampling.preview import sample_rows
@@ -18,7 +19,6 @@ from synthbench.tasks.describe import parameter_help, type_name
 from synthbench.tasks.features import label_names
 from synthbench.tasks.registry import list_tasks, make_task
 from synthbench.training.comparison import markdown, markdown_table
-from synthbench.training.results import read_comparisons
 
 #: Rows that take more room, in characters or cells, are drawn only if there are no others.
 _SHORT = 46

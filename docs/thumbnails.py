@@ -72,15 +72,19 @@ def _unfit(row: Mapping[str, Any]) -> tuple[bool, bool, int]:
 
 
 def accuracy_by_length() -> str:
-    """How a Transformer and a Neural Data Router do on chains of more and more look-ups."""
-    models = json.loads((_RESULTS / "ctl-cpu-forward.json").read_text(encoding="utf-8"))["models"]
-    series = by_bucket(models)
+    """How three baselines and a Neural Data Router do on chains of more and more look-ups."""
+    models = json.loads((_RESULTS / "ctl-cpu.json").read_text(encoding="utf-8"))["models"]
+    series = by_bucket([model for model in models if model["variant"] == "backward"])
     chart = line_chart(series, "number of look-ups", ticks=range(2, 11), trained_to=5)
+    places = {"lstm": (300, 166), "bilstm": (300, 96), "transformer": (354, 166), "ndr": (300, 34)}
+    titles = dict(zip(places, ("LSTM", "BiLSTM", "Transformer", "Neural Data Router"), strict=True))
+    colors = dict(zip(series, ("one", "two", "three", "four"), strict=True))
     names = "".join(
-        f'<text x="300" y="{y}" class="left strong" style="fill: var(--{color})">{name}</text>'
-        for name, color, y in (("Transformer", "one", 150), ("Neural Data Router", "two", 34))
+        f'<text x="{x}" y="{y}" class="left strong" style="fill: var(--{colors[model]})">'
+        f"{titles[model]}</text>"
+        for model, (x, y) in places.items()
     )
-    names += '<text x="64" y="24" class="left small">lengths of training</text>'
+    names += '<text x="64" y="206" class="left small">lengths of training</text>'
     return standalone(chart.replace("</svg>", f"{names}</svg>"))
 
 

@@ -1,8 +1,8 @@
-"""A task of one's own: how many ones does a string of bits have?
+"""A task of your own: how many ones does a string of bits have?
 
     0110        2     length 4
 
-Printed are the verdict on a dataset of it in `./ones`, and the score of a model that counts to 12.
+Printed: what `verify` says of its dataset in `./ones`, and the score of a model that counts to 12.
 """
 
 import dataclasses
@@ -17,7 +17,7 @@ from synthbench.tasks.features import value
 
 @dataclasses.dataclass(frozen=True)
 class OnesParameters(Parameters):
-    longest: int = parameter(30, "characters of the longest rows of test; train has 11 to 13")
+    longest: int = parameter(30, "bits of the longest rows of test", least=21, most=120)
 
 
 @synthbench.register

@@ -1,11 +1,12 @@
-"""Errors are designed output: each class has an exit status, each text names thing and remedy."""
+"""Errors are designed output: every class has an exit status, every text says what to do."""
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import errno
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from synthbench.text.lines import one_line, short
@@ -14,14 +15,14 @@ from synthbench.text.lines import one_line, short
 class SynthbenchError(Exception):
     """A check failed, data is bad, or the machine would not do it. Exit status 1.
 
-    Its text may hold names of files and values that somebody else chose: none of them can make a
-    terminal obey.
+    Its text may quote file names and values that somebody else chose; control characters in them
+    are escaped.
     """
 
     exit_status = 1
 
     def __str__(self) -> str:
-        """The text, of moderate length, with whatever is not printable written out."""
+        """The text, each line shortened, with control characters escaped."""
         return "\n".join(map(one_line, super().__str__().split("\n")))
 
 
@@ -40,7 +41,7 @@ class UsageError(SynthbenchError, ValueError):
 
 
 class MissingPathError(UsageError, DatasetError):
-    """A path was given where nothing lies. Exit status 2: the command is wrong, no data is bad."""
+    """Nothing lies at a path that was given. Exit status 2: the command is wrong, not the data."""
 
 
 class ParameterError(UsageError):
@@ -49,6 +50,26 @@ class ParameterError(UsageError):
 
 class MissingSourceError(UsageError):
     """Source images are not where they are looked for; `--source-dir` can name another place."""
+
+
+@contextlib.contextmanager
+def needs(what: str, library: str, extra: str) -> Iterator[None]:
+    """A `with` block that imports a library of an extra.
+
+    Args:
+        what: what needs the library; begins the error.
+        library: the library as people call it.
+        extra: the extra of this package that installs it.
+
+    Raises:
+        SynthbenchError: the library is not installed.
+    """
+    try:
+        yield
+    except ImportError:
+        raise SynthbenchError(
+            f"{what} needs {library}: pip install 'synthbench[{extra}]'."
+        ) from None
 
 
 def unknown_name(kind: str, name: object, allowed: Iterable[str]) -> UsageError:

@@ -15,7 +15,6 @@ from synthbench.tasks import registry
 #: What a module needs that is not always there, by the beginning of its name.
 EXTRAS = {
     "synthbench.auditing.audit": "sklearn",
-    "synthbench.auditing.network": "torch",
     "synthbench.engine.dask": "distributed",
     "synthbench.llm.inspect_tasks": "inspect_ai",
     "synthbench.llm.taskset": "verifiers",

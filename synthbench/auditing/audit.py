@@ -1,7 +1,7 @@
 """Find out how well a dataset can be answered without solving its task.
 
-All rows are compared to find leaks. Shortcuts are fitted on rows of train and scored on other rows
-of every split. The number of rows for shortcuts is bounded, and the same rows are drawn every time.
+Leaks are found by comparing all rows. Shortcuts are fitted on a bounded number of rows of train and
+scored on other rows of every split; the same rows are drawn every time.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Audit:
 
     @property
     def findings(self) -> list[str]:
-        """What is worth a second look, in sentences that begin with the variant's name."""
+        """What is worth a second look, as sentences that begin with the variant's name."""
         return [
             f"{name}, {text}" for name, found in self.variants.items() for text in found.findings
         ]
@@ -88,14 +88,10 @@ def _finite(value: Any) -> Any:
 
 
 def need_packages(purpose: str, packages: Mapping[str, str]) -> None:
-    """Check that packages of the extra `audit` are installed.
-
-    Args:
-        purpose: what needs them, as the beginning of a sentence.
-        packages: their names on PyPI by the modules that are imported.
+    """Check that packages of the extra `audit` are installed, given by module and name on PyPI.
 
     Raises:
-        SynthbenchError: one of them is not.
+        SynthbenchError: one is missing; the text begins with `purpose`.
     """
     for module, package in packages.items():
         if importlib.util.find_spec(module) is None:
@@ -135,15 +131,12 @@ def audit(
     """
     need_packages("An audit", {"sklearn": "scikit-learn"})
     with use_source_dir(source_dir):
-        return _audit(DatasetDirectory.open(dataset), variant, progress)
-
-
-def _audit(dataset: DatasetDirectory, variant: str | None, progress: bool) -> Audit:
-    names = list(dataset.manifest.variants) if variant is None else [dataset.variant(variant)]
-    manifest = dataset.manifest
-    splits = sum(len(manifest.variants[name]) for name in names)
-    with progress_bar(progress, f"audit {manifest.task}", "parts", splits) as bar:
-        variants = {name: _audit_variant(dataset, name, bar) for name in names}
+        opened = DatasetDirectory.open(dataset)
+        manifest = opened.manifest
+        names = list(manifest.variants) if variant is None else [opened.variant(variant)]
+        splits = sum(len(manifest.variants[name]) for name in names)
+        with progress_bar(progress, f"audit {manifest.task}", "parts", splits) as bar:
+            variants = {name: _audit_variant(opened, name, bar) for name in names}
     return Audit(manifest.task, manifest.seed, manifest.parameters, __version__, variants)
 
 
@@ -155,22 +148,22 @@ def _audit_variant(dataset: DatasetDirectory, variant: str, bar: Bar) -> Variant
         scans[name] = scan_split(subject, name)
         bar.update()
     leaks = find_leaks(subject, scans)
-    samples = draw_samples(subject)
-    balance = count_values(subject, scans, samples.score)
-    claims = [check_claim(claim, samples.score) for claim in subject.spec.claims]
-    shortcuts, left_out = choose_shortcuts(subject, samples.fit)
-    splits = {name: prepare(subject, sample) for name, sample in samples.score.items()}
+    fit, samples = draw_samples(subject)
+    balance = count_values(subject, scans, samples)
+    claims = [check_claim(claim, samples) for claim in subject.spec.claims]
+    shortcuts, left_out = choose_shortcuts(subject, fit)
+    splits = {name: prepare(subject, sample) for name, sample in samples.items()}
     scores = []
     bar.total += len(shortcuts)
     for shortcut in shortcuts:
         bar.update(0, now=f"{variant}: {shortcut.name}")
-        scores.append(score_shortcut(subject, shortcut, samples.fit, splits))
+        scores.append(score_shortcut(subject, shortcut, fit, splits))
         bar.update()
     return VariantAudit(
         metrics=subject.task.metrics,
         level_name=subject.levels.name,
-        fitted=0 if samples.fit is None else len(samples.fit),
-        splits={name: split.rows() for name, split in splits.items()},
+        fitted=0 if fit is None else len(fit),
+        splits={name: split.rows for name, split in splits.items()},
         shortcuts=scores,
         left_out=left_out,
         leaks=leaks,

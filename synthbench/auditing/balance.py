@@ -13,31 +13,23 @@ from numpy.typing import NDArray
 from synthbench.auditing.sample import Sample
 from synthbench.auditing.scan import SplitScan
 from synthbench.auditing.variant import AuditedVariant
-from synthbench.tasks.audit_spec import Columns, Values
 
 
 @dataclasses.dataclass(frozen=True)
 class Distribution:
-    """How often each value of a property of the rows occurs.
+    """How often each value of a property occurs. A row has one value or several."""
 
-    Attributes:
-        name: the property.
-        values: its values, in ascending order.
-        counts: for each split, how often each value occurs. A row has one value or several.
-        every_row: whether all rows were counted, or only those that shortcuts are scored on.
-    """
-
-    name: str
-    values: list[str]
-    counts: dict[str, list[int]]
-    every_row: bool
+    name: str  # of the property
+    values: list[str]  # in ascending order
+    counts: dict[str, list[int]]  # for each split, how often each value occurs
+    every_row: bool  # whether all rows were counted, or only those that shortcuts are scored on
 
     def share(self, split: str, value: int) -> float:
         """The share of a value, given by its index, among all values of a split."""
         return self.counts[split][value] / max(1, sum(self.counts[split]))
 
     def most_frequent(self, split: str) -> tuple[str, float]:
-        """A split's most frequent value and its share; of equally frequent values the first."""
+        """A split's most frequent value and its share; of equally frequent values, the first."""
         value = int(np.argmax(self.counts[split]))
         return self.values[value], self.share(split, value)
 
@@ -75,10 +67,7 @@ def count_values(
 ) -> list[Distribution]:
     """Count labels, levels, lengths, tokens, and the properties that the task names.
 
-    Args:
-        subject: the audited variant.
-        scans: all rows of each split.
-        samples: the rows of each split that shortcuts are scored on.
+    Labels and levels are those of all rows (`scans`), the others those of `samples`.
     """
     levels, tokens = subject.levels, subject.tokens
     found = []
@@ -87,11 +76,14 @@ def count_values(
         found.append(_distribution("label", labels, subject.label_text, every_row=True))
     row_levels = {name: scan.levels for name, scan in scans.items()}
     found.append(_distribution(levels.name, row_levels, levels.label, every_row=True))
-    looks: dict[str, Callable[[Columns], Values]] = {}
+    looks = dict(subject.spec.distributions)
     if tokens is not None:
-        looks["number of tokens"] = lambda columns: pc.list_value_length(tokens(columns)).to_numpy()
-        looks["tokens"] = lambda columns: tokens(columns).flatten().to_pylist()
-    for name, look in {**looks, **subject.spec.distributions}.items():
+        looks = {
+            "number of tokens": lambda rows: pc.list_value_length(tokens(rows)).to_numpy(),
+            "tokens": lambda rows: tokens(rows).flatten().to_pylist(),
+            **looks,
+        }
+    for name, look in looks.items():
         seen = {split: np.asarray(look(sample.columns)) for split, sample in samples.items()}
         found.append(_distribution(name, seen, str, every_row=False))
     return found

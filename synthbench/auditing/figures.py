@@ -1,12 +1,13 @@
 """Charts as inline SVG, drawn by matplotlib.
 
-A chart is as wide as a telephone, and drawn in `COLORS`. Then each colour in the SVG is replaced by
+A chart is as wide as a telephone and drawn in `COLORS`. Then each colour in the SVG is replaced by
 the page's variable of that name, so that the page's style sets the colours for light and dark.
-Every bar and every mark has a title with its numbers, for the pointer and for screen readers.
+Every bar and mark has a title with its numbers, for the pointer and for screen readers.
 """
 
 from __future__ import annotations
 
+import abc
 import dataclasses
 import io
 import re
@@ -23,10 +24,10 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
-#: Gives an artist a class in the SVG and a title, which is shown when the pointer rests on it.
+#: Gives an artist a class in the SVG and a title, which the browser shows under the pointer.
 Describe = Callable[["Artist", str, str], None]
 #: The page's colours by the name of their variable: letters, grid lines, a split's values, and
-#: values to compare them with or that ask for a second look.
+#: values to compare them with or that come near solving.
 COLORS = {"ink": "#1c1f23", "faint": "#d5d9de", "split": "#0064a8", "other": "#b84a00"}
 #: The width of a figure in inches, and the size of its letters in points: on a screen of 400 pixels
 #: letters are 12 pixels high.
@@ -42,14 +43,9 @@ _LINK = "{http://www.w3.org/1999/xlink}href"
 
 @dataclasses.dataclass(frozen=True)
 class Mark:
-    """A score to draw.
+    """A score to draw: a shortcut's name, its score as text, the mean with its interval.
 
-    Attributes:
-        name: the shortcut's name.
-        score: its score, as text.
-        found: the mean and its interval.
-        near: whether the score comes near solving.
-        text: all of this, in words.
+    `near` says whether the score comes near solving; `text` says all of this in words.
     """
 
     name: str
@@ -60,27 +56,70 @@ class Mark:
 
 
 @dataclasses.dataclass(frozen=True)
-class ScoreChart:
-    """Scores by name, each as a dot with its interval; ticks at chance and at the solver.
-
-    Attributes:
-        title: what the figure shows.
-        marks: the scores, from top to bottom.
-        chance, solution: the scores of chance and of the reference solver; None if unknown.
-    """
+class Chart(abc.ABC):
+    """A chart with a title."""
 
     title: str
-    marks: Sequence[Mark]
-    chance: float | None
-    solution: float | None
 
     def svg(self, number: int) -> str:
-        """The chart as SVG.
+        """The chart as SVG; the same values and version of matplotlib give the same text.
 
-        Args:
-            number: a number that no other figure of the page has.
+        No other figure of the page may have the same number.
         """
-        return _draw(number, self.title, 0.8 + 0.29 * len(self.marks), self._draw)
+        import matplotlib.style
+        from matplotlib.figure import Figure
+
+        titles: dict[str, tuple[str, str]] = {}
+
+        def describe(artist: Artist, kind: str, text: str) -> None:
+            name = f"artist{len(titles)}"
+            artist.set_gid(name)
+            titles[name] = (kind, printable(text))
+
+        style = {
+            "svg.fonttype": "none",  # keep text as text
+            "svg.hashsalt": f"figure{number}",  # ids repeat from run to run, but not within a page
+            "font.size": _LETTERS,
+            "font.sans-serif": ["DejaVu Sans"],
+            "text.parse_math": False,
+            "text.color": COLORS["ink"],
+            "xtick.color": COLORS["ink"],
+            "ytick.color": COLORS["ink"],
+            "axes.axisbelow": True,
+        }
+        with matplotlib.style.context(["default", style]), warnings.catch_warnings():
+            # The browser draws the text, so it may have letters that matplotlib's font lacks.
+            warnings.filterwarnings("ignore", message="Glyph .* missing from")
+            figure = Figure(figsize=(_WIDTH, self._height), layout="constrained")
+            axes = figure.subplots()
+            axes.set_frame_on(False)
+            axes.tick_params(length=0)
+            self._draw(axes, describe)
+            file = io.StringIO()
+            figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
+        return _inline(file.getvalue(), number, self.title, titles)
+
+    @property
+    @abc.abstractmethod
+    def _height(self) -> float:
+        """The height in inches."""
+
+    @abc.abstractmethod
+    def _draw(self, axes: Axes, describe: Describe) -> None:
+        """Draw on the axes and describe the bars and marks."""
+
+
+@dataclasses.dataclass(frozen=True)
+class ScoreChart(Chart):
+    """Scores by name, each as a dot with its interval; ticks at chance and at the solver."""
+
+    marks: Sequence[Mark]  # the scores, from top to bottom
+    chance: float | None  # the score of chance, None if unknown
+    solution: float | None  # the score of the reference solver, None if unknown
+
+    @property
+    def _height(self) -> float:
+        return 0.8 + 0.29 * len(self.marks)
 
     def _draw(self, axes: Axes, describe: Describe) -> None:
         rows, bottom = range(len(self.marks)), len(self.marks) - 0.3
@@ -91,62 +130,43 @@ class ScoreChart:
         axes.grid(axis="x", color=COLORS["faint"], clip_on=False)
         for name, value in (("chance", self.chance), ("solver", self.solution)):
             if value is not None:
-                ticks = axes.vlines(
-                    [value] * len(rows),
-                    [row - 0.1 for row in rows],
-                    [row + 0.25 for row in rows],
-                    color=COLORS["ink"],
-                    clip_on=False,
-                )
+                tops, bottoms = [row - 0.1 for row in rows], [row + 0.25 for row in rows]
+                places = [value] * len(rows)
+                ticks = axes.vlines(places, tops, bottoms, color=COLORS["ink"], clip_on=False)
                 describe(ticks, "reference", f"{name} {value:.3g}")
                 axes.text(value, -0.75, name, ha="center", va="bottom")
         for y, mark in enumerate(self.marks):
-            self._draw_mark(axes, mark, y, describe)
-
-    def _draw_mark(self, axes: Axes, mark: Mark, y: float, describe: Describe) -> None:
-        found = mark.found
-        (line,) = axes.plot(
-            [max(0.0, value) for value in (found.low, found.mean, found.high)],
-            [y] * 3,
-            color=COLORS["other" if mark.near else "split"],
-            marker="o",
-            markersize=4,
-            markevery=[1],
-            clip_on=False,
-        )
-        describe(line, "mark", mark.text)
-        axes.annotate(
-            f"{_short(mark.name, _SHORTCUT_NAME)} {mark.score}",
-            (0.0, y),
-            (0, 4),
-            textcoords="offset points",
-            annotation_clip=False,
-        )
+            found = mark.found
+            (line,) = axes.plot(
+                [max(0.0, value) for value in (found.low, found.mean, found.high)],
+                [y] * 3,
+                color=COLORS["other" if mark.near else "split"],
+                marker="o",
+                markersize=4,
+                markevery=[1],
+                clip_on=False,
+            )
+            describe(line, "mark", mark.text)
+            axes.annotate(
+                f"{_short(mark.name, _SHORTCUT_NAME)} {mark.score}",
+                (0.0, y),
+                (0, 4),
+                textcoords="offset points",
+                annotation_clip=False,
+            )
 
 
 @dataclasses.dataclass(frozen=True)
-class BarChart:
-    """The share of each value in a split as bars, and in another split as ticks.
+class BarChart(Chart):
+    """The share of each value in a split as bars, and in another split, if any, as ticks."""
 
-    Attributes:
-        title: what the figure shows.
-        distribution: the values and their counts.
-        split: the split whose shares are bars.
-        other: the split whose shares are ticks; None for no ticks.
-    """
-
-    title: str
     distribution: Distribution
     split: str
     other: str | None
 
-    def svg(self, number: int) -> str:
-        """The chart as SVG.
-
-        Args:
-            number: a number that no other figure of the page has.
-        """
-        return _draw(number, self.title, 1.9, self._draw)
+    @property
+    def _height(self) -> float:
+        return 1.9
 
     def _draw(self, axes: Axes, describe: Describe) -> None:
         merged = self.distribution.merged(MOST_BARS)
@@ -158,9 +178,12 @@ class BarChart:
         if self.other is not None:
             for place, name in enumerate(merged.values):
                 share = merged.share(self.other, place)
-                ends = [place - 0.45, place + 0.45]
                 (tick,) = axes.plot(
-                    ends, [share] * 2, color=COLORS["other"], linewidth=2, clip_on=False
+                    [place - 0.45, place + 0.45],
+                    [share] * 2,
+                    color=COLORS["other"],
+                    linewidth=2,
+                    clip_on=False,
                 )
                 describe(tick, "tick", f"{self.other}, {name}: {share:.2%}")
         axes.set_xlim(-0.5, len(places) - 0.5)
@@ -170,69 +193,13 @@ class BarChart:
         named = range(0, len(places), -(-len(places) // _MOST_NAMES))
         names = [_short(merged.values[place], _VALUE_NAME) for place in named]
         turned = any(len(name) > 3 for name in names)
-        axes.set_xticks(
-            list(named),
-            names,
-            rotation=40 if turned else 0,
-            ha="right" if turned else "center",
-            rotation_mode="anchor",
-        )
+        angle, aligned = (40, "right") if turned else (0, "center")
+        axes.set_xticks(list(named), names, rotation=angle, ha=aligned, rotation_mode="anchor")
 
 
 def _short(name: str, longest: int) -> str:
     name = printable(name)
     return name if len(name) <= longest else f"{name[: longest - 1]}…"
-
-
-# Drawing.
-
-
-def _draw(
-    number: int,
-    title: str,
-    height: float,
-    draw: Callable[[Axes, Describe], None],
-) -> str:
-    """A chart as SVG; the same values and version of matplotlib give the same text.
-
-    Args:
-        number: a number that no other figure of the page has.
-        title: what the figure shows.
-        height: its height in inches.
-        draw: draws on the axes and describes the bars and marks.
-    """
-    import matplotlib.style
-    from matplotlib.figure import Figure
-
-    titles: dict[str, tuple[str, str]] = {}
-
-    def describe(artist: Artist, kind: str, text: str) -> None:
-        name = f"artist{len(titles)}"
-        artist.set_gid(name)
-        titles[name] = (kind, printable(text))
-
-    style = {
-        "svg.fonttype": "none",  # keep text as text
-        "svg.hashsalt": f"figure{number}",  # ids repeat from run to run, but not within a page
-        "font.size": _LETTERS,
-        "font.sans-serif": ["DejaVu Sans"],
-        "text.parse_math": False,
-        "text.color": COLORS["ink"],
-        "xtick.color": COLORS["ink"],
-        "ytick.color": COLORS["ink"],
-        "axes.axisbelow": True,
-    }
-    with matplotlib.style.context(["default", style]), warnings.catch_warnings():
-        # The browser draws the text, so it does not matter which letters matplotlib's font lacks.
-        warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        figure = Figure(figsize=(_WIDTH, height), layout="constrained")
-        axes = figure.subplots()
-        axes.set_frame_on(False)
-        axes.tick_params(length=0)
-        draw(axes, describe)
-        file = io.StringIO()
-        figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
-    return _inline(file.getvalue(), number, title, titles)
 
 
 def _inline(svg: str, number: int, title: str, titles: Mapping[str, tuple[str, str]]) -> str:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from synthbench.auditing.sample import Sample
 from synthbench.auditing.scan import SplitScan
@@ -17,17 +16,11 @@ from synthbench.tasks.audit_spec import Claim
 
 @dataclasses.dataclass(frozen=True)
 class NearDuplicates:
-    """Near duplicates of one kind: rows of a split that closely resemble another row of train.
+    """Near duplicates of one kind: rows of a split that closely resemble another row of train."""
 
-    Attributes:
-        rows: the number of rows with a near duplicate in train.
-        share: their share of the split.
-        levels: their share of each level.
-    """
-
-    rows: int
-    share: float
-    levels: dict[str, float]
+    rows: int  # how many rows have a near duplicate in train
+    share: float  # their share of the split
+    levels: dict[str, float]  # their share of each level
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,63 +28,43 @@ class SplitLeaks:
     """The leaks of one split, found by comparing all rows.
 
     In a clean dataset all numbers are 0, except `rows`, `images` and those of near duplicates.
-
-    Attributes:
-        rows: rows of the split.
-        repeated: rows whose content already occurred in the split.
-        shared: rows whose content also occurs in another split, by that split.
-        wrong_ids: rows whose id does not follow from their content.
-        repeated_ids: rows whose id already occurred in this split or an earlier split.
-        images: distinct source images in use; 0 if rows are not made from images.
-        shared_images: how many of these images another split uses too, by that split.
-        kin: near duplicates, by kind; empty without a train split.
     """
 
     rows: int
-    repeated: int
-    shared: dict[str, int]
-    wrong_ids: int
-    repeated_ids: int
-    images: int
-    shared_images: dict[str, int]
-    kin: dict[str, NearDuplicates]
+    repeated: int  # rows whose content occurs earlier in the split
+    shared: dict[str, int]  # rows whose content also occurs in another split, by that split
+    wrong_ids: int  # rows whose id does not follow from their content
+    repeated_ids: int  # rows whose id occurs earlier in this split or in an earlier split
+    images: int  # distinct source images in use; 0 if rows are not made from images
+    shared_images: dict[str, int]  # how many of these images another split uses too, by that split
+    kin: dict[str, NearDuplicates]  # near duplicates, by kind; empty without a train split
 
 
 def find_leaks(subject: AuditedVariant, scans: Mapping[str, SplitScan]) -> dict[str, SplitLeaks]:
     """Compare all rows of all splits with each other."""
-    ordered = {name: np.sort(scan.contents) for name, scan in scans.items()}
-    repeated_ids = _repeated_ids(scans)
+    repeated_ids, train = _repeated_ids(scans), subject.train
     found = {}
     for name, own in scans.items():
-        others = [other for other in scans if other != name]
+        others = {other: scan for other, scan in scans.items() if other != name}
         found[name] = SplitLeaks(
             rows=len(own.contents),
-            repeated=int((np.diff(ordered[name]) == 0).sum()),
-            shared={other: int(_among(own.contents, ordered[other]).sum()) for other in others},
+            repeated=len(own.contents) - len(np.unique(own.contents)),
+            shared={
+                other: int(np.isin(own.contents, scan.contents).sum())
+                for other, scan in others.items()
+            },
             wrong_ids=own.wrong_ids,
             repeated_ids=repeated_ids[name],
             images=len(own.images),
             shared_images={
-                other: int(_among(own.images, scans[other].images).sum()) for other in others
+                other: int(np.isin(own.images, scan.images).sum()) for other, scan in others.items()
             },
-            kin={},
+            kin={
+                kind: _near_duplicates(subject, scans, name, train, kind)
+                for kind in subject.spec.near_duplicate_keys
+                if train is not None
+            },
         )
-    train = subject.train
-    if train is not None:
-        for kind in subject.spec.near_duplicate_keys:
-            near = _near_duplicates(scans, train, kind)
-            for name, rows in near.items():
-                levels = scans[name].levels
-                found[name].kin[kind] = _summary(rows, levels, subject.levels.label)
-    return found
-
-
-def _among(asked: NDArray[np.uint64], ordered: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    """Which codes occur in an ascending array of codes, bool `(asked,)`."""
-    if not len(ordered):
-        return np.zeros(len(asked), np.bool_)
-    place = np.minimum(np.searchsorted(ordered, asked), len(ordered) - 1)
-    found: NDArray[np.bool_] = ordered[place] == asked
     return found
 
 
@@ -107,27 +80,21 @@ def _repeated_ids(scans: Mapping[str, SplitScan]) -> dict[str, int]:
 
 
 def _near_duplicates(
-    scans: Mapping[str, SplitScan], train: str, kind: str
-) -> dict[str, NDArray[np.bool_]]:
-    """Which rows of each split have a near duplicate in train; exact copies do not count."""
-    contents, first = np.unique(scans[train].contents, return_index=True)
-    codes = np.sort(scans[train].kin[kind][first])
-    common = codes[1:][np.diff(codes) == 0]  # codes that several rows of train share
-    found = {}
-    for name, own in scans.items():
-        near = _among(own.kin[kind], common if name == train else codes)
-        found[name] = near if name == train else near & ~_among(own.contents, contents)
-    return found
-
-
-def _summary(
-    near: NDArray[np.bool_], levels: NDArray[np.int64], label: Callable[[int], str]
+    subject: AuditedVariant, scans: Mapping[str, SplitScan], split: str, train: str, kind: str
 ) -> NearDuplicates:
+    """The rows of a split with a near duplicate in train; exact copies do not count."""
+    own, levels = scans[split], scans[split].levels
+    contents, first = np.unique(scans[train].contents, return_index=True)
+    keys, counts = np.unique(scans[train].kin[kind][first], return_counts=True)
+    if split == train:
+        near = np.isin(own.kin[kind], keys[counts > 1])
+    else:
+        near = np.isin(own.kin[kind], keys) & ~np.isin(own.contents, contents)
     return NearDuplicates(
         rows=int(near.sum()),
         share=float(near.mean()),
         levels={
-            label(level): float(near[levels == level].mean())
+            subject.levels.label(level): float(near[levels == level].mean())
             for level in np.unique(levels).tolist()
         },
     )
@@ -135,18 +102,12 @@ def _summary(
 
 @dataclasses.dataclass(frozen=True)
 class OverstatedDifficulty:
-    """The share of rows that are easier than their difficulty column claims.
+    """The share of rows that are easier than their difficulty column claims."""
 
-    Attributes:
-        name: the column with the claimed difficulty.
-        text: what is compared, in a sentence.
-        splits: the share of these rows in each split.
-        claims: for each split, the share among the rows with each claimed difficulty.
-    """
-
-    name: str
-    text: str
-    splits: dict[str, Estimate]
+    name: str  # the column with the claimed difficulty
+    text: str  # what is compared, in a sentence
+    splits: dict[str, Estimate]  # the share of these rows in each split
+    #: for each split, the share among the rows with each claimed difficulty
     claims: dict[str, dict[str, Estimate]]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from synthbench.auditing.audit import Audit, need_packages
-from synthbench.auditing.figures import COLORS, BarChart, ScoreChart
+from synthbench.auditing.figures import COLORS, Chart
 from synthbench.auditing.sections import variant_sections, verdict
 from synthbench.dataset.staging import write_text
 from synthbench.errors import UsageError, usable_path
@@ -20,42 +20,29 @@ _TEMPLATE = Path(__file__).with_name("page.html.jinja")
 def report_directory(out: str | Path, overwrite: bool) -> Path:
     """The directory that a report is written to, checked before the audit starts.
 
-    Args:
-        out: the directory.
-        overwrite: whether a report in it may be replaced.
-
     Raises:
-        UsageError: `out` is a file, contains other files, or has a report that may not be replaced.
+        UsageError: `out` is a file, contains other files, or has a report and `overwrite` is false.
         SynthbenchError: matplotlib or Jinja2 is not installed.
     """
     directory = usable_path("Output", out)
+    name = repr(str(directory))
     if directory.exists():
-        _check_contents(directory, overwrite)
+        if not directory.is_dir():
+            raise UsageError(f"Output {name} is a file; name a directory for the report.")
+        files = sorted(file.name for file in directory.iterdir())
+        if others := [file for file in files if file not in (PAGE, DATA)]:
+            raise UsageError(
+                f"Output {name} holds something else ({others[0]!r}); "
+                "name a directory that is empty or not there yet."
+            )
+        if files and not overwrite:
+            raise UsageError(f"Output {name} has a report already; --overwrite replaces it.")
     need_packages("An audit's page", {"matplotlib": "matplotlib", "jinja2": "Jinja2"})
     return directory
 
 
-def _check_contents(directory: Path, overwrite: bool) -> None:
-    if not directory.is_dir():
-        raise UsageError(f"Output {str(directory)!r} is a file; name a directory for the report.")
-    files = sorted(file.name for file in directory.iterdir())
-    if others := [name for name in files if name not in (PAGE, DATA)]:
-        raise UsageError(
-            f"Output {str(directory)!r} holds something else ({others[0]!r}); "
-            "name a directory that is empty or not there yet."
-        )
-    if files and not overwrite:
-        raise UsageError(
-            f"Output {str(directory)!r} has a report already; --overwrite replaces it."
-        )
-
-
 def write_report(audit: Audit, directory: Path) -> None:
-    """Write `audit.html` and `audit.json` into a directory, which is made if it does not exist.
-
-    Raises:
-        SynthbenchError: they cannot be written.
-    """
+    """Write `audit.html` and `audit.json` into a directory, which is made if it does not exist."""
     html = page(audit)
     directory.mkdir(parents=True, exist_ok=True)
     write_text(directory / DATA, json.dumps(audit.to_dict(), indent=1, allow_nan=False) + "\n")
@@ -69,7 +56,7 @@ def page(audit: Audit) -> str:
 
     numbers = itertools.count()
 
-    def draw(chart: BarChart | ScoreChart) -> markupsafe.Markup:
+    def draw(chart: Chart) -> markupsafe.Markup:
         return markupsafe.Markup(chart.svg(next(numbers)))
 
     environment = jinja2.Environment(

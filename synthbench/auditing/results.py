@@ -16,31 +16,18 @@ NEAR_DUPLICATE_SHARE = 0.01
 
 @dataclasses.dataclass(frozen=True)
 class VariantAudit:
-    """What was found in one variant.
+    """What was found in one variant."""
 
-    Attributes:
-        metrics: names of the task's metrics.
-        level_name: the name of the column or property that levels are values of.
-        fitted: the number of rows of train that shortcuts are fitted on; 0 without a train split.
-        splits: the rows of each split.
-        shortcuts: the scores of each shortcut.
-        left_out: the reason for each shortcut that was not tried.
-        leaks: the leaks of each split.
-        balance: how often each label, level, token and so on occurs.
-        claims: rows that need less than they claim.
-        findings: what is worth a second look, in sentences.
-    """
-
-    metrics: tuple[str, ...]
-    level_name: str
-    fitted: int
+    metrics: tuple[str, ...]  # the task's metrics
+    level_name: str  # the name of the column or property that levels are values of
+    fitted: int  # the number of rows of train that shortcuts are fitted on; 0 without a train split
     splits: dict[str, SplitRows]
     shortcuts: list[ShortcutScore]
-    left_out: dict[str, str]
-    leaks: dict[str, SplitLeaks]
-    balance: list[Distribution]
-    claims: list[OverstatedDifficulty]
-    findings: list[str]
+    left_out: dict[str, str]  # the reason for each shortcut that was not tried
+    leaks: dict[str, SplitLeaks]  # of each split
+    balance: list[Distribution]  # how often each label, level, token and so on occurs
+    claims: list[OverstatedDifficulty]  # rows that need less than they claim
+    findings: list[str]  # what is worth a second look, in sentences
 
 
 def list_findings(
@@ -55,27 +42,24 @@ def list_findings(
         found += _near_solutions(shortcut, subject.levels.name)
     for split, leak in leaks.items():
         found += _leaks(split, leak, subject.is_evaluation(split))
-    for claim in claims:
-        for split, share in claim.splits.items():
-            if share.mean > 0.0:
-                found.append(
-                    f"{split}: {share.mean:.1%} of the rows need less than their {claim.name} says"
-                )
-    return found
+    return found + [
+        f"{split}: {share.mean:.1%} of the rows need less than their {claim.name} says"
+        for claim in claims
+        for split, share in claim.splits.items()
+        if share.mean > 0.0
+    ]
 
 
 def _near_solutions(shortcut: ShortcutScore, level_name: str) -> Iterator[str]:
     """The splits that a shortcut comes near solving, and such levels of the other splits."""
     for split, score in shortcut.splits.items():
-        if score.near:
-            yield f"{split}: {shortcut.name} comes near solving it ({_means(score)})"
-            continue
-        for level, of_level in shortcut.levels[split].items():
-            if of_level.near:
-                yield (
-                    f"{split}, {level_name} {level}: {shortcut.name} comes near solving it "
-                    f"({_means(of_level)})"
-                )
+        places = {split: score}
+        if not score.near:
+            levels = shortcut.levels[split]
+            places = {f"{split}, {level_name} {level}": one for level, one in levels.items()}
+        for place, one in places.items():
+            if one.near:
+                yield f"{place}: {shortcut.name} comes near solving it ({_means(one)})"
 
 
 def _means(score: Score) -> str:

@@ -1,4 +1,4 @@
-"""Draw the rows that shortcuts are fitted and scored on: a bounded number, always the same."""
+"""Draw the rows that shortcuts are fitted and scored on: a limited number, always the same."""
 
 from __future__ import annotations
 
@@ -25,15 +25,8 @@ _BATCH_ROWS = 1_024
 
 @dataclasses.dataclass(frozen=True)
 class Sample:
-    """Rows drawn from a split.
+    """Rows drawn from a split: all their columns, and the number of rows of the whole split."""
 
-    Attributes:
-        split: the name of the split.
-        columns: all columns of the drawn rows, `(rows,)` each.
-        split_rows: the number of rows of the whole split.
-    """
-
-    split: str
     columns: dict[str, pa.Array]
     split_rows: int
 
@@ -44,7 +37,7 @@ class Sample:
         """The rows at these indices, in this order."""
         chosen = pa.array(rows)
         columns = {name: column.take(chosen) for name, column in self.columns.items()}
-        return Sample(self.split, columns, self.split_rows)
+        return Sample(columns, self.split_rows)
 
     def batches(self, rows: int = _BATCH_ROWS) -> Iterator[Columns]:
         """The rows in order, in batches of at most `rows`."""
@@ -52,24 +45,10 @@ class Sample:
             yield {name: column.slice(first, rows) for name, column in self.columns.items()}
 
 
-@dataclasses.dataclass(frozen=True)
-class Samples:
-    """The rows drawn for shortcuts.
+def draw_samples(subject: AuditedVariant) -> tuple[Sample | None, dict[str, Sample]]:
+    """Draw rows of train to fit shortcuts on, and other rows of every split to score them on.
 
-    Attributes:
-        fit: rows of train to fit shortcuts on; None without a train split.
-        score: rows of every split to score them on; those of train are not in `fit`.
-    """
-
-    fit: Sample | None
-    score: dict[str, Sample]
-
-
-def draw_samples(subject: AuditedVariant) -> Samples:
-    """Draw the rows that shortcuts are fitted and scored on.
-
-    Raises:
-        DatasetError: a shard is missing, cannot be read, or does not have the rows it should.
+    There is nothing to fit on without a train split. Raises as `draw_rows`.
     """
     fit, score = None, {}
     for name in subject.splits:
@@ -80,7 +59,7 @@ def draw_samples(subject: AuditedVariant) -> Samples:
         held_out = np.arange(len(drawn)) % HELD_OUT == 0
         score[name] = drawn.take(np.flatnonzero(held_out))
         fit = drawn.take(np.flatnonzero(~held_out)) if len(drawn) > 1 else drawn
-    return Samples(fit, score)
+    return fit, score
 
 
 def draw_rows(subject: AuditedVariant, split: str, most: int) -> Sample:
@@ -98,15 +77,9 @@ def draw_rows(subject: AuditedVariant, split: str, most: int) -> Sample:
     if first is None or not total:
         raise DatasetError(f"{dataset.path}: split {split!r} has no rows.")
     most = max(1, min(most, total, MOST_BYTES * len(first) // max(1, first.nbytes)))
-    stream = {"audit": task.name, "split": split}
     ends = np.arange(most + 1) * total // most
-    chosen = ends[:-1] + (Draws(stream).floats(most) * np.diff(ends)).astype(np.int64)
-    return Sample(split, _read(subject, split, chosen), total)
-
-
-def _read(subject: AuditedVariant, split: str, chosen: NDArray[np.int64]) -> dict[str, pa.Array]:
-    """All columns of the chosen rows, which are given by ascending indices."""
-    dataset, task = subject.dataset, subject.task
+    draws = Draws({"audit": task.name, "split": split})
+    chosen = ends[:-1] + (draws.floats(most) * np.diff(ends)).astype(np.int64)
     parts: list[pa.RecordBatch] = []
     done = 0
     for batch in dataset.batches(task.variant, split, batch_rows=8_192):
@@ -115,12 +88,9 @@ def _read(subject: AuditedVariant, split: str, chosen: NDArray[np.int64]) -> dic
         done += len(batch)
     if done <= chosen[-1]:
         raise DatasetError(f"{dataset.path}: split {split!r} has {done:,} rows, too few.")
-    table = pa.Table.from_batches(parts).combine_chunks()
+    table = pa.Table.from_batches(parts)
     names = ("id", *task.columns)
     if missing := [name for name in names if name not in table.column_names]:
         raise DatasetError(f"{dataset.path}: split {split!r} has no column {missing[0]!r}.")
-    return {name: _whole(table.column(name)) for name in names}
-
-
-def _whole(column: pa.ChunkedArray) -> pa.Array:
-    return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
+    columns = {name: pa.concat_arrays(table.column(name).chunks) for name in names}
+    return Sample(columns, total)

@@ -1,8 +1,9 @@
-"""One pass over all rows of a split, which collects what leaks and balance are computed from."""
+"""One pass over all rows of a split, for leaks and balance."""
 
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,32 +14,25 @@ from synthbench.auditing.variant import AuditedVariant
 from synthbench.errors import DatasetError
 from synthbench.seeding import hash_rows
 from synthbench.tasks.audit_spec import Columns, numbers
-from synthbench.tasks.base import Task
 from synthbench.tasks.images.task import ImageTask
 from synthbench.tasks.row_ids import fingerprints, ids, read_ids
 
 
 @dataclasses.dataclass(frozen=True)
 class SplitScan:
-    """What was collected from all rows of a split.
+    """What was collected from all rows of a split."""
 
-    Attributes:
-        contents: the fingerprint of each row's content, uint64 `(rows,)`.
-        ids: a code of each row's id, uint64 `(rows,)`; equal to the fingerprint if the id is right.
-        kin: keys that near duplicates share, uint64 `(rows,)`, for each kind of near duplicate.
-        levels: the level of each row, int64 `(rows,)`.
-        labels: the label of each row, int64 `(rows,)`; empty if labels are not integers.
-        images: codes of the source images in use, uint64, sorted and without repetition.
-        wrong_ids: the number of rows whose id does not follow from their content.
-    """
-
-    contents: NDArray[np.uint64]
+    contents: NDArray[np.uint64]  # the fingerprint of each row's content, uint64 `(rows,)`
+    #: a code of each row's id, uint64 `(rows,)`; equal to the fingerprint if the id is right
     ids: NDArray[np.uint64]
+    #: keys that near duplicates share, uint64 `(rows,)`, for each kind of near duplicate
     kin: dict[str, NDArray[np.uint64]]
-    levels: NDArray[np.int64]
+    levels: NDArray[np.int64]  # the level of each row, int64 `(rows,)`
+    #: the label of each row, int64 `(rows,)`; empty if labels are not integers
     labels: NDArray[np.int64]
+    #: codes of the source images in use, uint64, sorted and without repetition
     images: NDArray[np.uint64]
-    wrong_ids: int
+    wrong_ids: int  # the number of rows whose id does not follow from their content
 
 
 def scan_split(subject: AuditedVariant, split: str) -> SplitScan:
@@ -60,16 +54,18 @@ def scan_split(subject: AuditedVariant, split: str) -> SplitScan:
             ) from None
     if not parts:
         raise DatasetError(f"{dataset.path}: split {split!r} has no rows.")
+
+    def joined(name: str) -> NDArray[Any]:
+        return np.concatenate([getattr(part, name) for part in parts])
+
+    kinds = subject.spec.near_duplicate_keys
     return SplitScan(
-        contents=np.concatenate([part.contents for part in parts]),
-        ids=np.concatenate([part.ids for part in parts]),
-        kin={
-            name: np.concatenate([part.kin[name] for part in parts])
-            for name in subject.spec.near_duplicate_keys
-        },
-        levels=np.concatenate([part.levels for part in parts]),
-        labels=np.concatenate([part.labels for part in parts]),
-        images=np.unique(np.concatenate([part.images for part in parts])),
+        contents=joined("contents"),
+        ids=joined("ids"),
+        kin={kind: np.concatenate([part.kin[kind] for part in parts]) for kind in kinds},
+        levels=joined("levels"),
+        labels=joined("labels"),
+        images=np.unique(joined("images")),
         wrong_ids=sum(part.wrong_ids for part in parts),
     )
 
@@ -79,6 +75,7 @@ def _scan_batch(subject: AuditedVariant, columns: Columns) -> SplitScan:
     contents = fingerprints(task, task.parse(columns))
     label = columns.get("label")
     whole = label is not None and pa.types.is_integer(label.type)
+    images = task.source_images(columns) if isinstance(task, ImageTask) else np.zeros(0, np.uint64)
     wrong = pc.not_equal(columns["id"], ids(contents)).fill_null(True)
     return SplitScan(
         contents=contents,
@@ -86,14 +83,9 @@ def _scan_batch(subject: AuditedVariant, columns: Columns) -> SplitScan:
         kin={name: code(columns) for name, code in subject.spec.near_duplicate_keys.items()},
         levels=subject.levels.of(columns),
         labels=numbers(label) if whole else np.zeros(0, np.int64),
-        images=_source_images(task, columns),
+        images=np.unique(images),
         wrong_ids=pc.sum(wrong).as_py() or 0,
     )
-
-
-def _source_images(task: Task, columns: Columns) -> NDArray[np.uint64]:
-    images = task.source_images(columns) if isinstance(task, ImageTask) else np.zeros(0, np.uint64)
-    return np.unique(images)
 
 
 def _id_codes(column: pa.Array) -> NDArray[np.uint64]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,115 +21,76 @@ _REFERENCE_ROWS = 1_000
 
 @dataclasses.dataclass(frozen=True)
 class Reference:
-    """The scores that a shortcut is compared with, by metric.
+    """The scores that a shortcut is compared with, by metric."""
 
-    Attributes:
-        chance: the score of a uniform guess if the label is a class; otherwise the score of the
-            reference answer to another row of the same level.
-        solution: the score of the reference solver.
-    """
-
+    #: the score of a uniform guess if the label is a class; otherwise the score of the reference
+    #: answer to another row of the same level
     chance: dict[str, float]
-    solution: dict[str, float]
+    solution: dict[str, float]  # the score of the reference solver
 
 
 @dataclasses.dataclass(frozen=True)
 class Score:
-    """The score of a shortcut on a set of rows.
+    """The score of a shortcut on a set of rows."""
 
-    Attributes:
-        figures: its estimate for each metric that is defined on at least one of the rows.
-        near: whether the shortcut comes near solving the rows.
-    """
-
+    #: its estimate for each metric that is defined on at least one of the rows
     figures: dict[str, Estimate]
-    near: bool
+    near: bool  # whether the shortcut comes near solving the rows
 
 
 @dataclasses.dataclass(frozen=True)
 class ShortcutScore:
-    """The scores of a shortcut.
-
-    Attributes:
-        name: the shortcut's name.
-        text: what it looks at, in a sentence.
-        splits: its score on each split that has rows to which it applies.
-        levels: for each split, its score on each level.
-    """
+    """The scores of a shortcut."""
 
     name: str
-    text: str
-    splits: dict[str, Score]
-    levels: dict[str, dict[str, Score]]
+    text: str  # what it looks at, in a sentence
+    splits: dict[str, Score]  # its score on each split that has rows to which it applies
+    levels: dict[str, dict[str, Score]]  # for each split, its score on each level
 
 
 @dataclasses.dataclass(frozen=True)
 class SplitRows:
-    """How many rows of a split were scored, and what scores are compared with.
+    """How many rows of a split were scored, and what scores are compared with."""
 
-    Attributes:
-        rows: the number of rows of the split.
-        scored: the number of rows that shortcuts are scored on.
-        reference: the scores to compare with.
-        levels: the scores to compare with on each level.
-    """
-
-    rows: int
-    scored: int
-    reference: Reference
-    levels: dict[str, Reference]
+    rows: int  # all rows of the split
+    scored: int  # those that shortcuts are scored on
+    reference: Reference  # the scores to compare with
+    levels: dict[str, Reference]  # the scores to compare with on each level
 
 
 @dataclasses.dataclass(frozen=True)
 class ScoredSplit:
-    """The rows of a split that shortcuts are scored on.
-
-    Attributes:
-        sample: the rows.
-        level: the level of each row, int64 `(rows,)`.
-        names: the names of the levels that occur.
-        reference: the scores to compare with.
-        references: the scores to compare with on each level.
-    """
+    """The sample of a split that shortcuts are scored on, with each row's level by name."""
 
     sample: Sample
-    level: NDArray[np.int64]
-    names: dict[int, str]
-    reference: Reference
-    references: dict[int, Reference]
-
-    def rows(self) -> SplitRows:
-        """What the report of the audit says about these rows."""
-        levels = {self.names[level]: found for level, found in self.references.items()}
-        return SplitRows(self.sample.split_rows, len(self.sample), self.reference, levels)
+    level: NDArray[np.str_]
+    rows: SplitRows
 
 
 def prepare(subject: AuditedVariant, sample: Sample) -> ScoredSplit:
     """Find the levels of rows, and the scores of chance and of the reference solver on them."""
-    task, levels = subject.task, subject.levels
-    level = levels.of(sample.columns)
-    names = {number: levels.label(number) for number in np.unique(level).tolist()}
+    task = subject.task
+    numbers, place = np.unique(subject.levels.of(sample.columns), return_inverse=True)
+    names = [subject.levels.label(number) for number in numbers.tolist()]
     classes = label_names(task.columns.get("label", {}))
     if classes is not None:
         same = Reference({task.metrics[0]: 1 / len(classes)}, {task.metrics[0]: 1.0})
-        return ScoredSplit(sample, level, names, same, dict.fromkeys(names, same))
-    count = min(len(sample), _REFERENCE_ROWS)
-    chosen = np.arange(count) * len(sample) // count
-    few, few_levels = sample.take(chosen), level[chosen]
-    answers = [task.solve(question) for question in few.columns[task.inputs[0]].to_pylist()]
-    own = measure(task, few.columns, answers)
-    others = measure(task, few.columns, [answers[row] for row in _next_of_level(few_levels)])
+        whole, levels = same, dict.fromkeys(names, same)
+    else:
+        count = min(len(sample), _REFERENCE_ROWS)
+        chosen = np.arange(count) * len(sample) // count
+        few, few_levels = sample.take(chosen).columns, place[chosen]
+        answers = [task.solve(question) for question in few[task.inputs[0]].to_pylist()]
+        own = measure(task, few, answers)
+        others = measure(task, few, [answers[row] for row in _next_of_level(few_levels)])
 
-    def reference(rows: NDArray[np.bool_]) -> Reference:
-        return Reference(_means(task, others[rows]), _means(task, own[rows]))
+        def reference(rows: NDArray[np.bool_]) -> Reference:
+            return Reference(_means(task, others[rows]), _means(task, own[rows]))
 
-    return ScoredSplit(
-        sample,
-        level,
-        names,
-        reference(np.ones(count, np.bool_)),
-        {number: reference(few_levels == number) for number in names},
-    )
+        whole = reference(np.ones(count, np.bool_))
+        levels = {name: reference(few_levels == number) for number, name in enumerate(names)}
+    rows = SplitRows(sample.split_rows, len(sample), whole, levels)
+    return ScoredSplit(sample, np.array(names)[place], rows)
 
 
 def score_shortcut(
@@ -139,14 +99,7 @@ def score_shortcut(
     fit: Sample | None,
     splits: Mapping[str, ScoredSplit],
 ) -> ShortcutScore:
-    """Fit a shortcut and score it on every split.
-
-    Args:
-        subject: the audited variant.
-        shortcut: the shortcut.
-        fit: the rows to fit it on; None without a train split.
-        splits: the rows of each split to score it on.
-    """
+    """Fit a shortcut to rows of train, if there are any, and score it on every split."""
     task, hard = subject.task, subject.levels.hard
     predict = shortcut.fit(fit.columns if fit is not None else {})
     scores: dict[str, Score] = {}
@@ -160,11 +113,11 @@ def score_shortcut(
         batches = split.sample.take(np.flatnonzero(applies)).batches()
         values = np.concatenate([measure(task, rows, predict(rows)) for rows in batches])
         level = split.level[applies]
-        scores[name] = _score(task, values, split.reference, True)
+        scores[name] = _score(task, values, split.rows.reference, True)
         level_scores[name] = {
-            text: _score(task, values[level == number], split.references[number], hard)
-            for number, text in split.names.items()
-            if (level == number).any()
+            text: _score(task, values[level == text], reference, hard)
+            for text, reference in split.rows.levels.items()
+            if (level == text).any()
         }
     return ShortcutScore(shortcut.name, shortcut.text, scores, level_scores)
 
@@ -196,24 +149,19 @@ def measure(task: Task, columns: Columns, predictions: Values) -> NDArray[np.flo
     names = task.judged_by or [
         name for name, feature in task.columns.items() if not is_image(feature)
     ]
-    cells = zip(*(columns[name].to_pylist() for name in names), strict=True)
+    rows = zip(*(columns[name].to_pylist() for name in names), strict=True)
     values = np.empty((len(predictions), len(task.metrics)))
-    for number, (row, prediction) in enumerate(zip(cells, predictions, strict=True)):
-        values[number] = _measure(task, dict(zip(names, row, strict=True)), prediction)
+    for number, (cells, prediction) in enumerate(zip(rows, predictions, strict=True)):
+        row = dict(zip(names, cells, strict=True))
+        measured = task.measure(row, task.read_answer(row, prediction))
+        values[number] = [measured[metric] for metric in task.metrics]
     return values
-
-
-def _measure(task: Task, row: Mapping[str, Any], prediction: Any) -> list[float]:
-    measured = task.measure(row, task.read_answer(row, prediction))
-    return [measured[metric] for metric in task.metrics]
 
 
 def _next_of_level(level: NDArray[np.int64]) -> NDArray[np.int64]:
     """For each row the next row of its level; for the last row of a level the first."""
-    order = np.argsort(level, kind="stable")
-    first = np.flatnonzero(np.diff(level[order], prepend=level[order[0]] - 1))
-    following = np.roll(order, -1)
-    following[np.append(first[1:], len(order)) - 1] = order[first]
-    other = np.empty_like(order)
-    other[order] = following
-    return other
+    following = np.empty_like(level)
+    for one in np.unique(level):
+        rows = np.flatnonzero(level == one)
+        following[rows] = np.roll(rows, -1)
+    return following

@@ -12,17 +12,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from synthbench.auditing.balance import Distribution
-from synthbench.auditing.figures import BarChart, Mark, ScoreChart
+from synthbench.auditing.figures import BarChart, Chart, Mark, ScoreChart
 from synthbench.auditing.results import VariantAudit
 from synthbench.auditing.scoring import Reference, Score, ShortcutScore
-from synthbench.auditing.statistics import NEAR, is_better, is_near
+from synthbench.auditing.statistics import NEAR, Estimate, is_better, is_near
 from synthbench.auditing.tables import (
     NOTHING,
     ReportTable,
     brief_decimals,
     claim_table,
     decimals,
-    decimals_or_nothing,
     leaks_table,
     most_frequent_table,
     near_duplicates_by_level,
@@ -40,27 +39,21 @@ BETTER, SOLVES = "+", "*"
 
 @dataclasses.dataclass(frozen=True)
 class Section:
-    """A part of the report.
+    """A part of the report: a heading, a list of sentences, tables, and charts for the page.
 
-    Attributes:
-        title: its heading.
-        items: sentences, shown as a list.
-        tables: its tables.
-        charts: drawings, for the page.
-        folded: whether only the page shows it, to be unfolded.
-        is_open: whether it is unfolded at first.
+    Only the page shows a folded section; `is_open` says whether it is unfolded at first.
     """
 
     title: str
     items: Sequence[str | Text] = ()
     tables: Sequence[ReportTable] = ()
-    charts: Sequence[ScoreChart | BarChart] = ()
+    charts: Sequence[Chart] = ()
     folded: bool = False
     is_open: bool = False
 
 
 def show_variant(variant: VariantAudit) -> Group:
-    """The report on one variant for a terminal, without what the page folds."""
+    """The report on one variant for a terminal, without folded sections."""
     parts: list[Any] = []
     for section in variant_sections(variant):
         if not section.folded:
@@ -100,7 +93,7 @@ def variant_sections(variant: VariantAudit) -> list[Section]:
 
 
 def _by_hardness(variant: VariantAudit) -> list[str]:
-    """The splits, the last and hardest first: it is what the report is sorted by."""
+    """The splits, the last and hardest first."""
     return list(variant.splits)[::-1]
 
 
@@ -108,12 +101,9 @@ def _by_hardness(variant: VariantAudit) -> list[str]:
 
 
 def verdict(variant: VariantAudit, split: str | None = None, metric: str | None = None) -> Text:
-    """What the best shortcut scores on a split, between chance and the reference solver.
+    """What the best shortcut, chance and the reference solver score on a split.
 
-    Args:
-        variant: the audit of the variant.
-        split: one of its splits; default: the last and hardest.
-        metric: one of its metrics; default: the first.
+    By default the split is the last one, which is the hardest, and the metric the first.
     """
     split, metric = split or _by_hardness(variant)[0], metric or variant.metrics[0]
     reference, figures, near, name = variant.splits[split].reference, {}, False, ""
@@ -131,7 +121,6 @@ def verdict(variant: VariantAudit, split: str | None = None, metric: str | None 
 
 
 def _how_to_read(variant: VariantAudit) -> list[str]:
-    """Three lines."""
     scored = ", ".join(
         f"{split.scored:,} of {split.rows:,} in {name}" for name, split in variant.splits.items()
     )
@@ -166,25 +155,21 @@ def _ranked(variant: VariantAudit, metric: str, split: str) -> list[ShortcutScor
 
 def _scores(variant: VariantAudit, metric: str) -> ReportTable:
     """The score of each shortcut on each split, the best on the hardest split first."""
-    hardest, *others = _by_hardness(variant)
+    hardest, *others = splits = _by_hardness(variant)
+    references = {split: variant.splits[split].reference for split in splits}
     shortcuts = _ranked(variant, metric, hardest)
     shortcuts += [one for one in variant.shortcuts if one not in shortcuts]
     rows = []
-    for name in ("chance", "solution"):
-        found = [getattr(variant.splits[split].reference, name) for split in (hardest, *others)]
-        first, *rest = [decimals_or_nothing(one.get(metric)) for one in found]
-        rows.append([{"solution": "reference solver"}.get(name, name), first, "", *rest])
+    for title, name in (("chance", "chance"), ("reference solver", "solution")):
+        first, *rest = [decimals(getattr(one, name).get(metric)) for one in references.values()]
+        rows.append([title, first, "", *rest])
     for shortcut in shortcuts:
         score = shortcut.splits.get(hardest)
         figure = score.figures.get(metric) if score is not None else None
-        interval = (
-            NOTHING if figure is None else f"{decimals(figure.low)} to {decimals(figure.high)}"
-        )
         first, *rest = [
-            _marked(shortcut.splits.get(split), metric, variant.splits[split].reference)
-            for split in (hardest, *others)
+            _marked(shortcut.splits.get(split), metric, references[split]) for split in splits
         ]
-        rows.append([shortcut.name, first, interval, *rest])
+        rows.append([shortcut.name, first, NOTHING if figure is None else _interval(figure), *rest])
     return ReportTable(
         [f"shortcut ({metric})", hardest, "interval", *others],
         rows,
@@ -196,9 +181,7 @@ def _scores(variant: VariantAudit, metric: str) -> ReportTable:
 def _split_section(variant: VariantAudit, split: str) -> Section:
     """The figures of a split, and its scores by level."""
     hardest = _by_hardness(variant)[0]
-    charts: list[ScoreChart | BarChart] = [
-        _score_chart(variant, metric, split) for metric in variant.metrics
-    ]
+    charts: list[Chart] = [_score_chart(variant, metric, split) for metric in variant.metrics]
     if split == hardest:
         other = next(iter(variant.splits)) if variant.fitted else None
         charts += [_bar_chart(one, split, other) for one in variant.balance]
@@ -241,20 +224,18 @@ def _bar_chart(distribution: Distribution, split: str, other: str | None) -> Bar
 
 def _scores_by_level(variant: VariantAudit, metric: str, split: str) -> ReportTable:
     whole, levels = variant.splits[split].reference, variant.splits[split].levels
+    if len(levels) == 1:
+        levels = {}
     rows = []
     for shortcut in _ranked(variant, metric, split):
-        by_level = shortcut.levels[split]
         row = [shortcut.name, _marked(shortcut.splits[split], metric, whole, interval=True)]
         row += [
-            _marked(by_level.get(level), metric, reference, interval=True)
+            _marked(shortcut.levels[split].get(level), metric, reference, interval=True)
             for level, reference in levels.items()
         ]
-        rows.append(row if len(levels) > 1 else row[:2])
-    return ReportTable(
-        ["shortcut", "all", *(levels if len(levels) > 1 else ())],
-        rows,
-        title=f"{metric} on {split} with intervals, by {variant.level_name}",
-    )
+        rows.append(row)
+    title = f"{metric} on {split} with intervals, by {variant.level_name}"
+    return ReportTable(["shortcut", "all", *levels], rows, title=title)
 
 
 def _marked(score: Score | None, metric: str, reference: Reference, interval: bool = False) -> str:
@@ -262,10 +243,12 @@ def _marked(score: Score | None, metric: str, reference: Reference, interval: bo
     if score is None or metric not in score.figures:
         return NOTHING
     figure = score.figures[metric]
-    text = decimals(figure.mean)
-    if interval:
-        text += f" ({decimals(figure.low)} to {decimals(figure.high)})"
+    text = decimals(figure.mean) + (f" ({_interval(figure)})" if interval else "")
     return f"{text} {_sign(score, metric, reference)}".rstrip()
+
+
+def _interval(figure: Estimate) -> str:
+    return f"{decimals(figure.low)} to {decimals(figure.high)}"
 
 
 def _sign(score: Score, metric: str, reference: Reference) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from synthbench.auditing.pixels import NETWORK, pixel_shortcuts
+from synthbench.auditing.pixels import pixel_shortcuts
 from synthbench.auditing.sample import Sample
 from synthbench.auditing.tokens import token_shortcuts
 from synthbench.auditing.variant import AuditedVariant
@@ -23,9 +23,7 @@ def choose_shortcuts(
 ) -> tuple[list[Shortcut], dict[str, str]]:
     """The shortcuts to try, and for each one left out the reason, by name.
 
-    Args:
-        subject: the audited variant.
-        fit: the rows to fit shortcuts on; None without a train split.
+    Without rows to fit them on (`fit` is None), only the task's own are tried.
     """
     own = list(subject.spec.shortcuts)
     label = None if fit is None else fit.columns.get("label")
@@ -42,18 +40,15 @@ def choose_shortcuts(
         found += token_shortcuts(subject.tokens)
     left_out = {}
     for column in subject.image_columns[:1]:
-        found += pixel_shortcuts(column)
-        if importlib.util.find_spec("torch") is None:
-            reason = "PyTorch is not installed (pip install 'synthbench[train]')"
-            left_out[NETWORK] = reason
+        linear, network = pixel_shortcuts(column)
+        found.append(linear)
+        if importlib.util.find_spec("torch") is not None:
+            found.append(network)
         else:
-            from synthbench.auditing.network import network_shortcuts
-
-            found += network_shortcuts(column)
+            left_out[network.name] = "PyTorch is not installed (pip install 'synthbench[train]')"
     labels = pc.count_distinct(label).as_py()
     if labels > MOST_LABELS:
-        learned = [shortcut for shortcut in found if shortcut.learned]
         reason = f"{labels:,} labels; it is fitted to at most {MOST_LABELS}"
-        left_out |= {shortcut.name: reason for shortcut in learned}
+        left_out |= {shortcut.name: reason for shortcut in found if shortcut.learned}
         found = [shortcut for shortcut in found if not shortcut.learned]
     return [*found, *own], left_out

@@ -1,9 +1,8 @@
 """Means with their intervals, and what *better than chance* and *near solving* mean in an audit.
 
-A shortcut is better than chance if its whole 95% interval is. It comes near solving if it covers at
-least three quarters of the way from the score of chance to the score of the reference solver. To
-rule out luck, the whole interval must lie that far from chance, so the end that is nearer to chance
-decides.
+A shortcut is better than chance if its whole 95% interval is. It comes near solving if its whole
+interval covers at least three quarters of the way from the score of chance to the score of the
+reference solver, so the end that is nearer to chance decides.
 """
 
 from __future__ import annotations
@@ -26,11 +25,8 @@ _Z = 1.959963984540054
 class Estimate:
     """A mean over rows with its 95% interval.
 
-    Attributes:
-        rows: the number of rows.
-        mean: the mean.
-        low, high: the ends of the interval: Wilson's interval if all values are 0 or 1, otherwise
-            the normal approximation. For a single other value both are the mean.
+    It is Wilson's interval if all values are 0 or 1, otherwise the normal approximation. For a
+    single other value both ends are the mean.
     """
 
     rows: int
@@ -40,11 +36,7 @@ class Estimate:
 
 
 def estimate(values: NDArray[np.float64]) -> Estimate:
-    """The mean of values with its interval.
-
-    Args:
-        values: float64 `(rows,)`; NaN are ignored, and at least one value must not be NaN.
-    """
+    """The mean of values, float64 `(rows,)`, with its interval; NaN are ignored, but not all."""
     known = values[~np.isnan(values)]
     mean = float(known.sum() / len(known))
     if np.isin(known, (0.0, 1.0)).all():
@@ -54,16 +46,11 @@ def estimate(values: NDArray[np.float64]) -> Estimate:
 
 
 def progress_from_chance(found: Estimate, chance: float, solution: float) -> float:
-    """The part of the way from chance to the solution that an estimate surely covers, at most 1.
+    """The part of the way from chance to the solver that an estimate surely covers, at most 1.
 
-    Args:
-        found: the estimate; the end of its interval that is nearer to chance counts.
-        chance: the score of chance.
-        solution: the score of the reference solver; below `chance` if the metric is an error.
-
-    Returns:
-        The part, negative if the estimate is not surely better than chance; NaN if chance scores
-        as well as the solver.
+    The end of the interval that is nearer to chance counts. The part is negative if the estimate is
+    not surely better than chance, and NaN if chance scores as well as the solver. If the metric is
+    an error, `solution` is below `chance`.
     """
     if solution == chance:
         return math.nan

@@ -16,12 +16,7 @@ NOTHING = "-"
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ReportTable(Table):
-    """A table of the report.
-
-    Attributes:
-        title: what it shows, on the page.
-        notes: sentences that explain it.
-    """
+    """A table of the report, with a title for the page and sentences that explain it."""
 
     title: str
     notes: Sequence[str] = ()
@@ -55,15 +50,17 @@ def leaks_table(variant: VariantAudit) -> ReportTable:
 def near_duplicates_by_level(variant: VariantAudit, split: str) -> Iterator[ReportTable]:
     """The share of near duplicates on each level of a split, if it has several."""
     kin = variant.leaks[split].kin
-    levels = {level for near in kin.values() for level in near.levels}
+    levels = [
+        name
+        for name in variant.splits[split].levels
+        if any(name in near.levels for near in kin.values())
+    ]
     if len(levels) > 1:
-        ordered = [level for level in variant.splits[split].levels if level in levels]
         rows = [
-            [kind, *(f"{near.levels[level]:.1%}" for level in ordered)]
-            for kind, near in kin.items()
+            [kind, *(f"{near.levels[level]:.1%}" for level in levels)] for kind, near in kin.items()
         ]
         title = f"Near duplicates of {split} in train, by {variant.level_name}"
-        yield ReportTable(["kind", *ordered], rows, title=title)
+        yield ReportTable(["kind", *levels], rows, title=title)
 
 
 # Claims and balance.
@@ -117,8 +114,10 @@ def share_tables(variant: VariantAudit) -> Iterator[ReportTable]:
 # Values as text.
 
 
-def decimals(value: float) -> str:
-    """A number as text, to three decimal places or three digits."""
+def decimals(value: float | None) -> str:
+    """A number as text, to three decimal places or three digits; None is an empty cell."""
+    if value is None:
+        return NOTHING
     return f"{value:.3f}" if value == 0 or 1e-3 <= abs(value) < 1e3 else f"{value:.3g}"
 
 
@@ -127,11 +126,6 @@ def brief_decimals(value: float) -> str:
     return f"{value:.2f}" if value == 0 or 0.01 <= abs(value) < 1e3 else f"{value:.2g}"
 
 
-def decimals_or_nothing(value: float | None) -> str:
-    """A number as text, or the sign of an empty cell."""
-    return NOTHING if value is None else decimals(value)
-
-
 def percent(share: Estimate | None) -> str:
-    """A share as text, or the sign of an empty cell."""
+    """A share as text; None is an empty cell."""
     return NOTHING if share is None else f"{share.mean:.1%}"

@@ -1,7 +1,7 @@
 """Shortcuts that use the tokens of a row, without knowing what the tokens mean.
 
-They look at a single token, at the number of tokens, or at the row's bag: how often it has each of
-the tokens and pairs of neighbouring tokens that are most frequent in train.
+They look at a single token, at the number of tokens, or at the row's bag: the counts of the tokens
+and pairs of neighbouring tokens that are most frequent in train.
 """
 
 from __future__ import annotations
@@ -20,18 +20,14 @@ from synthbench.tasks.tokens import Vocabulary
 
 #: The most tokens and pairs that a bag counts.
 MOST_FEATURES = 500
-#: Rows whose distances to all fitted rows are computed at a time.
+#: How many rows' distances to all fitted rows are computed at once.
 _CHUNK = 256
 
 Tokenizer = Callable[[Columns], pa.ListArray]
 
 
 def token_shortcuts(tokens: Tokenizer) -> list[Shortcut]:
-    """The shortcuts for rows with tokens.
-
-    Args:
-        tokens: splits rows into their tokens.
-    """
+    """The shortcuts for rows that `tokens` splits into their tokens."""
     return [
         Shortcut(
             "first token",
@@ -56,7 +52,7 @@ def token_shortcuts(tokens: Tokenizer) -> list[Shortcut]:
         Shortcut(
             "bag of tokens and pairs",
             "Logistic regression on counts of tokens and of neighbouring pairs.",
-            functools.partial(_fit_bag, tokens),
+            lambda train: fit_linear(_Bags(tokens, train).of, train),
             learned=True,
         ),
         Shortcut(
@@ -72,11 +68,7 @@ def _lengths(rows: pa.ListArray) -> NDArray[np.int64]:
 
 
 class _Codes:
-    """Tokens as numbers.
-
-    Attributes:
-        vocabulary: the tokens of train in alphabetical order; all other tokens have number 0.
-    """
+    """Tokens as numbers, those of train in alphabetical order; all other tokens have number 0."""
 
     def __init__(self, tokens: Tokenizer, train: Columns) -> None:
         self._tokens = tokens
@@ -138,13 +130,9 @@ class _Bags:
         """The row and the code of every token and pair."""
         values, lengths = self._codes.of(columns)
         row = np.repeat(np.arange(len(lengths)), lengths)
-        size = self._codes.vocabulary.size
         inside = row[1:] == row[:-1]
-        pairs = (1 + values[:-1]) * size + values[1:]
-        return (
-            np.concatenate([row, row[1:][inside]]),
-            np.concatenate([values, pairs[inside]]),
-        )
+        pairs = (1 + values[:-1]) * self._codes.vocabulary.size + values[1:]
+        return np.concatenate([row, row[1:][inside]]), np.concatenate([values, pairs[inside]])
 
     def of(self, columns: Columns) -> NDArray[np.float32]:
         """The bags of rows, float32 `(rows, features)`."""
@@ -155,10 +143,6 @@ class _Bags:
         cells = rows[known] * len(self._kept) + place[known]
         bags = np.bincount(cells, minlength=count * len(self._kept))
         return bags.reshape(count, -1).astype(np.float32)
-
-
-def _fit_bag(tokens: Tokenizer, train: Columns) -> Predictor:
-    return fit_linear(_Bags(tokens, train).of, train)
 
 
 def _fit_nearest(tokens: Tokenizer, train: Columns) -> Predictor:

@@ -1,4 +1,4 @@
-"""The variant of a dataset that is audited, with its task and what the task asks to look for."""
+"""The audited variant of a dataset, with its task and the task's audit specification."""
 
 from __future__ import annotations
 
@@ -24,19 +24,12 @@ def audit_spec_of(task: Task) -> AuditSpec:
 
 @dataclasses.dataclass(frozen=True)
 class AuditedVariant:
-    """A variant of a dataset that is audited.
-
-    Attributes:
-        dataset: the dataset.
-        task: the task with the variant.
-        spec: what the task asks to look for, in addition to what every audit looks for.
-        levels: the groups of rows that are also scored by themselves.
-    """
+    """A variant of a dataset that is audited."""
 
     dataset: DatasetDirectory
-    task: Task
-    spec: AuditSpec
-    levels: Levels
+    task: Task  # with the variant
+    spec: AuditSpec  # what to look for in addition to what every audit looks for
+    levels: Levels  # the groups of rows that are also scored by themselves
 
     @classmethod
     def open(cls, dataset: DatasetDirectory, variant: str) -> AuditedVariant:

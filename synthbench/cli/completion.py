@@ -1,4 +1,4 @@
-"""What the shell offers where a word is begun: tasks, variants, models, places, choices."""
+"""Shell completion of tasks, variants, models, paths and choices."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ VARIABLE = "_SYNTHBENCH_COMPLETE"
 
 
 def check_request(program: click.Command) -> None:
-    """Make sure that the command line to complete, if a shell asks for that, can be read.
+    """If a shell asks for completions, make sure that its command line can be read.
 
     Raises:
         UsageError: a variable that the shell's script sets is missing or cannot be read.
@@ -54,7 +54,7 @@ def tasks(context: click.Context, parameter: click.Parameter, begun: str) -> lis
 
 
 def variants(context: click.Context, parameter: click.Parameter, begun: str) -> list[str]:
-    """Offer the variants of the task that stands before."""
+    """Offer the variants of the task on the command line."""
     from synthbench.tasks.registry import list_tasks, task_class
 
     task = _task(context)
@@ -62,7 +62,7 @@ def variants(context: click.Context, parameter: click.Parameter, begun: str) -> 
 
 
 def models(context: click.Context, parameter: click.Parameter, begun: str) -> list[str]:
-    """Offer the models that have a recipe for the task that stands before."""
+    """Offer the models with a recipe for the task on the command line."""
     from synthbench.training.recipes import STUDIES
 
     task = _task(context)
@@ -88,9 +88,9 @@ def _as_text(begun: str) -> str:
 
 
 def _task(context: click.Context) -> str | None:
-    """The task that stands before.
+    """The task on the command line.
 
-    Where an option waits for its value, click leaves positional words as it found them.
+    While an option waits for its value, click has not parsed the positional words yet.
     """
     return context.params.get("task") or next(iter(context.args), None)
 

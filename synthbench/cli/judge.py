@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -27,18 +26,11 @@ from synthbench.cli.options import (
 @source_option
 @json_option
 @click.option("--quiet", is_flag=True, help="No bar.")
-def verify(
-    dataset: str,
-    fast: bool,
-    workers: int | None,
-    source_dir: Sequence[str],
-    as_json: bool,
-    quiet: bool,
-) -> int:
+def verify(dataset: str, as_json: bool, quiet: bool, **chosen: Any) -> int:
     """Check every row of DIR, then make the dataset again and compare."""
     from synthbench.verification.verify import verify as check
 
-    report = check(dataset, fast=fast, workers=workers, source_dir=source_dir, progress=not quiet)
+    report = check(dataset, progress=not quiet, **chosen)
     show_json(report.to_dict()) if as_json else show(report)
     return 0 if report.ok else 1
 
@@ -52,20 +44,14 @@ def verify(
 @json_option
 @click.option("--quiet", is_flag=True, help="No bar.")
 def audit(
-    dataset: str,
-    variant: str | None,
-    out: str | None,
-    source_dir: Sequence[str],
-    overwrite: bool,
-    as_json: bool,
-    quiet: bool,
+    dataset: str, out: str | None, overwrite: bool, as_json: bool, quiet: bool, **chosen: Any
 ) -> None:
     """Show what shortcuts score, what leaks, what is uneven in DIR."""
     from synthbench.auditing.audit import audit as look
     from synthbench.auditing.page import report_directory, write_report
 
     report = None if out is None else report_directory(out, overwrite)
-    found = look(dataset, variant=variant, source_dir=source_dir, progress=not quiet)
+    found = look(dataset, progress=not quiet, **chosen)
     if report is not None:
         write_report(found, report)
     show_json(found.to_dict()) if as_json else show(found)

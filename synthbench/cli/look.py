@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import click
 
@@ -61,19 +62,10 @@ def info(task: str, as_json: bool) -> None:
 @set_option
 @click.option("--out", metavar="FILE.png", help="Where a contact sheet of images goes.")
 @source_option
-def preview(
-    task: str,
-    variant: str | None,
-    rows: int,
-    seed: int,
-    split: str | None,
-    settings: Sequence[str],
-    out: str | None,
-    source_dir: Sequence[str],
-) -> None:
+def preview(task: str, settings: Sequence[str], source_dir: Sequence[str], **chosen: Any) -> None:
     """Show rows of TASK as a person reads them."""
     from synthbench.sampling.preview import preview as show_rows
     from synthbench.tasks.images.source_dirs import use_source_dir
 
     with use_source_dir(source_dir):
-        show(show_rows(task, variant, rows, seed, split, pairs(settings, "--set"), out))
+        show(show_rows(task, parameters=pairs(settings, "--set"), **chosen))

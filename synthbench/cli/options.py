@@ -60,7 +60,7 @@ def _keep_pandas_out_of_arrow() -> None:
 def show(*parts: Any) -> None:
     """Print results: texts, and tables or whatever else `rich` can print, one below the other.
 
-    Control characters are escaped. A reader that has gone, as `head` does, is told no more.
+    Control characters are escaped. A closed pipe, as of `head`, is no error.
     """
     try:
         click.echo(render(*parts, colors=takes_colors(sys.stdout)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Any
 
 import click
 
@@ -39,29 +39,11 @@ from synthbench.text.tables import Table
 @source_option
 @click.option("--overwrite", is_flag=True, help="Replace an earlier export.")
 @click.option("--quiet", is_flag=True, help="No bar and no summary.")
-def export(
-    dataset: str,
-    to: str,
-    out: str,
-    variants: Sequence[str],
-    splits: Sequence[str],
-    source_dir: Sequence[str],
-    overwrite: bool,
-    quiet: bool,
-) -> None:
+def export(dataset: str, to: str, out: str, quiet: bool, **chosen: Any) -> None:
     """Write the dataset in DIR in the form of another tool."""
-    from synthbench.sharing import export as exporting
+    from synthbench.sharing.export import export as write
 
-    sizes = exporting.export(
-        dataset,
-        to,
-        out,
-        variants=variants,
-        splits=splits,
-        source_dir=source_dir,
-        overwrite=overwrite,
-        progress=not quiet,
-    )
+    sizes = write(dataset, to, out, progress=not quiet, **chosen)
     if not quiet:
         rows = [(file, f"{size:,}") for file, size in sizes.items()]
         done = printable(f"{dataset} as {to}: {out}")  # one line, whatever their names
@@ -84,29 +66,13 @@ def export(
 )
 @source_option
 @click.option("--quiet", is_flag=True, help="No bar and no summary.")
-def push(
-    dataset: str,
-    repo_id: str,
-    private: bool,
-    revision: str | None,
-    dry_run: bool,
-    source_dir: Sequence[str],
-    quiet: bool,
-) -> None:
+def push(dataset: str, repo_id: str, quiet: bool, **chosen: Any) -> None:
     """Upload the dataset in DIR to the Hugging Face Hub.
 
     REPO_ID is USER/NAME, or NAME for the token's own user.
     """
-    from synthbench.sharing import push as pushing
+    from synthbench.sharing.push import push as upload
 
-    pushed = pushing.push(
-        dataset,
-        repo_id,
-        private=private,
-        revision=revision,
-        dry_run=dry_run,
-        source_dir=source_dir,
-        progress=not quiet,
-    )
+    pushed = upload(dataset, repo_id, progress=not quiet, **chosen)
     if not quiet:
         show(pushed)

@@ -40,7 +40,7 @@ def splits_table(task: Task, splits: dict[str, SplitRecord]) -> str:
 
 
 def _buckets(buckets: Mapping[str, int]) -> str:
-    """The rows of each bucket, or of a great many how many there are of what size."""
+    """The rows of each bucket; for many buckets, only their number and sizes."""
     if len(buckets) <= _MOST_BUCKETS:
         return ", ".join(f"{_plain(bucket)}: {count:,}" for bucket, count in buckets.items())
     least, most = min(buckets.values()), max(buckets.values())

@@ -38,7 +38,6 @@ class DatasetDirectory:
     Attributes:
         path: the directory.
         manifest: what it says of itself.
-        trusted: whether it is of our own making, so that its parameters may name any place.
 
     Example:
         >>> import synthbench
@@ -53,10 +52,9 @@ class DatasetDirectory:
         True
     """
 
-    def __init__(self, path: Path, manifest: Manifest, trusted: bool = True) -> None:
+    def __init__(self, path: Path, manifest: Manifest) -> None:
         self.path = path
         self.manifest = manifest
-        self.trusted = trusted
         # Set by `open`: tells the manifest from another that takes its place later.
         self._identity: _Identity | None = None
 
@@ -68,17 +66,17 @@ class DatasetDirectory:
         datasets are never mixed.
 
         Raises:
-            DatasetError: there is no dataset, its manifest cannot be read, or it is newer; or the
-                dataset is just being replaced, or a run that replaced it was interrupted. Where
-                nothing lies at the path at all, it is a `MissingPathError`.
+            DatasetError: there is no dataset, its manifest is newer or cannot be read, or a run is
+                replacing it or was interrupted in doing so. If nothing at all lies at the path, it
+                is a `MissingPathError`.
             UsageError: the path is too long, or has a character that no path can have.
         """
         path = usable_path("Dataset", dataset)
         identity = _identify(path / MANIFEST)
         try:
-            opened = cls(path, read_manifest(path), trusted=False)
+            opened = cls(path, read_manifest(path))
         except DatasetError:
-            # In this order: the replacement may be done between the two questions.
+            # In this order: the replacement may finish between the two questions.
             if is_being_replaced(path):
                 raise _moved_aside(path) from None
             if _identify(path / MANIFEST) != identity:
@@ -91,11 +89,11 @@ class DatasetDirectory:
 
     @contextlib.contextmanager
     def unreplaced(self) -> Iterator[None]:
-        """Make sure that all files read in a `with` block are those of this dataset.
+        """Make sure that all files read in a `with` block belong to this dataset.
 
         Raises:
             DatasetError: the directory holds another dataset at the end of the block, or none.
-                This error comes in place of any error in the block, for which it is the reason.
+                It replaces any error in the block, which it has caused.
         """
         try:
             yield
@@ -118,7 +116,7 @@ class DatasetDirectory:
                 parameter that names a place outside the directory of source images.
         """
         task = self.manifest.make_task(variant)
-        if isinstance(task, ImageTask) and not self.trusted:
+        if isinstance(task, ImageTask):
             for directory in task.source_directories:
                 check_place(directory)
         return task
@@ -157,8 +155,8 @@ class DatasetDirectory:
         """The rows of a split in order, a batch at a time, with the columns of their task.
 
         Raises:
-            DatasetError: a shard that is missing or cannot be read, or whose rows are none of its
-                task, by name; or the dataset was replaced meanwhile.
+            DatasetError: a shard is missing, cannot be read or has rows of another form; or the
+                dataset was replaced meanwhile.
             UsageError: there is no such variant, split or column, no list of columns, or the task
                 is unknown.
         """
@@ -173,7 +171,7 @@ class DatasetDirectory:
         for shard in self.split(variant, split).shards:
             batches = self._shard_batches(shard, types, batch_rows)
             while True:
-                # The check comes after reading and before the rows are given out.
+                # Checked after reading, before the rows are given out.
                 with self.unreplaced():
                     batch = next(batches, None)
                 if batch is None:
@@ -199,7 +197,7 @@ class DatasetDirectory:
 def _identify(manifest: Path) -> _Identity | None:
     """What tells a manifest from a later one at the same path; None if there is no file.
 
-    The inode alone is not enough: file systems use the inode of a removed file again.
+    The inode alone is not enough: file systems reuse the inode of a removed file.
     """
     try:
         found = manifest.lstat()
@@ -229,7 +227,7 @@ def _moved_aside(path: Path) -> DatasetError:
 
 
 def _check_batch(path: Path, batch: pa.RecordBatch, types: dict[str, pa.DataType]) -> None:
-    """Make sure that rows have columns of these types, no value missing and none huge."""
+    """Make sure that rows have columns of these types, without missing or huge values."""
     for name, expected in types.items():
         found = batch.schema.get_all_field_indices(name)
         there = [batch.schema.field(index).type for index in found]

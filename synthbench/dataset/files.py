@@ -1,7 +1,7 @@
-"""Files of a directory that somebody else may have made: regular ones, and only where they lie.
+"""Reading regular files of a directory that somebody else may have made, and nothing outside it.
 
 A dataset from elsewhere may hold links that lead out of it, pipes on which a reader would wait for
-ever, or files that grow while they are read. Whoever reads a dataset asks here first.
+ever, or files that grow while they are read. Every reader of a dataset asks here first.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def regular_file(directory: Path, name: str) -> Path:
         name: the file's path in it, with slashes.
 
     Raises:
-        DatasetError: it is missing, or is (or lies behind) something else.
+        DatasetError: it is missing, or it or a directory above it is something else, say a link.
     """
     if (reason := why_unreadable(directory, name)) is not None:
         raise DatasetError(f"{directory / name} is {reason}.")
@@ -64,7 +64,7 @@ def read_regular(directory: Path, name: str, most: int) -> bytes:
     Args:
         directory: as in `regular_file`.
         name: as in `regular_file`.
-        most: so many bytes are allowed.
+        most: largest size that is read, in bytes.
 
     Raises:
         DatasetError: as in `regular_file`; also if it is larger or cannot be read.
@@ -79,14 +79,14 @@ def read_regular(directory: Path, name: str, most: int) -> bytes:
 
 
 def entries_below(directory: Path, name: str) -> Iterator[str]:
-    """All that lies below a directory of a directory, but directories; links are not followed.
+    """Files under `directory/name`, recursively; links are listed, not followed.
 
     Args:
         directory: as in `regular_file`.
-        name: the directory in it. If that is a link or a file, it is all that there is.
+        name: the directory in it; if it is a link or a file, it is the only entry.
 
     Yields:
-        Paths in `directory`, with slashes, in order; a directory that cannot be read, too.
+        Paths in `directory`, with slashes, in order; also directories that cannot be read.
     """
     waiting = [name]
     while waiting:

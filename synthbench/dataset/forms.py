@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 from synthbench.errors import DatasetError
 from synthbench.text.lines import LONGEST_LINE, is_one_line, short
 
-#: Lists and objects may be nested so deep; what walks through them may call itself.
+#: Deepest nesting of lists and objects, so that recursive code is safe.
 DEEPEST = 32
 
 # Reading.
@@ -30,11 +30,11 @@ def read_json(data: bytes, constants: bool = False) -> Any:
 
     Args:
         data: the text.
-        constants: whether NaN and infinities are allowed, which are no JSON.
+        constants: whether NaN and infinities are allowed, which JSON does not have.
 
     Raises:
-        ValueError: it is none; an object has a name twice, of which readers keep different ones;
-            or it is nested more than 32 deep.
+        ValueError: it is not JSON; an object repeats a name, where parsers disagree; or it is
+            nested more than 32 deep.
     """
     decoder = _TOLERANT if constants else _STRICT
     try:
@@ -109,7 +109,7 @@ class MapOf:
     Attributes:
         name: what names must look like.
         entry: the form of the entries.
-        least: so many entries there must be.
+        least: least number of entries.
     """
 
     name: Value
@@ -147,7 +147,7 @@ def check_form(given: Any, form: Form, file: str) -> None:
         file: what to call them in an error.
 
     Raises:
-        DatasetError: they have not; the first place where they differ is named.
+        DatasetError: they do not have it; names the first place where they differ.
     """
     _check(given, form, f"{file}: ", "")
 

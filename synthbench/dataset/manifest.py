@@ -73,7 +73,7 @@ class Manifest:
         seed: the seed.
         parameters: all parameters, as JSON values.
         shard_rows: rows of a full shard.
-        tables: what else the rows depend on, such as the look-up tables of `ctl`.
+        tables: whatever else the rows depend on, such as the look-up tables of `ctl`.
         variants: the splits of each variant, in the order in which readers see them.
         synthbench: version that made it.
         format: version of this form.
@@ -156,7 +156,7 @@ class Manifest:
             file: what to call them in an error.
 
         Raises:
-            DatasetError: they are none of a manifest, or of a newer one; the text says where.
+            DatasetError: they do not have the form of a manifest, or a newer one; says where.
         """
         found = values.get("format") if isinstance(values, dict) else None
         if isinstance(found, int) and found > FORMAT:
@@ -186,7 +186,7 @@ def shard_file(variant: str, split: str, number: int, count: int) -> str:
 
 
 def merged_tables(tables: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The tables of several variants in one; what has the same name is the same."""
+    """The tables of several variants merged; entries of one name are equal."""
     merged: dict[str, Any] = {}
     for table in tables:
         for name, entry in table.items():

@@ -1,8 +1,8 @@
-"""Parquet files as they are read, whoever wrote them, within a budget of memory.
+"""Reading Parquet files that anybody may have written, within a budget of memory.
 
 The threat model is a file that is corrupt, not one that was made to do harm. pyarrow refuses what
 it cannot parse; its Thrift limits, the sizes in the footer and the sizes of the batches keep what a
-file unpacks to in proportion to its size.
+file unpacks to in proportion to its size. `generation.shards` writes our own files.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ import pyarrow.parquet as pq
 from synthbench.errors import DatasetError
 from synthbench.text.lines import one_line
 
-#: Bytes of a text and entries of a list in a footer or a page header, at most.
+#: Longest text, in bytes, and longest list in a footer or a page header.
 _THRIFT_BYTES, _THRIFT_ENTRIES = 1 << 24, 1 << 20
-#: A row group may unpack to so many bytes, and beside that to so many for each byte of its file;
-#: what comes out of a whole file may be ten times as much.
+#: A row group may unpack to `_FREE_BYTES` and `_TIMES` the size of its file; a whole file to ten
+#: times as much.
 _FREE_BYTES, _TIMES = 1 << 26, 100
-#: Rows that are unpacked at once, and bytes of a batch, about: each row may repeat a large text of
-#: a dictionary, which most writers end at a megabyte.
+#: Rows that are unpacked at once, and about the bytes of a batch: each row may repeat a large text
+#: of a dictionary, which most writers limit to a megabyte.
 _UNPACKED_ROWS, _BATCH_BYTES = 1 << 7, 1 << 26
-#: Bytes of a value of a fixed length, at most; a missing value takes as many.
+#: Largest value of a fixed length, in bytes; a missing value takes as many.
 _LONGEST = 1 << 16
-#: Bytes of a row in Arrow, at most; a grid of 100x100 has some 30,000, an image 65,000.
+#: Largest row in Arrow, in bytes; a grid of 100x100 has some 30,000, an image 65,000.
 LARGEST_ROW = 1 << 20
-#: Bytes of a row in a shard, at least: ids are different, and have 16 digits that look random.
+#: Smallest row in a shard, in bytes: ids differ, and their 16 digits hardly compress.
 SMALLEST_ROW = 4
 
 
@@ -125,7 +125,7 @@ def open_parquet(path: Path, footer: pq.FileMetaData | None = None) -> Iterator[
     """
     try:
         with (
-            # As bytes: pyarrow encodes text as UTF-8, which not every path can be.
+            # As bytes: pyarrow would encode the path as UTF-8, which some paths are not.
             pa.OSFile(os.fsencode(path)) as source,
             pq.ParquetFile(
                 source,
@@ -155,7 +155,7 @@ def read_batches(
 
     Args:
         path: the file.
-        columns: names of the columns to read, those that the file lacks left out; default: all.
+        columns: names of the columns to read; missing ones are skipped; default: all.
         batch_rows: rows of a batch, at most.
         groups: numbers of the row groups to read; default: all.
         smallest_row: bytes that each row takes in the file at least.
@@ -169,7 +169,7 @@ def read_batches(
         names = None if columns is None else list(columns)
         numbers = range(len(opened.group_rows)) if groups is None else groups
         batches = opened.batches(names, batch_rows, numbers)
-        # Of a dictionary, which takes room once, a reader may make a text for every row.
+        # A text that a dictionary holds once may be unpacked for every row.
         repeating = any(_has_dictionary(field.type) for field in opened.schema)
         yield from batches if repeating else _joined(batches, batch_rows)
 
@@ -196,7 +196,7 @@ def _joined(batches: Iterator[pa.RecordBatch], most: int) -> Iterator[pa.RecordB
 
 
 def large_rows(batch: pa.RecordBatch, first: int = 0) -> list[int]:
-    """Indices of the rows that are larger than any row of a task, counted from `first`."""
+    """Indices, from `first`, of the rows that are larger than any row of a task."""
     if batch.nbytes <= LARGEST_ROW or not batch.num_rows:
         return []
     if batch.num_rows == 1:

@@ -1,8 +1,8 @@
-"""Where a dataset is made, who is at work there, and the way back after a kill.
+"""Where a dataset is made, who works there, and how to recover after a kill.
 
 DIR                  the finished dataset, or nothing
 .DIR.partial/        beside it while it is made, and after an interruption
-    lock             held by the run at work
+    lock             held by the run that makes it
     command.json     what is to be made
     progress.json    what is finished
     dataset/         the dataset; gets the name DIR when it is whole
@@ -29,10 +29,10 @@ def workplace_of(target: Path) -> Path:
 
 
 def hold(workplace: Path) -> IO[str] | None:
-    """Lock a workplace until the file returned is closed, at the latest by this process's end.
+    """Lock a workplace until the returned file is closed, at the latest when this process ends.
 
     Returns:
-        None if another process has it, or is just removing it.
+        None if another process holds or is removing it.
 
     Raises:
         OSError: it cannot be written.
@@ -48,7 +48,7 @@ def hold(workplace: Path) -> IO[str] | None:
 
 
 def is_held(workplace: Path, lock: IO[str]) -> bool:
-    """Whether a workplace is still the one that was locked, not removed or made anew since."""
+    """Whether a workplace is still the one that was locked, not removed or replaced since."""
     try:
         return os.path.samestat(os.fstat(lock.fileno()), (workplace / LOCK).stat())
     except FileNotFoundError:
@@ -56,7 +56,7 @@ def is_held(workplace: Path, lock: IO[str]) -> bool:
 
 
 def put_back(target: Path) -> None:
-    """Give a dataset its name again if a run was killed just when it replaced it.
+    """Give a dataset its name again if a run was killed while replacing it.
 
     For `generate` alone: readers change nothing.
 
@@ -87,7 +87,7 @@ def is_being_replaced(target: Path) -> bool:
     """Whether a run has moved a dataset aside and not yet put the new one in its place."""
     try:
         return old_of(target).is_dir() and not target.exists()
-    except OSError:  # no run can have been at work where the hidden name is too long, for instance
+    except OSError:  # such as a hidden name that is too long: no run can have worked there
         return False
 
 
@@ -98,7 +98,7 @@ def restore(workplace: Path, target: Path) -> None:
 
 
 def tidy(target: Path) -> None:
-    """Remove what a run left beside a finished dataset if it was killed after all was done."""
+    """Remove what a run that was killed at its very end left beside a finished dataset."""
     workplace = workplace_of(target)
     with contextlib.suppress(OSError):
         if workplace.is_dir() and not (workplace / DATASET).exists():
@@ -112,7 +112,7 @@ def clear(workplace: Path) -> None:
     old, removed = workplace / OLD, workplace / "removed"
     shutil.rmtree(removed, ignore_errors=True)
     if old.exists():
-        old.rename(removed)  # half removed, it must not be taken for a dataset to put back
+        old.rename(removed)  # or, half removed, it would be put back
     for entry in workplace.iterdir():
         if entry.is_dir() and not entry.is_symlink():
             shutil.rmtree(entry)
@@ -129,7 +129,7 @@ def remove(workplace: Path) -> None:
 
 @contextlib.contextmanager
 def _alone(workplace: Path) -> Iterator[bool]:
-    """Whether no other process holds a workplace, and none can for the length of a block."""
+    """Hold a workplace for the length of a block; False if another process holds it."""
     lock = hold(workplace)
     try:
         yield lock is not None

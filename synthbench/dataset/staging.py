@@ -1,7 +1,7 @@
-"""A dataset directory as it comes to be: made beside its place, then renamed.
+"""How a dataset directory is made: beside its place, then renamed.
 
-Under the final name there is a whole dataset or none, whenever the run may be killed; what is
-finished lies beside it until then. See `places` for what lies where.
+Whenever the run is killed, the final name has a whole dataset or none; finished parts lie beside
+it until then. See `places` for what lies where.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from synthbench.errors import (
 )
 from synthbench.text.lines import one_line, short
 
-#: What ends a run for lack of room: not the place is wrong, there is only too little of it.
+#: Errors that mean the disk is full, not that the place is wrong.
 _NO_ROOM = {
     errno.ENOSPC: "No space left on the device",
     errno.EDQUOT: "Disk quota exceeded",
     errno.EFBIG: "Largest size of a file exceeded (ulimit -f)",
 }
-#: Bytes of a note about a run that are read, at most.
+#: Largest size, in bytes, of a note about a run that is read.
 _LARGEST_NOTE = 1 << 26
 
 
@@ -123,7 +123,7 @@ class Staging:
         write_json(self._place / places.PROGRESS, noted)
 
     def publish(self, overwrite: bool) -> None:
-        """Give the directory its final name; a dataset there before goes only after that.
+        """Give the directory its final name; an earlier dataset is removed only after that.
 
         Raises:
             UsageError: something has appeared under the final name meanwhile.
@@ -133,19 +133,19 @@ class Staging:
         replaced = finished(self._target) is not None
         if replaced and not overwrite:
             raise _appeared(self._target)
-        # Or a machine that loses power could have the new name, but not what belongs to it.
+        # First, so that a power cut cannot leave the new name without its data.
         _flush(self.path)
-        # Last of all: that took a while, in which files may have gone.
+        # Last: flushing took a while, and files may have disappeared.
         check_whole(self._made(), "run the same command again")
         with defer_signals():
             self._give_name(replaced)
-            with contextlib.suppress(OSError):  # the next run removes what is left
+            with contextlib.suppress(OSError):  # the next run removes the rest
                 places.remove(self._place)
 
     def _made(self) -> DatasetDirectory:
         try:
             return DatasetDirectory.open(self.path)
-        except MissingPathError:  # which would say that the command is wrong
+        except MissingPathError:  # it would blame the command
             raise self._removed() from None
 
     def _give_name(self, replaced: bool) -> None:
@@ -176,7 +176,7 @@ class Staging:
 
 
 def _read_progress(place: Path) -> dict[str, Any]:
-    """What an interrupted run has noted; nothing, if that is not as it was written."""
+    """What an interrupted run has noted; nothing if the note is damaged."""
     noted = _read_note(place, places.PROGRESS)
     if noted is None or noted.get("sha256") != _checksum(noted.get("progress")):
         return {}
@@ -199,7 +199,7 @@ def _checksum(values: Any) -> str:
 
 @contextlib.contextmanager
 def open_staging(target: Path, command: dict[str, Any], overwrite: bool) -> Iterator[Staging]:
-    """Take hold of the staging directory for a dataset, new or left by an interrupted run.
+    """Lock the staging directory of a dataset, new or left by an interrupted run.
 
     Args:
         target: the final directory.
@@ -238,7 +238,7 @@ def open_staging(target: Path, command: dict[str, Any], overwrite: bool) -> Iter
         try:
             yield Staging(place, target, lock)
         except ExhaustedError:
-            places.remove(place)  # there is nothing to go on with
+            places.remove(place)  # there is nothing to resume
             raise
 
 
@@ -247,7 +247,7 @@ def _appeared(target: Path) -> UsageError:
 
 
 def _check_command(place: Path, command: dict[str, Any], overwrite: bool) -> None:
-    """Prepare a staging directory for a command: to go on with what is there, or from the start."""
+    """Prepare a staging directory for a command: resume what is there, or start anew."""
     begun = _read_note(place, places.COMMAND)
     dataset = place / places.DATASET
     if begun == command and dataset.is_dir():
@@ -267,19 +267,19 @@ def _check_command(place: Path, command: dict[str, Any], overwrite: bool) -> Non
 
 
 def _flush(directory: Path) -> None:
-    """Make sure that a directory with all that it holds is on the disk, not in memory alone."""
+    """Flush a directory and everything in it to disk."""
     for entry in (*directory.rglob("*"), directory):
         _flush_entry(entry)
 
 
 def _flush_entry(path: Path) -> None:
-    """Make sure of one file, or of the names in one directory."""
+    """Flush one file, or the names in one directory, to disk."""
     if os.name != "posix":
         return  # elsewhere directories cannot be opened
     try:
         descriptor = os.open(path, os.O_RDONLY)
     except FileNotFoundError:
-        return  # whether all are there is asked after this
+        return  # missing files are noticed after this
     try:
         os.fsync(descriptor)
     finally:
@@ -287,7 +287,7 @@ def _flush_entry(path: Path) -> None:
 
 
 def describe_difference(begun: Any, command: dict[str, Any]) -> str:
-    """In which entries two commands differ, for people; the first may be whatever a file holds."""
+    """In which entries two commands differ, for people; the first may be any JSON value."""
     if not isinstance(begun, dict):
         return f"which one is {one_line(str(begun))}"
     parts = []
@@ -304,14 +304,14 @@ def describe_difference(begun: Any, command: dict[str, Any]) -> str:
 
 
 def write_json(path: Path, values: Any) -> None:
-    """Write JSON values to a file that is whole at every moment; raises as `write_text`."""
+    """Write JSON values to a file atomically; raises as `write_text`."""
     text = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
-    # Bytes of a path that are not UTF-8 are surrogates in Python; JSON has escapes for them.
+    # Bytes of a path that are not UTF-8 are surrogates in Python, which JSON can escape.
     write_text(path, text.encode("utf-8", "backslashreplace").decode("utf-8"))
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file that is whole at every moment.
+    """Write a text file atomically.
 
     Raises:
         SynthbenchError: it cannot be written.
@@ -331,7 +331,7 @@ def write_failure(path: Path, error: OSError) -> SynthbenchError:
             f"{_NO_ROOM[error.errno]} while writing {path}; what is finished is kept beside. "
             "Make room and run the same command to go on."
         )
-    # What Arrow has to say of an error is longer than a line.
+    # Arrow's own messages are longer than a line.
     reason = os.strerror(error.errno) if error.errno else error
     return SynthbenchError(
         f"{path} cannot be written: {reason}. What is finished is kept beside; "

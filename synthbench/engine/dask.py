@@ -1,7 +1,7 @@
 """A Dask cluster as an engine: large results stay with the workers that made them.
 
-Dask moves them from worker to worker where a call needs them, and makes those of a worker that
-died again. Calls go out with consecutive blocks together, for each costs Dask some milliseconds.
+Dask moves them between workers where a call needs them, and makes those of a dead worker again.
+Consecutive blocks go out in one call, because each call costs Dask some milliseconds.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def open_cluster(
 
 @contextlib.contextmanager
 def _no_interrupts() -> Iterator[None]:
-    """Keep Control-C for later; threads and processes that are started meanwhile never see it."""
+    """Hold Control-C back; threads and processes started meanwhile never see it."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
@@ -167,26 +167,26 @@ def _versions(task: Task) -> tuple[str, dict[str, Any]]:
 
 
 class _Asked(Generic[T]):
-    """A Dask future whose failures are errors of ours, and that waits for no dead cluster."""
+    """A Dask future whose failures are our errors, and that does not wait for a dead cluster."""
 
     def __init__(self, client: Any, future: Any) -> None:
         self._client, self._future = client, future
         self._coming: Future[T] | None = None
 
     def fetch(self) -> _Asked[T]:
-        """Have the result sent here as soon as it is there, whatever this thread does."""
+        """Have the result sent here as soon as it is ready, whatever this thread does."""
         if self._coming is None:
             loop = self._client.loop.asyncio_loop
             self._coming = asyncio.run_coroutine_threadsafe(self._gather(), loop)
         return self
 
     async def _gather(self) -> T:
-        # Not the client's `gather`: given up, it leaves coroutines that complain on the terminal.
+        # Not the client's `gather`, whose coroutines complain on the terminal when cancelled.
         gathered: T = await self._future
         return gathered
 
     def result(self) -> T:
-        """The result, waited for as long as there are workers."""
+        """Wait for the result as long as there are workers."""
         coming = self.fetch()._coming
         assert coming is not None
         while True:
@@ -206,7 +206,7 @@ class _Asked(Generic[T]):
                 ) from None
 
     def done(self) -> bool:
-        """Whether there is nothing to wait for."""
+        """Whether the result, or its error, is there."""
         return bool((self._coming or self._future).done())
 
     def cancel(self) -> None:

@@ -1,7 +1,7 @@
 """Where blocks are made: in this process, in worker processes, or on a Dask cluster.
 
-Nothing else knows about parallelism. An engine runs pure functions on small values and hands
-back futures; what is made of the results never depends on it.
+Nothing else knows about parallelism. An engine runs pure functions on small values and returns
+futures; results never depend on the engine.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ MAX_WORKERS = 256
 
 
 class Asked(Protocol[T_co]):
-    """A result that was asked for, as the futures of all engines have it."""
+    """A result that was asked for: what the futures of all engines have in common."""
 
     def result(self) -> T_co:
-        """The result, waited for; raises what the function raised."""
+        """Wait for the result; raises what the function raised."""
         ...
 
     def done(self) -> bool:
-        """Whether there is nothing to wait for."""
+        """Whether the result, or its error, is there."""
         ...
 
     def cancel(self) -> object:
@@ -61,8 +61,8 @@ class Engine:
 
     Attributes:
         workers: how many functions run at once.
-        ahead: how many results of one sequence it pays to ask for before they are needed.
-        batch: how many consecutive blocks it pays to ask for at once.
+        ahead: how many results of a sequence to ask for before they are needed.
+        batch: how many consecutive blocks to ask for at once.
         remote: whether kept results stay out of this process.
     """
 
@@ -92,7 +92,7 @@ class Engine:
 
 @dataclasses.dataclass(frozen=True)
 class _View(Generic[T, V]):
-    """The view of a result that comes here as a whole."""
+    """The view of a result that is computed in this process."""
 
     view: Callable[[T], V]
     asked: Asked[T]

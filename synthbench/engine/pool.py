@@ -1,9 +1,8 @@
-"""Worker processes of this machine: nothing is lost with one that dies, none outlives the run.
+"""Worker processes on this machine. If one dies, another repeats its work; none outlives the run.
 
-The standard library's pool has one pipe and one lock for all workers; one that is killed while it
-writes there leaves half a message, and everybody waits for the rest. Here each worker has a pipe
-of its own, and a thread that waits at its end. What a lost worker was at is done by another: it
-is a pure function.
+In the standard library's pool all workers share one pipe and one lock: a worker killed while it
+writes leaves half a message, and everybody waits for the rest. Here each worker has its own pipe
+and a thread that waits at its end. Work can be repeated because the functions are pure.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from synthbench.text.progress import note
 P = ParamSpec("P")
 T = TypeVar("T")
 
-#: Files that an error names of those that a lost worker was reading.
+#: How many of the files that a dead worker was reading an error names.
 _SHOWN_FILES = 3
 
 
@@ -60,7 +59,7 @@ class WorkerPool(Executor):
             raise
         self._left, self._counting = count, threading.Lock()
         self._last_lost_at = ""
-        # The workers that have nothing to do; None once all are lost.
+        # Idle workers; None once all have died.
         self._idle: queue.SimpleQueue[_Worker | None] = queue.SimpleQueue()
         for worker in self._workers:
             self._idle.put(worker)
@@ -82,7 +81,7 @@ class WorkerPool(Executor):
         return self._threads.submit(self._run, function, args, kwargs)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = True) -> None:
-        """End all workers at once; what they are at is given up."""
+        """Kill all workers; unfinished work is dropped."""
         _open_pools.discard(self)
         if self._inherited:
             return
@@ -92,18 +91,18 @@ class WorkerPool(Executor):
             worker.pipe.close()
 
     def _end_workers(self) -> None:
-        # Not by SIGTERM: one that has only just started would not end, and be waited for at exit.
+        # Not SIGTERM, which a worker that has only just started would ignore.
         for worker in self._workers:
             worker.process.kill()
         for worker in self._workers:
             worker.process.join()
 
     def leave_to_parent(self) -> None:
-        """Let go of the workers, in a process that was just forked from the one that has them."""
+        """Let go of the workers, in a fork of the process that owns them."""
         self._inherited = True
         for worker in self._workers:
             worker.pipe.close()
-            # When this process exits, multiprocessing would end those that it takes for its own.
+            # Or multiprocessing would end them when this process exits.
             multiprocessing.process._children.discard(worker.process)  # type: ignore[attr-defined]
 
     def __exit__(self, *exception: Any) -> None:
@@ -165,15 +164,15 @@ if hasattr(os, "register_at_fork"):
 
 
 class _WorkerError(Exception):
-    """Where in a worker an error was raised, as a traceback shows it."""
+    """The traceback of an error in a worker, as text."""
 
 
 class _Worker:
     """One worker process, and this process's end of its pipe."""
 
     def __init__(self) -> None:
-        # Forked workers start at once and need no importable main module; elsewhere the
-        # platform's own way must do.
+        # Forked workers start at once and need no importable main module; other platforms use
+        # their default.
         context = multiprocessing.get_context("fork" if sys.platform == "linux" else None)
         self.pipe, its_end = context.Pipe()
         self.process = context.Process(target=_work, args=(its_end,), daemon=True)
@@ -221,8 +220,8 @@ _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 def keep_freed_memory() -> None:
     """Have the C library keep up to 128 MiB that a worker frees, for its next block.
 
-    To give the pages back and to get them again takes a tenth of a worker's time, and half of that
-    of a Dask worker, whose nanny asks for it by the environment variable MALLOC_TRIM_THRESHOLD_.
+    Returning pages and getting them again takes a tenth of a worker's time, and half of a Dask
+    worker's, whose nanny asks for it by the environment variable MALLOC_TRIM_THRESHOLD_.
     """
     with contextlib.suppress(AttributeError, OSError, TypeError):  # not the GNU C library
         mallopt = ctypes.CDLL(None).mallopt

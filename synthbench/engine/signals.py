@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from sys import UnraisableHookArgs
 
 _ENDING = (signal.SIGINT, signal.SIGTERM)
-#: Seconds until an interruption that was lost comes again: enough to leave a destructor.
+#: Seconds until a lost interruption is raised again: enough to leave a destructor.
 _AGAIN = 0.01
 
 
 class Interrupted(KeyboardInterrupt):
     """Control-C, or the system's request to end (SIGTERM).
 
-    Of a plain KeyboardInterrupt Python remembers that it passed through an `exec`, as in a
-    dataclass that is being made, and then ends with the signal instead of our status.
+    If a plain KeyboardInterrupt passes through an `exec`, as while a dataclass is being created,
+    Python exits by the signal instead of with our status.
     """
 
 
@@ -45,9 +45,9 @@ def interruptible() -> Iterator[None]:
 
     def notice(lost: UnraisableHookArgs) -> None:
         if isinstance(lost.exc_value, Interrupted):
-            # It struck while an object was being destroyed, out of which Python lets nothing pass.
+            # It was raised in a destructor, where Python drops exceptions.
             signal.signal(lost.exc_value.args[0], interrupt)
-            # A thread of `threading` needs a lock that may just be held, if this came in there.
+            # Starting a `threading.Thread` takes a lock that may be held at this moment.
             _thread.start_new_thread(strike_again, lost.exc_value.args)
         else:
             hook(lost)
@@ -62,7 +62,7 @@ def interruptible() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if interrupted:  # and this came of it, say from a module half imported
+        if interrupted:  # and that caused this error, say in a half imported module
             raise Interrupted from error
         raise
     finally:
@@ -81,15 +81,15 @@ def _send_to_main_thread(number: int) -> None:
 
 @contextlib.contextmanager
 def defer_signals() -> Iterator[None]:
-    """Let Control-C and SIGTERM wait for the end of a block that must not be left half done.
+    """Let Control-C and SIGTERM wait until the end of a block that must not be left half done.
 
-    A mask would not do: the signals could come by another thread that has none.
+    Masking them would not do: another thread, without the mask, could receive them.
     """
-    if threading.current_thread() is not threading.main_thread():  # they never strike there
+    if threading.current_thread() is not threading.main_thread():  # no signal is handled there
         yield
         return
     came: list[int] = []
-    # No handler is one that was not installed from Python: it cannot be put back.
+    # None stands for a handler that was not installed from Python and cannot be put back.
     handlers = {one: signal.getsignal(one) for one in _ENDING}
     before = {one: handler for one, handler in handlers.items() if handler is not None}
     try:

@@ -1,4 +1,4 @@
-"""Unexpected errors: in whose code they were raised, so that the message names the right place."""
+"""Unexpected errors: whose code raised them, so that the message names the right place."""
 
 from __future__ import annotations
 
@@ -22,9 +22,8 @@ def where_raised(error: BaseException) -> str | None:
         error: an exception that was caught.
 
     Returns:
-        The innermost method of another package's task or of its parameters, if there is one in
-        the traceback, because it is what its author can mend. Otherwise the innermost function.
-        None if that function belongs to this package.
+        The innermost method of another package's task or parameters in the traceback, which its
+        author can fix; otherwise the innermost function, or None if that belongs to this package.
     """
     noted = getattr(error, _NOTE, None)
     if isinstance(noted, str):
@@ -45,8 +44,8 @@ def for_another_process(error: Exception) -> Exception:
     """Prepare an error to be sent to another process, which drops its traceback.
 
     Returns:
-        The error, with `where_raised` noted on it. If it would not arrive like this, because its
-        class has a way of its own to be pickled, a RuntimeError that says the same.
+        The error, with `where_raised` noted on it; or a RuntimeError with the same text, if the
+        error cannot be pickled or loses the note.
     """
     place = where_raised(error)
     try:

@@ -1,4 +1,4 @@
-"""One call to a dataset: made on first use into a cache, opened from there ever after.
+"""`load_dataset`: a dataset made on first use into a cache, and opened from there afterwards.
 
     CACHE/listops-0f4c.../      a dataset directory; its name holds a hash of the request
     CACHE/listops-0f4c....lock  held by the process that makes it; others wait
@@ -178,7 +178,7 @@ def _row_sources(request: Request, task: Task) -> dict[str, Any]:
 
 
 def _source_of(task: type[Task]) -> str | None:
-    """The text of the module that defines a task, None where only the interpreter has seen it."""
+    """The text of the module that defines a task, None if it has no file."""
     try:
         return inspect.getsource(sys.modules[task.__module__])
     except (OSError, TypeError):

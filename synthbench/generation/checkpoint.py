@@ -1,4 +1,4 @@
-"""What an interrupted run left of a split, and how to go on from there."""
+"""What an interrupted run left of a split, to resume from there."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class SplitCheckpoint:
 
     `Staging` keeps it as JSON values; it is saved after every shard.
 
-    Shards that do not have their checksum any more are not trusted: the split starts anew.
+    If a shard no longer has its checksum, the split starts anew.
 
     Attributes:
         shards: its finished shards.

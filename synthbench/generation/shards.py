@@ -105,7 +105,7 @@ def make_shard(
     """Write a shard, and hash the chunks that end in it.
 
     Args:
-        tables: the rows from number `spec.begin` to before `spec.last`, in order, cut anyhow.
+        tables: the rows from `spec.begin` to before `spec.last` in order, in pieces of any size.
         spec: the shard.
         place: where its bytes go.
 
@@ -118,7 +118,7 @@ def make_shard(
     digest = RowDigest(spec.features)
     with _open_parquet_file(place, spec.features) as file:
         for group in _row_groups(_own_rows(tables, spec, digest), spec.group_rows):
-            # One chunk a group, so that the bytes do not depend on how the rows came.
+            # One chunk a group, so that the bytes do not depend on how the rows were cut.
             file.write_table(group.combine_chunks(), row_group_size=group.num_rows)
     return digest.all_chunks()
 
@@ -184,7 +184,7 @@ def make_shards(
 
     Args:
         task: the task.
-        before: rows with which the first chunk begins and that were picked by an earlier run.
+        before: rows with which the first chunk begins, if an interrupted run picked them.
         runs: for each part, the runs that its rows are picked from.
         parts: the rows after these, in order, up to the last shard's last.
         specs: the shards.
@@ -209,7 +209,7 @@ def make_shards(
 def _open_parquet_file(place: Path | io.BytesIO, features: Features) -> Iterator[pq.ParquetWriter]:
     with contextlib.ExitStack() as opened:
         if isinstance(place, Path):
-            # As bytes: pyarrow encodes text as UTF-8, which not every path can be.
+            # As bytes: pyarrow would encode the path as UTF-8, which some paths are not.
             place = opened.enter_context(pa.OSFile(os.fsencode(place), "wb"))
         writer = pq.ParquetWriter(
             place,
@@ -225,7 +225,7 @@ def _open_parquet_file(place: Path | io.BytesIO, features: Features) -> Iterator
             with writer:
                 yield writer
         finally:
-            # Its destructor must not write again, to a closed file, what an interruption left.
+            # Or its destructor would write to the closed file after an interruption.
             writer.is_open = False
 
 

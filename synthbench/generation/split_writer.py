@@ -1,4 +1,4 @@
-"""The rows of a split on their way to its shards: cut, made where the engine has them, in order."""
+"""From the rounds of a split to its shards: cut into files, made where the rows are, in order."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ OnShard = Callable[[list[Shard], Any], None]
 #: Shards that are written, each with the digests of the chunks that end in it.
 _Written = list[tuple[Shard, list[bytes]]]
 
-#: Threads that make shards here, and row groups that may wait for them.
+#: Threads that make shards in this process, and row groups that may wait for them.
 _MAKERS = 2
 _GROUPS_AHEAD = 4
-#: Threads that fetch and write shards made elsewhere: the most whose bytes are here at once.
+#: Threads that fetch and write shards made on a cluster: the most held in memory at once.
 _FETCHERS = 4
-#: Seconds until a writer that waits for its threads looks whether one of them has failed.
+#: Seconds after which a writer that waits for its threads checks whether one has failed.
 _PATIENCE = 0.1
 
 
@@ -64,7 +64,7 @@ def open_split_writer(
 
 @dataclasses.dataclass
 class _Making:
-    """Consecutive shards that are being made, and the checkpoint of each whose rows are known."""
+    """Consecutive shards that are being made, with the checkpoints known so far."""
 
     written: Future[_Written]
     checkpoints: list[Any] = dataclasses.field(default_factory=list)
@@ -84,7 +84,7 @@ class SplitWriter(abc.ABC):
         self._shards = list(finished)
         self._finished = sum(shard.rows for shard in finished)
         self._row = self._finished  # number of the next row that goes to a shard
-        # The rows before that one with which its chunk begins, where they are here.
+        # Rows before it in the same chunk of the digest, as far as this process has them.
         self._chunk = arrow_schema(plan.features).empty_table()
         self._making: collections.deque[_Making] = collections.deque()
         self._threads = ThreadPoolExecutor(threads)
@@ -179,7 +179,7 @@ class LocalWriter(SplitWriter):
             if self._row == spec.first:
                 self._start(spec)
             while not self._room.acquire(timeout=_PATIENCE):
-                self._report()  # or the shard that is waited for has failed
+                self._report()  # raises if the shard has failed
             self._feed.put(rows)
             self._row += rows.num_rows
             self._remember(rows, self._row)

@@ -20,7 +20,7 @@ from synthbench.tasks.row_ids import fingerprints, may_have
 
 @dataclasses.dataclass(frozen=True)
 class BlockSummary:
-    """What the sampler sees of a block that was drawn.
+    """What the sampler sees of a block.
 
     Attributes:
         fingerprints: those of its rows, uint64 `(rows,)`, none twice.

@@ -27,10 +27,10 @@ class BucketStream:
     """The accepted rows of one bucket of one split, in order.
 
     Candidates come from the bucket's blocks. Where its rows can be counted, about the last half
-    comes from a list of all rows, because waiting for the last of them to be drawn takes for ever.
-    Some rows may be so unlikely that even half of them never come; then the list is used after a
-    fixed number of blocks. How many rows are wanted plays no part in it: of two splits that differ
-    in that alone, the smaller one's rows are the first of the larger one's.
+    comes from a list of all rows, because drawing the last of them at random takes for ever. Some
+    rows may be so unlikely that not even half of them come; then the list is used after a fixed
+    number of blocks. How many rows are wanted plays no part: of two splits that differ in size
+    alone, the smaller one's rows are the first of the larger one's.
 
     Args:
         task: the task.
@@ -65,12 +65,12 @@ class BucketStream:
         self.tried: int = state.get("tried", 0)
         self.taken: int = state.get("taken", 0)
         self.exhausted: bool = state.get("exhausted", False)
-        # Runs that were asked for; where the block in hand is in the first of them; the next block.
+        # Runs that were asked for; the current block's place in the first of them; the next block.
         self._pending: collections.deque[RemoteResult[Run, list[BlockSummary]]] = (
             collections.deque()
         )
         self._place, self._next = 0, self._block
-        # What to expect: new rows of a block, and rows that are left of the one in hand.
+        # Expected new rows of a block, and rows left in the block at hand.
         self._yield, self._rest = 0.0, 0
         self._look_for_list()
 
@@ -89,7 +89,7 @@ class BucketStream:
     def prepare(self, rows: int) -> None:
         """Ask for the blocks that `rows` more rows will probably need, a few at most.
 
-        How many that are shows when the first block is there, so the second call waits for it.
+        The first block shows how many that are, so the second call waits for it.
         """
         if self._pending and not self._yield:
             self._yield = max(1.0, len(self._pending[0].view.result()[0].fingerprints))
@@ -162,7 +162,7 @@ class BucketStream:
         self.exhausted |= stalled and not self._listed
 
     def close(self) -> None:
-        """Give up the blocks that were asked for and are not needed."""
+        """Cancel the blocks that were asked for and are not needed."""
         for run in self._pending:
             run.view.cancel()
         self._pending.clear()

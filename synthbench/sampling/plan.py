@@ -25,8 +25,8 @@ def share_out(rows: int, limits: list[int | None], weights: tuple[float, ...]) -
         weights: positive shares.
 
     Returns:
-        One number for each; together `rows`, or less where all limits are reached. What does not
-        divide evenly goes to the largest remainders, of equal ones to the first.
+        One number for each; together `rows`, or less where all limits are reached. Shares are
+        rounded by the largest remainders, ties in favour of the first.
     """
     shares = [0] * len(limits)
     open_ones = list(range(len(limits)))
@@ -46,7 +46,7 @@ def share_out(rows: int, limits: list[int | None], weights: tuple[float, ...]) -
         }
         if not full:
             break
-        # Those that are cut off are settled; the others divide the rest anew.
+        # The limited ones are settled; the others divide the rest anew.
         for index, limit in full.items():
             shares[index] = limit
             left -= limit
@@ -70,10 +70,10 @@ class Plan:
 
 
 def check_rows(task: Task, rows: Mapping[str, int] | None) -> dict[str, int]:
-    """Rows by split as a user gives them, none for None.
+    """Rows by split as a user gives them; empty for None.
 
     Raises:
-        UsageError: no mapping, a split that the task has not, or a number that is not allowed.
+        UsageError: not a mapping, a split that does not exist, or a number that is not allowed.
     """
     if not isinstance(rows, Mapping | None):
         raise UsageError(f"Rows {rows!r}: expected rows by split, such as {{'train': 1000}}.")
@@ -122,10 +122,10 @@ def divide(task: Task, split: Split, rows: int) -> dict[int, int]:
 
 
 def rows_there(task: Task, split: Split, bucket: int, wanted: int) -> int | None:
-    """How many rows of a bucket a split may have; None if it is certainly enough, or unknown.
+    """How many rows of a bucket a split may have; None if certainly enough, or unknown.
 
-    About an eighth of all rows are held out. Where a bucket is small enough to be listed the rows
-    are counted, otherwise it is taken that it has as many as expected.
+    About an eighth of all rows are held out. The rows of a bucket that is small enough to be listed
+    are counted; of a larger one, the expected number is given.
     """
     expected = expected_rows(task, split, bucket)
     if expected is None or 2 * wanted <= expected:
@@ -135,7 +135,7 @@ def rows_there(task: Task, split: Split, bucket: int, wanted: int) -> int | None
 
 
 def expected_rows(task: Task, split: Split, bucket: int) -> int | None:
-    """How many rows of a bucket a split may have, about; None where nobody can count them."""
+    """About how many rows of a bucket a split may have; None if they cannot be counted."""
     everything = task.capacity(split, bucket)
     return None if everything is None else int(everything * _exact(share_of(task, split, bucket)))
 
@@ -151,15 +151,15 @@ def _exact(share: float) -> Fraction:
     return Fraction(share).limit_denominator(10**6)
 
 
-#: How many candidates that a split may have are tried for a row, at a guess.
+#: Guess of how many candidates that a split may have are tried for a row.
 _CANDIDATES_A_ROW = 16
 
 
 def most_blocks(task: Task, plan: Plan) -> int:
     """How many blocks can be made at once: those of the plan's split that has the most.
 
-    Every bucket has blocks of its own. How many candidates become rows shows only when they are
-    drawn, so their number is a guess, and rather too large.
+    Every bucket has its own blocks. How many candidates become rows is known only when they are
+    drawn, so the number is a guess, rather too large.
     """
     return max(
         sum(-(-rows // _rows_a_block(task, split, bucket)) for bucket, rows in quotas.items())

@@ -1,17 +1,17 @@
-"""A set of fingerprints that grows to many millions and stays as fast as it was."""
+"""A set of fingerprints that stays fast with many millions of entries."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-#: Slots for each fingerprint that there is to be room for, and the fewest before there is not.
+#: Slots per entry after resizing, and the fewest before the table is resized.
 _ROOMY, _TIGHT = 2.2, 2.0
 _FREE = np.uint64(0)
 
 
 class FingerprintSet:
-    """A growing set of 64-bit fingerprints, 16 to 18 bytes for each that it has room for.
+    """A growing set of 64-bit fingerprints, 16 to 18 bytes for each.
 
     A table with open addressing and linear probing (Knuth, volume 3, section 6.4). The lower half
     of a fingerprint is uniform and gives its first slot; the upper bits say whether a row is held
@@ -26,15 +26,8 @@ class FingerprintSet:
     def __len__(self) -> int:
         return self._count
 
-    def copy(self) -> FingerprintSet:
-        """The same set, to grow apart from this one."""
-        copied = FingerprintSet()
-        copied._table, copied._count = self._table.copy(), self._count
-        copied._has_zero = self._has_zero
-        return copied
-
     def make_room(self, more: int) -> None:
-        """Lay the table out for so many more fingerprints; asked for early, it is done once."""
+        """Make the table large enough for `more` fingerprints; called early, it grows only once."""
         if (self._count + more) * _TIGHT > len(self._table):
             old = self._table[self._table != _FREE]
             self._table = np.zeros(int((self._count + more) * _ROOMY), np.uint64)
@@ -45,11 +38,11 @@ class FingerprintSet:
         self.add_new(prints, len(prints))
 
     def add_new(self, prints: NDArray[np.uint64], most: int) -> NDArray[np.int64]:
-        """Add those of different fingerprints that are not in the set yet, the first few of them.
+        """Add the first few of the given fingerprints, all different, that are not in the set.
 
         Args:
             prints: the fingerprints, uint64 `(rows,)`.
-            most: how many to add at most.
+            most: the most to add.
 
         Returns:
             The indices of those that were added, int64, ascending.
@@ -93,7 +86,7 @@ class FingerprintSet:
             free = np.flatnonzero(there == _FREE)
             chosen, comers = slots.take(free), prints.take(free)
             self._table[chosen] = comers
-            # Of several that come to one free slot the last stays; the others look on.
+            # Of several that want one free slot the last gets it; the others probe on.
             there[free] = self._table.take(chosen)
             new[left.take(free)] = there.take(free) == comers
             go_on = np.flatnonzero(there != prints)

@@ -1,4 +1,4 @@
-"""Which rows a split gets: all that decides lives here and in `buckets`, and is sequential.
+"""Which rows a split gets: every decision is made here and in `buckets`, one after another.
 
 Every bucket of a split has its own stream of blocks. Candidates are looked at in order and picked
 when their fingerprint is new, until the bucket has its share of the round; a round's rows are
@@ -85,7 +85,7 @@ class SplitSampler:
         return sum(stream.tried for stream in self._streams.values())
 
     def close(self) -> None:
-        """Give up what was asked of the engine and is not needed."""
+        """Cancel what was asked of the engine and is not needed."""
         for stream in self._streams.values():
             stream.close()
 

@@ -87,6 +87,7 @@ def stream(
 
 
 def _batches(source: Rounds, start: int, workers: int) -> Iterator[Batch]:
+    check_workers(workers)  # again: the reader may be a daemonic fork of the process that asked
     first, skip = divmod(start, source.batches)
     with open_engine(workers=workers) as engine:
         asked: collections.deque[Asked[Rows]] = collections.deque()

@@ -32,8 +32,7 @@ class Shortcut:
         name: what it is called, in a few words.
         text: what it looks at, in a sentence.
         fit: makes a predictor from rows of train (from no columns where there is no train).
-        applies: for which rows it leaves something out, bool `(rows,)`; other rows are not scored.
-            None: for all.
+        applies: which rows it is scored on, bool `(rows,)`; None: all.
         learned: whether a classifier is trained, at a cost that grows with the number of labels.
     """
 
@@ -61,7 +60,7 @@ def by_key(
         key: from rows to integers `(rows,)` or `(rows, parts)`.
         applies: see `Shortcut`.
     """
-    return Shortcut(name, text, lambda train: _Lookup(key, train), applies)
+    return Shortcut(name, text, lambda train: _fit_lookup(key, train), applies)
 
 
 def fixed(name: str, text: str, answer: Predictor) -> Shortcut:
@@ -69,33 +68,29 @@ def fixed(name: str, text: str, answer: Predictor) -> Shortcut:
     return Shortcut(name, text, lambda train: answer)
 
 
-class _Lookup:
+def _fit_lookup(key: Callable[[Columns], NDArray[Any]], train: Columns) -> Predictor:
     """The most frequent label of every key."""
 
-    def __init__(self, key: Callable[[Columns], NDArray[Any]], train: Columns) -> None:
-        self._key = key
-        self._keys, place = np.unique(_codes(key(train)), return_inverse=True)
-        labels, label = np.unique(numbers(train["label"]), return_inverse=True)
-        # Pairs of key and label that occur, the most frequent of each key first.
-        pairs, counts = np.unique(place * len(labels) + label, return_counts=True)
-        of_key, of_label = np.divmod(pairs, len(labels))
-        order = np.lexsort((of_label, -counts, of_key))
-        first = order[np.searchsorted(of_key[order], np.arange(len(self._keys)))]
-        self._answers = labels[of_label[first]]
-        self._majority = labels[np.bincount(label).argmax()]
+    def key_codes(columns: Columns) -> NDArray[Any]:
+        found = key(columns)
+        return found if found.ndim == 1 else codes(found)
 
-    def __call__(self, rows: Columns) -> NDArray[np.int64]:
-        asked = _codes(self._key(rows))
-        place = np.minimum(np.searchsorted(self._keys, asked), len(self._keys) - 1)
-        answers: NDArray[np.int64] = np.where(
-            self._keys[place] == asked, self._answers[place], self._majority
-        )
-        return answers
+    keys, place = np.unique(key_codes(train), return_inverse=True)
+    labels, label = np.unique(numbers(train["label"]), return_inverse=True)
+    # Pairs of key and label that occur, the most frequent of each key first.
+    pairs, counts = np.unique(place * len(labels) + label, return_counts=True)
+    of_key, of_label = np.divmod(pairs, len(labels))
+    order = np.lexsort((of_label, -counts, of_key))
+    first = order[np.searchsorted(of_key[order], np.arange(len(keys)))]
+    answers, majority = labels[of_label[first]], labels[np.bincount(label).argmax()]
 
+    def predict(rows: Columns) -> NDArray[np.int64]:
+        asked = key_codes(rows)
+        place = np.minimum(np.searchsorted(keys, asked), len(keys) - 1)
+        found: NDArray[np.int64] = np.where(keys[place] == asked, answers[place], majority)
+        return found
 
-def _codes(keys: NDArray[Any]) -> NDArray[Any]:
-    """One number for each key: the key itself, or a code of its parts."""
-    return keys if keys.ndim == 1 else codes(keys)
+    return predict
 
 
 def codes(parts: NDArray[Any]) -> NDArray[np.uint64]:

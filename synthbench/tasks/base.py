@@ -1,21 +1,20 @@
 """A task: its parameters, columns and splits, its rule on one row, and its rule on many rows.
 
 Whoever adds a task writes six things: `parameters_type`, `columns`, `splits`, `solve` (the rule on
-one row), `propose` (the rule on many rows at once) and `render` (rows as columns). Everything else
-has a default. A task whose rows are text is a `TextTask`, a task with images an `ImageTask`
-(`synthbench.tasks.images.task`).
+one row), `propose` (candidates, many at once) and `render` (their columns, by the rule on many
+rows). Everything else has a default. A task of texts is a `TextTask`, a task of images an
+`ImageTask` (`synthbench.tasks.images.task`).
 
 A task knows nothing of files, shards or workers. An instance is a small value (variant,
-parameters, seed) that pickles; whatever is costly is made where it is first needed.
+parameters, seed) that pickles; whatever is costly is made when it is first needed.
 """
 
 from __future__ import annotations
 
 import abc
-import dataclasses
 import functools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,113 +23,43 @@ from numpy.typing import NDArray
 
 from synthbench.errors import check_whole_number, unknown_name
 from synthbench.seeding import Draws
+from synthbench.tasks.block import Block, Breakdown, Split
 from synthbench.tasks.features import Feature, label_names
 from synthbench.tasks.parameters import Parameters, parameter
 from synthbench.tasks.reading import read_class, read_label
 from synthbench.tasks.tokens import Vocabulary
 
-#: What a task's module needs of this package, beside draws, features and errors.
+#: What a task's module imports from here.
 __all__ = [
-    "Block",
-    "Breakdown",
-    "Parameters",
-    "Split",
-    "Task",
-    "TextTask",
-    "parameter",
-    "read_class",
-]
+    "Block", "Breakdown", "Parameters", "Split", "Task", "TextTask", "parameter", "read_class",
+]  # fmt: skip
 
 LABEL = "label"
 #: The column of a block that holds its rows' content, for tasks that do not encode it themselves.
 _CONTENT = "content"
 
 
-class Block:
-    """Rows as a struct of arrays: every column's first axis counts the rows.
-
-    Example:
-        >>> import numpy as np
-        >>> from synthbench.tasks.base import Block
-        >>> block = Block({"numbers": np.arange(6).reshape(3, 2)})
-        >>> len(block), block.take(slice(1, None))["numbers"].tolist()
-        (3, [[2, 3], [4, 5]])
-    """
-
-    def __init__(self, columns: Mapping[str, NDArray[Any]]) -> None:
-        self.columns = dict(columns)
-
-    def __len__(self) -> int:
-        return len(next(iter(self.columns.values())))
-
-    def __getitem__(self, name: str) -> NDArray[Any]:
-        return self.columns[name]
-
-    def take(self, rows: NDArray[Any] | slice) -> Block:
-        """The rows at these indices (or where a mask is true), in this order."""
-        return Block({name: column[rows] for name, column in self.columns.items()})
-
-    @staticmethod
-    def concatenate(blocks: Sequence[Block]) -> Block:
-        """The rows of all blocks, in order; the blocks have the same columns."""
-        names = blocks[0].columns
-        return Block({name: np.concatenate([block[name] for block in blocks]) for name in names})
-
-
-@dataclasses.dataclass(frozen=True)
-class Split:
-    """A split before it is made.
-
-    Attributes:
-        name: `train`, `iid`, `validation`, `test`.
-        rows: rows of the paper's dataset.
-        buckets: what the split is balanced over.
-        evaluation: whether it has the held-out rows; all other splits have the rest.
-    """
-
-    name: str
-    rows: int
-    buckets: tuple[int, ...] = (0,)
-    evaluation: bool = True
-
-
-@dataclasses.dataclass(frozen=True)
-class Breakdown:
-    """One table of an evaluation report: the rows grouped by the values of a column.
-
-    Attributes:
-        column: the column; also the name in `report.by`.
-        width: group integers in bands of this width (1..10, 11..20), 0 for each value alone.
-    """
-
-    column: str
-    width: int = 0
-
-
 class Task(abc.ABC):
     """A task with a variant, parameters and a seed chosen.
 
-    Two modules beside a task's own are looked up by those who need them (`companion`), and need
-    not exist: `audit`, with what `synthbench audit` looks for in the rows, and `drawing`, with how
-    people see them.
+    Two modules beside the task's own are optional (`synthbench.tasks.companions`): `audit`, with
+    what `synthbench audit` looks for in the rows, and `drawing`, with how people see them.
 
     Attributes:
-        name: what everybody calls it, as in `synthbench generate NAME`.
+        name: as in `synthbench generate NAME`.
         title: its name in prose.
         summary: one sentence: what a row asks.
         source: paper and sections.
         variants: each variant with a sentence on it; the first is the default.
         parameters_type: the class of its parameters.
-        categories: names of Hugging Face task categories, for the card.
-        bucket_name: what the buckets are values of: the name of a column, or words for the rows
-            where a split has just one bucket.
-        inputs: the columns a row is derived from; all others follow from these. `solve` is given
-            the first.
+        categories: Hugging Face task categories, for the card.
+        bucket_name: the column whose values are the buckets, or, where every split has a single
+            bucket, what to call the rows.
+        inputs: the columns from which all others follow. `solve` is given the first.
         breakdowns: tables of the evaluation report, beside the split's.
-        metrics: metrics of one answer; the first is what `score` returns.
-        binary_metrics: those of the metrics that are 0 or 1 for a row, so that an interval can be
-            given.
-        judged_by: the columns that `read_answer` and `measure` look at; empty: all columns.
+        metrics: metrics of one answer; `score` returns the first.
+        binary_metrics: the metrics that are 0 or 1 for a row, so that an interval can be given.
+        judged_by: the columns that `read_answer` and `measure` read; empty: all.
         variant: the chosen variant.
         parameters: the chosen parameters.
         seed: the chosen seed.
@@ -156,10 +85,9 @@ class Task(abc.ABC):
         parameters: Mapping[str, Any] | Parameters | None = None,
         seed: int = 0,
     ) -> None:
-        names = list(self.variants)
-        self.variant = names[0] if variant is None else variant
+        self.variant = next(iter(self.variants)) if variant is None else variant
         if self.variant not in self.variants:
-            raise unknown_name(f"variant of {self.name}", self.variant, names)
+            raise unknown_name(f"variant of {self.name}", self.variant, self.variants)
         if isinstance(parameters, Parameters):
             parameters = parameters.to_dict()
         self.parameters: Any = self.parameters_type.make(parameters or {})
@@ -192,12 +120,14 @@ class Task(abc.ABC):
 
     @abc.abstractmethod
     def solve(self, question: Any) -> Any:
-        """The answer to one row's input: the reference solver, a direct reading of the paper.
+        """The answer to one row, by the rule as the paper states it: the reference solver.
 
-        It shares no code with `propose` and `render`. A label with named classes is answered by
-        the class's name, as text; where the classes are just called 0, 1, 2 and so on, by this
-        number, as an `int` (`synthbench.tasks.features.class_answer`). Any other label is answered
-        by the value that stands in the column.
+        It shares no code with `propose` and `render`. If the label is a class, the answer is its
+        name, or the number where classes are named 0, 1, 2 and so on
+        (`synthbench.tasks.features.class_answer`). Any other answer is the value of the column.
+
+        Args:
+            question: the first of the row's `inputs`.
 
         Raises:
             ValueError: the question is not one of this task's.
@@ -211,8 +141,8 @@ class Task(abc.ABC):
             draws: draws of this block; the only randomness used.
             n: number of candidates, at least 1.
             split: the split that is drawn.
-            bucket: one of its buckets. Candidates may be drawn given anything that every row of
-                the bucket has, as long as what is kept has the proposal's distribution.
+            bucket: one of its buckets. Candidates may be drawn conditioned on it, as long as the
+                rows that are kept have the proposal's distribution.
 
         Returns:
             The rows of the bucket, at most `n`. Blocks of all buckets of a split have the same
@@ -231,10 +161,10 @@ class Task(abc.ABC):
         Raises:
             UsageError: there is no split of this name.
         """
-        for split in self.splits:
-            if split.name == name:
-                return split
-        raise unknown_name(f"split of {self.name}", name, [split.name for split in self.splits])
+        by_name = {split.name: split for split in self.splits}
+        if name not in by_name:
+            raise unknown_name(f"split of {self.name}", name, by_name)
+        return by_name[name]
 
     @property
     def instruction(self) -> str:
@@ -243,12 +173,12 @@ class Task(abc.ABC):
 
     @property
     def vocabulary(self) -> Vocabulary | None:
-        """The tokens of `text`, where rows are text of known tokens (`TextTask`)."""
+        """The tokens of `text`, for a `TextTask`."""
         return None
 
     @property
     def tables(self) -> dict[str, Any]:
-        """What else the rows depend on and the manifest and card must show; JSON values."""
+        """What else the rows depend on, for the manifest and the card; JSON values."""
         return {}
 
     # What rows are balanced over.
@@ -264,11 +194,11 @@ class Task(abc.ABC):
         return str(bucket) if self.bucket_name in self.columns else "all"
 
     def bucket_weights(self, split: Split) -> tuple[float, ...]:
-        """In what proportion the split's buckets are filled; equally by default."""
+        """The proportions in which the split's buckets are filled; equal by default."""
         return (1.0,) * len(split.buckets)
 
     def capacity(self, split: Split, bucket: int) -> int | None:
-        """How many distinct rows the bucket has, None where they cannot be counted."""
+        """The number of distinct rows in the bucket, None where they cannot be counted."""
         return None
 
     def enumerate_rows(self, split: Split, bucket: int) -> Block:
@@ -278,25 +208,21 @@ class Task(abc.ABC):
     # What tells rows apart, see `synthbench.tasks.row_ids`.
 
     def content(self, block: Block) -> NDArray[np.uint8]:
-        """What makes a row itself, as bytes: equal rows and only these have equal content.
+        """The bytes that identify a row: two rows have equal content if and only if they are equal.
 
         Returns:
             uint8 `(rows, width)`, padded with zero bytes on the right; no content ends in a zero
-            byte itself. By default the row's inputs as JSON, which takes Python a few
-            microseconds a row.
+            byte itself. By default the row's inputs as JSON, a few microseconds a row.
         """
         if _CONTENT not in block.columns:
             block = self.parse(self.render(block))
         return block[_CONTENT]
 
     def problem(self, block: Block) -> NDArray[np.uint64] | None:
-        """The problem that each row poses, as 64 bits: equal for rows that differ only in form.
-
-        Rows that pose the same problem are held out together or not at all.
+        """A hash that is equal for rows that differ only in form: held out together or not at all.
 
         Returns:
-            uint64 `(rows,)`, bits that look random; None, the default, where every row poses a
-            problem of its own.
+            uint64 `(rows,)`; None, the default, where every row poses a problem of its own.
         """
         return None
 
@@ -349,22 +275,18 @@ class Task(abc.ABC):
     def probe_targets(self, row: Mapping[str, Any]) -> dict[str, int]:
         """What linear probes look for in a model's states: classes, by name.
 
-        By default the label, and every other column of whole numbers or truth values.
+        By default the label and every other column of whole numbers or booleans.
         """
         return {name: int(row[name]) for name in self.columns if isinstance(row[name], int)}
 
-    # Where randomness comes from, and how much is made at a time. A class attribute will do to
-    # override any of the sizes.
+    # Where randomness comes from, and how much is made at a time. Class attributes may override
+    # the sizes.
 
     @property
     def stream(self) -> dict[str, object]:
         """The coordinates that all random streams of this task share."""
-        return {
-            "task": self.name,
-            "variant": self.variant,
-            "parameters": self.parameters.changed(),
-            "seed": self.seed,
-        }
+        chosen = {"parameters": self.parameters.changed(), "seed": self.seed}
+        return {"task": self.name, "variant": self.variant, **chosen}
 
     @property
     def block_rows(self) -> int:
@@ -373,7 +295,7 @@ class Task(abc.ABC):
 
     @property
     def round_rows(self) -> int:
-        """Accepted rows that are shuffled together, about."""
+        """About how many accepted rows are shuffled together."""
         return 65_536
 
     @property
@@ -395,8 +317,7 @@ class TextTask(Task):
     the text. A column `length`, in a block as in the files, is the number of tokens.
 
     Attributes:
-        separator: what stands between two tokens of `text`; if it is empty, each character is a
-            token.
+        separator: the text between two tokens; if it is empty, each character is a token.
     """
 
     separator: ClassVar[str] = " "
@@ -404,7 +325,7 @@ class TextTask(Task):
     @property
     @abc.abstractmethod
     def tokens(self) -> tuple[str, ...]:
-        """All tokens that `text` can have, in a fixed order; a class attribute will do."""
+        """All tokens that `text` can have, in a fixed order; may be a class attribute."""
 
     @functools.cached_property
     def vocabulary(self) -> Vocabulary:
@@ -424,9 +345,8 @@ class TextTask(Task):
         tokens = block["tokens"]
         if tokens.dtype == np.uint8:
             return tokens
-        return (
-            np.where(tokens > 0, 2 * tokens.astype(np.uint16) + 1, 0).astype(">u2").view(np.uint8)
-        )
+        codes = np.where(tokens > 0, 2 * tokens.astype(np.uint16) + 1, 0)
+        return codes.astype(">u2").view(np.uint8)
 
     def parse(self, columns: Mapping[str, pa.Array]) -> Block:
         return Block({"tokens": self.vocabulary.encode(columns["text"])})
@@ -435,6 +355,5 @@ class TextTask(Task):
         """The label by `solve`, and the number of tokens, if there is a column for it."""
         columns = super().recompute_columns(row)
         if "length" in self.columns:
-            text = row["text"]
-            columns["length"] = len(text.split(self.separator) if self.separator else text)
+            columns["length"] = self.vocabulary.count(row["text"])
         return columns

@@ -1,4 +1,4 @@
-"""What stands beside a task's module and is loaded only by those who need it.
+"""Optional modules beside a task's, loaded only when they are needed.
 
     my_package/ones.py       class Ones(Task)
     my_package/audit.py      audit_spec(task)                 for `synthbench audit`

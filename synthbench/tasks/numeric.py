@@ -103,12 +103,12 @@ def to_array(given: Any) -> NDArray[Any]:
     """An array of NumPy from one of any library, or from nested lists of numbers.
 
     Args:
-        given: tensors of torch may need gradients, lie on another device, or be of bfloat16, of
-            which NumPy knows nothing; they come as float32.
+        given: torch tensors may require gradients or be on another device; bfloat16, which NumPy
+            lacks, becomes float32.
 
     Raises:
-        ValueError, TypeError, ArithmeticError, RuntimeError: it is no array; lists differ in
-            length.
+        ValueError, TypeError, ArithmeticError, RuntimeError: not an array, or lists that differ
+            in length.
     """
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(given, torch.Tensor):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import operator
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,17 +18,22 @@ from synthbench.text.lines import LONGEST_LINE, is_one_line
 class Parameters:
     """Base of every task's parameters: frozen, and checked when made.
 
-    Fields declare their text for `synthbench info` with `parameter(default, help)`.
+    Fields are declared with `parameter`, which has their text for `synthbench info` and their
+    limits. A class that has more to check extends `__post_init__`.
 
     Example:
         >>> import dataclasses
         >>> from synthbench.tasks.parameters import Parameters, parameter
         >>> @dataclasses.dataclass(frozen=True)
         ... class Sizes(Parameters):
-        ...     lengths: tuple[int, ...] = parameter((1, 2), "lengths of train")
+        ...     lengths: tuple[int, ...] = parameter((1, 2), "lengths of train", least=1, most=9)
         >>> Sizes.make({"lengths": "1..4"})
         Sizes(lengths=(1, 2, 3, 4))
     """
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            _check(field, getattr(self, field.name))
 
     @classmethod
     def make(cls, values: Mapping[str, Any]) -> Parameters:
@@ -63,9 +69,46 @@ class Parameters:
         }
 
 
-def parameter(default: Any, help: str) -> Any:
-    """A field of `Parameters` with its text for people."""
-    return dataclasses.field(default=default, metadata={"help": help})
+def parameter(
+    default: Any,
+    help: str,
+    *,
+    least: float = -math.inf,
+    most: float = math.inf,
+    choices: Sequence[str] = (),
+) -> Any:
+    """A field of `Parameters`.
+
+    Args:
+        default: the default, whose type is that of all values.
+        help: what it means, for people.
+        least: the smallest number that is allowed. With a limit, a tuple of numbers must not be
+            empty, nor have a number twice.
+        most: the largest number that is allowed.
+        choices: the texts that are allowed; empty: all.
+    """
+    limits = {"least": least, "most": most, "choices": choices}
+    return dataclasses.field(default=default, metadata={"help": help, **limits})
+
+
+def _check(field: dataclasses.Field[Any], given: Any) -> None:
+    """Refuse a value that its field does not allow."""
+    name, limits = field.name, field.metadata
+    choices = limits.get("choices", ())
+    if choices and given not in choices:
+        raise unknown_name(f"value of {name}", given, choices)
+    least, most = limits.get("least", -math.inf), limits.get("most", math.inf)
+    if (least, most) == (-math.inf, math.inf):
+        return
+    low, high = (f"{end:g}" if isinstance(end, float) else str(end) for end in (least, most))
+    if not isinstance(given, tuple):
+        if not least <= given <= most:
+            raise ParameterError(f"Parameter {name}={given}: allowed are {low} to {high}.")
+    elif not given or len(set(given)) < len(given) or min(given) < least or max(given) > most:
+        raise ParameterError(
+            f"Parameter {name}={','.join(map(str, given))}: "
+            f"allowed are different {name.rpartition('_')[2]} from {low} to {high}."
+        )
 
 
 def _plain(given: Any) -> Any:
@@ -88,10 +131,8 @@ def _read(name: str, given: Any, default: Any) -> Any:
                 return int(given)
             case "float":
                 return float(given)
-            case _ if len(str(given)) <= LONGEST_LINE and is_one_line(
-                str(given)
-            ):  # as in a manifest
-                return str(given)
+            case _ if len(text := str(given)) <= LONGEST_LINE and is_one_line(text):
+                return text  # as it stands in a manifest
             case _:
                 raise ValueError
     except (ValueError, TypeError, KeyError, OverflowError):

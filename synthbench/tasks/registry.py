@@ -53,7 +53,11 @@ def register(task: type[Task]) -> type[Task]:
     """
     if not (isinstance(task, type) and issubclass(task, Task)):
         raise UsageError(f"{task!r} is no task: expected a subclass of synthbench.Task.")
-    if missing := [*sorted(task.__abstractmethods__), *_unnamed(task), *_unlisted(task)]:
+    missing = sorted(task.__abstractmethods__)
+    missing += [name for name in ("name", "title", "summary", "source") if not hasattr(task, name)]
+    if task.capacity is not Task.capacity and task.enumerate_rows is Task.enumerate_rows:
+        missing.append("enumerate_rows")  # whose buckets can be counted, can be listed
+    if missing:
         raise UsageError(f"{task.__name__} is no whole task: it lacks {', '.join(missing)}.")
     for variant in task.variants:
         _check_columns(task(variant))
@@ -61,19 +65,6 @@ def register(task: type[Task]) -> type[Task]:
         raise UsageError(f"A task named {task.name!r} exists already; choose another name.")
     _registered[task.name] = task
     return task
-
-
-def _unnamed(task: type[Task]) -> list[str]:
-    """What every task must say of itself and this one does not."""
-    needed = ("name", "title", "summary", "source")
-    return [name for name in needed if not hasattr(task, name)]
-
-
-def _unlisted(task: type[Task]) -> list[str]:
-    """The method `enumerate_rows`, where a task counts its buckets and does not have it."""
-    counts = task.capacity is not Task.capacity
-    lists = task.enumerate_rows is not Task.enumerate_rows
-    return ["enumerate_rows"] if counts and not lists else []
 
 
 def _check_columns(task: Task) -> None:

@@ -1,10 +1,10 @@
-"""A row's id: 64 bits that follow from the row alone, and of which three say who may have it.
+"""A row's id: 64 bits computed from the row alone, three of which decide who may have the row.
 
 The first three bits come from the problem that a row poses, the other 61 from its content. A row
 is held out if the three bits are zero, that is, if its id begins with 0 or 1. Evaluation splits
 have held-out rows and no others; train splits and streams never have one, whatever their seed and
-parameters. So nothing that was trained on rows of ours has seen a row that it is evaluated on, nor
-the same problem in another form (`Task.problem`), and a look at the ids proves it.
+parameters. So no model that was trained on our rows has seen a row that it is evaluated on, nor the
+same problem in another form (`Task.problem`), and the ids prove it.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def may_have(
 
 
 def share_of(task: Task, split: Split, bucket: int) -> float:
-    """The part of a bucket's rows that a split may have, on average over all rows."""
+    """The share of a bucket's rows that a split may have, on average."""
     part = HELD_OUT_SHARE if split.evaluation else 1 - HELD_OUT_SHARE
     return part / max(1, len(_rivals(task, split, bucket)))
 

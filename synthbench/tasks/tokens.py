@@ -25,7 +25,7 @@ from synthbench.tasks.numeric import list_array
 _QUAD_TOKENS = 15
 #: The number of tokens from which it pays to know the texts of all fours.
 _QUADS = 1 << 16
-#: The largest number of allowed tokens in an error.
+#: Allowed tokens that an error lists, at most.
 _SHOWN_TOKENS = 20
 
 
@@ -73,22 +73,15 @@ class Vocabulary:
         characters = pa.array([*"".join(texts.to_pylist())], pa.string())
         return list_array(characters, pc.utf8_length(texts).to_numpy(zero_copy_only=False))
 
+    def count(self, text: str) -> int:
+        """The number of words or characters of one text."""
+        return len(text.split(self.separator) if self.separator else text)
+
     def number(self, words: pa.Array) -> NDArray[np.integer[Any]]:
         """The id of each word, `(words,)` of `dtype`; 0 for a word that is not a token."""
         places = pc.index_in(words, value_set=pa.array(self.tokens, pa.string()))
         ids: NDArray[Any] = pc.fill_null(places, -1).to_numpy(zero_copy_only=False) + 1
         return ids.astype(self.dtype)
-
-    def ids_of(self, words: pa.Array) -> NDArray[np.integer[Any]]:
-        """The id of each word, `(words,)` of `dtype`.
-
-        Raises:
-            ValueError: a word is not a token.
-        """
-        ids = self.number(words)
-        if not ids.all():
-            raise self._no_token(words[int(np.argmin(ids))].as_py())
-        return ids
 
     def read(self, texts: pa.Array) -> tuple[NDArray[np.integer[Any]], NDArray[np.int64]]:
         """The ids of all texts, one text after another, and the number of tokens of each text.
@@ -107,9 +100,12 @@ class Vocabulary:
                 text = texts[row].as_py()
                 raise self._no_token(next(one for one in text if one not in self.tokens))
         else:
-            words = self.split(texts)
-            lengths = words.value_lengths().to_numpy(zero_copy_only=False).astype(np.int64)
-            ids = self.ids_of(words.flatten())
+            split = self.split(texts)
+            lengths = split.value_lengths().to_numpy(zero_copy_only=False).astype(np.int64)
+            words = split.flatten()
+            ids = self.number(words)
+            if not ids.all():
+                raise self._no_token(words[int(np.argmin(ids))].as_py())
         if not lengths.all():
             raise ValueError("a text has no tokens")
         return ids, lengths

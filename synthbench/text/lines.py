@@ -1,4 +1,4 @@
-"""Values and texts in a few words or one line, with nothing that a terminal would obey."""
+"""Values and texts on one line, shortened, with control characters escaped."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import reprlib
 import unicodedata
 from typing import Any
 
-#: Characters of a line, at most.
+#: The most characters of a line.
 LONGEST_LINE = 1_000
 
 _SHORT = reprlib.Repr()
@@ -20,9 +20,9 @@ def short(given: Any) -> str:
 
 
 def one_line(text: str) -> str:
-    """A text as one line of moderate length, with nothing in it that a terminal would obey.
+    """A text on one line, shortened, with control characters escaped.
 
-    File names, texts in rows and what a library says of them are whatever somebody wrote.
+    File names, texts in rows and a library's messages about them may hold anything.
     """
     if len(text) > LONGEST_LINE:
         text = f"{text[: LONGEST_LINE // 2]} ... {text[-LONGEST_LINE // 2 :]}"
@@ -48,5 +48,5 @@ def printable(text: str, keep: str = "") -> str:
 
 
 def is_one_line(text: str) -> bool:
-    """Whether a text is one line of nothing but characters that stand for something."""
+    """Whether a text is one line without control characters or lone surrogates."""
     return not any(unicodedata.category(one) in ("Cc", "Cs", "Zl", "Zp") for one in text)

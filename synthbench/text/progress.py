@@ -1,7 +1,7 @@
-"""What is told on standard error beside errors: progress bars and notes.
+"""Progress bars and notes, on standard error.
 
-Services and `pythonw` have no standard error. Then `sys.stderr` is None or closed; there are no
-bars, and notes are lost. Bars are drawn by `rich`, which is imported for the first one that shows.
+Services and `pythonw` have no standard error: `sys.stderr` is None or closed, and nothing is shown.
+Bars are drawn by `rich`, which is imported for the first one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _REDRAW = 0.1
 #: Columns of the shortest bar, with the spaces around it.
 _SHORTEST = 6
-#: What draws the bars on the terminal, if there are any: a bar within another is a line below it.
+#: What draws the bars that are shown now: a bar within another is a line below it.
 _DRAWN_BY: list[Progress] = []
 
 
@@ -38,7 +38,7 @@ class Bar:
         done: how many were done before.
 
     Attributes:
-        total: how many there are to do, which may be found out on the way.
+        total: how many there are to do; may be set later.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Bar:
         return self._progress is not None
 
     def update(self, done: int = 1, now: str | None = None) -> None:
-        """Draw the bar anew, if it says something else or the last time was long enough ago.
+        """Count what is done, and redraw the bar unless that was done a moment ago.
 
         Args:
             done: how many more are done.

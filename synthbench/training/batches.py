@@ -1,16 +1,15 @@
-"""Batches: which rows come at which step, and as which tensors.
+"""Batches: the rows of each step as tensors.
 
-What comes at a step is a pure function of (seed, step), so a run that goes on after an
-interruption sees the batches that it would have seen. Rows are shuffled anew in every epoch;
-epochs follow one another without a seam, and no row is left over. Batches whose rows all have one
-length are drawn with replacement instead.
+A step's batch is a pure function of seed and step, so a run that goes on after an interruption sees
+the batches that it would have seen. Rows are shuffled anew in every epoch. Epochs follow one
+another directly: a batch may end one and begin the next. Batches whose rows all have one length are
+drawn with replacement instead.
 """
 
 from __future__ import annotations
 
-import abc
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -19,34 +18,29 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.engine.engine import Asked, Engine
-from synthbench.errors import DatasetError, ParameterError, UsageError
+from synthbench.errors import ParameterError, UsageError
 from synthbench.seeding import Draws
 from synthbench.streaming.rounds import Rounds
-from synthbench.training.encoding import Encoding, Rows, concatenate
+from synthbench.training.encoding import Encoding, Rows
 
-#: An evaluation batch has at most so many pairs of tokens, and so many rows.
+#: The most pairs of tokens, and the most rows, in an evaluation batch.
 _PAIRS, _EVALUATION_ROWS = 1 << 23, 512
 
 
 class Batch(NamedTuple):
-    """What a model gets, and what it should answer.
+    """The input of a model and its targets."""
 
-    Attributes:
-        inputs: tokens or colours int64 `(rows, length)`, images float32 `(rows, 3, height, width)`
-            in 0..1, vectors `(rows, dims)` or points `(rows, points, 2)` float32.
-        lengths: tokens or cells of each row, int64 `(rows,)`, or None.
-        targets: classes int64 `(rows,)`, counts float32 `(rows, cells)`, vectors float32
-            `(rows, dims)`; empty where there is nothing to learn.
-    """
-
+    #: tokens or colours int64 `(rows, length)`, images float32 `(rows, 3, height, width)` in 0..1,
+    #: vectors `(rows, dims)` or points `(rows, points, 2)` float32
     inputs: Tensor
-    lengths: Tensor | None
+    lengths: Tensor | None  # tokens or cells of each row, int64 `(rows,)`, or None
+    #: classes int64 `(rows,)`, counts float32 `(rows, cells)`, vectors float32 `(rows, dims)`;
+    #: empty if there is nothing to learn
     targets: Tensor
 
     def to(self, device: torch.device) -> Batch:
-        """The batch on a device; from pinned memory, so that nobody waits for the copy."""
+        """The batch on a device, copied from pinned memory without waiting for the copy."""
         if self.inputs.device.type == device.type:
             return self
         parts = (None if part is None else part.pin_memory() for part in self)
@@ -55,38 +49,10 @@ class Batch(NamedTuple):
         )
 
 
-def read_split(dataset: DatasetDirectory, variant: str, split: str, encoding: Encoding) -> Rows:
-    """All rows of a split of a dataset directory.
-
-    Raises:
-        DatasetError: a shard that is missing or cannot be read, or rows that are none of the
-            task's.
-    """
-    return read_split_with(dataset, variant, split, encoding, ())[0]
-
-
-def read_split_with(
-    dataset: DatasetDirectory, variant: str, split: str, encoding: Encoding, columns: Sequence[str]
-) -> tuple[Rows, pa.Table]:
-    """All rows of a split, and some of its columns as they are stored; raises as `read_split`."""
-    parts, kept = [], []
-    names = list(dict.fromkeys([*encoding.columns, *columns]))
-    try:
-        for batch in dataset.batches(variant, split, names):
-            parts.append(encoding.encode(dict(zip(batch.schema.names, batch.columns, strict=True))))
-            kept.append(batch.select(list(columns)))
-    except (ValueError, KeyError) as error:
-        raise DatasetError(f"{dataset.path}, split {split!r}: {error}") from error
-    return concatenate(parts), pa.Table.from_batches(kept)
-
-
 def take(rows: Rows, indices: NDArray[np.int64], width: int | None = None) -> Batch:
-    """The rows at these indices as a batch.
+    """The rows at these indices, int64 `(rows,)`, as a batch.
 
-    Args:
-        rows: where to take them from.
-        indices: which, int64 `(rows,)`.
-        width: pad to this length; default: to the longest of these rows.
+    It is padded to `width`, by default to the longest of these rows.
     """
     chosen = torch.from_numpy(indices).to(rows.inputs.device)
     inputs = rows.inputs.index_select(0, chosen)
@@ -104,7 +70,7 @@ def take(rows: Rows, indices: NDArray[np.int64], width: int | None = None) -> Ba
 
 
 def evaluation_batches(rows: Rows) -> Iterator[tuple[NDArray[np.int64], Batch]]:
-    """All rows once, those of like length together: their indices and the batch."""
+    """All rows once, rows of similar length together: their indices and the batch."""
     if rows.lengths is None:
         order, lengths = np.arange(len(rows)), np.ones(len(rows), np.int64)
     else:
@@ -119,28 +85,11 @@ def evaluation_batches(rows: Rows) -> Iterator[tuple[NDArray[np.int64], Batch]]:
         start = stop
 
 
-class Batches(abc.ABC):
-    """The batches of a training run.
-
-    Attributes:
-        rows: how many rows an epoch has.
-    """
-
-    rows: int
-
-    @abc.abstractmethod
-    def batch(self, step: int) -> Batch:
-        """The batch of a step, counted from 0."""
-
-
 class OneLength:
-    """Which rows come at a step, if all rows of a batch have one length; with replacement.
+    """Draws the rows of a step's batch, all of one length, with replacement.
 
-    Args:
-        lengths: of each row, int64 `(rows,)`; None where rows have none.
-        batch_size: rows of a batch.
-        seed: whole number from 0; with the step it decides which rows come.
-        balanced: take every length equally often, not as often as rows have it.
+    `lengths` has the length of each row, int64 `(rows,)`. If `balanced`, every length is equally
+    frequent, otherwise as frequent as among the rows.
 
     Raises:
         ParameterError: rows have no length.
@@ -170,21 +119,22 @@ class OneLength:
         return rows
 
 
-class EpochBatches(Batches):
-    """Batches of a split that lies in memory, shuffled anew in every epoch.
+class EpochBatches:
+    """Batches of a split in memory, shuffled anew in every epoch.
 
     Args:
         rows: the split; a batch is on its device.
         batch_size: rows of a batch.
-        seed: whole number from 0; it decides the order.
+        seed: of the order.
         one_length: draw batches of rows of one length with replacement; see `OneLength`.
         fixed_width: pad every batch to the split's longest row, for compiled models.
-        balanced: all lengths come equally often; without `one_length` by repeating rows of rarer
-            lengths in an epoch.
+        balanced: all lengths are equally frequent; without `one_length`, rows of rarer lengths are
+            repeated in an epoch.
 
-    Raises:
-        UsageError: a batch of more rows than there are.
-        ParameterError: `one_length` for rows that have none.
+    Attributes:
+        rows: rows of an epoch.
+
+    Raises as `check_batch_size` and `OneLength`.
     """
 
     def __init__(
@@ -199,13 +149,14 @@ class EpochBatches(Batches):
     ) -> None:
         check_batch_size(batch_size, len(rows))
         self._table = rows
-        self._lengths = None if rows.lengths is None else rows.lengths.cpu().numpy()
+        self._lengths = lengths = None if rows.lengths is None else rows.lengths.cpu().numpy()
+        self._one_length = OneLength(lengths, batch_size, seed, balanced) if one_length else None
         self._entries = np.arange(len(rows))
-        self._one_length = (
-            OneLength(self._lengths, batch_size, seed, balanced) if one_length else None
-        )
-        if balanced and not one_length and self._lengths is not None:
-            self._entries = _equally_often(self._lengths)
+        if balanced and not one_length and lengths is not None:
+            # Each length gets as many entries as the most frequent one.
+            most = int(np.bincount(lengths).max())
+            groups = (np.flatnonzero(lengths == length) for length in np.unique(lengths))
+            self._entries = np.concatenate([np.resize(group, most) for group in groups])
         self.rows = len(self._entries)
         self._batch_size, self._seed = batch_size, seed
         self._width = rows.inputs.shape[1] if fixed_width and rows.lengths is not None else None
@@ -218,7 +169,7 @@ class EpochBatches(Batches):
         elif self._batch_size == len(self._table) == len(self._entries):
             return self._whole  # their order does not matter
         else:
-            indices = self._places(step * self._batch_size, self._batch_size)
+            indices = self._next_entries(step * self._batch_size)
         return take(self._table, indices, self._width or _longest(self._lengths, indices))
 
     @functools.cached_property
@@ -226,23 +177,23 @@ class EpochBatches(Batches):
         return take(self._table, np.arange(len(self._table)))
 
     def _shuffled_epoch(self, number: int) -> NDArray[np.int64]:
-        """All rows in the order of an epoch."""
+        """All entries in the order of an epoch."""
         draws = Draws({"train": "order", "seed": self._seed}, number)
         return self._entries[draws.permutation(len(self._entries))]
 
-    def _places(self, start: int, count: int) -> NDArray[np.int64]:
-        """The rows at these places of the endless row of epochs."""
+    def _next_entries(self, start: int) -> NDArray[np.int64]:
+        """The entries of one batch, `start` entries after the beginning of the first epoch."""
         epoch, place = divmod(start, len(self._entries))
-        parts = []
-        while count > 0:
-            part = self._epoch(epoch)[place : place + count]
+        parts, missing = [], self._batch_size
+        while missing > 0:
+            part = self._epoch(epoch)[place : place + missing]
             parts.append(part)
-            count, epoch, place = count - len(part), epoch + 1, 0
+            missing, epoch, place = missing - len(part), epoch + 1, 0
         return np.concatenate(parts)
 
 
 def check_batch_size(batch_size: int, rows: int) -> None:
-    """Make sure that a batch has at most as many rows as the train split.
+    """Check that a batch has at most as many rows as the train split.
 
     Raises:
         UsageError: it has more, or none.
@@ -254,30 +205,15 @@ def check_batch_size(batch_size: int, rows: int) -> None:
 
 
 def _longest(lengths: NDArray[np.int64] | None, indices: NDArray[np.int64]) -> int | None:
-    """The longest of some rows, without asking the device that they are on."""
+    """The longest of some rows, from a copy of the lengths on the CPU: no GPU is waited for."""
     return None if lengths is None else int(lengths[indices].max())
 
 
-def _equally_often(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Indices of rows in which each length has as many entries as the most frequent one."""
-    most = int(np.bincount(lengths).max())
-    return np.concatenate(
-        [np.resize(np.flatnonzero(lengths == length), most) for length in np.unique(lengths)]
-    )
-
-
-class StreamBatches(Batches):
+class StreamBatches:
     """Batches of fresh rows, as `stream` gives them.
 
-    Args:
-        source: the rounds of the stream.
-        batch_size: rows of a batch, as in `source`.
-        encoding: how rows become tensors.
-        engine: where rounds are made, some ahead of their time.
-        device: where batches are to be.
-        rows: how many rows count as an epoch.
-        choose: if given, makes from the lengths of a round's rows what says which of them come at
-            a step; default: all, one after another.
+    The engine makes rounds ahead of time. `rows` is the number of rows that count as an epoch.
+    `choose` chooses rows for each step from a round, given their lengths; default: all in order.
     """
 
     def __init__(
@@ -312,9 +248,7 @@ class StreamBatches(Batches):
         for ahead in range(number, number + self._engine.ahead + 1):
             if ahead not in self._asked:
                 self._asked[ahead] = self._engine.submit(self._source.table, ahead)
-        table = self._asked.pop(number).result().combine_chunks()
-        columns = {name: table[name].chunk(0) for name in self._encoding.columns}
-        rows = self._encoding.encode(columns)
+        rows = self._encoding.encode_table(self._asked.pop(number).result())
         lengths = None if rows.lengths is None else rows.lengths.numpy()
         chosen = None if self._choose is None else self._choose(lengths)
         return rows.to(self._device), lengths, chosen

@@ -8,13 +8,26 @@ from typing import TYPE_CHECKING, Any
 
 from synthbench.tasks.registry import task_class
 from synthbench.text.tables import Table, items, stack, styled
-from synthbench.training.recipes.base import Measure, Published, Study
+from synthbench.training.recipes.base import Measure, Study
 
 if TYPE_CHECKING:
     from rich.console import Group
 
 #: A result of `train`, or a part of one, as JSON values.
 Json = Mapping[str, Any]
+#: What a comparison keeps of each run.
+_OF_RUN = (
+    "seed",
+    "steps",
+    "best_step",
+    "steps_per_second",
+    "seconds",
+    "eureka",
+    "halting",
+    "curve",
+)
+#: How a metric's figures are shown; the others have three decimal places.
+_FORMS = {"mse": "{:.1e}", "distance": "{:.2f}", "halting": "{:.1f}", "eureka_epoch": "{:.0f}"}
 
 
 def compare(study: Study, results: Mapping[tuple[str, str], Sequence[Json]]) -> dict[str, Any]:
@@ -22,10 +35,12 @@ def compare(study: Study, results: Mapping[tuple[str, str], Sequence[Json]]) -> 
 
     Args:
         study: the study.
-        results: what `train` gave for each seed, by variant and line of the table.
+        results: the result of `train` for each seed, by variant and line of the table.
     """
     (first, *_), *_ = results.values()
     every = [result for runs in results.values() for result in runs]
+    seconds = sum(result["seconds"] + result["evaluation_seconds"] for result in every)
+    parameters = first["data"]["parameters"]
     return {
         "synthbench": first["synthbench"],
         "task": study.task,
@@ -34,15 +49,13 @@ def compare(study: Study, results: Mapping[tuple[str, str], Sequence[Json]]) -> 
         "title": study.title,
         "seeds": study.seeds,
         "data": {
-            "parameters": first["data"]["parameters"],
-            "changed": {name: first["data"]["parameters"][name] for name in study.parameters},
+            "parameters": parameters,
+            "changed": {name: parameters[name] for name in study.parameters},
             "rows": dict(study.rows),
         },
         "precision": first["precision"],
         "machine": first["machine"],
-        "run_seconds": round(
-            sum(result["seconds"] + result["evaluation_seconds"] for result in every), 1
-        ),
+        "run_seconds": round(seconds, 1),
         "measures": [
             {"name": one.name, "metric": one.metric, "headline": one.headline}
             for one in study.measures
@@ -56,29 +69,25 @@ def compare(study: Study, results: Mapping[tuple[str, str], Sequence[Json]]) -> 
 def _line(study: Study, variant: str, title: str, runs: Sequence[Json]) -> dict[str, Any]:
     """One line of the table, with the runs that it sums up."""
     recipes = [recipe for recipe in study.recipes if recipe.title == title]
+    measures = {}
+    for measure in study.measures:
+        values = [_figure(measure, run) for run in runs]
+        known = [value for value in values if value is not None]
+        published = recipes[0].published.get((variant, measure.name))
+        measures[measure.name] = {
+            "mean": statistics.fmean(known) if known else None,
+            "deviation": statistics.stdev(known) if len(known) > 1 else None,  # of a sample
+            "values": values,
+            "published": published and published.to_dict(),
+        }
     return {
         "model": title,
         "variant": variant,
         "recipes": [recipe.for_variant(variant).to_dict() for recipe in recipes],
         "model_parameters": runs[0]["model_parameters"],
-        "measures": {
-            one.name: {
-                **_summed_up([_taken(one, run) for run in runs]),
-                "published": _published(recipes[0].published.get((variant, one.name))),
-            }
-            for one in study.measures
-        },
+        "measures": measures,
         "by_bucket": _by_bucket(study.task, runs),
-        "runs": [
-            {
-                name: run[name]
-                for name in (
-                    *("seed", "steps", "best_step", "steps_per_second", "seconds"),
-                    *("eureka", "halting", "curve"),
-                )
-            }
-            for run in runs
-        ],
+        "runs": [{name: run[name] for name in _OF_RUN} for run in runs],
     }
 
 
@@ -95,8 +104,8 @@ def _by_bucket(task: str, runs: Sequence[Json]) -> dict[str, float]:
     return {value: statistics.fmean(found) for value, found in means.items()}
 
 
-def _taken(measure: Measure, run: Json) -> float | None:
-    """A figure of one run, None if the run has none."""
+def _figure(measure: Measure, run: Json) -> float | None:
+    """A measure of one run, None if the run has none."""
     if measure.metric == "eureka_ratio":
         return float(run["eureka"] is not None)
     if measure.metric == "eureka_epoch":
@@ -113,27 +122,6 @@ def _taken(measure: Measure, run: Json) -> float | None:
     return metric
 
 
-def _summed_up(values: Sequence[float | None]) -> dict[str, Any]:
-    """Mean and standard deviation (of a sample: divided by n - 1) of the values there are."""
-    there = [value for value in values if value is not None]
-    return {
-        "mean": statistics.fmean(there) if there else None,
-        "deviation": statistics.stdev(there) if len(there) > 1 else None,
-        "values": list(values),
-    }
-
-
-def _published(figure: Published | None) -> dict[str, Any] | None:
-    if figure is None:
-        return None
-    return {
-        "mean": figure.value,
-        "deviation": figure.deviation,
-        "runs": figure.runs,
-        "source": figure.source,
-    }
-
-
 # For people.
 
 
@@ -147,7 +135,7 @@ def markdown(comparison: Json) -> str:
 
 
 def comparison_table(comparison: Json) -> Group:
-    """The comparison as a terminal shows it: measures below each other, so that it is narrow."""
+    """The comparison for a terminal: measures below each other, so that it is narrow."""
     head, lines, right = _cells(comparison)
     first, last, measures = right[0], -3, comparison["measures"]
     rows = [
@@ -177,24 +165,17 @@ def _cells(comparison: Json) -> tuple[list[str], list[list[str]], range]:
     for model in comparison["models"]:
         cells = [model["model"], *([model["variant"]] if several else [])]
         for measure in comparison["measures"]:
-            figure = model["measures"][measure["name"]]
-            cells.append(cell(measure["metric"], figure, len(figure["values"])))
-            published = figure["published"]
-            cells.append(cell(measure["metric"], published, published["runs"]) if published else "")
+            cells += ours_and_theirs(measure, model)
         steps = max(run["steps"] for run in model["runs"])
-        seconds = _seconds(statistics.fmean(run["seconds"] for run in model["runs"]))
-        took = seconds if steps else "-"
-        lines.append([*cells, f"{model['model_parameters']:,}", f"{steps:,}", took])
+        seconds = statistics.fmean(run["seconds"] for run in model["runs"])
+        took = "<1" if seconds < 1 else f"{seconds:,.0f}"
+        cells += [f"{model['model_parameters']:,}", f"{steps:,}", took if steps else "-"]
+        lines.append(cells)
     return head, lines, range(1 + several, len(head))
 
 
-def _seconds(seconds: float) -> str:
-    """Seconds of training; never 0, for something was trained."""
-    return "<1" if seconds < 1 else f"{seconds:,.0f}"
-
-
 def _notes(comparison: Json) -> list[str]:
-    """Under what circumstances the figures were taken."""
+    """How the figures were measured."""
     data, machine = comparison["data"], comparison["machine"]
     seeds = comparison["seeds"]
     changed = {**data["changed"], **{f"{split} rows": n for split, n in data["rows"].items()}}
@@ -214,8 +195,16 @@ def _plain(value: Any) -> str:
     return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
+def ours_and_theirs(measure: Json, model: Json) -> tuple[str, str]:
+    """A model's figure for a measure and the paper's, as tables show them."""
+    figure = model["measures"][measure["name"]]
+    published = figure["published"]
+    ours = cell(measure["metric"], figure, len(figure["values"]))
+    return ours, cell(measure["metric"], published, published and published["runs"])
+
+
 def cell(metric: str, figure: Json | None, runs: int | None) -> str:
-    """A figure as a table shows it; empty where there is none."""
+    """A figure as a table shows it; empty if there is none."""
     if figure is None:
         return ""
     mean, deviation = figure["mean"], figure["deviation"]
@@ -223,16 +212,8 @@ def cell(metric: str, figure: Json | None, runs: int | None) -> str:
         return "-"
     if metric == "eureka_ratio" and runs:
         return f"{round(mean * runs)}/{runs}"
-    show = _forms.get(metric, "{:.3f}").format
+    show = _FORMS.get(metric, "{:.3f}").format
     return show(mean) + (f" ± {show(deviation)}" if deviation is not None else "")
-
-
-_forms = {
-    "mse": "{:.1e}",
-    "distance": "{:.2f}",
-    "halting": "{:.1f}",
-    "eureka_epoch": "{:.0f}",
-}
 
 
 def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int]) -> str:

@@ -1,10 +1,10 @@
-"""A run's directory: what is run, what has been seen so far, and where to go on.
+"""The directory of a run, and checks of the places that `train` and `validate` write to.
 
-run.json        what is run; another run is refused here
-metrics.jsonl   how training went, line by line, and at some lines how the watched splits stood
-checkpoint.pt   everything needed to go on, of the last look at the watched splits
-model.pt        the chosen parameters, once the run is finished
-result.json     what came out, once the run is finished
+run.json        the command; another run is refused here
+metrics.jsonl   measurements of training, and at some lines of the watched splits
+checkpoint.pt   all that is needed to go on from the last look at the watched splits
+model.pt        the chosen parameters of a finished run
+result.json     the result of a finished run
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import os
 import pickle
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,37 +20,29 @@ from typing import Any
 
 import torch
 
-from synthbench.dataset.places import hold
+from synthbench.dataset.dataset import DatasetDirectory
+from synthbench.dataset.manifest import MANIFEST
+from synthbench.dataset.places import LOCK, hold, workplace_of
 from synthbench.dataset.staging import describe_difference, write_failure, write_json
 from synthbench.errors import DatasetError, UsageError
-from synthbench.training.output import check_output
 
-RUN = "run.json"
-_METRICS, _CHECKPOINT = "metrics.jsonl", "checkpoint.pt"
-_MODEL, _RESULT = "model.pt", "result.json"
+RUN, MODEL = "run.json", "model.pt"
+_METRICS, _CHECKPOINT, _RESULT = "metrics.jsonl", "checkpoint.pt", "result.json"
 
 
 class RunDirectory:
-    """The directory of one run.
-
-    Args:
-        path: where it is, or is to be.
-        data: the directory of the dataset that the run is trained on; default: `data` in `path`.
-
-    Attributes:
-        path: the same.
-    """
+    """The directory of a run, trained on the dataset in `data`, by default `data` in `path`."""
 
     def __init__(self, path: str | Path, data: str | Path | None = None) -> None:
         self.path = Path(path)
         self._data = Path(data or self.path / "data")
 
     def check(self, command: dict[str, Any], overwrite: bool = False) -> None:
-        """Make sure that a run may be written here; writes nothing.
+        """Check that a run may be written here; writes nothing.
 
         Args:
-            command: what is to be run, or as much of it as is known, as JSON values.
-            overwrite: whether another run here may be thrown away.
+            command: the command as JSON values, or as much of it as is known.
+            overwrite: whether another run here may be replaced.
 
         Raises:
             UsageError: another run or something else is here, or the place cannot be used.
@@ -76,24 +69,19 @@ class RunDirectory:
 
     @contextlib.contextmanager
     def open(self, command: dict[str, Any], overwrite: bool = False) -> Iterator[None]:
-        """Have the directory for a run alone: an empty one, or one that holds this very run.
+        """Lock the directory for a run; it is empty, or holds this very run.
 
-        Args:
-            command: what is to be run, as JSON values.
-            overwrite: whether another run there may be thrown away.
+        Arguments and errors are those of `check`.
 
         Raises:
-            UsageError: another run or something else is there, a run is at work there, or the
-                place cannot be used.
+            UsageError: also if another process is at work here.
         """
         self.check(command, overwrite)
+        make_directory(self.path)
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
             lock = hold(self.path)
         except OSError as error:
-            raise UsageError(
-                f"Output {str(self.path)!r} cannot be written: {error.strerror or error}."
-            ) from None
+            raise _unusable(self.path, error) from None
         if lock is None:
             raise UsageError(
                 f"Another process is at work on {str(self.path)!r}; wait until it is done."
@@ -104,17 +92,17 @@ class RunDirectory:
             yield
 
     def _begin(self, command: dict[str, Any], overwrite: bool) -> None:
-        """Note what is run, unless that is noted already."""
+        """Write the command down; with `overwrite`, remove the run that is here."""
         if (self.path / RUN).is_file():
             if not overwrite:
                 return
-            for name in (_METRICS, _CHECKPOINT, _MODEL, _RESULT):
+            for name in (_METRICS, _CHECKPOINT, MODEL, _RESULT):
                 (self.path / name).unlink(missing_ok=True)
         write_json(self.path / RUN, command)
 
     @property
     def command(self) -> dict[str, Any]:
-        """What is run.
+        """The run's command.
 
         Raises:
             UsageError: there is no run.
@@ -125,37 +113,45 @@ class RunDirectory:
 
     @property
     def result(self) -> dict[str, Any] | None:
-        """What came out, None before the run is finished."""
+        """The result, None before the run is finished."""
         return self._json(_RESULT) if (self.path / _RESULT).is_file() else None
 
     def finish(self, model: dict[str, Any], result: dict[str, Any]) -> None:
-        """Write the chosen parameters and the result; the checkpoint has served."""
-        self._save(_MODEL, model)
+        """Write the chosen parameters and the result, and remove the checkpoint."""
+        self.save(model, MODEL)
         write_json(self.path / _RESULT, result)
         (self.path / _CHECKPOINT).unlink(missing_ok=True)
 
-    def save(self, state: dict[str, Any]) -> None:
-        """Write a checkpoint, whole at every moment."""
-        self._save(_CHECKPOINT, state)
+    def save(self, state: dict[str, Any], name: str = _CHECKPOINT) -> None:
+        """Write a checkpoint, or the chosen parameters; the file is whole at every moment."""
+        file = self.path / name
+        beside = file.with_name(f"{name}.new")
+        try:
+            torch.save(state, beside)
+            beside.replace(file)
+        except OSError as error:
+            raise write_failure(file, error) from error
 
-    def load(self, device: torch.device) -> dict[str, Any] | None:
-        """The last checkpoint, None if there is none.
-
-        Raises:
-            DatasetError: it cannot be read.
-        """
-        return self._load(_CHECKPOINT, device) if (self.path / _CHECKPOINT).is_file() else None
-
-    def model(self, device: torch.device) -> dict[str, Any]:
-        """The chosen parameters of a finished run.
+    def load(self, device: torch.device, name: str = _CHECKPOINT) -> dict[str, Any] | None:
+        """The last checkpoint, or the chosen parameters; None if the file does not exist.
 
         Raises:
-            DatasetError: it is not finished, or they cannot be read.
+            DatasetError: they cannot be read.
         """
-        return self._load(_MODEL, device)
+        file = self.path / name
+        try:
+            state: dict[str, Any] = torch.load(file, map_location=device, weights_only=True)
+        except FileNotFoundError:
+            return None
+        except (OSError, RuntimeError, EOFError, pickle.UnpicklingError) as error:
+            reason = str(error).splitlines()[0]
+            raise DatasetError(
+                f"{file} cannot be read ({reason}); begin again with --overwrite."
+            ) from None
+        return state
 
     def metrics(self) -> list[dict[str, Any]]:
-        """What was noted of training and of the watched splits, in order.
+        """The measurements of training and of the watched splits, in order.
 
         Raises:
             DatasetError: a line that cannot be read.
@@ -168,13 +164,16 @@ class RunDirectory:
             raise DatasetError(f"{file} cannot be read: {error}") from None
 
     def note(self, measured: dict[str, Any]) -> None:
-        """Append a line to the metrics; what is no finite number is null there."""
-        values = {name: _finite(value) for name, value in measured.items()}
+        """Append a line to the metrics, with null for numbers that are not finite."""
+        values = {
+            name: None if isinstance(value, float) and not math.isfinite(value) else value
+            for name, value in measured.items()
+        }
         with (self.path / _METRICS).open("a", encoding="utf-8") as file:
             file.write(json.dumps(values, allow_nan=False) + "\n")
 
     def forget_after(self, step: int) -> None:
-        """Leave out what was measured after a step: it will be measured again."""
+        """Remove the measurements after a step: the steps that follow are taken again."""
         file = self.path / _METRICS
         if file.is_file():
             lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
@@ -188,28 +187,73 @@ class RunDirectory:
             raise DatasetError(f"{self.path / name} cannot be read: {error}") from None
         return values
 
-    def _save(self, name: str, state: dict[str, Any]) -> None:
-        file = self.path / name
-        beside = file.with_name(f"{name}.new")
-        try:
-            torch.save(state, beside)
-            beside.replace(file)
-        except OSError as error:
-            raise write_failure(file, error) from error
 
-    def _load(self, name: str, device: torch.device) -> dict[str, Any]:
-        file = self.path / name
-        try:
-            state: dict[str, Any] = torch.load(file, map_location=device, weights_only=True)
-        except FileNotFoundError:
-            raise DatasetError(f"{file} is missing: the run is not finished.") from None
-        except (OSError, RuntimeError, EOFError, pickle.UnpicklingError) as error:
-            reason = str(error).splitlines()[0]
-            raise DatasetError(
-                f"{file} cannot be read ({reason}); begin again with --overwrite."
-            ) from None
-        return state
+def check_output(path: Path, data: Path, mark: str) -> None:
+    """Check that a directory may be written: it is new, empty, or has our file `mark`.
+
+    The dataset in `data` that the same command makes may lie in it, whole or interrupted. Nothing
+    is written.
+
+    Raises:
+        UsageError: the place is a file, lies inside a dataset, holds something else, or cannot
+            be written.
+    """
+    name = repr(str(path))
+    try:
+        if path.exists() and not path.is_dir():
+            raise UsageError(f"Output {name} is a file; name a directory.")
+        target, dataset = path.resolve(), data.resolve()
+        for place in (target, *target.parents):
+            if place == dataset or _is_dataset(place):
+                lies = "is the dataset" if place == target else "lies inside the dataset"
+                raise UsageError(
+                    f"Output {name} {lies} {str(place)!r}; name a directory outside it."
+                )
+        nearest = next(place for place in (target, *target.parents) if place.exists())
+        if not nearest.is_dir():
+            raise UsageError(f"Output {name} cannot be written: {str(nearest)!r} is a file.")
+        if not os.access(nearest, os.W_OK | os.X_OK):
+            raise UsageError(f"Output {name} cannot be written: {str(nearest)!r} is read-only.")
+        if not path.is_dir() or (path / mark).is_file():
+            return
+        ours = {f"{mark}.new"}
+        if dataset.parent == target:
+            ours |= {dataset.name, workplace_of(dataset).name}
+        lock = path / LOCK
+        if lock.is_file() and not lock.stat().st_size:
+            ours.add(LOCK)
+        foreign = sorted(entry.name for entry in path.iterdir() if entry.name not in ours)
+    except (OSError, RuntimeError) as error:  # before Python 3.13, links in a loop: RuntimeError
+        raise _unusable(path, error) from None
+    if foreign:
+        raise UsageError(
+            f"Output {name} holds something else ({foreign[0]!r}); "
+            "name a directory that is empty or not there yet."
+        )
 
 
-def _finite(value: Any) -> Any:
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+def make_directory(path: Path) -> None:
+    """Make a directory, if it is not there.
+
+    Raises:
+        UsageError: it cannot be made.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unusable(path, error) from None
+
+
+def _unusable(path: Path, error: Exception) -> UsageError:
+    reason = getattr(error, "strerror", None) or error
+    return UsageError(f"Output {str(path)!r} cannot be written: {reason}.")
+
+
+def _is_dataset(place: Path) -> bool:
+    if not (place / MANIFEST).is_file():
+        return False
+    try:
+        DatasetDirectory.open(place)
+    except DatasetError:
+        return False  # other programs have files called manifest.json too
+    return True

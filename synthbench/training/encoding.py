@@ -1,10 +1,10 @@
-"""From a dataset's columns to tensors: the form follows from what the task says of its columns.
+"""From a dataset's columns to tensors; the form follows from the type of the task's column.
 
-    text              tokens    (rows, length)      ids from 1, padded with 0
-    an image          images    (rows, 3, height, width)
-    lists of lists    grids     (rows, cells)       of integers, line by line
-                      points    (rows, points, 2)   of floats
-    a list of floats  vectors   (rows, dims)
+    text                     tokens    (rows, length)      ids from 1, padded with 0
+    image                    images    (rows, 3, height, width)
+    list of integer lists    grids     (rows, cells)       line by line
+    list of float lists      points    (rows, points, 2)
+    list of floats           vectors   (rows, dims)
 
 Rows are kept in the smallest types that hold them; `batches` widens what a model gets.
 """
@@ -21,7 +21,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from synthbench.errors import UsageError
+from synthbench.dataset.dataset import DatasetDirectory
+from synthbench.errors import DatasetError, UsageError
 from synthbench.tasks.base import Task
 from synthbench.tasks.features import Feature, is_image, label_names
 from synthbench.tasks.images import png
@@ -33,17 +34,13 @@ LABEL = "label"
 
 @dataclasses.dataclass(frozen=True)
 class Rows:
-    """Rows as tensors; the first axis of each counts them.
+    """Rows as tensors; the first axis of each counts them."""
 
-    Attributes:
-        inputs: tokens or colours uint8 or int16, pixels uint8, else float32.
-        lengths: tokens or cells of each row, int64 `(rows,)`; None where all rows are equal.
-        targets: int64 classes `(rows,)`, int16 counts `(rows, cells)` or float32 `(rows, dims)`;
-            None where there is nothing to learn.
-    """
-
-    inputs: Tensor
+    inputs: Tensor  # tokens or colours uint8 or int16, pixels uint8, else float32
+    #: tokens or cells of each row, int64 `(rows,)`; None if all rows have one shape
     lengths: Tensor | None
+    #: int64 classes `(rows,)`, int16 counts `(rows, cells)` or float32 `(rows, dims)`; None if
+    #: there is nothing to learn
     targets: Tensor | None
 
     def __len__(self) -> int:
@@ -51,34 +48,23 @@ class Rows:
 
     def to(self, device: torch.device) -> Rows:
         """The same rows on a device."""
-        return Rows(
-            self.inputs.to(device),
-            None if self.lengths is None else self.lengths.to(device),
-            None if self.targets is None else self.targets.to(device),
-        )
+        parts = (self.inputs, self.lengths, self.targets)
+        return Rows(*(None if part is None else part.to(device) for part in parts))  # type: ignore[arg-type]
 
 
 @dataclasses.dataclass(frozen=True)
 class Encoding:
-    """How a task's rows become tensors.
+    """How a task's rows become tensors."""
 
-    Attributes:
-        form: tokens, images, grids, points or vectors.
-        column: the column that a model reads.
-        target: `classes`, `counts`, `vectors`, or `points` where there is nothing to learn.
-        vocabulary: the tokens of texts.
-        classes: names of the classes.
-    """
-
-    form: str
-    column: str
-    target: str
-    vocabulary: Vocabulary | None = None
-    classes: tuple[str, ...] = ()
+    form: str  # tokens, images, grids, points or vectors
+    column: str  # the column that a model reads
+    target: str  # `classes`, `counts`, `vectors`, or `points` if there is nothing to learn
+    vocabulary: Vocabulary | None = None  # the tokens of texts
+    classes: tuple[str, ...] = ()  # names of the classes
 
     @classmethod
     def of(cls, task: Task) -> Encoding:
-        """The encoding that a task's columns ask for.
+        """The encoding of a task's columns.
 
         Raises:
             UsageError: columns that no model here can read or answer.
@@ -103,7 +89,7 @@ class Encoding:
         return [self.column] if self.target == "points" else [self.column, LABEL]
 
     def sizes(self, rows: Rows) -> dict[str, int]:
-        """What a model must know of the rows to be built."""
+        """The sizes that a model is built for: tokens, classes, numbers of a vector."""
         sizes = {}
         if self.form == "tokens" and self.vocabulary is not None:
             sizes["vocabulary"] = self.vocabulary.size
@@ -113,14 +99,16 @@ class Encoding:
             sizes["dims"] = rows.inputs.shape[1]
         return sizes
 
-    def encode(self, columns: Mapping[str, pa.Array]) -> Rows:
-        """Rows as tensors.
+    def encode_table(self, table: pa.Table) -> Rows:
+        """`encode` for a table, which may have other columns too."""
+        table = table.select(self.columns).combine_chunks()
+        return self.encode({name: table[name].chunk(0) for name in self.columns})
 
-        Args:
-            columns: the columns named by `columns`.
+    def encode(self, columns: Mapping[str, pa.Array]) -> Rows:
+        """Rows as tensors, from `columns` and maybe others.
 
         Raises:
-            ValueError: a row that is none of the task's.
+            ValueError: a row that is not one of the task's.
         """
         column = columns[self.column]
         lengths = None
@@ -134,19 +122,42 @@ class Encoding:
                 pixels = np.stack([png.decode(one) for one in column.field("bytes").to_pylist()])
                 inputs = np.ascontiguousarray(pixels.transpose(0, 3, 1, 2))
             case _:
-                inputs = _equal(column)
+                inputs = _of_one_shape(column)
+        targets: NDArray[Any] | None = None
+        if self.target == "classes":
+            targets = plain_values(columns[LABEL], LABEL).astype(np.int64)
+        elif self.target == "counts":
+            targets, _ = _cells(columns[LABEL])
+        elif self.target == "vectors":
+            targets = _of_one_shape(columns[LABEL])
         return Rows(
             torch.from_numpy(inputs),
             None if lengths is None else torch.from_numpy(lengths),
-            None if self.target == "points" else torch.from_numpy(self._targets(columns[LABEL])),
+            None if targets is None else torch.from_numpy(targets),
         )
 
-    def _targets(self, label: pa.Array) -> NDArray[Any]:
-        if self.target == "classes":
-            return plain_values(label, LABEL).astype(np.int64)
-        if self.target == "counts":
-            return _cells(label)[0]
-        return _equal(label)
+
+def read_split(
+    dataset: DatasetDirectory,
+    variant: str,
+    split: str,
+    encoding: Encoding,
+    columns: Sequence[str] = (),
+) -> tuple[Rows, pa.Table]:
+    """All rows of a split of a dataset directory as tensors, and some columns as they are stored.
+
+    Raises:
+        DatasetError: a shard that is missing or cannot be read, or rows that are not the task's.
+    """
+    parts, kept = [], []
+    names = list(dict.fromkeys([*encoding.columns, *columns]))
+    try:
+        for batch in dataset.batches(variant, split, names):
+            parts.append(encoding.encode(dict(zip(batch.schema.names, batch.columns, strict=True))))
+            kept.append(batch.select(list(columns)))
+    except (ValueError, KeyError) as error:
+        raise DatasetError(f"{dataset.path}, split {split!r}: {error}") from error
+    return concatenate(parts), pa.Table.from_batches(kept)
 
 
 def _form(feature: Feature) -> str | None:
@@ -169,17 +180,16 @@ def _cells(column: pa.Array) -> tuple[NDArray[Any], NDArray[np.int64]]:
     widths, values = unwrap(inner, "grid")
     ends = np.concatenate([[0], np.cumsum(widths)])[np.concatenate([[0], np.cumsum(lines)])]
     lengths = np.diff(ends)
-    cells = plain_values(values, "grid")
-    return pad(cells, lengths), lengths
+    return pad(plain_values(values, "grid"), lengths), lengths
 
 
-def _equal(column: pa.Array) -> NDArray[np.float32]:
+def _of_one_shape(column: pa.Array) -> NDArray[np.float32]:
     """Nested lists of floats, all of one shape."""
     shape: list[int] = []
     while pa.types.is_list(column.type):
         lengths, column = unwrap(column, "row")
         if len(set(lengths.tolist())) > 1:
-            raise ValueError("rows of different lengths where all must be equal")
+            raise ValueError("rows of different lengths; all must have one length")
         shape.append(int(lengths[0]))
     return plain_values(column, "row").astype(np.float32).reshape(-1, *shape)
 

@@ -1,4 +1,4 @@
-"""The training loop: steps, a look at the evaluation splits now and then, checkpoints.
+"""The training loop: steps, measurements of the watched splits, checkpoints.
 
 What happens at a step depends on the seed and the step alone, and a checkpoint holds all that a
 later step depends on. So a run that is interrupted and continued ends with the same numbers, on
@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from synthbench.errors import SynthbenchError
 from synthbench.text.progress import Bar, progress_bar
-from synthbench.training.batches import Batch, Batches
+from synthbench.training.batches import Batch, EpochBatches, StreamBatches
 from synthbench.training.directory import RunDirectory
 from synthbench.training.encoding import Rows
 from synthbench.training.layers.attention import balance_gradients
@@ -28,7 +28,7 @@ from synthbench.training.recipes.base import Recipe
 from synthbench.training.schedules import learning_rate, temperature
 from synthbench.training.setting import Setting
 
-#: How often in a run, at least, training is noted and the watched splits are looked at.
+#: The least number of measurements of training, and of the watched splits, in a run.
 _NOTES, _LOOKS = 50, 10
 #: Seconds between two updates of the progress bar's figures.
 _SHOWN_EVERY = 0.5
@@ -38,12 +38,9 @@ _PROJECTIONS = ("query.weight", "key.weight", "value.weight")
 
 @dataclasses.dataclass
 class Best:
-    """The best validation so far.
+    """The best validation so far, with the model's state.
 
-    Attributes:
-        step: after how many steps.
-        score: what is compared: the metric (larger is better), then the loss (smaller is).
-        parameters: the model's state.
+    Scores are the metric, then the loss, with signs that make larger better.
     """
 
     step: int
@@ -52,17 +49,10 @@ class Best:
 
 
 class Loop:
-    """One run's steps; call `run` inside `isolated`.
+    """The steps of a run; call `run` inside `isolated`.
 
-    Args:
-        recipe: what is run.
-        model: the model, on its device.
-        objective: what it is trained for.
-        batches: what it is trained on.
-        watched: the splits that are looked at, with every validation and at least ten times.
-        select: which of them the best checkpoint is chosen by; None: the last one counts.
-        directory: where checkpoints and metrics go.
-        setting: how to compute.
+    The splits in `watched` are measured at every validation and at least ten times. The best
+    checkpoint is chosen by the split `select`; without it, the last checkpoint counts.
     """
 
     def __init__(
@@ -70,7 +60,7 @@ class Loop:
         recipe: Recipe,
         model: nn.Module,
         objective: Objective,
-        batches: Batches,
+        batches: EpochBatches | StreamBatches,
         watched: Mapping[str, Rows],
         select: str | None,
         directory: RunDirectory,
@@ -97,34 +87,23 @@ class Loop:
         started = time.perf_counter() - self.seconds
         title, steps = f"train {self.recipe.name}", self.recipe.steps
         with progress_bar(self.setting.progress, title, "steps", steps, self.step) as bar:
-            while self.step < self.recipe.steps:
+            while self.step < steps:
                 self._take_step(self.batches.batch(self.step).to(self.setting.device))
                 self.step += 1
                 bar.update()
                 self._seen.show(bar, self.objective.metric)
-                looks = self._looks()
-                if looks or self._is_part(_NOTES):
+                validates = self.step % self.recipe.validate_every == 0 or self.step == steps
+                too_rare = steps < _LOOKS * self.recipe.validate_every
+                looks = validates or (too_rare and self._ends_part(_LOOKS))
+                if looks or self._ends_part(_NOTES):
                     self.seconds = time.perf_counter() - started
-                    self._note(looks)
+                    self._note(looks, validates)
                 if looks:
                     self._save()
         self.seconds = time.perf_counter() - started
         return self.best.parameters if self.best else self.model.state_dict()
 
-    def _looks(self) -> bool:
-        """Whether the watched splits are looked at after this step."""
-        too_rare = self.recipe.steps < _LOOKS * self.recipe.validate_every
-        return self._validates() or (too_rare and self._is_part(_LOOKS))
-
-    def _validates(self) -> bool:
-        """Whether the parameters of this step may be chosen.
-
-        Looks beyond those that the recipe asks for only draw the curve: what a recipe is known to
-        reach must not depend on them.
-        """
-        return self.step % self.recipe.validate_every == 0 or self.step == self.recipe.steps
-
-    def _is_part(self, count: int) -> bool:
+    def _ends_part(self, count: int) -> bool:
         """Whether one of `count` equal parts of the run ends with this step."""
         steps = self.recipe.steps
         return self.step * count // steps > (self.step - 1) * count // steps
@@ -138,7 +117,7 @@ class Loop:
         self.model.train()
         with self.setting.autocast():
             output: Output = self._forward(batch.inputs, batch.lengths)
-        loss = self.objective.smoothed_loss(output.scores, batch, recipe.label_smoothing)
+        loss = self.objective.loss(output.scores, batch, recipe.label_smoothing)
         total = loss
         if recipe.ponder and output.ponder is not None:
             total = loss + recipe.ponder * output.ponder.mean()
@@ -151,11 +130,13 @@ class Loop:
         self.optimizer.step()
         self._seen.add(loss, self.objective.measured(output.scores, batch).mean())
 
-    def _note(self, looks: bool) -> None:
-        """Note how training stands, and the watched splits; keep the parameters if best.
+    def _note(self, looks: bool, validates: bool) -> None:
+        """Write down measurements of training and of the watched splits.
 
         Args:
             looks: whether the watched splits are looked at.
+            validates: whether the parameters of this step may be chosen. More looks than the
+                recipe asks for only draw the curve; they do not change which step is chosen.
         """
         loss, metric = self._seen.take()
         measured: dict[str, Any] = {
@@ -167,13 +148,17 @@ class Loop:
             f"train/{self.objective.metric}": metric,
         }
         for name, split in self.watched.items() if looks else ():
-            loss, metric = self.look_at(split)
+            loss, metric = self._look_at(split)
             measured[f"{name}/loss"] = loss
             measured[f"{name}/{self.objective.metric}"] = metric
-            if name == self.select and self._validates():
+            if name == self.select and validates:
                 self._keep_if_best(loss, metric)
-        if self.recipe.log_gradients and looks:
-            measured.update(self._gradient_norms())
+        if self.recipe.log_gradients and looks:  # L1 norms, as in Eureka, figure 5
+            measured |= {
+                f"grad_norm/{name}": parameter.grad.abs().sum().item()
+                for name, parameter in self.model.named_parameters()
+                if name.endswith(_PROJECTIONS) and parameter.grad is not None
+            }
         self.directory.note(measured)
 
     def _keep_if_best(self, loss: float, metric: float) -> None:
@@ -183,7 +168,7 @@ class Loop:
             state = {name: value.clone() for name, value in self.model.state_dict().items()}
             self.best = Best(self.step, score, state)
 
-    def look_at(self, rows: Rows) -> tuple[float, float]:
+    def _look_at(self, rows: Rows) -> tuple[float, float]:
         """Mean loss and metric on a split."""
         loss = metric = 0.0
         for indices, batch, output in forward(self.model, rows, self.setting):
@@ -191,49 +176,37 @@ class Loop:
             metric += self.objective.measured(output.scores, batch).sum().item()
         return loss / len(rows), metric / len(rows)
 
-    def _gradient_norms(self) -> dict[str, float]:
-        """L1 norms of the last step's gradients of queries, keys and values (Eureka, figure 5)."""
-        return {
-            f"grad_norm/{name}": parameter.grad.abs().sum().item()
-            for name, parameter in self.model.named_parameters()
-            if name.endswith(_PROJECTIONS) and parameter.grad is not None
-        }
-
-    # Going on after an interruption.
-
     def _save(self) -> None:
-        best = self.best
-        state = {
-            "step": self.step,
-            "seconds": self.seconds,
-            "model": self.model.state_dict(),
-            "optimizer": self.optimizer.state_dict(),
-            "random": torch.get_rng_state(),
-            "random_cuda": None,
-            "best": None if best is None else (best.step, best.score, best.parameters),
-        }
-        if self.setting.device.type == "cuda":
-            state["random_cuda"] = torch.cuda.get_rng_state(self.setting.device)
-        self.directory.save(state)
+        best, on_gpu = self.best, self.setting.device.type == "cuda"
+        self.directory.save(
+            {
+                "step": self.step,
+                "seconds": self.seconds,
+                "model": self.model.state_dict(),
+                "optimizer": self.optimizer.state_dict(),
+                "random": torch.get_rng_state(),
+                "random_cuda": torch.cuda.get_rng_state(self.setting.device) if on_gpu else None,
+                "best": None if best is None else (best.step, best.score, best.parameters),
+            }
+        )
 
     def _restore(self) -> None:
+        """Go back to the last checkpoint, or to the start."""
         state = self.directory.load(self.setting.device)
-        if state is None:
-            self.directory.forget_after(0)
-            return
-        try:
-            self.model.load_state_dict(state["model"])
-            self.optimizer.load_state_dict(state["optimizer"])
-        except (RuntimeError, ValueError) as error:
-            raise SynthbenchError(
-                f"The checkpoint in {self.directory.path} is of another model than "
-                f"{self.recipe.name!r}: {str(error).splitlines()[0]}"
-            ) from error
-        self.step, self.seconds = state["step"], state["seconds"]
-        torch.set_rng_state(state["random"].cpu())
-        if state["random_cuda"] is not None and self.setting.device.type == "cuda":
-            torch.cuda.set_rng_state(state["random_cuda"].cpu(), self.setting.device)
-        self.best = None if state["best"] is None else Best(*state["best"])
+        if state is not None:
+            try:
+                self.model.load_state_dict(state["model"])
+                self.optimizer.load_state_dict(state["optimizer"])
+            except (RuntimeError, ValueError) as error:
+                raise SynthbenchError(
+                    f"The checkpoint in {self.directory.path} is of another model than "
+                    f"{self.recipe.name!r}: {str(error).splitlines()[0]}"
+                ) from error
+            self.step, self.seconds = state["step"], state["seconds"]
+            torch.set_rng_state(state["random"].cpu())
+            if state["random_cuda"] is not None and self.setting.device.type == "cuda":
+                torch.cuda.set_rng_state(state["random_cuda"].cpu(), self.setting.device)
+            self.best = None if state["best"] is None else Best(*state["best"])
         self.directory.forget_after(self.step)
 
 
@@ -241,7 +214,7 @@ def parameter_groups(model: nn.Module, recipe: Recipe) -> list[dict[str, Any]]:
     """The parameters with their weight decay, as an optimiser takes them."""
     if not recipe.decay_weights_only:
         return [{"params": list(model.parameters()), "weight_decay": recipe.weight_decay}]
-    # Positions and the class token are parameters of their own, not the weight of a module.
+    # Positions and the class token are not called `weight`, so they are spared too.
     weights: list[nn.Parameter] = []
     others: list[nn.Parameter] = []
     for name, parameter in model.named_parameters():
@@ -254,9 +227,9 @@ def parameter_groups(model: nn.Module, recipe: Recipe) -> list[dict[str, Any]]:
 
 
 class _Seen:
-    """Mean loss and metric of the training batches since they were last noted.
+    """Mean loss and metric of the training batches since they were last written down.
 
-    They are summed up on the device, which nobody waits for but when they are shown.
+    The sums stay on the device, so that no step waits for them.
     """
 
     def __init__(self, device: torch.device) -> None:

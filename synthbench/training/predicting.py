@@ -1,18 +1,66 @@
-"""What a model answers to the rows of a split, and after how many steps."""
+"""What a model answers to the rows of the evaluation splits, and the reports on its answers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+import pyarrow as pa
 import torch
 from torch import nn
 
+from synthbench.dataset.dataset import DatasetDirectory
+from synthbench.errors import DatasetError
+from synthbench.evaluation.evaluate import evaluate
+from synthbench.tasks.base import Task
+from synthbench.text.progress import progress_bar
 from synthbench.training.batches import Batch, evaluation_batches
-from synthbench.training.encoding import Rows
+from synthbench.training.encoding import Encoding, Rows, read_split
 from synthbench.training.models.output import Output, Record
 from synthbench.training.objectives import Objective
 from synthbench.training.setting import Setting
+
+#: The rows of an evaluation split for the model, and the columns that `evaluate` needs.
+EvaluationSplit = tuple[Rows, pa.Table]
+
+
+def read_evaluation_split(dataset: DatasetDirectory, task: Task, split: str) -> EvaluationSplit:
+    """Read an evaluation split once, for the model and for `evaluate`.
+
+    Raises:
+        DatasetError: it cannot be read, or has more or fewer rows than the manifest says.
+    """
+    groups = [breakdown.column for breakdown in task.breakdowns]
+    columns = list(dict.fromkeys(["id", *(task.judged_by or task.columns), *groups]))
+    rows, judged = read_split(dataset, task.variant, split, Encoding.of(task), columns)
+    stated = dataset.split(task.variant, split).rows
+    if len(rows) != stated:
+        raise DatasetError(
+            f"{dataset.path}: split {split!r} has {len(rows):,} rows where its manifest says "
+            f"{stated:,}."
+        )
+    return rows, judged
+
+
+def report_splits(
+    title: str,
+    model: nn.Module,
+    objective: Objective,
+    task: Task,
+    splits: Mapping[str, EvaluationSplit],
+    setting: Setting,
+) -> dict[str, Any]:
+    """The report of `evaluate` on each split, as JSON values; `title` is the progress bar's."""
+    reports = {}
+    total = sum(len(rows) for rows, _ in splits.values())
+    with progress_bar(setting.progress, title, "rows", total) as bar:
+        for name, (rows, judged) in splits.items():
+            bar.update(0, now=name)
+            answers = predict(model, rows, objective, setting)
+            report = evaluate(judged.to_pylist(), answers, task=task, split=name, progress=False)
+            reports[name] = report.to_dict()
+            bar.update(len(rows))
+    return reports
 
 
 def predict(model: nn.Module, rows: Rows, objective: Objective, setting: Setting) -> list[Any]:
@@ -24,23 +72,27 @@ def predict(model: nn.Module, rows: Rows, objective: Objective, setting: Setting
     return answers
 
 
-def halting_steps(model: nn.Module, rows: Rows, setting: Setting) -> float | None:
-    """After how many steps a column halts, on average over rows; None without ACT."""
-    total = 0.0
-    record = Record()
-    for _ in forward(model, rows, setting, record):
-        if not record["halting"]:
-            return None
-        steps = record["halting"].pop().float()  # 0 where there is no column
-        total += (steps.sum(dim=1) / (steps > 0).sum(dim=1)).sum().item()
-    return total / len(rows)
+def halting_steps(
+    model: nn.Module, splits: Mapping[str, Rows], setting: Setting
+) -> dict[str, float]:
+    """The mean number of steps before a column halts, for each split; empty without halting."""
+    found = {}
+    for name, rows in splits.items():
+        total, record = 0.0, Record()
+        for _ in forward(model, rows, setting, record):
+            if not record["halting"]:
+                return {}
+            steps = record["halting"].pop().float()  # 0 for padding
+            total += (steps.sum(dim=1) / (steps > 0).sum(dim=1)).sum().item()
+        found[name] = total / len(rows)
+    return found
 
 
 @torch.inference_mode()
 def forward(
     model: nn.Module, rows: Rows, setting: Setting, record: Record | None = None
 ) -> Iterator[tuple[list[int], Batch, Output]]:
-    """All rows once: their indices, the batch, and what the model says to it."""
+    """All rows once, in batches: their indices, the batch, and the model's output."""
     model.eval()
     for indices, batch in evaluation_batches(rows):
         placed = batch.to(setting.device)

@@ -1,4 +1,4 @@
-"""How a run computes: device, precision, random state; and what to say where memory is short."""
+"""How a run computes: device, precision, random state, and what to try if memory is short."""
 
 from __future__ import annotations
 
@@ -15,55 +15,29 @@ from synthbench.engine.engine import usable_cores
 from synthbench.errors import SynthbenchError, UsageError, unknown_name
 from synthbench.training.recipes.base import Recipe
 
-#: Types that PyTorch may compute in, by the name that the command line knows.
+#: The types that models compute in, by their name on the command line.
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+_CPU = torch.device("cpu")
 
 
 @dataclasses.dataclass(frozen=True)
 class Setting:
-    """How a run computes, without what it computes.
+    """How a run computes.
 
-    Attributes:
-        device: where the model is.
-        precision: `float32` or `bfloat16`.
-        compiled: whether training steps go through `torch.compile`.
-        progress: whether to show a bar on standard error, if that is a terminal.
-        threads: how many threads PyTorch computes with on a CPU; None: as many as it likes.
+    Raises:
+        UsageError: an unknown precision.
     """
 
-    device: torch.device
-    precision: str = "float32"
-    compiled: bool = False
-    progress: bool = True
-    threads: int | None = None
+    device: torch.device = _CPU  # where the model is
+    precision: str = "float32"  # `float32` or `bfloat16`
+    compiled: bool = False  # whether training steps go through `torch.compile`
+    progress: bool = True  # whether to show a bar on standard error, if that is a terminal
+    threads: int | None = None  # the number of PyTorch's threads on a CPU; None: PyTorch's default
+    workers: int = 1  # how many processes make the rows of a stream
 
-    @classmethod
-    def make(
-        cls,
-        device: str,
-        precision: str = "float32",
-        compiled: bool = False,
-        progress: bool = True,
-        threads: int | None = None,
-    ) -> Setting:
-        """The setting from names; `auto` is a GPU if there is one.
-
-        Raises:
-            UsageError: no such device or precision here.
-        """
-        if precision not in PRECISIONS:
-            raise unknown_name("precision", precision, PRECISIONS)
-        if device == "auto":
-            device = "cuda" if torch.cuda.is_available() else "cpu"
-        kind, _, number = device.partition(":")
-        if device not in ("cpu", "cuda") and not (kind == "cuda" and number.isdigit()):
-            raise UsageError(f"Device {device!r}: allowed are auto, cpu, cuda and cuda:N.")
-        if kind == "cuda":
-            count = torch.cuda.device_count() if torch.cuda.is_available() else 0
-            if int(number or 0) >= count:
-                there = f"finds {count}" if count else "finds no GPU"
-                raise UsageError(f"Device {device!r}: PyTorch {there} here; try --device cpu.")
-        return cls(torch.device(device), precision, compiled, progress, threads)
+    def __post_init__(self) -> None:
+        if self.precision not in PRECISIONS:
+            raise unknown_name("precision", self.precision, PRECISIONS)
 
     def autocast(self) -> torch.autocast:
         """The context in which the model computes."""
@@ -71,12 +45,28 @@ class Setting:
         return torch.autocast(self.device.type, dtype, enabled=dtype is not torch.float32)
 
 
+def find_device(name: str) -> torch.device:
+    """The device of this name; `auto` is a GPU if there is one.
+
+    Raises:
+        UsageError: there is no such device here.
+    """
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    kind, _, number = name.partition(":")
+    if name not in ("cpu", "cuda") and not (kind == "cuda" and number.isdigit()):
+        raise UsageError(f"Device {name!r}: allowed are auto, cpu, cuda and cuda:N.")
+    if kind == "cuda":
+        count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+        if int(number or 0) >= count:
+            there = f"finds {count}" if count else "finds no GPU"
+            raise UsageError(f"Device {name!r}: PyTorch {there} here; try --device cpu.")
+    return torch.device(name)
+
+
 @contextlib.contextmanager
 def isolated(seed: int, setting: Setting) -> Iterator[None]:
-    """PyTorch with a random state of its own, and on the CPU with deterministic algorithms only.
-
-    What was set before is set again afterwards.
-    """
+    """Seed PyTorch and, on a CPU, allow only deterministic algorithms; restore both afterwards."""
     deterministic = torch.are_deterministic_algorithms_enabled()
     threads = torch.get_num_threads()
     device = setting.device
@@ -93,7 +83,7 @@ def isolated(seed: int, setting: Setting) -> Iterator[None]:
 
 @contextlib.contextmanager
 def memory_errors(recipe: Recipe, setting: Setting) -> Iterator[None]:
-    """Say in one line what to try where memory does not suffice.
+    """Turn an error about memory into one line that says what to try.
 
     Raises:
         SynthbenchError: there is too little memory.
@@ -119,14 +109,14 @@ def machine(setting: Setting) -> dict[str, Any]:
         "python": platform.python_version(),
         "torch": torch.__version__,
         "platform": f"{platform.system()} {platform.machine()}",
-        "processor": processor(),
+        "processor": _processor(),
         "cores": usable_cores(),
         "threads": torch.get_num_threads(),
         "gpu": torch.cuda.get_device_name(setting.device) if gpu else None,
     }
 
 
-def processor() -> str:
+def _processor() -> str:
     """The processor's name, as far as the system tells it."""
     with contextlib.suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():

@@ -1,57 +1,148 @@
-"""The runs of a study, one for each model, variant and seed: checked, finished side by side."""
+"""The runs of a study: checked before anything is written, then finished side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from synthbench.dataset.dataset import DatasetDirectory
+from synthbench.dataset.staging import finished
 from synthbench.engine.open import open_engine
+from synthbench.errors import UsageError
+from synthbench.generation.generate import generate
+from synthbench.generation.request import plan_rows
+from synthbench.sampling.plan import check_rows
+from synthbench.sampling.preview import sample_rows
+from synthbench.tasks.base import Task
+from synthbench.tasks.features import arrow_schema
+from synthbench.tasks.registry import make_task, task_class
 from synthbench.text.progress import progress_bar
-from synthbench.training.data import DataRequest
 from synthbench.training.directory import RunDirectory
-from synthbench.training.fitting import Trial
+from synthbench.training.encoding import Encoding, Rows
 from synthbench.training.recipes.base import Recipe, Study
-from synthbench.training.run import Run, command_without_data
+from synthbench.training.run import Run, check_fit, command_without_data
 from synthbench.training.setting import Setting
 
+#: Rows of the train split if training is on a stream: a dataset must have some.
+_STREAM_TRAIN_ROWS = 100
+#: Rows of a dataset that a model is tried on before the others are read.
+_TRIED = 64
 
-def check_runs(
+#: The directory of a run, from variant, recipe and seed.
+DirectoryOf = Callable[[str, Recipe, int], RunDirectory]
+
+
+def prepare_runs(
     study: Study,
-    request: DataRequest,
-    dataset: DatasetDirectory | None,
+    seeds: Sequence[int],
     setting: Setting,
-    path: Path,
+    dataset: Path,
+    directory_of: DirectoryOf,
+    *,
+    insisted: Mapping[str, Any] | None = None,
+    workers: int,
     overwrite: bool,
-) -> None:
-    """Make sure that all runs can be made where they are to lie; writes nothing."""
-    for variant in study.variants:
-        trial = Trial.of(request, variant, dataset)
-        for recipe in (one.for_variant(variant) for one in study.recipes):
-            for seed in range(study.seeds):
-                known = command_without_data(study, recipe, variant, seed, setting, request.stream)
-                _directory(path, variant, recipe, seed).check(known, overwrite)
-            trial.check(recipe, request.stream)
-
-
-def _directory(path: Path, variant: str, recipe: Recipe, seed: int) -> RunDirectory:
-    return RunDirectory(path / variant / recipe.name / f"seed-{seed}")
-
-
-def runs_of(
-    study: Study, dataset: DatasetDirectory, setting: Setting, stream: bool, path: Path
+    progress: bool,
 ) -> list[tuple[RunDirectory, Run]]:
-    """All runs and where they lie, in the table's order."""
-    return [
-        (
-            _directory(path, variant, recipe, seed),
-            Run(study, recipe.for_variant(variant), dataset, variant, seed, setting, stream),
-        )
+    """The runs of a study, for each variant, recipe and seed, with their directories.
+
+    If there is no dataset yet, it is made once everything else has been checked.
+
+    Args:
+        study: the models and variants, and the dataset's parameters and rows.
+        seeds: the seeds of the runs.
+        setting: how to compute.
+        dataset: the directory of the dataset.
+        directory_of: the directory of each run.
+        insisted: parameters that an existing dataset must have.
+        workers: how many processes make the dataset.
+        overwrite: replace other runs, and an interrupted dataset of another command.
+        progress: show a bar while the dataset is made.
+
+    Raises:
+        UsageError: a place that cannot be used, other data than the study asks for, impossible
+            parameters or rows, or a model or an option that does not fit them.
+        SynthbenchError: too little memory, source images that are missing, or files that cannot be
+            read.
+    """
+    chosen = [
+        (variant, recipe.for_variant(variant), seed)
         for variant in study.variants
         for recipe in study.recipes
-        for seed in range(study.seeds)
+        for seed in seeds
     ]
+    for variant, recipe, seed in chosen:
+        known = command_without_data(study, recipe, variant, seed, setting)
+        directory_of(variant, recipe, seed).check(known, overwrite)
+    found = finished(dataset)
+    if found is not None:
+        _check_dataset(study, found, insisted or {})
+    rows = {**study.rows, **({"train": _STREAM_TRAIN_ROWS} if study.stream else {})}
+    for variant in study.variants:
+        if found is not None:
+            task, splits = found.make_task(variant), found.manifest.variants[variant]
+            check_rows(task, study.rows)
+            sizes = {name: split.rows for name, split in splits.items()}
+        else:
+            task = make_task(study.task, variant, study.parameters, 0)
+            plan = plan_rows(task, "paper", rows)
+            sizes = {split.name: plan.rows(split.name) for split in task.splits}
+        tried = _few_rows(task, found)
+        for recipe in study.recipes:
+            check_fit(recipe.for_variant(variant), task, [tried], sizes, study)
+    if found is None:
+        generate(
+            study.task,
+            variant=study.variants,
+            out=dataset,
+            rows=rows,
+            parameters=study.parameters,
+            workers=workers,
+            overwrite=overwrite,
+            progress=progress,
+        )
+        found = DatasetDirectory.open(dataset)
+    return [
+        (
+            directory_of(variant, recipe, seed),
+            Run(study, recipe, found, variant, seed, setting),
+        )
+        for variant, recipe, seed in chosen
+    ]
+
+
+def _check_dataset(study: Study, dataset: DatasetDirectory, insisted: Mapping[str, Any]) -> None:
+    manifest = dataset.manifest
+    if manifest.task != study.task:
+        raise UsageError(
+            f"Data {str(dataset.path)!r} is of task {manifest.task!r}; "
+            f"expected {study.task!r}, or a place where nothing is yet."
+        )
+    for variant in study.variants:
+        dataset.variant(variant)
+    wanted = task_class(study.task).parameters_type.make(insisted).to_dict()
+    for name in insisted:
+        if manifest.parameters[name] != wanted[name]:
+            raise UsageError(
+                f"Data {str(dataset.path)!r} has {name}={manifest.parameters[name]}; "
+                f"{name}={wanted[name]} was asked for. Name another --dataset."
+            )
+
+
+def _few_rows(task: Task, dataset: DatasetDirectory | None) -> Rows:
+    """A few rows of the hardest split; of a dataset that is not made yet, one of each bucket."""
+    hardest = [split for split in task.splits if split.evaluation][-1]
+    if dataset is None:
+        sampled = sample_rows(task, hardest.name, len(hardest.buckets))
+    else:
+        sampled = list(itertools.islice(dataset.rows(task.variant, hardest.name), _TRIED))
+    encoding = Encoding.of(task)
+    schema = arrow_schema({name: task.columns[name] for name in encoding.columns})
+    return encoding.encode_table(pa.Table.from_pylist(sampled, schema=schema))
 
 
 def finish_runs(

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from synthbench.engine.engine import check_workers
-from synthbench.errors import UsageError, check_whole_number
+from synthbench.errors import check_whole_number
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.text.tables import Table, stack, styled
 from synthbench.training import need_torch
-from synthbench.training.data import DataRequest
 from synthbench.training.recipes import find_study
 
 if TYPE_CHECKING:
     from rich.console import Group
 
-#: PyTorch takes no larger one.
+#: The largest seed that PyTorch takes.
 _LARGEST_SEED = 2**64 - 1
 
 
@@ -93,51 +93,46 @@ def train(
     """
     need_torch("train")
     from synthbench.training.directory import RunDirectory
-    from synthbench.training.fitting import Trial
-    from synthbench.training.run import Run, command_without_data
-    from synthbench.training.setting import Setting
+    from synthbench.training.setting import Setting, find_device
+    from synthbench.training.study_runs import prepare_runs
 
     check_workers(workers)
-    group = find_study(task, profile, study)
-    variant = variant or group.variants[0]
-    chosen = group.recipe(model).for_variant(variant).changed(recipe or {}, options or {})
-    stream = group.stream if stream is None else stream
-    setting = Setting.make(device, precision, compile, progress)
-    check_whole_number("Workers", workers, least=1)
-    _check_seed(seed)
-    path = Path(out or Path("runs", task, variant, chosen.name, f"seed-{seed}"))
-    wanted = DataRequest(
-        task,
-        (variant,),
-        {**group.parameters, **(parameters or {})},
-        {**group.rows, **(rows or {})},
-        insisted=parameters or {},
-        stream=stream,
+    check_whole_number("Seed", seed, least=0, most=_LARGEST_SEED)
+    whole = find_study(task, profile, study)
+    variant = variant or whole.variants[0]
+    chosen = whole.recipe(model).for_variant(variant).changed(recipe or {}, options or {})
+    narrowed = dataclasses.replace(
+        whole,
+        recipes=(chosen,),
+        variants=(variant,),
+        parameters={**whole.parameters, **(parameters or {})},
+        rows={**whole.rows, **(rows or {})},
+        stream=whole.stream if stream is None else stream,
     )
+    setting = Setting(find_device(device), precision, compile, progress, workers=workers)
+    path = Path(out or Path("runs", task, variant, chosen.name, f"seed-{seed}"))
     place = Path(dataset or path / "data")
-    directory = RunDirectory(path, place)
     with use_source_dir(source_dir):
-        known = command_without_data(group, chosen, variant, seed, setting, stream)
-        directory.check(known, overwrite)
-        found = wanted.find(place)
-        Trial.of(wanted, variant, found).check(chosen, stream)
-        found = found or wanted.make(place, workers, progress, overwrite)
-        run = Run(group, chosen, found, variant, seed, setting, stream, workers)
+        ((directory, run),) = prepare_runs(
+            narrowed,
+            [seed],
+            setting,
+            place,
+            lambda *_: RunDirectory(path, place),
+            insisted=parameters,
+            workers=workers,
+            overwrite=overwrite,
+            progress=progress,
+        )
         return run.finish(directory, overwrite)
 
 
-def _check_seed(seed: int) -> None:
-    check_whole_number("Seed", seed, least=0)
-    if seed > _LARGEST_SEED:
-        raise UsageError(f"Seed {seed}: allowed are whole numbers from 0 to {_LARGEST_SEED}.")
-
-
 def summary(result: Mapping[str, Any]) -> Group:
-    """A result for people: what was run, and each split's metrics."""
+    """A result for the terminal: what was run, and each split's metrics."""
     metrics = [name for name in next(iter(result["splits"].values())) if name in result["metrics"]]
     head = ["split", "rows", *metrics]
     lines = [
-        [name, f"{report['rows']:,}", *(shown(report[metric]) for metric in metrics)]
+        [name, f"{report['rows']:,}", *(_shown(report[metric]) for metric in metrics)]
         for name, report in result["splits"].items()
     ]
     speed = result["steps_per_second"]
@@ -148,8 +143,7 @@ def summary(result: Mapping[str, Any]) -> Group:
     return stack(styled(title, "bold"), "", Table(head, lines, right=range(1, len(head))))
 
 
-def shown(value: float | None) -> str:
-    """A metric for people."""
+def _shown(value: float | None) -> str:
     if value is None:
         return "-"
     return f"{value:.3g}" if 0 < abs(value) < 0.01 else f"{value:.4f}"

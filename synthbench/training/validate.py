@@ -1,4 +1,4 @@
-"""Baselines against solutions: every model of a study, over several seeds, beside the paper."""
+"""Train all models of a study with several seeds, and compare the results with the paper's."""
 
 from __future__ import annotations
 
@@ -9,21 +9,19 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from synthbench.dataset.staging import write_failure, write_json, write_text
+from synthbench.dataset.staging import write_json, write_text
 from synthbench.engine.engine import check_workers, default_workers
 from synthbench.errors import check_whole_number, unknown_name
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.training import need_torch
 from synthbench.training.comparison import compare, markdown
-from synthbench.training.data import DataRequest
-from synthbench.training.output import check_output
 from synthbench.training.recipes import find_study
 from synthbench.training.recipes.base import Study
 
 if TYPE_CHECKING:
     from synthbench.training.setting import Setting
 
-#: The file that tells the directory of a validation from others.
+#: The file that marks the directory of a validation.
 _MARK = ".validation"
 
 
@@ -46,7 +44,7 @@ def validate(
     overwrite: bool = False,
     progress: bool = True,
 ) -> dict[str, Any]:
-    """Train every model of a study with several seeds, and set the figures beside the paper's.
+    """Train every model of a study with several seeds, and compare the results with the paper's.
 
     The runs are those of `train`, each in a directory of its own. An interrupted call is continued
     by the same call; finished runs are only read.
@@ -90,36 +88,44 @@ def validate(
         'synthbench validate clusters --profile cpu --model clusters-dnas'
     """
     need_torch("validate")
-    from synthbench.training.directory import RUN
-    from synthbench.training.setting import Setting
-    from synthbench.training.study_runs import check_runs, finish_runs, runs_of
+    from synthbench.training.directory import RUN, RunDirectory, check_output, make_directory
+    from synthbench.training.setting import Setting, find_device
+    from synthbench.training.study_runs import finish_runs, prepare_runs
 
     started = time.perf_counter()
     check_workers(workers)
     whole = find_study(task, profile, study)
     chosen = _narrowed(whole, models, variants, seeds)
-    stream = chosen.stream if stream is None else stream
-    setting = Setting.make(device, precision, compile, threads=1)
+    chosen = dataclasses.replace(chosen, stream=whole.stream if stream is None else stream)
+    place = find_device(device)
     if workers is None:
-        workers = default_workers() if setting.device.type == "cpu" else 1
-    setting = dataclasses.replace(setting, progress=progress and workers == 1)
+        workers = default_workers() if place.type == "cpu" else 1
+    setting = Setting(place, precision, compile, progress and workers == 1, threads=1)
     path = Path(out or f"{task}-validation")
-    request = DataRequest(task, chosen.variants, chosen.parameters, chosen.rows, stream=stream)
-    place = Path(dataset or path / "data")
-    check_output(path, place, _MARK)
+    data = Path(dataset or path / "data")
+    check_output(path, data, _MARK)
     with use_source_dir(source_dir):
-        found = request.find(place)
-        check_runs(chosen, request, found, setting, path, overwrite)
-        found = found or request.make(place, workers, progress, overwrite)
-        _mark(path)
-        runs = runs_of(chosen, found, setting, stream, path)
+        runs = prepare_runs(
+            chosen,
+            range(chosen.seeds),
+            setting,
+            data,
+            lambda variant, recipe, seed: RunDirectory(
+                path / variant / recipe.name / f"seed-{seed}"
+            ),
+            workers=workers,
+            overwrite=overwrite,
+            progress=progress,
+        )
+        make_directory(path)
+        write_text(path / _MARK, "This directory was written by `synthbench validate`.\n")
         continued = any((directory.path / RUN).is_file() for directory, _ in runs)
         results = finish_runs(runs, workers, overwrite, progress)
     by_line: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for (_, run), result in zip(runs, results, strict=True):
         by_line.setdefault((run.variant, run.recipe.title), []).append(result)
     comparison = {
-        "command": _command(whole, chosen, setting, stream),
+        "command": _command(whole, chosen, setting),
         **compare(chosen, by_line),
         "workers": workers,
         "seconds": None if continued else round(time.perf_counter() - started, 1),
@@ -151,16 +157,7 @@ def _narrowed(
     )
 
 
-def _mark(path: Path) -> None:
-    """Mark the directory, so that the next call knows it for one of a validation."""
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise write_failure(path, error) from error
-    write_text(path / _MARK, "This directory was written by `synthbench validate`.\n")
-
-
-def _command(whole: Study, study: Study, setting: Setting, stream: bool) -> str:
+def _command(whole: Study, study: Study, setting: Setting) -> str:
     """The command that makes this comparison again, of part of a whole study."""
     words = ["synthbench validate", study.task, f"--profile {study.profile}"]
     if study.name != "main":
@@ -171,8 +168,8 @@ def _command(whole: Study, study: Study, setting: Setting, stream: bool) -> str:
         words += [f"--variant {variant}" for variant in study.variants]
     if study.seeds != whole.seeds:
         words.append(f"--seeds {study.seeds}")
-    if stream != study.stream:
-        words.append("--stream" if stream else "--no-stream")
+    if study.stream != whole.stream:
+        words.append("--stream" if study.stream else "--no-stream")
     if setting.device.type != "cpu":
         words.append(f"--device {setting.device.type}")
     if setting.precision != "float32":

@@ -51,19 +51,19 @@ def test_rows_to_fit_and_rows_to_score_are_different_rows_of_train(
 ) -> None:
     monkeypatch.setattr(sample, "FIT_ROWS", 400)
     monkeypatch.setattr(sample, "SCORE_ROWS", 120)
-    drawn = draw_samples(subject)
-    assert drawn.fit is not None
-    fit, score = drawn.fit.columns["id"], drawn.score["train"].columns["id"]
-    assert (len(fit), len(score), len(drawn.score["test"])) == (400, 100, 120)
+    fitted, scored = draw_samples(subject)
+    assert fitted is not None
+    fit, score = fitted.columns["id"], scored["train"].columns["id"]
+    assert (len(fit), len(score), len(scored["test"])) == (400, 100, 120)
     assert not set(fit.to_pylist()) & set(score.to_pylist())
 
 
 def test_a_single_row_is_fitted_and_scored(tmp_path: Path) -> None:
     out = make(tmp_path / "planted", rows={"train": 1, "test": 1})
     with planted_task():
-        drawn = draw_samples(AuditedVariant.open(DatasetDirectory.open(out), "default"))
-    assert drawn.fit is not None
-    assert len(drawn.fit) == len(drawn.score["train"]) == 1
+        fit, scored = draw_samples(AuditedVariant.open(DatasetDirectory.open(out), "default"))
+    assert fit is not None
+    assert len(fit) == len(scored["train"]) == 1
 
 
 def test_of_large_rows_fewer_are_drawn(

@@ -14,7 +14,7 @@ import torch
 
 from synthbench.text.tables import Table, render
 from synthbench.training.layers.attention import NORMALISATIONS, Attention
-from synthbench.training.setting import PRECISIONS, Setting
+from synthbench.training.setting import PRECISIONS, Setting, find_device
 
 
 def main(words: list[str]) -> None:
@@ -31,7 +31,7 @@ def main(words: list[str]) -> None:
     parser.add_argument("--precision", default="float32", choices=PRECISIONS)
     parser.add_argument("--compile", action="store_true")
     chosen = parser.parse_args(words)
-    setting = Setting.make(chosen.device, chosen.precision, chosen.compile)
+    setting = Setting(find_device(chosen.device), chosen.precision, chosen.compile)
     layers = {kind: _Layer(kind, chosen, setting) for kind in NORMALISATIONS}
     # In turns, so that what else the machine does is shared by all.
     seconds = [[layer.pass_through() for layer in layers.values()] for _ in range(chosen.times)]

@@ -113,7 +113,7 @@ def _stream(
     task = _task(study)
     source = Rounds(task, "train", batch_size)
     cpu = torch.device("cpu")
-    batches = StreamBatches(source, batch_size, Encoding.of(task), engine, cpu)
+    batches = StreamBatches(source, batch_size, Encoding.of(task), engine, cpu, rows=1)
     first, step = batches.batch(0), source.batches
     started = time.perf_counter()
     while time.perf_counter() - started < seconds:

@@ -16,7 +16,7 @@ from synthbench.tasks.registry import list_tasks
 from synthbench.text.tables import Table, render
 from synthbench.training.recipes import find_study
 from synthbench.training.recipes.base import Recipe, Study
-from synthbench.training.setting import PRECISIONS, Setting, machine
+from synthbench.training.setting import PRECISIONS, Setting, find_device, machine
 from synthbench.training.train import train
 
 #: Rows of every evaluation split, on which the speed does not depend.
@@ -35,7 +35,7 @@ def main(words: list[str]) -> None:
     parser.add_argument("--steps", type=int, default=50, help="of the short run; the long has 3x")
     parser.add_argument("--workers", type=int, default=usable_cores(), help="that make the stream")
     chosen = parser.parse_args(words)
-    setting = Setting.make(chosen.device, chosen.precision, chosen.compile)
+    setting = Setting(find_device(chosen.device), chosen.precision, chosen.compile)
     made_with = machine(setting)
     print(made_with["gpu"] or f"{made_with['processor']}, {made_with['cores']} cores", end=", ")
     print(f"PyTorch {made_with['torch']}, {chosen.precision}{', compiled' * chosen.compile}")

@@ -41,18 +41,6 @@ def test_room_that_is_made_changes_nothing(first: list[int], second: list[int]) 
     assert len(ours._table) == roomy
 
 
-def test_a_copy_of_a_fingerprint_set_grows_apart_from_it() -> None:
-    first = FingerprintSet()
-    first.add(np.arange(10, dtype=np.uint64))
-    copy = first.copy()
-    copy.add(np.arange(10, 13, dtype=np.uint64))
-    first.add(np.array([99], np.uint64))
-    asked = np.array([0, 5, 11, 99], np.uint64)
-    assert copy.contains(asked).tolist() == [True, True, True, False]
-    assert first.contains(asked).tolist() == [True, True, False, True]
-    assert (len(first), len(copy)) == (11, 13)
-
-
 def test_a_set_of_many_fingerprints_takes_few_bytes_for_each() -> None:
     prints = Draws({"test": "fingerprints"}).words(200_000)
     grown = FingerprintSet()

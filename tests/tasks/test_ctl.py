@@ -189,13 +189,14 @@ def test_content_does_not_end_in_a_zero_byte_before_its_padding():
 def test_symbols_functions_and_places_are_drawn_uniformly():
     task = CompositionalTableLookup()
     block = task.propose(Draws({"test": 2}), 20_000, task.split("train"), 3)
-    assert chi_square(np.bincount(block["symbol"], minlength=8)) < 24.3  # 7 degrees, 99.9%
+    symbol, applied = task.symbols_and_functions(block)
+    assert chi_square(np.bincount(symbol, minlength=8)) < 24.3  # 7 degrees, 99.9%
     for place in range(3):
-        functions = block["functions"][:, place].astype(int) - 1
+        functions = applied[:, place].astype(int) - 1
         assert chi_square(np.bincount(functions, minlength=9)) < 26.1  # 8 degrees
-        pairs = block["symbol"] * 9 + functions
+        pairs = symbol * 9 + functions
         assert chi_square(np.bincount(pairs, minlength=72)) < 112.3  # 71 degrees
-    assert not block["functions"][:, 3:].any()
+    assert not applied[:, 3:].any()
 
 
 # Counting.

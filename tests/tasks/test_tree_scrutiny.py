@@ -8,30 +8,16 @@ import pyarrow as pa
 import pytest
 
 from synthbench.auditing.variant import audit_spec_of
-from synthbench.tasks.arithmetic import audit as arithmetic_audit
-from synthbench.tasks.arithmetic.solver import read_expression
-from synthbench.tasks.listops import audit as listops_audit
 from synthbench.tasks.listops.solver import read_tree
 from synthbench.tasks.registry import make_task
-from synthbench.tasks.trees.audit import (
-    NOTHING,
-    Reader,
-    _cut_value,
-    _deciding_leaves,
-    _look,
-)
+from synthbench.tasks.trees.audit import NOTHING, cut_value, deciding_leaves, look
 from tests.support import draw_splits, plain_rows
 
 LISTOPS, ARITHMETIC = make_task("listops"), make_task("arithmetic")
 
 
-def reader_of(task: Any) -> Reader:
-    module = arithmetic_audit if task.name == "arithmetic" else listops_audit
-    return module.tree_reader(task)
-
-
 def cuts(task: Any, text: str, deepest: int) -> list[int]:
-    return [_cut_value(reader_of(task), reader_of(task).read(text), k) for k in range(deepest + 1)]
+    return [cut_value(task, task.read(text), levels) for levels in range(deepest + 1)]
 
 
 @pytest.mark.parametrize(
@@ -71,30 +57,25 @@ def test_a_tree_that_is_cut_below_its_depth_is_whole_and_its_needed_depth_is_the
     task: Any,
 ) -> None:
     for row in rows_of(task):
-        look = _look(reader_of(task), 12, row["text"])
-        assert set(look.cuts[row["depth"] - 1 :]) == {row["label"]}
-        assert look.needed == row["dependency_depth"]
-        leaves = list(_deciding_leaves(reader_of(task), reader_of(task).read(row["text"])))
+        seen = look(task, 12, row["text"])
+        assert set(seen.cuts[row["depth"] - 1 :]) == {row["label"]}
+        assert seen.needed == row["dependency_depth"]
+        leaves = list(deciding_leaves(task.deciding, task.read(row["text"])))
         assert max(depth for depth, _ in leaves) == row["dependency_depth"]
         assert all(0 <= place <= 9 for _, place in leaves)
 
 
 def test_the_longest_argument_is_the_one_with_the_most_tokens() -> None:
-    assert _look(reader_of(LISTOPS), 1, "[MIN 9 [MAX 1 4 ] [SM 7 7 7 ] 2 ]").longest == 1
-    assert _look(reader_of(LISTOPS), 1, "[MIN 9 3 ]").longest == 9
-    assert _look(reader_of(ARITHMETIC), 1, "((4*7)+2)").longest == 8
+    assert look(LISTOPS, 1, "[MIN 9 [MAX 1 4 ] [SM 7 7 7 ] 2 ]").longest == 1
+    assert look(LISTOPS, 1, "[MIN 9 3 ]").longest == 9
+    assert look(ARITHMETIC, 1, "((4*7)+2)").longest == 8
 
 
 def test_the_needed_depth_does_not_depend_on_how_ties_are_broken_in_the_dataset() -> None:
     text = "[MIN [MAX 1 2 ] 2 ]"
     first = make_task("listops", None, {"ties": "first"})
     assert read_tree(text, strict=False).dependency_depth == 2
-    assert _look(reader_of(first), 4, text).needed == 1
     (claim,) = audit_spec_of(first).claims
     columns = {"text": pa.array([text]), "dependency_depth": pa.array([2])}
     claimed, needed = claim.compare(columns)
     assert (claimed.tolist(), needed.tolist()) == ([2], [1])
-
-
-def test_arithmetic_reads_as_its_solver_does() -> None:
-    assert reader_of(ARITHMETIC).read("(1+2)").value == read_expression("(1+2)", 10).value == 3

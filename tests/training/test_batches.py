@@ -20,10 +20,9 @@ from synthbench.training.batches import (
     OneLength,
     StreamBatches,
     evaluation_batches,
-    read_split,
     take,
 )
-from synthbench.training.encoding import Encoding, Rows
+from synthbench.training.encoding import Encoding, Rows, read_split
 from tests.training.making import make_ctl
 
 CPU = torch.device("cpu")
@@ -158,7 +157,7 @@ def test_evaluation_takes_every_row_once_and_bounds_what_a_batch_holds():
 def test_a_split_is_read_whole_and_in_order(tmp_path):
     dataset = DatasetDirectory.open(make_ctl(tmp_path / "ctl"))
     encoding = Encoding.of(dataset.manifest.make_task("forward"))
-    rows = read_split(dataset, "forward", "train", encoding)
+    rows, _ = read_split(dataset, "forward", "train", encoding)
     labels = [row["label"] for row in dataset.rows("forward", "train", ["label"])]
     assert rows.targets.tolist() == labels
 

@@ -13,7 +13,7 @@ import synthbench
 from synthbench.errors import DatasetError, SynthbenchError, UsageError
 from synthbench.training.figures import FIGURES, draw_figures
 from synthbench.training.figures.figure import numbers
-from synthbench.training.finished import open_run
+from synthbench.training.figures.view import open_run
 from synthbench.training.models.output import Record
 from synthbench.training.train import train
 from tests.tasks.tiny_sources import write_sources
@@ -129,13 +129,13 @@ def test_maps_are_the_chosen_rows_and_gates_are_means_over_units(runs, tmp_path)
         runs("ndr"), out=tmp_path, split="iid", row=3, names=["attention", "gates"]
     )
     shown = data_of(drawn)
-    run = open_run(runs("ndr"))
-    rows = run.rows("iid")
+    run = open_run(runs("ndr"), split="iid")
+    rows = run.rows
     length = int(rows.lengths[3])
     record = Record()
     with torch.inference_mode():
         run.model(rows.inputs[3:4, :length].long(), rows.lengths[3:4], record)
-    text = list(run.dataset.rows(run.variant, "iid"))[3]["text"]
+    text = list(run.dataset.rows("forward", "iid"))[3]["text"]
     assert shown["attention"]["columns"] == ["B", *text.split(), "E"]
     np.testing.assert_allclose(
         np.array(shown["attention"]["steps"]),
@@ -152,7 +152,7 @@ def test_key_mass_and_histogram_count_every_real_key_once(runs, tmp_path):
     maps, mass = shown["attention"], shown["key-mass"]
     sums = np.array(maps["steps"]).sum(axis=2).mean(axis=1)
     np.testing.assert_allclose(np.array(mass["steps"]), sums, rtol=1e-4)
-    rows = open_run(runs("hybrid")).rows("test")
+    rows = open_run(runs("hybrid"), split="test").rows
     keys = int((rows.lengths + 2).sum()) * SMALL["num_heads"]
     histogram = shown["explained-away"]
     assert [sum(counts) for counts in histogram["keys"]] == [keys] * SMALL["num_layers"]
@@ -164,7 +164,7 @@ def test_key_mass_and_histogram_count_every_real_key_once(runs, tmp_path):
 def test_halting_steps_stand_by_length(runs, tmp_path):
     shown = data_of(draw_figures(runs("act"), out=tmp_path, names=["halting"], split="iid"))
     halting = shown["halting"]
-    lengths = open_run(runs("act")).rows("iid").lengths
+    lengths = open_run(runs("act"), split="iid").rows.lengths
     assert halting["lengths"] == sorted(set(lengths.tolist()))
     for least, mean, most in zip(halting["least"], halting["mean"], halting["most"], strict=True):
         assert 1 <= least <= mean <= most <= SMALL["num_layers"]

@@ -95,16 +95,16 @@ def test_smoothed_labels_spread_their_share_over_all_classes():
     log = scores.log_softmax(-1)
     target = 0.9 * torch.nn.functional.one_hot(batch.targets, 8) + 0.1 / 8
     expected = -(target * log).sum(-1).mean()
-    torch.testing.assert_close(objective.smoothed_loss(scores, batch, 0.1), expected)
-    assert objective.smoothed_loss(scores, batch, 0.0) == objective.loss(scores, batch)
+    torch.testing.assert_close(objective.loss(scores, batch, 0.1), expected)
+    assert objective.loss(scores, batch, 0.0) == objective.loss(scores, batch)
 
 
 def test_labels_that_are_no_classes_cannot_be_smoothed():
     _, _, batch, objective = drawn("identity")
     scores = scores_for("identity", batch)
-    assert objective.smoothed_loss(scores, batch, 0.0) == objective.loss(scores, batch)
+    assert objective.loss(scores, batch, 0.0) == objective.loss(scores, batch)
     with pytest.raises(ParameterError, match=r"label_smoothing=0\.1: rows without classes"):
-        objective.smoothed_loss(scores, batch, 0.1)
+        objective.loss(scores, batch, 0.1)
 
 
 def test_points_are_answered_with_where_they_were_moved():

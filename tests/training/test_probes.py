@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from synthbench.training import probes
+from synthbench.training.figures import probing as probes
 
 
 def states(rows=300, size=6):

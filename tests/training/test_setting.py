@@ -10,9 +10,9 @@ import torch
 from synthbench.cli.main import _run, commands
 from synthbench.errors import SynthbenchError, UsageError
 from synthbench.training.recipes.base import Recipe
-from synthbench.training.setting import Setting, isolated, memory_errors
+from synthbench.training.setting import Setting, find_device, isolated, memory_errors
 
-CPU = Setting(torch.device("cpu"))
+CPU = Setting()
 RECIPE = Recipe("one", "lstm", steps=1, batch_size=9)
 
 
@@ -21,19 +21,19 @@ def test_a_device_that_is_not_there_is_refused(name, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     with pytest.raises(UsageError, match=r"PyTorch finds 2 here|allowed are auto"):
-        Setting.make(name)
+        find_device(name)
 
 
 def test_auto_is_a_gpu_where_there_is_one(monkeypatch):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     for there, kind in ((True, "cuda"), (False, "cpu")):
         monkeypatch.setattr(torch.cuda, "is_available", lambda there=there: there)
-        assert Setting.make("auto").device.type == kind
+        assert find_device("auto").type == kind
 
 
 def test_threads_and_random_state_are_as_they_were_afterwards():
     threads, state = torch.get_num_threads(), torch.get_rng_state()
-    with isolated(5, Setting(torch.device("cpu"), threads=threads + 1)):
+    with isolated(5, Setting(threads=threads + 1)):
         assert torch.get_num_threads() == threads + 1
         inside = torch.rand(3)
     assert torch.get_num_threads() == threads

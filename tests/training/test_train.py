@@ -21,7 +21,7 @@ from synthbench.generation.generate import generate
 from synthbench.training import loop
 from synthbench.training import train as training
 from synthbench.training.directory import RunDirectory
-from synthbench.training.finished import open_run
+from synthbench.training.figures.view import open_run
 from synthbench.training.objectives import OBJECTIVES
 from synthbench.training.predicting import predict
 from synthbench.training.run import Run
@@ -119,14 +119,9 @@ def test_every_split_is_read_once_and_through_the_dataset_that_was_opened(
 
 def test_reports_are_those_of_evaluate_on_the_directory(whole, data):
     path, result = whole
-    finished = open_run(path)
     for split, report in result["splits"].items():
-        given = predict(
-            finished.model,
-            finished.rows(split),
-            OBJECTIVES["classes"](),
-            Setting(torch.device("cpu")),
-        )
+        view = open_run(path, split=split)
+        given = predict(view.model, view.rows, OBJECTIVES["classes"](), Setting())
         assert evaluate(data, given, split=split).to_dict() == report
 
 
@@ -288,7 +283,7 @@ def test_a_finished_run_can_be_opened_again_with_its_model_and_rows(whole, tmp_p
     path, result = whole
     opened = open_run(path)
     assert opened.recipe == dataclasses.replace(RECIPE, published={})
-    rows = opened.rows("test")
+    rows = opened.rows
     scores = opened.model(rows.inputs.long(), rows.lengths).scores
     accuracy = (scores.argmax(dim=1) == rows.targets).float().mean().item()
     assert accuracy == pytest.approx(result["splits"]["test"]["accuracy"])

@@ -11,7 +11,7 @@ import torch
 
 from synthbench.cli.main import _run, commands
 from synthbench.errors import UsageError
-from synthbench.training import fitting, loop, run
+from synthbench.training import loop, run
 from synthbench.training.comparison import cell, markdown
 from synthbench.training.recipes.base import Measure, Published
 from synthbench.training.validate import validate
@@ -123,7 +123,7 @@ def test_runs_with_a_eureka_moment_are_counted_and_the_others_left_out_of_the_me
     tmp_path, monkeypatch
 ):
     moments = iter([{"split": "validation", "step": 10, "epoch": 1.6}, None])
-    monkeypatch.setattr(run.Run, "_eureka", lambda self, directory: next(moments))
+    monkeypatch.setattr(run.Run, "_eureka", lambda self, looks: next(moments))
     measures = tuple(
         Measure(name, "test", f"eureka_{name}") for name in ("ratio", "epoch", "accuracy")
     )
@@ -261,8 +261,8 @@ def test_what_is_tried_before_workers_are_forked_starts_no_threads_that_they_wou
         threads.append(torch.get_num_threads())
         return build(*arguments)
 
-    build = fitting.build
-    monkeypatch.setattr(fitting, "build", noting)
+    build = run.build
+    monkeypatch.setattr(run, "build", noting)
     before = torch.get_num_threads()
     torch.set_num_threads(3)
     try:

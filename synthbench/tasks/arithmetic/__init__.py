@@ -1,5 +1,1 @@
 """Nested + and * modulo 10 (NDR 3.2): the task and its solver."""
-
-from synthbench.tasks.arithmetic.task import Arithmetic
-
-__all__ = ["Arithmetic"]

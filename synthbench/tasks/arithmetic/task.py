@@ -16,15 +16,14 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from synthbench.errors import ParameterError
 from synthbench.seeding import Draws
-from synthbench.tasks.arithmetic.solver import deciding, read_expression
+from synthbench.tasks.arithmetic.solver import apply, deciding, read_expression
 from synthbench.tasks.base import Block, Split, parameter
 from synthbench.tasks.row_ids import is_held_out
 from synthbench.tasks.trees.distribution import KeyDistribution
@@ -38,8 +37,9 @@ TOKENS = ("(", ")", *OPERATORS, *DIGITS)
 #: The id of each token; 0 is padding.
 IDS = {token: number for number, token in enumerate(TOKENS, start=1)}
 
-#: Expressions of a depth, at most, that are listed to be counted by label.
+#: If a depth has more expressions, they are not listed to be counted by label.
 MOST_LISTED = 200_000
+_NO_DEPTH = np.int8(127)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,12 +53,9 @@ class ArithmeticParameters(ExpressionParameters):
 
     p_op: float = parameter(0.2, "chance that an operand is an operation")
     operators: tuple[str, ...] = parameter(OPERATORS, "operators that are drawn")
-    modulus: int = parameter(10, "every value is taken modulo this; digits stay 0 to 9")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 2 <= self.modulus <= 100:
-            raise ParameterError(f"Parameter modulus={self.modulus}: allowed are 2 to 100.")
+    modulus: int = parameter(
+        10, "every value is taken modulo this; digits stay 0 to 9", least=2, most=100
+    )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -92,14 +89,14 @@ class Arithmetic(ExpressionTask):
     tokens = TOKENS
     separator = ""
 
-    def solve(self, question: str) -> int:
-        return self.read(question).value
-
     def read(self, text: str) -> Expression:
         return read_expression(text, self.parameters.modulus)
 
     def deciding(self, node: Expression) -> Sequence[Expression]:
         return deciding(node)
+
+    def apply(self, operator: str, values: list[int]) -> int:
+        return apply(operator, values, self.parameters.modulus)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -138,6 +135,7 @@ class Arithmetic(ExpressionTask):
         )
         forest = draw_digits(draws, forest)
         problems, operators = self.problems(forest), self.operator_ids
+        opening = np.full_like(operators, IDS["("])
         # The sampler drops the other trees anyway, but writing them takes time.
         wanted = is_held_out(problems) == split.evaluation
         forest, problems = forest.take(wanted), problems[wanted]
@@ -145,7 +143,7 @@ class Arithmetic(ExpressionTask):
         label, needed = evaluate(forest, operators, self.parameters.modulus)
         block = Block(
             {
-                "tokens": write_tokens(forest, operators, lengths),
+                "tokens": forest.write(lengths, IDS["0"], opening, IDS[")"], infix=operators),
                 "label": label,
                 "depth": np.full(forest.trees, goal.depth, np.int8),
                 "dependency_depth": needed,
@@ -154,10 +152,6 @@ class Arithmetic(ExpressionTask):
             }
         )
         return block if goal.label is None else block.take(label == goal.label)
-
-    @property
-    def operator_ids(self) -> NDArray[np.uint8]:
-        return np.array([IDS[name] for name in self.parameters.operators], np.uint8)
 
     def capacity(self, split: Split, bucket: int) -> int | None:
         goal = self.goal(bucket)
@@ -182,14 +176,6 @@ class Arithmetic(ExpressionTask):
             depth, DIGITS, lambda kind, operands: f"({operands[0]}{operators[kind]}{operands[1]})"
         )
         return self.block_of(texts), self.root_operators({"text": pa.array(texts, pa.string())})
-
-    def root_operators(self, columns: Mapping[str, pa.Array]) -> NDArray[np.int64]:
-        tokens = self.vocabulary.encode(columns["text"])
-        level = np.cumsum(tokens == IDS["("], axis=1) - np.cumsum(tokens == IDS[")"], axis=1)
-        drawn = self.operator_ids
-        is_root = (level == 1) & np.isin(tokens, drawn)
-        root = tokens[np.arange(len(tokens)), is_root.argmax(axis=1)]
-        return np.where(is_root.any(axis=1), (drawn == root[:, None]).argmax(axis=1), -1)
 
 
 # The generator: whole blocks at a time. Operands come in pairs, left and right.
@@ -224,34 +210,15 @@ def evaluate(
         left, right = value[0::2], value[1::2]
         left_depth, right_depth = depth[0::2], depth[1::2]
         is_product = (operators == IDS["*"]).take(level.symbol.take(level.operators))
+        # The shallower factor of those that are 0; without any, the deeper operand.
         left_zero, right_zero = is_product & (left == 0), is_product & (right == 0)
-        deepest = np.maximum(left_depth, right_depth)
-        deepest = np.where(left_zero, left_depth, deepest)
-        deepest = np.where(right_zero, right_depth, deepest)
-        both_zero = left_zero & right_zero
-        deepest = np.where(both_zero, np.minimum(left_depth, right_depth), deepest)
+        zero_depth = np.minimum(
+            np.where(left_zero, left_depth, _NO_DEPTH), np.where(right_zero, right_depth, _NO_DEPTH)
+        )
+        no_zero = zero_depth == _NO_DEPTH
+        deepest = np.where(no_zero, np.maximum(left_depth, right_depth), zero_depth)
         result = np.where(is_product, left * right, left + right)
         value, depth = level.symbol.astype(np.uint16), np.zeros(len(level.tree), np.int8)
         value[level.operators], depth[level.operators] = result, deepest + np.int8(1)
         value %= np.uint16(modulus)
     return value.astype(np.int8), depth
-
-
-def write_tokens(
-    forest: Forest, operators: NDArray[np.uint8], lengths: list[NDArray[np.int64]]
-) -> NDArray[np.uint8]:
-    """The trees as token ids, uint8 `(trees, max_length)`, padded with 0."""
-    width = forest.grammar.max_length
-    tokens = np.zeros(forest.trees * width, np.uint8)
-    places = [
-        level.tree.astype(np.int64) * width + start
-        for level, start in zip(forest.levels, forest.starts(lengths), strict=True)
-    ]
-    for level, length, place in zip(forest.levels, lengths, places, strict=True):
-        tokens[place] = level.symbol + np.uint8(IDS["0"])
-        opening = place.take(level.operators)
-        tokens[opening] = IDS["("]
-        tokens[opening + length.take(level.operators) - 1] = IDS[")"]
-    for level, below in zip(forest.levels, places[1:], strict=False):
-        tokens[below[1::2] - 1] = operators.take(level.symbol.take(level.operators))
-    return tokens.reshape(forest.trees, width)

@@ -1,5 +1,1 @@
 """Two Gaussian clusters (DNAS, appendix E)."""
-
-from synthbench.tasks.clusters.task import Clusters
-
-__all__ = ["Clusters"]

@@ -21,7 +21,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from synthbench.errors import ParameterError
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Parameters, Split, Task, parameter
 from synthbench.tasks.features import Feature, value
@@ -37,11 +36,9 @@ POINTS = {"balanced": (225, 225), "unbalanced": (500, 50)}
 class ClustersParameters(Parameters):
     """What can be set; the default is the paper's."""
 
-    variance: float = parameter(0.1, "variance of a point's place in each direction")
-
-    def __post_init__(self) -> None:
-        if not 1e-4 <= self.variance <= 1.0:
-            raise ParameterError(f"Parameter variance={self.variance}: allowed are 0.0001 to 1.")
+    variance: float = parameter(
+        0.1, "variance of a point's place in each direction", least=1e-4, most=1.0
+    )
 
 
 class Clusters(Task):
@@ -55,10 +52,17 @@ class Clusters(Task):
         "balanced": "225 points in each cluster.",
         "unbalanced": "500 points in one cluster, 50 in the other.",
     }
+    instruction = (
+        "These are points of the plane, as pairs of coordinates, and for each point the "
+        "cluster that it belongs to, 0 or 1. Move the points by the method under test. The "
+        "answer is the list of moved points, in the same order; the two clusters must stay "
+        "apart."
+    )
     parameters_type = ClustersParameters
     categories = ("other",)
     bucket_name = "point sets"
     inputs = ("points", "cluster")
+    splits = (Split("test", 1_000),)
     metrics = ("distance", "separated")
     binary_metrics = ("separated",)
     # A row has about 5 kB.
@@ -74,19 +78,6 @@ class Clusters(Task):
     @property
     def columns(self) -> dict[str, Feature]:
         return {"points": [[value("float32")]], "cluster": [value("int8")]}
-
-    @property
-    def instruction(self) -> str:
-        return (
-            "These are points of the plane, as pairs of coordinates, and for each point the "
-            "cluster that it belongs to, 0 or 1. Move the points by the method under test. The "
-            "answer is the list of moved points, in the same order; the two clusters must stay "
-            "apart."
-        )
-
-    @property
-    def splits(self) -> tuple[Split, ...]:
-        return (Split("test", 1_000, (0,)),)
 
     def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
         first, second = POINTS[self.variant]
@@ -144,8 +135,5 @@ class Clusters(Task):
 def _width(row: Mapping[str, Any]) -> float:
     """The root mean square distance of points from their cluster's centre, the larger of two."""
     points, cluster = np.asarray(row["points"], np.float64), np.asarray(row["cluster"])
-    widths = []
-    for index in (0, 1):
-        own = points[cluster == index]
-        widths.append(float(((own - own.mean(axis=0)) ** 2).sum(axis=1).mean()))
-    return math.sqrt(max(widths))
+    parts = (points[cluster == index] for index in (0, 1))
+    return math.sqrt(max(float(part.var(axis=0).sum()) for part in parts))

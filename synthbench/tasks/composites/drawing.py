@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from synthbench.errors import needs
 from synthbench.tasks.composites.parts import FIXED_PLACES
 from synthbench.tasks.composites.rules import QUADRANTS
 from synthbench.tasks.composites.task import Composites
 from synthbench.tasks.images import load, png
+from synthbench.tasks.images.file_formats import SIZE
+
+#: Of a contact sheet, in screen pixels; an image's pixel has `_ZOOM` of them.
+_ZOOM, _MARGIN, _FRAME, _FONT, _LINE = 4, 16, 3, 14, 18
+_COLUMNS = 5
+_MARK = (0, 170, 60)
 
 
 def draw_row(task: Composites, row: Mapping[str, Any]) -> str:
@@ -21,14 +29,43 @@ def draw_row(task: Composites, row: Mapping[str, Any]) -> str:
 
 
 def draw_sheet(task: Composites, rows: Sequence[Mapping[str, Any]], path: Path) -> None:
-    """Write the images of rows as one picture, each with the rule's case and its answer."""
-    from synthbench.tasks.composites.contact_sheet import Panel, contact_sheet
+    """Write a contact sheet: five images in a line under the rule, the deciding quadrant framed.
 
-    panels = [
-        Panel(png.decode(row["image"]["bytes"]), row["selected"], _verdict(task, row))
-        for row in rows
-    ]
-    contact_sheet(f"{task.variant}: {task.design.rule}", panels).save(path, "PNG")
+    Under each image stand the case that holds, the deciding quadrant and the answer.
+
+    Args:
+        task: the task.
+        rows: at least one.
+        path: the PNG file to write.
+
+    Raises:
+        SynthbenchError: Pillow is not installed.
+    """
+    with needs("Drawing images", "Pillow", "vision"):
+        from PIL import Image, ImageDraw, ImageFont
+    side = _ZOOM * 2 * SIZE
+    columns = min(_COLUMNS, len(rows))
+    width = columns * (side + _MARGIN) + _MARGIN
+    heading = textwrap.wrap(f"{task.variant}: {task.design.rule}", width // (_FONT // 2 + 1))
+    top = _MARGIN + _LINE * len(heading) + _MARGIN // 2
+    height = side + 3 * _LINE + _MARGIN  # of an image with the lines under it
+
+    sheet = Image.new("RGB", (width, top + -(-len(rows) // columns) * height), "white")
+    pen = ImageDraw.Draw(sheet)
+    font = ImageFont.load_default(_FONT)
+    for number, line in enumerate(heading):
+        pen.text((_MARGIN, _MARGIN // 2 + number * _LINE), line, "black", font)
+    for number, row in enumerate(rows):
+        line_number, column = divmod(number, columns)
+        left, upper = _MARGIN + column * (side + _MARGIN), top + line_number * height
+        image = Image.fromarray(png.decode(row["image"]["bytes"]))
+        sheet.paste(image.resize((side, side), 0), (left, upper))
+        x, y = left + row["selected"] % 2 * side // 2, upper + row["selected"] // 2 * side // 2
+        corner = (x + side // 2 - 1, y + side // 2 - 1)
+        pen.rectangle(((x, y), corner), outline=_MARK, width=_FRAME)
+        for place, line in enumerate(_verdict(task, row)):
+            pen.text((left, upper + side + 4 + place * _LINE), line, "black", font)
+    sheet.save(path, "PNG")
 
 
 def _describe(task: Composites, row: Mapping[str, Any], place: int) -> str:

@@ -18,7 +18,9 @@ class CompositesParameters(Parameters):
     """What can be set; the defaults are the paper's."""
 
     p_first: float = parameter(0.5, "how often the rule's first case holds")
-    noise: float = parameter(0.05, "standard deviation of the noise on colours from 0 to 1")
+    noise: float = parameter(
+        0.05, "standard deviation of the noise on colours from 0 to 1", least=0.0, most=1.0
+    )
     indicator_source: str = parameter(
         _OWN, "images of the indicators: torchvision, or folder:PATH for a class-folder tree"
     )
@@ -30,12 +32,11 @@ class CompositesParameters(Parameters):
     )
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not 0.0 < self.p_first < 1.0:
             raise ParameterError(
                 f"Parameter p_first={self.p_first}: allowed are numbers between 0 and 1."
             )
-        if not 0.0 <= self.noise <= 1.0:
-            raise ParameterError(f"Parameter noise={self.noise}: allowed are 0 to 1.")
         for name in _SOURCES:
             given = getattr(self, name)
             if given != _OWN and not (given.startswith("folder:") and given != "folder:"):

@@ -133,7 +133,7 @@ class Parts:
         parts = np.argsort(places, axis=1)  # the part in each quadrant
         return {name: np.take_along_axis(column, parts, axis=1) for name, column in columns.items()}
 
-    # Telling apart.
+    # Finding the parts of a row again.
 
     def sources_of(self, kind: NDArray[np.uint8]) -> NDArray[np.int8]:
         """The source of each quadrant, an index into `sources`; -1 where there is nothing."""

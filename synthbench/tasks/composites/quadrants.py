@@ -103,7 +103,7 @@ def from_arrow(column: pa.Array) -> Block:
     kind = _codes(fields["kind"].fill_null(""), KINDS, "kind of quadrant")
     present = kind > 0
     for name in _NULLABLE:
-        if not np.array_equal(_valid(fields[name]), present):
+        if not np.array_equal(fields[name].is_valid().to_numpy(zero_copy_only=False), present):
             raise ValueError(f"{name} is missing from a quadrant, or given for an empty one")
     if (pc.list_value_length(fields["rgb"]).drop_null().to_numpy() != 3).any():
         raise ValueError("rgb has not three channels")
@@ -133,11 +133,6 @@ def _codes(texts: pa.Array, names: Sequence[str], what: str) -> NDArray[Any]:
 def _filled(array: pa.Array) -> NDArray[Any]:
     filled: NDArray[Any] = array.fill_null(-1).to_numpy(zero_copy_only=False)
     return filled
-
-
-def _valid(array: pa.Array) -> NDArray[np.bool_]:
-    valid: NDArray[np.bool_] = array.is_valid().to_numpy(zero_copy_only=False)
-    return valid
 
 
 def to_pixels(

@@ -6,9 +6,9 @@
     color-or-fashion  green 2 | pink Coat      the digits differ: the label is the colour at
                       red Bag | gray 1         top-right, pink
 
-A row is an image of 56x56 pixels in four quadrants. Two steps lead to its label, and only the
-second is ever taught: first compare the indicators (here the digits), then classify the target
-(here the clothing) that they point to. `rules` has the seven variants side by side.
+A row is an image of 56x56 pixels in four quadrants. The answer takes two steps, and labels
+teach only the second: compare the indicators (here the digits), then classify the target (here the
+clothing) that they point to. `rules` has the seven variants side by side.
 
 Source: Eureka (Hoffmann, Schrodi, Behrmann, Fischer, Brox, ICML 2024), section 4, A.8 and A.9.
 """

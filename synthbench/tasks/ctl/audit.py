@@ -10,12 +10,12 @@ from synthbench.tasks.ctl.task import CompositionalTableLookup
 
 
 def audit_spec(task: CompositionalTableLookup) -> AuditSpec:
-    """Shortcuts through the symbol or the last function, and rows that differ in the symbol."""
+    """Shortcuts by symbol or last function, and rows that differ only in the symbol."""
     names = np.array(["", *task.functions])
 
     def functions(columns: Columns) -> NDArray[np.int64]:
         """Numbers from 1 in the order of computation, padded with 0."""
-        return task.parse(columns)["functions"].astype(np.int64)
+        return task.symbols_and_functions(task.parse(columns))[1].astype(np.int64)
 
     def last(columns: Columns) -> NDArray[np.int64]:
         applied = functions(columns)
@@ -23,7 +23,7 @@ def audit_spec(task: CompositionalTableLookup) -> AuditSpec:
         return found
 
     def start(columns: Columns) -> NDArray[np.int64]:
-        return task.parse(columns)["symbol"].astype(np.int64)
+        return task.symbols_and_functions(task.parse(columns))[0].astype(np.int64)
 
     def every(columns: Columns) -> NDArray[np.str_]:
         applied = functions(columns)

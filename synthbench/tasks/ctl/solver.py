@@ -1,4 +1,4 @@
-"""The reference solver of ctl: one row, table by table, as the paper says it."""
+"""The reference solver of ctl: apply the functions of one row, one after another."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ LONGEST = 100
 
 
 class TableSolver:
-    """Looks symbols up in tables.
+    """Applies functions that are given as tables.
 
     Args:
-        variant: the direction that rows are written in.
+        variant: `forward` or `backward`.
         symbols: the symbols, in order.
-        tables: for each function the symbols that these go to, in order.
+        tables: for each function its values at the symbols, in order.
 
     Attributes:
-        tables: for each function where it leads from each symbol.
+        tables: for each function its value at each symbol.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class TableSolver:
         return f"a symbol and 1 to {LONGEST} functions, such as {example!r}"
 
     def steps(self, text: str) -> list[str]:
-        """Every symbol that is reached on the way, the last being the answer.
+        """The symbol after each function; the last is the answer.
 
         Raises:
             ValueError: the text is not a row of this variant.
@@ -44,7 +44,7 @@ class TableSolver:
         return self.apply(*self.read(text))
 
     def read(self, text: str) -> tuple[str, list[str]]:
-        """The symbol, and the functions in the order in which they are applied."""
+        """The symbol, and the functions in the order of application."""
         words = text.split()
         if self._variant == "backward":
             words.reverse()
@@ -61,7 +61,7 @@ class TableSolver:
         return symbol, functions
 
     def apply(self, symbol: str, functions: list[str]) -> list[str]:
-        """Every symbol that the functions lead to, one after another."""
+        """The symbol after each function."""
         steps = []
         for function in functions:
             symbol = self.tables[function][symbol]

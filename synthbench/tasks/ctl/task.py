@@ -1,11 +1,12 @@
-"""Compositional table lookup: functions given as tables, applied one after another.
+"""Compositional table lookup: functions, given as tables, are applied to a symbol in sequence.
 
-    101 d a b          forward: b(a(d(101)))
-    b a d 101          backward: the same row, read from its end
+    101 d a b          forward: the symbol, then the functions in the order of their application
+    b a d 101          backward: the same row in the opposite order
 
-There are eight symbols, written `000` to `111`, each one token, and nine functions `a` to `i`,
-each a random bijection of the symbols, drawn from the seed. With seed 0 they say d(101) = 100,
-a(100) = 101 and b(101) = 101: the label of both rows is `101`, their `steps` are 100, 101, 101.
+Both rows ask for b(a(d(101))). There are eight symbols, the bit strings `000` to `111`, each a
+single token, and nine functions, the letters `a` to `i`. Each function is a random bijection of the
+symbols, drawn from the seed. With seed 0, d(101) = 100, a(100) = 101 and b(101) = 101: the label is
+`101`, and `steps` is 100, 101, 101.
 
 Source: NDR (Csordás, Irie, Schmidhuber, ICLR 2022), sections 3.1 and C.2, after Liska et al.
 (2018); the column `steps` after Dubois et al. (2020).
@@ -15,7 +16,9 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Mapping
+from string import ascii_lowercase
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,7 +26,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from synthbench.errors import ParameterError
 from synthbench.seeding import Draws, hash_rows
 from synthbench.tasks.base import (
     Block,
@@ -36,7 +38,7 @@ from synthbench.tasks.base import (
 )
 from synthbench.tasks.ctl.solver import LONGEST, TableSolver
 from synthbench.tasks.features import Feature, class_answer, class_label, value
-from synthbench.tasks.numeric import list_array
+from synthbench.tasks.numeric import all_digits, list_array
 from synthbench.tasks.row_ids import PROBLEM_BITS
 from synthbench.tasks.tokens import pad
 
@@ -48,29 +50,20 @@ MOST_NAMES = 1024
 class TableLookupParameters(Parameters):
     """What can be set; the defaults are the paper's."""
 
-    symbols: int = parameter(8, "number of symbols, named by binary strings of equal length")
-    functions: int = parameter(9, "number of functions, named a to z, then aa, ab and so on")
-    train_lengths: tuple[int, ...] = parameter(
-        (1, 2, 3, 4, 5), "buckets of train and, from 2 on, of iid"
+    symbols: int = parameter(
+        8, "number of symbols, named by binary strings of equal length", least=2, most=MOST_NAMES
     )
-    validation_lengths: tuple[int, ...] = parameter((6, 7, 8), "buckets of validation")
-    test_lengths: tuple[int, ...] = parameter((9, 10), "buckets of test")
-
-    def __post_init__(self) -> None:
-        for name, least in (("symbols", 2), ("functions", 1)):
-            if not least <= getattr(self, name) <= MOST_NAMES:
-                raise ParameterError(
-                    f"Parameter {name}={getattr(self, name)}: allowed are {least} to {MOST_NAMES}."
-                )
-        # The rows of one function are the tables themselves, so they belong to train.
-        for name, least in (("train_lengths", 1), ("validation_lengths", 2), ("test_lengths", 2)):
-            given = getattr(self, name)
-            allowed = range(least, LONGEST + 1)
-            if not given or len(set(given)) < len(given) or not set(given) <= set(allowed):
-                raise ParameterError(
-                    f"Parameter {name}={','.join(map(str, given))}: "
-                    f"allowed are different lengths from {least} to {LONGEST}."
-                )
+    functions: int = parameter(
+        9, "number of functions, named a to z, then aa, ab and so on", least=1, most=MOST_NAMES
+    )
+    train_lengths: tuple[int, ...] = parameter(
+        (1, 2, 3, 4, 5), "buckets of train and, from 2 on, of iid", least=1, most=LONGEST
+    )
+    # The rows of one function are the tables themselves, so they belong to train.
+    validation_lengths: tuple[int, ...] = parameter(
+        (6, 7, 8), "buckets of validation", least=2, most=LONGEST
+    )
+    test_lengths: tuple[int, ...] = parameter((9, 10), "buckets of test", least=2, most=LONGEST)
 
 
 def symbol_names(count: int) -> tuple[str, ...]:
@@ -81,14 +74,8 @@ def symbol_names(count: int) -> tuple[str, ...]:
 
 def function_names(count: int) -> tuple[str, ...]:
     """`a` to `z`, then as the columns of a spreadsheet: `aa`, `ab` ... `zz`, `aaa`."""
-    names = []
-    for index in range(count):
-        name, left = "", index + 1
-        while left:
-            left, letter = divmod(left - 1, 26)
-            name = chr(ord("a") + letter) + name
-        names.append(name)
-    return tuple(names)
+    letters = (itertools.product(ascii_lowercase, repeat=width) for width in itertools.count(1))
+    return tuple(map("".join, itertools.islice(itertools.chain.from_iterable(letters), count)))
 
 
 class CompositionalTableLookup(TextTask):
@@ -96,11 +83,11 @@ class CompositionalTableLookup(TextTask):
 
     name = "ctl"
     title = "Compositional table lookup"
-    summary = "To which symbol do several functions, given as tables, lead one after another?"
+    summary = "Which symbol results from applying functions, given as tables, one after another?"
     source = "NDR (Csordás, Irie, Schmidhuber, ICLR 2022), sections 3.1 and C.2"
     variants: ClassVar[Mapping[str, str]] = {
-        "forward": "The symbol first, then the functions as they are applied: `101 d a b`.",
-        "backward": "The functions as one writes them, then the symbol: `b a d 101`.",
+        "forward": "The symbol, then the functions in the order of application: `101 d a b`.",
+        "backward": "The functions as in b(a(d(101))), then the symbol: `b a d 101`.",
     }
     parameters_type = TableLookupParameters
     bucket_name = "length"
@@ -108,7 +95,7 @@ class CompositionalTableLookup(TextTask):
     breakdowns = (Breakdown("length"),)
 
     def solve(self, question: str) -> int | str:
-        """The name of the symbol that is reached, by the tables of this seed."""
+        """The name of the resulting symbol, by the tables of this seed."""
         reached = self.solver.steps(question)[-1]
         return class_answer(self.symbols, self.symbols.index(reached))
 
@@ -119,7 +106,7 @@ class CompositionalTableLookup(TextTask):
 
     @functools.cached_property
     def symbols(self) -> tuple[str, ...]:
-        """Names of the symbols; a label is an index into them."""
+        """Names of the symbols; the label is an index into them."""
         return symbol_names(self.parameters.symbols)
 
     @functools.cached_property
@@ -142,9 +129,9 @@ class CompositionalTableLookup(TextTask):
 
     @property
     def splits(self) -> tuple[Split, ...]:
-        """Rows of one function are in train alone, which so shows every entry of every table.
+        """Only train has rows of one function, so it shows every entry of every table.
 
-        If train has no rows of several functions, there is no iid split.
+        There is no iid split if train has no rows of several functions.
         """
         chosen = self.parameters
         composed = tuple(length for length in chosen.train_lengths if length > 1)
@@ -157,7 +144,7 @@ class CompositionalTableLookup(TextTask):
 
     @property
     def tables(self) -> dict[str, Any]:
-        """For each function the symbols that 000 to 111 go to, in order."""
+        """For each function its values at the symbols 000 to 111, in order."""
         return {
             function: [self.symbols[symbol] for symbol in table]
             for function, table in zip(self.functions, self._transitions[1:].tolist(), strict=True)
@@ -165,11 +152,11 @@ class CompositionalTableLookup(TextTask):
 
     @functools.cached_property
     def _transitions(self) -> NDArray[np.uint16]:
-        """Where each function leads from each symbol, uint16 `(functions + 1, symbols)`.
+        """The value of each function at each symbol, uint16 `(1 + functions, symbols)`.
 
-        Row 0 leads from each symbol to itself, the functions follow in order. The tables depend on
-        the seed and the number of symbols alone: datasets of other lengths have the same tables,
-        and more functions do not change the tables of the first ones.
+        Row 0 is the identity, for padding. The tables depend only on the seed and the number of
+        symbols: datasets of other lengths have the same tables, and with more functions the first
+        ones keep theirs.
         """
         symbols, functions = self.parameters.symbols, self.parameters.functions
         draws = Draws({"task": self.name, "seed": self.seed, "symbols": symbols, "tables": True})
@@ -179,35 +166,43 @@ class CompositionalTableLookup(TextTask):
     def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
         symbol = draws.integers(self.parameters.symbols, n)
         functions = draws.integers(self.parameters.functions, (n, bucket))
-        return _block(symbol, functions, max(split.buckets))
+        return self._block(symbol, functions, max(split.buckets))
+
+    def _block(
+        self, symbol: NDArray[np.int64], functions: NDArray[np.int64], longest: int
+    ) -> Block:
+        """Chains of one length, as wide as those of `longest` functions.
+
+        Returns:
+            Block of `tokens` `(n, 1 + longest)`: in both variants the symbol first, then the
+            functions in the order of computation.
+        """
+        tokens = np.zeros((len(symbol), 1 + longest), self.vocabulary.dtype)
+        tokens[:, 0] = 1 + symbol
+        tokens[:, 1 : 1 + functions.shape[1]] = 1 + len(self.symbols) + functions
+        return Block({"tokens": tokens})
+
+    def symbols_and_functions(self, block: Block) -> tuple[NDArray[np.uint16], NDArray[np.uint16]]:
+        """Indices from 0 of the symbols, `(rows,)`; from 1 of the functions, `(rows, longest)`."""
+        tokens = block["tokens"].astype(np.uint16)
+        symbols = np.uint16(len(self.symbols))
+        return tokens[:, 0] - np.uint16(1), np.maximum(tokens[:, 1:], symbols) - symbols
 
     def render(self, block: Block) -> dict[str, pa.Array]:
-        functions = block["functions"]
-        filled = functions > 0
-        length = filled.sum(axis=1)
+        reached, functions = self.symbols_and_functions(block)
         steps = np.empty_like(functions)
-        reached = block["symbol"]
-        for place in range(functions.shape[1]):
-            reached = self._transitions[functions[:, place], reached]
-            steps[:, place] = reached
+        for place, function in enumerate(functions.T):
+            reached = steps[:, place] = self._transitions[function, reached]
+        applied = functions > 0
+        length = applied.sum(axis=1)
+        tokens = block["tokens"][:, :: -1 if self.variant == "backward" else 1]
+        names = pc.take(pa.array(self.symbols), pa.array(steps[applied]))
         return {
-            "text": self._text(block, length),
+            "text": self.vocabulary.join(tokens, length + 1),
             "label": pa.array(reached.astype(np.int64)),
-            "steps": _words(self.symbols, steps[filled], length),
+            "steps": list_array(names, length),
             "length": pa.array(length.astype(np.int8)),
         }
-
-    def _text(self, block: Block, length: NDArray[np.int64]) -> pa.Array:
-        """The rows' tokens in the variant's order. Functions have the ids behind the symbols'."""
-        functions = block["functions"]
-        ids = (functions + np.uint16(len(self.symbols))) * (functions > 0)
-        tokens = np.column_stack([block["symbol"] + np.uint16(1), ids])
-        if self.variant == "backward":
-            tokens = tokens[:, ::-1]
-        return self.vocabulary.join(tokens, length + 1)
-
-    def width(self, block: Block) -> int:
-        return 1 + int(block["functions"].shape[1])
 
     @property
     def instruction(self) -> str:
@@ -229,7 +224,7 @@ class CompositionalTableLookup(TextTask):
     def stream(self) -> dict[str, object]:
         """The coordinates of the random streams, without the variant.
 
-        So both variants have the same rows in the same order, written in different directions.
+        So both variants have the same rows in the same order.
         """
         return {name: part for name, part in super().stream.items() if name != "variant"}
 
@@ -238,29 +233,32 @@ class CompositionalTableLookup(TextTask):
         return int(symbols * functions**bucket)
 
     def enumerate_rows(self, split: Split, bucket: int) -> Block:
-        numbers = np.arange(self.capacity(split, bucket))
-        functions = np.zeros((len(numbers), bucket), np.uint16)
-        for place in reversed(range(bucket)):
-            numbers, functions[:, place] = np.divmod(numbers, self.parameters.functions)
-        return _block(numbers, functions, max(split.buckets))
+        symbols = np.arange(self.parameters.symbols)
+        functions = all_digits(self.parameters.functions, bucket)
+        return self._block(
+            np.repeat(symbols, len(functions)),
+            np.tile(functions, (len(symbols), 1)),
+            max(split.buckets),
+        )
 
     def content(self, block: Block) -> NDArray[np.uint8]:
-        """The question alone, in the order of computation: the tables and variant do not count.
+        """Symbol and functions in the order of computation, without the tables and the variant.
 
-        A symbol counts with a 1 before its binary digits: 01 and 001 are different symbols. All
-        codes are odd, so that no content ends in a zero byte.
+        A symbol's code has a 1 before its binary digits, so that 01 and 001 differ. All codes are
+        odd, so that no content ends in a zero byte.
         """
-        leading_one = 1 << len(self.symbols[0])
-        tokens = np.column_stack([block["symbol"] + np.uint16(leading_one), block["functions"]])
-        return np.where(tokens > 0, 2 * tokens + 1, 0).astype(">u2").view(np.uint8)
+        symbols = np.arange(len(self.symbols)) + (1 << len(self.symbols[0]))
+        functions = np.arange(len(self.functions)) + 1
+        codes = np.concatenate([[0], 2 * symbols + 1, 2 * functions + 1]).astype(">u2")
+        return codes.take(block["tokens"]).view(np.uint8)
 
     def problem(self, block: Block) -> NDArray[np.uint64]:
-        """The functions in the order of computation: the symbol they start from does not count.
+        """A hash of the functions in the order of computation, without the symbol.
 
-        Rows of one function are the tables, which every learner must see whole: they are given a
-        problem that is not held out.
+        Rows of one function are the tables, which every learner must see whole, so their hash is
+        one that is never held out.
         """
-        functions = block["functions"]
+        _, functions = self.symbols_and_functions(block)
         problem = hash_rows(functions.astype("<u2").view(np.uint8))
         single = np.count_nonzero(functions, axis=1) == 1
         problem[single] = PROBLEM_BITS
@@ -271,14 +269,12 @@ class CompositionalTableLookup(TextTask):
         step = 1
         if self.variant == "backward":  # read from the column's end, each row is a forward one
             ids, length, step = ids[::-1], length[::-1], -1
-        tokens = pad(ids, length, least=2).astype(np.uint16)
-        symbols = np.uint16(len(self.symbols))
-        is_symbol = (tokens > 0) & (tokens <= symbols)
+        tokens = pad(ids, length, least=2)
+        is_symbol = (tokens > 0) & (tokens <= len(self.symbols))
         right = (length >= 2) & (length <= 1 + LONGEST)
         if not (right.all() and is_symbol[:, :1].all() and not is_symbol[:, 1:].any()):
             raise ValueError(f"ctl {self.variant}: not every row is {self.solver.form}")
-        functions = np.where(tokens[:, 1:] > 0, tokens[:, 1:] - symbols, np.uint16(0))
-        return Block({"symbol": tokens[::step, 0] - np.uint16(1), "functions": functions[::step]})
+        return Block({"tokens": tokens[::step]})
 
     def recompute_columns(self, row: Mapping[str, Any]) -> dict[str, Any]:
         steps = self.solver.steps(row["text"])
@@ -297,20 +293,3 @@ class CompositionalTableLookup(TextTask):
             if len(text) > 1 and set(text) <= {"0", "1"} and text not in self.symbols:
                 return None
         return read_class(prediction, self.symbols)
-
-
-def _block(symbol: NDArray[Any], functions: NDArray[Any], width: int) -> Block:
-    """Rows of one length, as wide as the longest of their split.
-
-    Returns:
-        Block of `symbol` uint16 `(n,)`, an index, and `functions` uint16 `(n, width)`, numbers
-        from 1 in the order of computation, padded with 0.
-    """
-    padded = np.zeros((len(functions), width), np.uint16)
-    padded[:, : functions.shape[1]] = functions + 1
-    return Block({"symbol": symbol.astype(np.uint16), "functions": padded})
-
-
-def _words(names: Sequence[str], codes: NDArray[np.uint16], lengths: NDArray[np.int64]) -> pa.Array:
-    """Lists of names, `lengths[i]` of them in list `i`; `codes` has all, one list after another."""
-    return list_array(pc.take(pa.array(names), pa.array(codes)), lengths)

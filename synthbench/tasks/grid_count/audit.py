@@ -17,7 +17,11 @@ def audit_spec(task: GridCount) -> AuditSpec:
     """Answers from the background, the density or one line, and how colours are distributed."""
     return AuditSpec(
         shortcuts=(
-            fixed("background everywhere", "0 for every cell.", _zeros),
+            fixed(
+                "background everywhere",
+                "0 for every cell.",
+                lambda columns: [np.zeros_like(grid) for grid in _grids(columns)],
+            ),
             fixed(
                 "counts from density",
                 "For every coloured cell its colour's expected count, given how many are coloured.",
@@ -42,10 +46,6 @@ def _grids(columns: Columns) -> Iterator[NDArray[np.int64]]:
     cells = from_lists(columns["grid"]).astype(np.int64) - 1
     for size, row in zip(numbers(columns["size"]).tolist(), cells, strict=True):
         yield row[: size * size].reshape(size, size)
-
-
-def _zeros(columns: Columns) -> list[NDArray[np.int64]]:
-    return [np.zeros_like(grid) for grid in _grids(columns)]
 
 
 def _from_density(columns: Columns) -> list[NDArray[np.float64]]:

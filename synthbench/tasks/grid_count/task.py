@@ -10,11 +10,10 @@
 Colours are 1..9; 0 is the background, whose cells have the label 0 however many there are. Grids
 are square: small ones to learn counting from, larger ones to see whether it was learned.
 
-Each cell is coloured with the chance `fill`. With `colored_limit=L` every grid also draws a largest
-number of coloured cells, uniformly from 1 to L. If more cells than that are coloured, as many as
-that keep their colour, each set of them with the same chance, and the others become background.
-The paper does not say so, but its program does, with L = 999: that hardly touches grids of 6x6
-cells and makes a third of those of 20x20 background.
+Each cell is coloured with probability `fill`. With `colored_limit=L` each grid also draws a limit,
+uniformly from 1 to L. If more cells are coloured, a random subset of that size keeps its colours;
+the others become background. The paper does not mention this, but its program does it, with
+L = 999: that hardly affects 6x6 grids and turns a third of a 20x20 grid into background.
 
 Source: Counting (Ouellette, Pfister, Jud, 2023), sections III-A and IV; the first row is the
 grid of table III.
@@ -59,41 +58,34 @@ LARGEST_LIMIT = 100 * LARGEST_SIZE**2
 class GridCountParameters(Parameters):
     """What can be set; the defaults are the paper's."""
 
-    fill: float = parameter(0.8, "chance that a cell is coloured")
+    fill: float = parameter(0.8, "probability that a cell is coloured", least=0.0, most=1.0)
     colored_limit: int = parameter(
         0,
         "if not 0, a grid has at most so many coloured cells as it draws from 1 to this number; "
         "999 in the paper's program",
     )
-    train_sizes: tuple[int, ...] = parameter((1, 2, 3, 4, 5, 6), "buckets of train")
-    iid_sizes: tuple[int, ...] = parameter((6,), "buckets of iid, some of train_sizes")
-    test_sizes: tuple[int, ...] = parameter((7, 8, 9, 10, 12, 15, 20), "buckets of test")
+    train_sizes: tuple[int, ...] = parameter(
+        (1, 2, 3, 4, 5, 6), "buckets of train", least=1, most=LARGEST_SIZE
+    )
+    iid_sizes: tuple[int, ...] = parameter(
+        (6,), "buckets of iid, some of train_sizes", least=1, most=LARGEST_SIZE
+    )
+    test_sizes: tuple[int, ...] = parameter(
+        (7, 8, 9, 10, 12, 15, 20), "buckets of test", least=1, most=LARGEST_SIZE
+    )
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.fill <= 1.0:
-            raise ParameterError(f"Parameter fill={self.fill}: allowed are 0 to 1.")
+        super().__post_init__()
         if not 0 <= self.colored_limit <= LARGEST_LIMIT:
             raise ParameterError(
                 f"Parameter colored_limit={self.colored_limit}: "
                 f"allowed are 0 (no limit) to {LARGEST_LIMIT:,}."
             )
-        for name in ("train_sizes", "iid_sizes", "test_sizes"):
-            sizes = getattr(self, name)
-            allowed = set(range(1, LARGEST_SIZE + 1))
-            if not sizes or len(set(sizes)) < len(sizes) or not set(sizes) <= allowed:
-                raise ParameterError(
-                    f"Parameter {name}={_join(sizes)}: "
-                    f"allowed are different sizes from 1 to {LARGEST_SIZE}."
-                )
         if not set(self.iid_sizes) <= set(self.train_sizes):
+            iid, train = (",".join(map(str, sizes)) for sizes in (self.iid_sizes, self.train_sizes))
             raise ParameterError(
-                f"Parameter iid_sizes={_join(self.iid_sizes)}: "
-                f"allowed are sizes of train_sizes={_join(self.train_sizes)}."
+                f"Parameter iid_sizes={iid}: allowed are sizes of train_sizes={train}."
             )
-
-
-def _join(sizes: tuple[int, ...]) -> str:
-    return ",".join(map(str, sizes))
 
 
 class GridCount(Task):
@@ -103,6 +95,11 @@ class GridCount(Task):
     title = "Colour counting in grids"
     summary = "How often does each cell's colour occur in a square grid?"
     source = "Counting (Ouellette, Pfister, Jud, 2023), sections III-A and IV"
+    instruction = (
+        "Each number of the grid is the colour of a cell; 0 is the background. Replace every "
+        "number from 1 to 9 by how many cells of the whole grid have that colour, and leave "
+        "every 0 as it is. The answer is the resulting grid, as a list of rows."
+    )
     parameters_type = GridCountParameters
     categories = ("other",)
     bucket_name = "size"
@@ -125,14 +122,6 @@ class GridCount(Task):
             "color_counts": [value("int16")],
             "size": value("int16"),
         }
-
-    @property
-    def instruction(self) -> str:
-        return (
-            "Each number of the grid is the colour of a cell; 0 is the background. Replace every "
-            "number from 1 to 9 by how many cells of the whole grid have that colour, and leave "
-            "every 0 as it is. The answer is the resulting grid, as a list of rows."
-        )
 
     @property
     def splits(self) -> tuple[Split, ...]:

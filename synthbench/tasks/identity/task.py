@@ -19,7 +19,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from synthbench.errors import ParameterError
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Parameters, Split, Task, parameter
 from synthbench.tasks.features import Feature, value
@@ -27,42 +26,42 @@ from synthbench.tasks.numeric import all_digits, nest, unnest
 
 #: A range is divided so finely that every number still is a float32, whose mantissa has 24 bits.
 MANTISSA_BITS = 24
-LARGEST_DIMS = 100
-_LEAST_RANGE, _LARGEST_RANGE = 1e-6, 1e6
 
 
 @dataclasses.dataclass(frozen=True)
 class IdentityParameters(Parameters):
     """What can be set; the defaults are the paper's."""
 
-    dims: int = parameter(5, "numbers of a row")
-    train_range: float = parameter(0.5, "largest magnitude of a number in train and iid")
-    test_range: float = parameter(1.0, "largest magnitude of a number in test")
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.dims <= LARGEST_DIMS:
-            raise ParameterError(f"Parameter dims={self.dims}: allowed are 1 to {LARGEST_DIMS}.")
-        for name in ("train_range", "test_range"):
-            if not _LEAST_RANGE <= getattr(self, name) <= _LARGEST_RANGE:
-                raise ParameterError(
-                    f"Parameter {name}={getattr(self, name)}: "
-                    f"allowed are {_LEAST_RANGE:g} to {_LARGEST_RANGE:g}."
-                )
+    dims: int = parameter(5, "numbers of a row", least=1, most=100)
+    train_range: float = parameter(
+        0.5, "largest magnitude of a number in train and iid", least=1e-6, most=1e6
+    )
+    test_range: float = parameter(
+        1.0, "largest magnitude of a number in test", least=1e-6, most=1e6
+    )
 
 
 class Identity(Task):
-    """Vectors that are to be given back as they are."""
+    """Vectors to be repeated unchanged."""
 
     name = "identity"
     title = "Identity on vectors"
-    summary = "Give back the numbers of a vector, also where they are larger than in training."
+    summary = "Repeat the numbers of a vector, even where they are larger than in training."
     source = "Counting (Ouellette, Pfister, Jud, 2023), sections III-C and IV"
+    instruction = "Repeat the list of numbers exactly as it is. The answer is the same list."
     parameters_type = IdentityParameters
     categories = ("tabular-regression",)
     bucket_name = "vectors"
     inputs = ("x",)
     judged_by = ("label",)
     metrics = ("mse",)
+    # All splits share one bucket: the range of test contains that of train, and rows of different
+    # splits are kept apart within a bucket.
+    splits = (
+        Split("train", 100_000, evaluation=False),
+        Split("iid", 1_000),
+        Split("test", 1_000),
+    )
 
     def solve(self, question: list[float]) -> list[float]:
         return list(question)
@@ -70,20 +69,6 @@ class Identity(Task):
     @property
     def columns(self) -> dict[str, Feature]:
         return {"x": [value("float32")], "label": [value("float32")]}
-
-    @property
-    def instruction(self) -> str:
-        return "Repeat the list of numbers exactly as it is. The answer is the same list."
-
-    @property
-    def splits(self) -> tuple[Split, ...]:
-        # All splits share one bucket: the range of test contains that of train, and rows of
-        # different splits are kept apart within a bucket.
-        return (
-            Split("train", 100_000, (0,), evaluation=False),
-            Split("iid", 1_000, (0,)),
-            Split("test", 1_000, (0,)),
-        )
 
     def lattice(self, split: Split) -> tuple[int, float]:
         """The numbers of a split are `step` times the integers from `-steps` to `steps`.

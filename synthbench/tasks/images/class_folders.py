@@ -22,10 +22,10 @@ from synthbench.text.lines import is_one_line
 
 
 def find_folder(path: str) -> Path:
-    """A tree; a relative path is looked for in the directories of the sources, then here.
+    """The tree at `path`, which, if relative, is tried in the source directories, then from here.
 
     Raises:
-        MissingSourceError: it is not in any of them.
+        MissingSourceError: there is no such tree.
         UsageError: the path begins with the home directory of an unknown user.
     """
     if (named := named_source(FOLDER + path)) is not None:

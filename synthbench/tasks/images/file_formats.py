@@ -1,6 +1,6 @@
 """Files of images: what idx files, CIFAR-10's batches and picture files hold, at 28x28 pixels.
 
-Readers raise OSError or ValueError and say what is wrong; which file it is, the caller knows.
+Readers raise OSError or ValueError with what is wrong; the caller adds which file it is.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from synthbench.errors import DatasetError, SynthbenchError
+from synthbench.errors import DatasetError, needs
 
 #: Height and width of every source image, in pixels.
 SIZE = 28
@@ -111,12 +111,8 @@ def read_pictures(files: Sequence[Path]) -> NDArray[np.uint8]:
         DatasetError: a file is broken or no image.
         SynthbenchError: Pillow is not installed.
     """
-    try:
+    with needs("Reading class folders", "Pillow", "vision"):
         from PIL import Image
-    except ImportError:
-        raise SynthbenchError(
-            "Reading class folders needs Pillow: pip install 'synthbench[vision]'."
-        ) from None
     by_shape: dict[tuple[int, ...], list[tuple[int, NDArray[np.uint8]]]] = {}
     for number, file in enumerate(files):
         try:

@@ -66,7 +66,7 @@ ORIGINS = {
     ),
 }
 
-#: Pictures that the maker of a dataset has brought along.
+#: Images supplied by whoever makes the dataset.
 OWN_PICTURES = Origin(
     title="class folders", license="other", terms="that of the pictures in them; ask their owner"
 )

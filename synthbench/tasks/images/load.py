@@ -1,11 +1,11 @@
-"""Source images: where they lie, and how they get there.
+"""Source images: where they are, and how to fetch them.
 
 A source is `mnist`, `fashion` or `cifar`, in the files as torchvision lays them out, or
 `folder:PATH`, a tree with one folder of picture files for each class.
 
-Sources lie in the directories that the option `--source-dir` names, else in the one that the
-environment variable `SYNTHBENCH_DATA` names, else in the user's cache. Nothing is downloaded unless
-asked for:
+Sources are looked for in the directories that the option `--source-dir` names, else in the one that
+the environment variable `SYNTHBENCH_DATA` names, else in the user's cache. Nothing is downloaded
+unless asked for:
 
     python -m synthbench.tasks.images mnist fashion cifar
 """
@@ -18,7 +18,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ from synthbench.errors import (
     MissingSourceError,
     SynthbenchError,
     UsageError,
+    needs,
     unknown_name,
 )
 from synthbench.tasks.images.class_folders import find_folder, folder_classes, load_folder
@@ -36,7 +37,6 @@ from synthbench.tasks.images.pools import Source
 from synthbench.tasks.images.source_dirs import (
     SOURCE_VARIABLE,
     named_source,
-    source_dir,
     source_dirs,
 )
 from synthbench.text.progress import note
@@ -57,18 +57,9 @@ CLASSES = {
 }  # fmt: skip
 
 
-class _Set(NamedTuple):
-    """One of torchvision's sets: its class there, and the folder that it keeps its files in."""
-
-    title: str
-    folder: str
-
-
-_SETS = {
-    "mnist": _Set("MNIST", "MNIST/raw"),
-    "fashion": _Set("FashionMNIST", "FashionMNIST/raw"),
-    "cifar": _Set("CIFAR10", "cifar-10-batches-py"),
-}
+#: torchvision's class of each set, and the folder in which it keeps the files.
+TITLES = {"mnist": "MNIST", "fashion": "FashionMNIST", "cifar": "CIFAR10"}
+_FOLDERS = {"mnist": "MNIST/raw", "fashion": "FashionMNIST/raw", "cifar": "cifar-10-batches-py"}
 
 
 # Where sources lie.
@@ -88,14 +79,14 @@ def load(spec: str) -> Source:
     kind, _, path = spec.partition(":")
     if kind == "folder":
         return load_folder(find_folder(path))
-    if kind not in _SETS:
-        raise unknown_name("source", spec, [*_SETS, "folder:PATH"])
+    if kind not in TITLES:
+        raise unknown_name("source", spec, [*TITLES, "folder:PATH"])
     root = _find_root(kind)
     return _load_cifar(root) if kind == "cifar" else _load_idx(kind, root)
 
 
 def is_here(spec: str) -> bool:
-    """Whether a source's files lie where `load` looks, broken or not."""
+    """Whether `load` finds the files of a source, broken or not."""
     try:
         load(spec)
     except UsageError:
@@ -130,7 +121,7 @@ def _load_idx(kind: str, root: Path) -> Source:
         read(_find_file(kind, root, f"{part}-labels-idx1-ubyte"), 1) for part in parts
     )
     labels = np.concatenate([training, test]).astype(np.int16)
-    title, classes = f"{_SETS[kind].title} in {root}", CLASSES[kind]
+    title, classes = f"{TITLES[kind]} in {root}", CLASSES[kind]
     if labels.max(initial=0) >= len(classes):
         raise DatasetError(f"{title}: there is a label {labels.max()}; allowed are 0 to 9.")
     return Source(
@@ -153,7 +144,7 @@ def _load_cifar(root: Path) -> Source:
     # Pixels lie in the same files as labels; they are read again when they are needed.
     labels = [read(file)[1] for file in files]
     return Source(
-        title=f"{_SETS['cifar'].title} in {root}",
+        title=f"{TITLES['cifar']} in {root}",
         classes=CLASSES["cifar"],
         labels=np.concatenate(labels),
         training=sum(map(len, labels[:-1])),
@@ -170,17 +161,17 @@ def _roots(kind: str) -> list[Path]:
 def _find_root(kind: str) -> Path:
     """The first directory that has a set's folder; without any, the first directory."""
     roots = _roots(kind)
-    return next((root for root in roots if (root / _SETS[kind].folder).is_dir()), roots[0])
+    return next((root for root in roots if (root / _FOLDERS[kind]).is_dir()), roots[0])
 
 
 def _find_file(kind: str, root: Path, name: str) -> Path:
-    file = root / _SETS[kind].folder / name
+    file = root / _FOLDERS[kind] / name
     for candidate in (file, file.with_name(f"{name}.gz")):
         if candidate.is_file():
             return candidate
-    places = [str(other / _SETS[kind].folder / name) for other in _roots(kind)]
+    places = [str(other / _FOLDERS[kind] / name) for other in _roots(kind)]
     raise MissingSourceError(
-        f"{_SETS[kind].title} is missing: there is no {' and no '.join(places)}.\n"
+        f"{TITLES[kind]} is missing: there is no {' and no '.join(places)}.\n"
         f"Fetch it with `{_fetch_command(kind, root)}`, or name the directory that has it with "
         f"--source-dir (it may be repeated) or {SOURCE_VARIABLE}."
     )
@@ -191,8 +182,8 @@ def _checked(kind: str, root: Path, file: Path, read: Callable[[Path], T]) -> T:
         return read(file)
     except (OSError, ValueError) as error:
         raise DatasetError(
-            f"{file} of {_SETS[kind].title} is broken: {error}.\n"
-            f"Remove {root / _SETS[kind].folder} and fetch it again: {_fetch_command(kind, root)}"
+            f"{file} of {TITLES[kind]} is broken: {error}.\n"
+            f"Remove {root / _FOLDERS[kind]} and fetch it again: {_fetch_command(kind, root)}"
         ) from None
 
 
@@ -217,17 +208,13 @@ def fetch(kind: str, root: Path) -> Path:
         UsageError: an unknown source.
         SynthbenchError: torchvision is not installed, or the download failed.
     """
-    if kind not in _SETS:
-        raise unknown_name("source", kind, _SETS)
-    title, folder = _SETS[kind]
+    if kind not in TITLES:
+        raise unknown_name("source", kind, TITLES)
+    title, folder = TITLES[kind], _FOLDERS[kind]
     if (root / folder).exists():
         return root / folder
-    try:
+    with needs("Fetching images", "torchvision", "vision"):
         from torchvision import datasets
-    except ImportError:
-        raise SynthbenchError(
-            "Fetching images needs torchvision: pip install 'synthbench[vision]'."
-        ) from None
     try:
         root.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix="fetching-", dir=root) as scratch:
@@ -246,8 +233,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="python -m synthbench.tasks.images",
         description="Download the images that composites are made of, with torchvision.",
     )
-    parser.add_argument("sources", nargs="+", choices=list(_SETS), metavar="SOURCE")
-    parser.add_argument("--to", type=Path, default=source_dir(), help="default: %(default)s")
+    parser.add_argument("sources", nargs="+", choices=list(TITLES), metavar="SOURCE")
+    parser.add_argument("--to", type=Path, default=source_dirs()[0], help="default: %(default)s")
     chosen = parser.parse_args(arguments)
     try:
         for kind in chosen.sources:

@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from synthbench.errors import SynthbenchError
+from synthbench.errors import needs
 
 #: The largest number of bytes of a stored deflate block.
 _LARGEST_BLOCK = 0xFFFF
@@ -177,12 +177,8 @@ def _decode_ours(files: NDArray[np.uint8]) -> NDArray[np.uint8] | None:
 
 
 def _decode_any(encoded: bytes) -> NDArray[np.uint8]:
-    try:
+    with needs("Reading images of other encoders", "Pillow", "vision"):
         from PIL import Image
-    except ImportError:
-        raise SynthbenchError(
-            "Reading images of other encoders needs Pillow: pip install 'synthbench[vision]'."
-        ) from None
 
     def opened() -> Any:
         # Left to itself, Pillow tries formats for which it runs other programs.

@@ -59,7 +59,7 @@ class Source:
         title: what to call it in an error.
         classes: names of the classes, in the order of their labels.
         labels: the class of each image, int16 `(images,)`.
-        training: the first so many images are the training set; None for a single tree.
+        training: size of the training set, whose images come first; None for a single tree.
         read: reads the pixels.
     """
 

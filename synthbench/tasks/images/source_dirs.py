@@ -1,4 +1,4 @@
-"""Where source images lie, for the tasks that are made from images."""
+"""Where to look for the source images of tasks that are made from images."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import json
 import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from synthbench.errors import MissingPathError, MissingSourceError, UsageError, unknown_name
 
@@ -25,8 +25,7 @@ FOLDER = "folder:"
 SourceDir = str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Mapping[str, str | Path]
 
 
-@dataclass
-class _Given:
+class _Given(NamedTuple):
     """What `--source-dir` or `source_dir` named.
 
     Attributes:
@@ -34,13 +33,8 @@ class _Given:
         named: for a source such as `mnist` or `folder:PATH`, the only place to look for it.
     """
 
-    directories: list[str] = field(default_factory=list)
-    named: dict[str, str] = field(default_factory=dict)
-
-
-def source_dir() -> Path:
-    """The first of `source_dirs()`."""
-    return source_dirs()[0]
+    directories: list[str]
+    named: dict[str, str]
 
 
 def source_dirs() -> list[Path]:
@@ -76,9 +70,9 @@ def expanded(place: str) -> Path:
 
 
 def check_place(place: str) -> None:
-    """Refuse class folders that are in no directory of the sources.
+    """Refuse class folders outside the source directories.
 
-    Asked of the folders that a dataset names itself, for the dataset may come from anybody.
+    For folders that a dataset names: a dataset may come from anybody.
 
     Raises:
         MissingSourceError: they lie elsewhere, or are missing.
@@ -121,7 +115,7 @@ def use_source_dir(given: SourceDir | None) -> Iterator[None]:
         yield
         return
     parsed, before = _parse(given), carried_source_dirs()
-    carry_source_dirs(json.dumps(vars(parsed)))
+    carry_source_dirs(json.dumps(parsed))
     try:
         yield
     finally:
@@ -134,7 +128,7 @@ def carried_source_dirs() -> str | None:
 
 
 def carry_source_dirs(carried: str | None) -> None:
-    """Have this process look for source images where `carried_source_dirs` said elsewhere."""
+    """Look for source images where another process does, by its `carried_source_dirs`."""
     if carried is None:
         os.environ.pop(_GIVEN_VARIABLE, None)
     else:
@@ -142,7 +136,7 @@ def carry_source_dirs(carried: str | None) -> None:
 
 
 def _given() -> _Given:
-    return _Given(**json.loads(carried_source_dirs() or "{}"))
+    return _Given(*json.loads(carried_source_dirs() or "[[], {}]"))
 
 
 def _parse(given: SourceDir) -> _Given:
@@ -153,7 +147,7 @@ def _parse(given: SourceDir) -> _Given:
         if isinstance(given, Mapping)
         else [_name_and_path(word) for word in given]
     )
-    parsed = _Given()
+    parsed = _Given([], {})
     for name, path in pairs:
         text = os.fspath(path)
         if not text:

@@ -15,7 +15,7 @@ import dataclasses
 import functools
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -83,20 +83,20 @@ class ListOpsDistribution(KeyDistribution):
         return keys
 
     def chances(self, kind: int, arity: int, arguments: dict[int, float]) -> dict[int, float]:
-        table = _Table(arguments)
+        table = _Table(arguments, self.strict)
         name = self.operators[kind]
         outcomes: dict[int, float] = {}
         if name == "SM":
             terms = table.sums(arity)
-        elif name in ("MIN", "MAX"):
-            rank = 0 if name == "MIN" else arity - 1
-            terms = table.single(arity, rank, self.strict)
-        elif arity % 2:
-            terms = table.single(arity, arity // 2, self.strict)
-        else:
+        elif name == "MED" and arity % 2 == 0:
+            half = range(arity // 2)
             terms = itertools.chain(
-                table.equal_middles(arity, self.strict), table.unequal_middles(arity, self.strict)
+                table.ranked(arity, half, half, table.second_shallowest),
+                table.unequal_middles(arity),
             )
+        else:
+            rank = {"MIN": 0, "MAX": arity - 1, "MED": arity // 2}[name]
+            terms = table.ranked(arity, range(rank + 1), range(arity - rank), table.shallowest)
         for value, depth, chance in terms:
             key = (value << DEPTH_BITS) | (depth + 1)
             outcomes[key] = outcomes.get(key, 0.0) + chance
@@ -138,17 +138,21 @@ def _sort_columns(matrix: NDArray[np.uint16]) -> None:
             upper[:] = least
 
 
+#: A depth with its chance, and the same with a value before it.
+Chance = tuple[int, float]
 Term = tuple[int, int, float]
 
 
 class _Table:
     """The chances of one argument's value and depth, and of the deciding ones among several.
 
-    Every method yields (value, largest depth among the deciding arguments, chance) terms, all
-    chances sums of products of positive numbers, so that none is lost by cancellation.
+    `sums`, `ranked` and `unequal_middles` yield terms of a value, the largest depth among the
+    deciding arguments, and a chance. All chances are sums of products of positive numbers, so that
+    no digits are lost by cancellation.
     """
 
-    def __init__(self, arguments: dict[int, float]) -> None:
+    def __init__(self, arguments: dict[int, float], strict: bool) -> None:
+        self.strict = strict
         self.depths = range(1 + max(key & DEPTH_MASK for key in arguments))
         self.cell = [
             [arguments.get((value << DEPTH_BITS) | depth, 0.0) for depth in self.depths]
@@ -170,79 +174,65 @@ class _Table:
                 for value in _DIGITS:
                     yield value, depth, math.comb(arity, count) * sums[value]
 
-    def single(self, arity: int, rank: int, strict: bool) -> Iterator[Term]:
-        """The value at `rank` (from 0) in ascending order, and the depth of its one argument."""
+    def ranked(
+        self,
+        arity: int,
+        fewer: range,
+        more: range,
+        deciding: Callable[[int, int], Iterator[Chance]],
+    ) -> Iterator[Term]:
+        """A value that is decided by arguments equal to it.
+
+        Args:
+            arity: number of arguments.
+            fewer: how many arguments may be less than the value.
+            more: how many may be greater.
+            deciding: `shallowest` where one argument decides, `second_shallowest` where two do.
+        """
         for value in _DIGITS:
-            for less, more in itertools.product(range(rank + 1), range(arity - rank)):
-                equal = arity - less - more
+            for below, above in itertools.product(fewer, more):
                 beside = (
-                    math.comb(arity, less)
-                    * math.comb(arity - less, more)
-                    * _power(self.less[value], less)
-                    * _power(self.more[value], more)
+                    math.comb(arity, below)
+                    * math.comb(arity - below, above)
+                    * _power(self.less[value], below)
+                    * _power(self.more[value], above)
                 )
-                for depth, chance in self._shallowest(value, equal, strict):
+                for depth, chance in deciding(value, arity - below - above):
                     yield value, depth, beside * chance
 
-    def equal_middles(self, arity: int, strict: bool) -> Iterator[Term]:
-        """MED of an even number whose two middle values are equal: two arguments decide."""
-        half = arity // 2
-        for value in _DIGITS:
-            for less, more in itertools.product(range(half), range(half)):
-                equal = arity - less - more
-                beside = (
-                    math.comb(arity, less)
-                    * math.comb(arity - less, more)
-                    * _power(self.less[value], less)
-                    * _power(self.more[value], more)
-                )
-                for depth, chance in self._second_shallowest(value, equal, strict):
-                    yield value, depth, beside * chance
-
-    def unequal_middles(self, arity: int, strict: bool) -> Iterator[Term]:
+    def unequal_middles(self, arity: int) -> Iterator[Term]:
         """MED of an even number whose middle values differ: half are at most the lower one."""
         half = arity // 2
         for low, high in itertools.combinations(_DIGITS, 2):
-            lower = self._end(low, self.less[low], half, strict)
-            upper = self._end(high, self.more[high], half, strict)
+            lower = self._end(low, self.less[low], half)
+            upper = self._end(high, self.more[high], half)
             for (depth, chance), (other, factor) in itertools.product(lower, upper):
                 yield (low + high) // 2, max(depth, other), math.comb(arity, half) * chance * factor
 
-    def _end(self, value: int, beyond: float, count: int, strict: bool) -> list[tuple[int, float]]:
+    def _end(self, value: int, beyond: float, count: int) -> list[Chance]:
         """Of `count` arguments some equal `value` and the rest lie beyond: the deciding depth."""
         chances = [0.0 for _ in self.depths]
         for equal in range(1, count + 1):
             beside = math.comb(count, equal) * _power(beyond, count - equal)
-            for depth, chance in self._shallowest(value, equal, strict):
+            for depth, chance in self.shallowest(value, equal):
                 chances[depth] += beside * chance
         return list(enumerate(chances))
 
-    def _shallowest(self, value: int, count: int, strict: bool) -> Iterator[tuple[int, float]]:
+    def shallowest(self, value: int, count: int) -> Iterator[Chance]:
         """The depth of the argument that decides among `count` of the same value."""
         row = self.cell[value]
         for depth in self.depths:
-            if strict:
-                deeper = total(row[depth + 1 :])
-                yield (
-                    depth,
-                    total(
-                        math.comb(count, same)
-                        * _power(row[depth], same)
-                        * _power(deeper, count - same)
-                        for same in range(1, count + 1)
-                    ),
-                )
+            if self.strict:
+                yield depth, self._some(row, depth, count, 1)
             else:
                 yield depth, row[depth] * _power(self.equal[value], count - 1)
 
-    def _second_shallowest(
-        self, value: int, count: int, strict: bool
-    ) -> Iterator[tuple[int, float]]:
+    def second_shallowest(self, value: int, count: int) -> Iterator[Chance]:
         """The larger depth of the two arguments that decide among `count` of the same value."""
         row = self.cell[value]
         for depth in self.depths:
             shallower, deeper = total(row[:depth]), total(row[depth + 1 :])
-            if not strict:
+            if not self.strict:
                 pair = row[depth] * row[depth] + 2.0 * row[depth] * shallower
                 yield depth, pair * _power(self.equal[value], count - 2)
                 continue
@@ -254,14 +244,15 @@ class _Table:
                 * _power(deeper, count - 1 - same)
                 for same in range(1, count)
             )
-            yield (
-                depth,
-                alone
-                + total(
-                    math.comb(count, same) * _power(row[depth], same) * _power(deeper, count - same)
-                    for same in range(2, count + 1)
-                ),
-            )
+            yield depth, alone + self._some(row, depth, count, 2)
+
+    def _some(self, row: list[float], depth: int, count: int, least: int) -> float:
+        """Of `count` arguments at least so many have this depth, and the rest are deeper."""
+        deeper = total(row[depth + 1 :])
+        return total(
+            math.comb(count, same) * _power(row[depth], same) * _power(deeper, count - same)
+            for same in range(least, count + 1)
+        )
 
 
 def _add_modulo(sums: list[float], argument: list[float]) -> list[float]:

@@ -33,7 +33,7 @@ def read_tree(text: str, strict: bool) -> Expression:
             node = open_lists.pop()
             node.value = apply(node.symbol, [argument.value for argument in node.arguments])
             node.depth = 1 + max([argument.depth for argument in node.arguments])
-            # Of digits alone any may decide.
+            # Among digits it does not matter which one decides.
             kept = deciding(node, strict) if node.depth > 1 else node.arguments
             node.dependency_depth = 1 + max([argument.dependency_depth for argument in kept])
         elif word.startswith("["):

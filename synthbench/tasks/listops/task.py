@@ -18,27 +18,21 @@ Source: NDR (Csordás, Irie, Schmidhuber, ICLR 2022), sections 3.3 and C.2, afte
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-from numpy.typing import NDArray
 
-from synthbench.errors import ParameterError, unknown_name
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Split, parameter
 from synthbench.tasks.listops.distribution import OPERATORS, ListOpsDistribution
-from synthbench.tasks.listops.solver import deciding, read_tree
+from synthbench.tasks.listops.solver import apply, deciding, read_tree
 from synthbench.tasks.row_ids import is_held_out
 from synthbench.tasks.trees.distribution import DEPTH_BITS
 from synthbench.tasks.trees.expression import Expression
-from synthbench.tasks.trees.grammar import Forest, Grammar
+from synthbench.tasks.trees.grammar import Grammar
 from synthbench.tasks.trees.growing import grow
 from synthbench.tasks.trees.task import DIGITS, ExpressionParameters, ExpressionTask
 
-#: The most arguments that can be asked for: the tables of chances grow with them.
-MOST_ARGUMENTS = 10
 TOKENS = (*DIGITS, "]", *(f"[{name}" for name in OPERATORS))
 #: The id of each token; 0 is padding.
 IDS = {token: number for number, token in enumerate(TOKENS, start=1)}
@@ -54,21 +48,16 @@ class ListOpsParameters(ExpressionParameters):
     nesting = "[{operator} 0 {inner} ]"
 
     operators: tuple[str, ...] = parameter(OPERATORS, "operators that are drawn")
-    max_args: int = parameter(5, "most arguments of an operator; their number is uniform from 2")
+    # The tables of probabilities grow with the number of arguments.
+    max_args: int = parameter(
+        5, "most arguments of an operator; their number is uniform from 2", least=2, most=10
+    )
     ties: str = parameter(
         "strict",
         "of arguments with the same value keep those that make the tree shallowest (strict), "
         "or the first in order, as published (first)",
+        choices=("strict", "first"),
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 2 <= self.max_args <= MOST_ARGUMENTS:
-            raise ParameterError(
-                f"Parameter max_args={self.max_args}: allowed are 2 to {MOST_ARGUMENTS}."
-            )
-        if self.ties not in ("strict", "first"):
-            raise unknown_name("value of ties", self.ties, ("strict", "first"))
 
 
 class ListOps(ExpressionTask):
@@ -78,14 +67,18 @@ class ListOps(ExpressionTask):
     title = "ListOps by dependency depth"
     summary = "What does a nested list of MIN, MAX, MED and SM (sum modulo 10) evaluate to?"
     source = "NDR (Csordás, Irie, Schmidhuber, ICLR 2022), sections 3.3 and C.2"
+    instruction = (
+        "Evaluate the nested list, in which each bracket holds an operator and its arguments: "
+        "digits, or brackets. [MIN and [MAX give the smallest and the largest of their "
+        "arguments, [SM their sum modulo 10, and [MED their median; of an even number of "
+        "arguments the median is the mean of the two middle ones, rounded down. The answer is "
+        "a digit, the value of the whole list."
+    )
     parameters_type = ListOpsParameters
     bucket_name = "dependency_depth"
     labels = DIGITS
     train_rows = 1_000_000
     tokens = TOKENS
-
-    def solve(self, question: str) -> int:
-        return self.read(question).value
 
     def read(self, text: str) -> Expression:
         return read_tree(text, self._strict)
@@ -93,19 +86,12 @@ class ListOps(ExpressionTask):
     def deciding(self, node: Expression) -> Sequence[Expression]:
         return deciding(node, self._strict)
 
+    def apply(self, operator: str, values: list[int]) -> int:
+        return apply(operator, values)
+
     @property
     def _strict(self) -> bool:
         return bool(self.parameters.ties == "strict")
-
-    @property
-    def instruction(self) -> str:
-        return (
-            "Evaluate the nested list, in which each bracket holds an operator and its arguments: "
-            "digits, or brackets. [MIN and [MAX give the smallest and the largest of their "
-            "arguments, [SM their sum modulo 10, and [MED their median; of an even number of "
-            "arguments the median is the mean of the two middle ones, rounded down. The answer is "
-            "a digit, the value of the whole list."
-        )
 
     def grammar(self, split: Split) -> Grammar:
         """The proposal's trees; none is deeper than the split's largest dependency depth."""
@@ -132,7 +118,7 @@ class ListOps(ExpressionTask):
         lengths = forest.lengths()
         return Block(
             {
-                "tokens": write_tokens(forest, self.operator_ids, lengths),
+                "tokens": forest.write(lengths, IDS["0"], self.operator_ids, IDS["]"]),
                 "label": (keys >> DEPTH_BITS).astype(np.int8),
                 "depth": forest.depths(),
                 "dependency_depth": np.full(forest.trees, goal.depth, np.int8),
@@ -141,21 +127,11 @@ class ListOps(ExpressionTask):
             }
         )
 
-    @property
-    def operator_ids(self) -> NDArray[np.uint8]:
-        return np.array([IDS[f"[{name}"] for name in self.parameters.operators], np.uint8)
-
-    def root_operators(self, columns: Mapping[str, pa.Array]) -> NDArray[np.int64]:
-        first = pc.list_element(pc.split_pattern(columns["text"], " ", max_splits=1), 0)
-        names = pa.array([f"[{name}" for name in self.parameters.operators])
-        found = pc.index_in(first, value_set=names).fill_null(-1)
-        return np.asarray(found.to_numpy(zero_copy_only=False), np.int64)
-
     def gives(self, operator: int, label: int) -> bool:
         """All but MIN with 9 and MAX with 0.
 
-        At a depth beyond 1 these take several arguments of the full depth that are all 9 (0): of
-        arguments with the same value the shallowest decides.
+        At depth 2 or more such a list is too rare: all its arguments must be 9 (0), and as the
+        shallowest of equal arguments decides, all must be as deep as the row is.
         """
         return (self.parameters.operators[operator], label) not in (("MIN", 9), ("MAX", 0))
 
@@ -174,22 +150,3 @@ class ListOps(ExpressionTask):
             bucket, DIGITS, lambda kind, arguments: f"[{operators[kind]} {' '.join(arguments)} ]"
         )
         return self.block_of(texts)
-
-
-# The generator's text: whole blocks at a time.
-
-
-def write_tokens(
-    forest: Forest, operators: NDArray[np.uint8], lengths: list[NDArray[np.int64]]
-) -> NDArray[np.uint8]:
-    """The trees as token ids, uint8 `(trees, max_length)`, padded with 0."""
-    width = forest.grammar.max_length
-    tokens = np.zeros(forest.trees * width, np.uint8)
-    for level, length, start in zip(forest.levels, lengths, forest.starts(lengths), strict=True):
-        place = level.tree.astype(np.int64) * width + start
-        tokens[place] = level.symbol + np.uint8(IDS["0"])
-        inner = level.operators
-        begin = place.take(inner)
-        tokens[begin] = operators.take(level.symbol.take(inner))
-        tokens[begin + length.take(inner) - 1] = IDS["]"]
-    return tokens.reshape(forest.trees, width)

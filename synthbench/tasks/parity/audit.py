@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from synthbench.tasks.audit_spec import AuditSpec, Columns, by_key, codes, numbers
 from synthbench.tasks.parity.solver import asks_for_c
-from synthbench.tasks.parity.task import NUMBERS, Parity
+from synthbench.tasks.parity.task import Parity
 
 
 def audit_spec(task: Parity) -> AuditSpec:
@@ -56,6 +56,6 @@ def _key(*names: str) -> Callable[[Columns], NDArray[np.int64]]:
 
 
 def _without_order(columns: Columns) -> NDArray[np.uint64]:
-    four = np.column_stack([numbers(columns[name]) for name in NUMBERS])
+    four = np.column_stack([numbers(columns[name]) for name in "abcd"])
     four[:, :2].sort(axis=1)
     return codes(four + 1)

@@ -20,5 +20,5 @@ def read_equation(text: str, n_values: int) -> tuple[int, int, int, int]:
 
 
 def asks_for_c(a: int, b: int) -> bool:
-    """The rule: c is the answer if exactly one of a and b is odd, else d."""
+    """Task 1, g(a, b) in the paper: c is the answer if exactly one of a and b is odd, else d."""
     return (a % 2 == 1) != (b % 2 == 1)

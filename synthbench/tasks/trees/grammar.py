@@ -67,19 +67,19 @@ class Grammar:
 
     def count_up_to(self, depth: int) -> int:
         """How many different trees have depth 1 to `depth`, within the length limit."""
-        trees = [0] * (self.max_length + 1)  # by length
+        lengths = self.max_length + 1
+        trees = np.zeros(lengths, object)  # by length; Python's integers have no limit
         for _ in range(depth):
-            argument = list(trees)
+            argument = trees.copy()
             argument[1] += self.digits
-            trees = [0] * (self.max_length + 1)
-            run = [1] + [0] * self.max_length
+            trees = np.zeros(lengths, object)
+            run = np.array([1] + [0] * self.max_length, object)  # of no argument
             for arity in range(1, self.max_args + 1):
-                run = _convolve(run, argument)
+                run = np.convolve(run, argument)[:lengths]
                 if arity >= self.min_args:
-                    overhead = self.tokens(arity) - arity
-                    for length in range(len(trees) - overhead):
-                        trees[length + overhead] += self.operators * run[length]
-        return sum(trees)
+                    own = min(self.tokens(arity) - arity, lengths)
+                    trees[own:] += self.operators * run[: lengths - own]
+        return int(sum(trees))
 
     def expressions(
         self, depth: int, digits: Sequence[str], write: Callable[[int, tuple[str, ...]], str]
@@ -124,15 +124,6 @@ def _runs(arguments: list[_Text], count: int, room: int) -> Iterator[tuple[_Text
             return
         for others in _runs(arguments, count - 1, left):
             yield (argument, *others)
-
-
-def _convolve(left: list[int], right: list[int]) -> list[int]:
-    product = [0] * len(left)
-    for i, a in enumerate(left):
-        if a:
-            for j in range(len(left) - i):
-                product[i + j] += a * right[j]
-    return product
 
 
 class Level(NamedTuple):
@@ -200,6 +191,37 @@ class Forest:
                 own[level.operators] = 2 + self.grammar.separators * (level.arity - 1) + inner
             lengths.insert(0, own)
         return lengths
+
+    def write(
+        self,
+        lengths: list[NDArray[np.int64]],
+        zero: int,
+        opening: NDArray[np.uint8],
+        closing: int,
+        infix: NDArray[np.uint8] | None = None,
+    ) -> NDArray[np.uint8]:
+        """The trees as token ids, uint8 `(trees, max_length)`, padded with 0.
+
+        Args:
+            lengths: see `lengths`.
+            zero: the id of the digit 0; the other digits follow it.
+            opening: the id of the token before each operator's arguments, uint8 `(operators,)`.
+            closing: the id of the token behind them.
+            infix: the id of the token between an operator's two arguments, uint8 `(operators,)`.
+        """
+        width = self.grammar.max_length
+        tokens = np.zeros(self.trees * width, np.uint8)
+        above = None  # the operators that this level's nodes are arguments of
+        for level, length, start in zip(self.levels, lengths, self.starts(lengths), strict=True):
+            place = level.tree.astype(np.int64) * width + start
+            if infix is not None and above is not None:
+                tokens[place[1::2] - 1] = infix.take(above)
+            tokens[place] = level.symbol + np.uint8(zero)
+            above = level.symbol.take(level.operators)
+            begin = place.take(level.operators)
+            tokens[begin] = opening.take(above)
+            tokens[begin + length.take(level.operators) - 1] = closing
+        return tokens.reshape(self.trees, width)
 
     def problems(
         self, digits: NDArray[np.uint64], operators: NDArray[np.uint64]

@@ -1,19 +1,19 @@
 """Problem keys: what an expression asks, whatever the order of its arguments.
 
-MIN, MAX, MED, SM, `+` and `*` do not care for the order of their arguments, so these rows pose one
-problem in four forms:
+MIN, MAX, MED, SM, `+` and `*` ignore the order of their arguments, so these rows pose one problem
+in four forms:
 
     [SM 3 [MIN 4 1 ] ]    [SM 3 [MIN 1 4 ] ]    [SM [MIN 4 1 ] 3 ]    [SM [MIN 1 4 ] 3 ]
 
-Whoever has learnt one of them knows the others, so either all four are held out or none. That is
-decided by the row's *problem key*, a hash of the tree that the order of arguments cannot change,
+A model that has learned one of them knows the others, so either all four are held out or none. The
+row's *problem key* decides, a hash of the tree that does not depend on the order of arguments,
 because it adds up their keys:
 
     key(digit)    = code(digit)
     key(operator) = mix(code(operator) + sum of its arguments' keys)      modulo 2**64
     code(token)   = mix(id of the token), 0 for a bracket that is a token of its own
 
-`mix` is the finaliser of SplitMix64. The order of nesting counts, because every level is stirred
+`mix` is the finaliser of SplitMix64. The nesting counts, because the sum of each level is mixed
 before it is added to the level above: `[SM 3 [MIN 4 1 ] ]` and `[SM 1 [MIN 4 3 ] ]` differ.
 
 In listops 1, 3 and 4 have the ids 2, 4 and 5, and `[MIN` and `[SM` have 12 and 15. So all four rows
@@ -22,13 +22,14 @@ above have the key
     inner = mix(mix(12) + mix(5) + mix(2))    = 9b5efe496630fa66
     key   = mix(mix(15) + mix(4) + inner)     = 49bc16b23bb786d6
 
-The generator folds this hash over the levels of its trees (`grammar.Forest.problems`); here it is
-read from token ids, row by row from left to right, as the reference solvers read text.
+The generator computes this hash level by level from its trees (`grammar.Forest.problems`); here it
+is computed from token ids, from left to right, as the reference solvers read text.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +45,13 @@ def token_codes(tokens: Sequence[str]) -> NDArray[np.uint64]:
     return mix(np.array([0, *ids], np.uint64))
 
 
-def problem_keys(ids: NDArray[np.uint8], tokens: Sequence[str]) -> NDArray[np.uint64]:
+def brackets(tokens: Sequence[str]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """By id, which tokens open an operator and which end one, bool `(1 + tokens,)` each."""
+    opens = [False, *(token[0] in _OPENING for token in tokens)]
+    return np.array(opens), np.array([False, *(token in _CLOSING for token in tokens)])
+
+
+def problem_keys(ids: NDArray[np.integer[Any]], tokens: Sequence[str]) -> NDArray[np.uint64]:
     """The problem key of each row, from its tokens.
 
     All rows are read side by side. Each has the running sum of the innermost operator that is open,
@@ -68,8 +75,7 @@ def problem_keys(ids: NDArray[np.uint8], tokens: Sequence[str]) -> NDArray[np.ui
         ['235597942bee5fbc', '235597942bee5fbc', '5bd57dfbe8041c41']
     """
     codes = token_codes(tokens)
-    opens = np.array([False, *(token[0] in _OPENING for token in tokens)])
-    closes = np.array([False, *(token in _CLOSING for token in tokens)])
+    opens, closes = brackets(tokens)
     # The stacks lie one behind the other, each as high as its row has operators.
     heights = np.count_nonzero(opens.take(ids), axis=1)
     bottom = np.cumsum(heights) - heights

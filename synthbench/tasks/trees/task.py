@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 from synthbench.errors import ParameterError, unknown_name
 from synthbench.tasks.base import Block, Breakdown, Parameters, Split, TextTask, parameter
 from synthbench.tasks.features import Feature, class_label, value
+from synthbench.tasks.tokens import pad
 from synthbench.tasks.trees.expression import Expression
 from synthbench.tasks.trees.grammar import Forest
-from synthbench.tasks.trees.problems import problem_keys, token_codes
+from synthbench.tasks.trees.problems import brackets, problem_keys, token_codes
 
 DIGITS = tuple("0123456789")
 #: The deepest trees that can be asked for.
@@ -47,45 +48,35 @@ class ExpressionParameters(Parameters):
     nesting: ClassVar[str]
 
     p_op: float = parameter(0.3, "chance that an argument is an operator")
-    max_length: int = parameter(50, "most tokens of a row")
+    max_length: int = parameter(50, "most tokens of a row", least=1, most=1000)
     operators: tuple[str, ...] = parameter((), "operators that are drawn")
-    train_depths: tuple[int, ...] = parameter((1, 2, 3, 4, 5), "buckets of train and iid")
-    validation_depths: tuple[int, ...] = parameter((6,), "buckets of validation")
-    test_depths: tuple[int, ...] = parameter((7, 8), "buckets of test")
+    train_depths: tuple[int, ...] = parameter(
+        (1, 2, 3, 4, 5), "buckets of train and iid", least=1, most=DEEPEST
+    )
+    validation_depths: tuple[int, ...] = parameter(
+        (6,), "buckets of validation", least=1, most=DEEPEST
+    )
+    test_depths: tuple[int, ...] = parameter((7, 8), "buckets of test", least=1, most=DEEPEST)
     balance: str = parameter(
         "depth",
         "what rows are balanced over: depth, as in the paper, or label: in every depth over the "
         "root's operator, and under each operator over the labels",
+        choices=("depth", "label"),
     )
 
     def __post_init__(self) -> None:
-        if self.balance not in ("depth", "label"):
-            raise unknown_name("value of balance", self.balance, ("depth", "label"))
+        super().__post_init__()
         if self.p_op != 0.0 and not 0.001 <= self.p_op <= 0.999:
             raise ParameterError(f"Parameter p_op={self.p_op}: allowed are 0, or 0.001 to 0.999.")
-        if not 1 <= self.max_length <= 1000:
-            raise ParameterError(f"Parameter max_length={self.max_length}: allowed are 1 to 1000.")
         for name in self.operators:
             if name not in self.all_operators:
                 raise unknown_name("operator", name, self.all_operators)
         if not self.operators or len(set(self.operators)) < len(self.operators):
             raise ParameterError(f"Parameter operators={','.join(self.operators)}: name each once.")
-        all_depths = {
-            name: getattr(self, name)
-            for name in ("train_depths", "validation_depths", "test_depths")
-        }
-        for name, depths in all_depths.items():
-            possible = depths and min(depths) >= 1 and max(depths) <= DEEPEST
-            if not possible or len(set(depths)) < len(depths):
-                raise ParameterError(
-                    f"Parameter {name}={','.join(map(str, depths))}: "
-                    f"allowed are different depths from 1 to {DEEPEST}."
-                )
-        name = max(all_depths, key=lambda name: max(all_depths[name]))
-        self._check_deepest(name, max(all_depths[name]))
-
-    def _check_deepest(self, name: str, deepest: int) -> None:
-        """Refuse a depth that no tree can have."""
+        # A depth that no tree can have.
+        splits = ("train_depths", "validation_depths", "test_depths")
+        name = max(splits, key=lambda name: max(getattr(self, name)))
+        deepest = max(getattr(self, name))
         if self.p_op == 0.0 and deepest > 1:
             raise ParameterError(f"Parameter p_op=0.0 never nests, but {name} asks for {deepest}.")
         shortest = self.smallest + self.per_level * (deepest - 1)
@@ -141,25 +132,43 @@ class ExpressionTask(TextTask):
     def deciding(self, node: Expression) -> Sequence[Expression]:
         """The arguments that decide an operator's value, by the reference solver."""
 
+    @abc.abstractmethod
+    def apply(self, operator: str, values: list[int]) -> int:
+        """The value of an operator over one or more values, by the reference solver."""
+
     @property
     @abc.abstractmethod
     def labels(self) -> tuple[str, ...]:
         """Names of the values that an expression can have."""
-
-    @property
-    @abc.abstractmethod
-    def operator_ids(self) -> NDArray[np.uint8]:
-        """The ids of the tokens of the operators that are drawn, uint8 `(operators,)`."""
-
-    @abc.abstractmethod
-    def root_operators(self, columns: Mapping[str, pa.Array]) -> NDArray[np.int64]:
-        """The number of each row's root operator, int64 `(rows,)`; -1 for one that is not drawn."""
 
     def gives(self, operator: int, label: int) -> bool:
         """Whether rows of every depth with this root operator and label are asked for."""
         return True
 
     # What follows from that.
+
+    def solve(self, question: str) -> int:
+        return self.read(question).value
+
+    @property
+    def operator_ids(self) -> NDArray[np.uint8]:
+        """The ids of the tokens of the operators that are drawn, uint8 `(operators,)`."""
+        names = [token.lstrip("[") for token in self.tokens]
+        return np.array([1 + names.index(name) for name in self.parameters.operators], np.uint8)
+
+    def root_operators(self, columns: Mapping[str, pa.Array]) -> NDArray[np.int64]:
+        """The number of each row's root operator, int64 `(rows,)`; -1 for one that is not drawn."""
+        words = self.vocabulary.split(columns["text"])
+        ids = self.vocabulary.number(words.flatten())
+        tokens = pad(ids, words.value_lengths().to_numpy(zero_copy_only=False), least=1)
+        opened, closed = (
+            np.cumsum(bracket.take(tokens), axis=1, dtype=np.int8)
+            for bracket in brackets(self.tokens)
+        )
+        is_root = (opened - closed == 1) & np.isin(tokens, self.operator_ids)
+        root = tokens[np.arange(len(tokens)), is_root.argmax(axis=1)]
+        found = (self.operator_ids == root[:, None]).argmax(axis=1)
+        return np.where(is_root.any(axis=1), found, -1)
 
     @property
     def columns(self) -> dict[str, Feature]:
@@ -245,30 +254,24 @@ class ExpressionTask(TextTask):
         return forest.problems(codes[first : first + len(DIGITS)], codes[self.operator_ids])
 
     def render(self, block: Block) -> dict[str, pa.Array]:
-        return {
-            "text": self.join(block),
-            "label": pa.array(block["label"].astype(np.int64)),
-            "depth": pa.array(block["depth"]),
-            "dependency_depth": pa.array(block["dependency_depth"]),
-            "length": pa.array(block["length"]),
-        }
+        label = pa.array(block["label"].astype(np.int64))
+        others = {name: pa.array(block[name]) for name in ("depth", "dependency_depth", "length")}
+        return {"text": self.join(block), "label": label, **others}
 
     def recompute_columns(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        root, text = self.read(row["text"]), row["text"]
+        root = self.read(row["text"])
         return {
             "label": root.value,
             "depth": root.depth,
             "dependency_depth": root.dependency_depth,
-            "length": len(text.split(self.separator) if self.separator else text),
+            "length": self.vocabulary.count(row["text"]),
         }
 
     def block_of(self, texts: Sequence[str]) -> Block:
         """A block of the rows with these texts, solved one by one."""
-        written = self.parse({"text": pa.array(texts, pa.string())})["tokens"]
-        tokens = np.zeros((len(texts), self.parameters.max_length), np.uint8)
-        tokens[:, : written.shape[1]] = written
+        tokens = self.vocabulary.encode(pa.array(texts, pa.string()), self.parameters.max_length)
         rows = [self.recompute_columns({"text": text}) for text in texts]
-        dtypes = {"label": np.int8, "depth": np.int8, "dependency_depth": np.int8}
+        dtypes = dict.fromkeys(("label", "depth", "dependency_depth"), np.int8)
         columns = {
             name: np.array([row[name] for row in rows], dtype)
             for name, dtype in {**dtypes, "length": np.int16}.items()

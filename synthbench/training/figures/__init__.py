@@ -1,4 +1,4 @@
-"""Figures of a finished run, as the papers have them; needs matplotlib and scikit-learn."""
+"""Figures of a finished run, like those of the papers; need matplotlib and scikit-learn."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ from synthbench.dataset.staging import write_failure, write_text
 from synthbench.errors import SynthbenchError, unknown_name
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.text.progress import progress_bar
-from synthbench.training.figures.answers import Counts, Points
+from synthbench.training.directory import make_directory
 from synthbench.training.figures.curves import GradientNorms, LearningCurves
 from synthbench.training.figures.figure import Figure
-from synthbench.training.figures.maps import AttentionMaps, Gates, KeyMass
+from synthbench.training.figures.maps import AttentionMaps, Gates, KeyMass, Points
 from synthbench.training.figures.probing import Probes
-from synthbench.training.figures.statistics import ExplainedAway, Halting, HybridWeights
-from synthbench.training.figures.view import Unavailable, View
-from synthbench.training.finished import open_run
+from synthbench.training.figures.statistics import Counts, ExplainedAway, Halting, HybridWeights
+from synthbench.training.figures.view import Unavailable, View, open_run
 
 FIGURES: dict[str, Figure] = {
     figure.name: figure
@@ -42,17 +41,11 @@ FIGURES: dict[str, Figure] = {
 
 @dataclasses.dataclass(frozen=True)
 class Drawn:
-    """What became of one figure.
-
-    Attributes:
-        name: the figure's name.
-        file: its picture, None if the run cannot have it; the data lies beside, as JSON.
-        reason: why it cannot.
-    """
+    """A figure that was asked for."""
 
     name: str
-    file: Path | None
-    reason: str = ""
+    file: Path | None  # its picture; the data lies beside it, as JSON
+    reason: str = ""  # why there is no picture
 
 
 def draw_figures(
@@ -70,19 +63,19 @@ def draw_figures(
 
     Args:
         run: the run's directory.
-        out: where to; default: `figures` in the run's directory.
+        out: the directory to write to; default: `figures` in the run's directory.
         names: which figures; default: all.
-        split: the split that they show; default: the last one.
+        split: the split that they show; default: the last one, which is the hardest.
         row: the row whose attention and gates are drawn, counted from 0.
         dataset: the dataset of the run; default: where it was in training.
         source_dir: where source images lie, as in `synthbench.generate`.
         progress: show a bar on standard error, if that is a terminal.
 
     Returns:
-        What became of each figure, in order.
+        Each figure's file, or the reason why there is none, in order.
 
     Raises:
-        UsageError: no such run, figure, split or row.
+        UsageError: no such run, figure, split or row, or a directory that cannot be written.
         DatasetError: a run that is not finished, or a dataset that cannot be read.
         SynthbenchError: a package is missing, or a file cannot be written.
     """
@@ -93,12 +86,9 @@ def draw_figures(
         if one not in FIGURES:
             raise unknown_name("figure", one, FIGURES)
     with use_source_dir(source_dir):
-        view = View(open_run(run, dataset), split, row)
+        view = open_run(run, dataset, split, row)
         place = Path(out or Path(run, "figures"))
-        try:
-            place.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise write_failure(place, error) from error
+        make_directory(place)
         drawn = []
         with progress_bar(progress, "draw", "figures", len(names or FIGURES)) as bar:
             for one in names or FIGURES:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 _GRADIENT = "grad_norm/"
-#: Points of a curve whose markers can be told apart.
+#: The most points of a curve that get large markers.
 _LARGE_MARKERS = 60
 _PROJECTIONS = {"query": "W_Q", "key": "W_K", "value": "W_V"}
 
@@ -47,7 +47,7 @@ class LearningCurves(Figure):
 
 
 class GradientNorms(Figure):
-    """How strongly each layer's queries, keys and values are taught; grey: before Eureka."""
+    """The gradients of each layer's queries, keys and values; grey: before the Eureka-moment."""
 
     name = "gradients"
     title = "L1 norms of the gradients of W_Q, W_K and W_V"
@@ -79,39 +79,33 @@ class GradientNorms(Figure):
 
 
 def _curve(view: View) -> list[dict[str, Any]]:
-    if not view.run.curve:
-        raise Unavailable(f"model {view.run.recipe.model!r} learns nothing")
-    return view.run.curve
+    if not view.curve:
+        raise Unavailable(f"model {view.recipe.model!r} learns nothing")
+    return view.curve
 
 
 def _course(view: View, curve: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Where along its course a run was measured, in epochs."""
-    eureka = view.run.result["eureka"]
+    """The epochs at which a run was measured, and that of the Eureka-moment."""
+    eureka = view.result["eureka"]
     return {
         "unit": "epoch",
         "at": numbers([line["epoch"] for line in curve]),
-        "eureka": None if eureka is None else numbers(eureka["epoch"]),
+        "eureka": numbers(eureka and eureka["epoch"]),
     }
 
 
 def _series(
     curve: Sequence[Mapping[str, Any]], names: Sequence[str]
 ) -> dict[str, list[float | None]]:
-    """Each figure along the curve, None at lines that do not have it."""
-    return {name: [_number(line.get(name)) for line in curve] for name in names}
-
-
-def _number(value: float | None) -> float | None:
-    return None if value is None else numbers(value)
+    """Each measurement along the curve, None at lines that do not have it."""
+    return {name: numbers([line.get(name) for line in curve]) for name in names}
 
 
 def _plot(axes: Axes, at: Sequence[float], values: Sequence[float | None], *, label: str) -> None:
-    """Draw what was measured, with a marker at each point: a curve may have but a single one."""
-    measured = [
-        (place, value) for place, value in zip(at, values, strict=True) if value is not None
-    ]
+    """Draw a curve with a marker at each point: it may have only one."""
+    measured = [(x, y) for x, y in zip(at, values, strict=True) if y is not None]
     size = 4 if len(measured) <= _LARGE_MARKERS else 2
-    places, heights = [place for place, _ in measured], [value for _, value in measured]
+    places, heights = [x for x, _ in measured], [y for _, y in measured]
     axes.plot(places, heights, marker="o", markersize=size, label=label)
 
 

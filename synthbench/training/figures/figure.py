@@ -1,4 +1,4 @@
-"""What a figure is: data of a run as JSON values, and a drawing of these values alone."""
+"""A figure: data of a run as JSON values, and a drawing that needs only these values."""
 
 from __future__ import annotations
 
@@ -15,37 +15,37 @@ if TYPE_CHECKING:
 
     from synthbench.training.figures.view import View
 
-#: Tokens beside a map as long as they can be read.
+#: The most tokens that are written beside a map.
 _MOST_LABELS = 64
-#: Panels beside each other, where they follow one after another.
+#: The most panels side by side, for panels that follow one another.
 _MOST_ACROSS = 4
 #: Significant digits of a number in the data.
 _DIGITS = 6
 
 
 class Figure(abc.ABC):
-    """One figure.
+    """One figure."""
 
-    Attributes:
-        name: of its files.
-        title: what it shows.
-        source: the paper's figure that it is like.
-    """
-
-    name: ClassVar[str]
-    title: ClassVar[str]
-    source: ClassVar[str]
+    name: ClassVar[str]  # of its files
+    title: ClassVar[str]  # what it shows
+    source: ClassVar[str]  # the paper's figure that it resembles
 
     def data(self, view: View) -> dict[str, Any]:
-        """What is drawn, and what it is, as JSON values.
+        """The data of the figure, with its title and its run, as JSON values.
 
         Raises:
             Unavailable: the run cannot have this figure; the text says why.
         """
-        run = view.run
-        of = {"task": view.task.name, "variant": run.variant, "model": run.recipe.name}
-        about = {"figure": self.name, "title": self.title, "like": self.source, **of}
-        return {**about, "seed": run.result["seed"], **self._data(view)}
+        return {
+            "figure": self.name,
+            "title": self.title,
+            "like": self.source,
+            "task": view.task.name,
+            "variant": view.task.variant,
+            "model": view.recipe.name,
+            "seed": view.result["seed"],
+            **self._data(view),
+        }
 
     def draw(self, data: dict[str, Any], file: Path) -> None:
         """Draw the data into a PNG: the same bytes from the same data and matplotlib.
@@ -65,7 +65,7 @@ class Figure(abc.ABC):
 
     @abc.abstractmethod
     def _data(self, view: View) -> dict[str, Any]:
-        """What is drawn, as JSON values; raises as `data`."""
+        """The data to draw, as JSON values; raises as `data`."""
 
     @abc.abstractmethod
     def _draw(self, data: dict[str, Any], canvas: Canvas) -> None:
@@ -73,12 +73,15 @@ class Figure(abc.ABC):
 
 
 def numbers(values: Any) -> Any:
-    """A tensor, array or nested list as nested lists of rounded floats; not finite ones as None."""
+    """Numbers, nested in lists, arrays or tensors, as lists of rounded floats.
+
+    None stays None, and numbers that are not finite become None.
+    """
     if hasattr(values, "tolist"):
         values = values.tolist()
     if isinstance(values, list):
         return [numbers(value) for value in values]
-    return float(f"{values:.{_DIGITS}g}") if math.isfinite(values) else None
+    return float(f"{values:.{_DIGITS}g}") if values is not None and math.isfinite(values) else None
 
 
 def panels(
@@ -90,10 +93,8 @@ def panels(
     return [list(line) for line in grid]
 
 
-def panels_in_order(
-    canvas: Canvas, count: int, width: float = 4.0, height: float = 3.0
-) -> list[Axes]:
-    """So many axes, line after line; the places that are left in the last line stay empty."""
+def panels_in_order(canvas: Canvas, count: int, width: float, height: float) -> list[Axes]:
+    """A number of axes, line after line; the rest of the last line stays empty."""
     across = min(count, _MOST_ACROSS)
     grid = panels(canvas, -(-count // across), across, width, height)
     every = [axes for line in grid for axes in line]
@@ -103,7 +104,7 @@ def panels_in_order(
 
 
 def label_columns(axes: Axes, names: list[str], *, horizontal: bool, vertical: bool) -> None:
-    """Write tokens along a map's sides, as long as they can be read."""
+    """Write tokens along a map's sides, if there are few enough to read."""
     axes.set_xticks([])
     axes.set_yticks([])
     if len(names) > _MOST_LABELS:

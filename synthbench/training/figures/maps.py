@@ -1,21 +1,23 @@
-"""Figures of one row: attention maps, gates and the attention that each column gets."""
+"""Figures of one row: attention maps, copy gates, attention by column, points that move."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from synthbench.training.figures.figure import Figure, label_columns, numbers, panels
-from synthbench.training.figures.view import View
+from synthbench.training.figures.view import Unavailable, View
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
-#: Inches of a map's side: from so many for each column, between these.
+#: The side of a map in inches: for each column, the smallest and the largest.
 _PER_COLUMN, _SMALLEST, _LARGEST = 0.06, 1.2, 3.2
 
 
 class AttentionMaps(Figure):
-    """Who attends to whom, for every step and head."""
+    """The attention weights of one row, for every step and head."""
 
     name = "attention"
     title = "Attention of one row: queries downwards, keys across"
@@ -61,7 +63,7 @@ class Gates(Figure):
 
 
 class KeyMass(Figure):
-    """How much attention each column gets over all queries, on average over heads."""
+    """The attention that each column gets over all queries, on average over heads."""
 
     name = "key-mass"
     title = "Attention that each column of one row gets, by step"
@@ -82,6 +84,36 @@ class KeyMass(Figure):
             axes.margins(x=0.01)
 
 
+class Points(Figure):
+    """A row's points after each step of attention."""
+
+    name = "points"
+    title = "The points of one row after each step"
+    source = "DNAS, figures 6, 8 and 9"
+
+    def _data(self, view: View) -> dict[str, Any]:
+        if view.encoding.form != "points":
+            raise Unavailable(f"task {view.task.name} has no points")
+        row = view.table(view.row + 1)[view.row]
+        places = [view.shown.batch.inputs[0], *view.maps("hidden")]
+        return {
+            "split": view.split,
+            "row": view.row,
+            "cluster": row["cluster"],
+            "steps": [numbers(points) for points in places],
+        }
+
+    def _draw(self, data: dict[str, Any], canvas: Canvas) -> None:
+        steps = [np.array(points) for points in data["steps"]]
+        (line,) = panels(canvas, 1, len(steps), 2.6, 2.8)
+        for number, (axes, points) in enumerate(zip(line, steps, strict=True)):
+            axes.scatter(points[:, 0], points[:, 1], c=data["cluster"], s=4, cmap="coolwarm")
+            axes.set_xlim(steps[0][:, 0].min(), steps[0][:, 0].max())
+            axes.set_ylim(steps[0][:, 1].min(), steps[0][:, 1].max())
+            axes.set_title(f"step {number}", fontsize=8)
+            axes.tick_params(labelsize=6)
+
+
 def _of_row(view: View, steps: list[Any]) -> dict[str, Any]:
-    """What a map shows for every step, and of which row."""
+    """The data of a map: the row, its columns, and values for every step."""
     return {"split": view.split, "row": view.row, "columns": view.columns, "steps": steps}

@@ -1,26 +1,32 @@
-"""Figure of linear probes: what each layer's states tell about the facts of a row."""
+"""Linear probes: how well a linear classifier reads facts of a row off a model's states.
+
+A high accuracy says that a fact is there and linearly separable, not that the model uses it.
+
+Source: Eureka (Hoffmann et al., ICML 2024), section 5.1.
+"""
 
 from __future__ import annotations
 
 import textwrap
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn import functional
 
-from synthbench.training import probes
 from synthbench.training.figures.figure import Figure, numbers, panels
 from synthbench.training.figures.view import Pass, Unavailable, View
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
-#: Characters of a line of a fact's name, and lines of a legend, that there is room for.
+#: Rows that probes are fitted and scored on, and the share that they are fitted on.
+ROWS, FITTED = 600, 2 / 3
+#: The most characters in a line of a fact's name, and the most lines of a legend.
 _LABEL_WIDTH, _LEGEND_LINES = 14, 12
-#: Rows that probes are fitted and scored on.
-ROWS = 600
 
 
 class Probes(Figure):
@@ -36,10 +42,10 @@ class Probes(Figure):
         return {
             "split": view.split,
             "rows": len(next(iter(targets.values()))),
-            "chance": {name: numbers(probes.majority(one)) for name, one in targets.items()},
+            "chance": {name: numbers(majority(classes)) for name, classes in targets.items()},
             "places": {
                 place: [
-                    {name: numbers_or_none(layer, classes) for name, classes in targets.items()}
+                    {name: numbers(accuracy(layer, classes)) for name, classes in targets.items()}
                     for layer in layers
                 ]
                 for place, layers in states.items()
@@ -49,7 +55,10 @@ class Probes(Figure):
     def _draw(self, data: dict[str, Any], canvas: Canvas) -> None:
         chance = data["chance"]
         lines = panels(canvas, len(data["places"]), 1, 3 + 1.1 * len(chance), 3.2)
-        names = [_wrapped(name) for name in chance]
+        names = [
+            textwrap.fill(name, _LABEL_WIDTH, break_long_words=False, break_on_hyphens=False)
+            for name in chance
+        ]
         for (axes,), (place, layers) in zip(lines, data["places"].items(), strict=True):
             width = 0.8 / len(layers)
             for number, found in enumerate(layers):
@@ -63,24 +72,13 @@ class Probes(Figure):
             axes.set_ylim(0, 1)
             axes.set_ylabel("accuracy")
             axes.set_title(f"{place} (red: most frequent class)", fontsize=10)
-            # Beside the axes, where it hides no bar.
+            # Beside the axes, so that it hides no bar.
             columns = -(-len(layers) // _LEGEND_LINES)
             axes.legend(fontsize=8, ncols=columns, loc="upper left", bbox_to_anchor=(1, 1))
 
 
-def _wrapped(name: str) -> str:
-    """A fact's name in lines; its words stay whole."""
-    return textwrap.fill(name, _LABEL_WIDTH, break_long_words=False, break_on_hyphens=False)
-
-
-def numbers_or_none(states: NDArray[Any], classes: NDArray[np.int64]) -> float | None:
-    """A probe's accuracy, rounded."""
-    found = probes.accuracy(states, classes)
-    return None if found is None else float(numbers(found))
-
-
 def _targets(view: View) -> dict[str, NDArray[np.int64]]:
-    """Each probe target of the rows that has more than one value, int64 `(rows,)`."""
+    """The probe targets that have several values, int64 `(rows,)` each."""
     rows = [view.task.probe_targets(row) for row in view.table(ROWS)]
     columns = {name: np.array([row[name] for row in rows], np.int64) for name in rows[0]}
     several = {name: one for name, one in columns.items() if len(np.unique(one)) > 1}
@@ -90,7 +88,7 @@ def _targets(view: View) -> dict[str, NDArray[np.int64]]:
 
 
 def _states(view: View) -> dict[str, list[NDArray[np.float32]]]:
-    """The states after each layer as vectors, by the place they are taken from."""
+    """The states after each layer as vectors, by the place that they are taken from."""
     parts: dict[str, list[list[Tensor]]] = {}
     for taken in view.passes(ROWS):
         layers = taken.record["hidden"]
@@ -99,16 +97,71 @@ def _states(view: View) -> dict[str, list[NDArray[np.float32]]]:
                 kept = parts.setdefault(place, [[] for _ in layers])
                 kept[number].append(vectors.float())
     if not parts:
-        raise Unavailable(f"model {view.run.recipe.model!r} records no states")
+        raise Unavailable(f"model {view.recipe.model!r} records no states")
     return {
         place: [torch.cat(layer).numpy() for layer in layers] for place, layers in parts.items()
     }
 
 
 def _vectors(view: View, taken: Pass, hidden: Tensor) -> dict[str, Tensor]:
-    if view.run.encoding.form == "images":
-        return probes.of_images(hidden)
+    if view.encoding.form == "images":
+        return of_images(hidden)
     if hidden.ndim == 2:
         return {"state": hidden}
-    first = getattr(view.run.model, "readout", "last") == "first"
-    return probes.of_tokens(hidden, taken.mask(hidden.shape[1]), first)
+    first = getattr(view.model, "readout", "last") == "first"
+    return of_tokens(hidden, taken.mask(hidden.shape[1]), first)
+
+
+def of_tokens(hidden: Tensor, mask: Tensor | None, first: bool) -> dict[str, Tensor]:
+    """The states of columns, `(rows, columns, size)`, as vectors `(rows, size)`.
+
+    `read-out` is the column that the answer is read from, the first or the last real one, `mean`
+    the mean over all real columns. `mask` says which are real, bool `(rows, columns)`.
+    """
+    if mask is None:
+        mask = torch.ones(hidden.shape[:2], dtype=torch.bool)
+    lengths = mask.sum(dim=1)
+    column = torch.zeros_like(lengths) if first else lengths - 1
+    mean = (hidden * mask.unsqueeze(-1)).sum(dim=1) / lengths.unsqueeze(-1)
+    return {"read-out": hidden[torch.arange(len(hidden)), column], "mean": mean}
+
+
+def of_images(hidden: Tensor) -> dict[str, Tensor]:
+    """The states of a square of places, `(rows, places, size)`, as vectors.
+
+    `quadrants` has the mean state of each quadrant, one after another, `(rows, 4 * size)`. If there
+    is a class token before the places, `class token` has its states, `(rows, size)`.
+    """
+    side = int(hidden.shape[1] ** 0.5)
+    tokens = hidden.shape[1] - side * side
+    square = hidden[:, tokens:].transpose(1, 2).reshape(len(hidden), -1, side, side)
+    quadrants = functional.adaptive_avg_pool2d(square, 2).flatten(1)
+    return {**({"class token": hidden[:, 0]} if tokens else {}), "quadrants": quadrants}
+
+
+def accuracy(states: NDArray[Any], classes: NDArray[np.int64]) -> float | None:
+    """How well a linear classifier, fitted on the first rows, predicts classes of the other rows.
+
+    States are float `(rows, size)`, classes int64 `(rows,)`. None if the first rows have only one
+    class.
+    """
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    cut = round(FITTED * len(classes))
+    if len(np.unique(classes[:cut])) < 2:
+        return None
+    probe = make_pipeline(StandardScaler(), LogisticRegression(max_iter=300))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # good enough to compare layers
+        probe.fit(states[:cut], classes[:cut])
+    return float(probe.score(states[cut:], classes[cut:]))
+
+
+def majority(classes: NDArray[np.int64]) -> float:
+    """The accuracy of always answering with the first rows' most frequent class."""
+    cut = round(FITTED * len(classes))
+    values, counts = np.unique(classes[:cut], return_counts=True)
+    return float((classes[cut:] == values[counts.argmax()]).mean())

@@ -1,8 +1,9 @@
-"""Figures over many rows: halting, what is explained away, weights of hybrid attention."""
+"""Figures over many rows: counts, halting, keys explained away, weights of hybrid attention."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,20 +12,63 @@ from numpy.typing import NDArray
 from synthbench.training.figures.figure import Figure, numbers, panels, panels_in_order
 from synthbench.training.figures.view import Unavailable, View
 from synthbench.training.layers.normalisation import key_mass
+from synthbench.training.objectives import OBJECTIVES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
-#: Rows that statistics are taken over.
+#: Rows whose attention is summed up.
 ROWS = 256
-#: A key is explained away if its weights sum to less (DNAS, definition 1).
+#: A key is explained away if its weights sum to less than this (DNAS, definition 1).
 EPSILON = 1e-8
-#: The histogram's bins, as natural logarithms; what is smaller falls into the first one.
+#: The histogram's bins, as natural logarithms; smaller sums fall into the first one.
 _BINS = np.arange(-40.0, 8.5, 1.0)
 
 
+class Counts(Figure):
+    """The counts that a model predicts for coloured cells, against the true ones, by size."""
+
+    name = "counts"
+    title = "Predicted against true counts of coloured cells"
+    source = "Counting, figures 2, 3, 5 and 6"
+
+    def _data(self, view: View) -> dict[str, Any]:
+        if view.encoding.target != "counts":
+            raise Unavailable(f"task {view.task.name} does not count")
+        objective = OBJECTIVES["counts"]()
+        cells: dict[int, Counter[tuple[int, int]]] = {}
+        for taken in view.passes(len(view.rows)):
+            answers = objective.answers(taken.output.scores, taken.batch)
+            grids = zip(taken.batch.inputs.tolist(), taken.batch.targets.tolist(), strict=True)
+            for answer, (colors, counts) in zip(answers, grids, strict=True):
+                side = round(len(answer) ** 0.5)
+                pairs = zip(colors, counts, answer, strict=False)  # answer has no padding
+                found = ((int(true), int(said)) for color, true, said in pairs if color)
+                cells.setdefault(side, Counter()).update(found)
+        return {
+            "split": view.split,
+            "sizes": {
+                str(side): [[true, said, n] for (true, said), n in sorted(cells[side].items())]
+                for side in sorted(cells)
+            },
+        }
+
+    def _draw(self, data: dict[str, Any], canvas: Canvas) -> None:
+        sizes = data["sizes"]
+        every = panels_in_order(canvas, len(sizes), 3.0, 3.0)
+        for axes, (side, cells) in zip(every, sizes.items(), strict=True):
+            true, said, n = np.array(cells).T
+            axes.scatter(true, said, s=2 + 40 * n / n.max(), alpha=0.6, linewidths=0)
+            axes.plot([0, true.max()], [0, true.max()], color="0.6", linewidth=0.8)
+            right = n[true == said].sum() / n.sum()
+            axes.set_title(f"{side}x{side}: {right:.1%} right", fontsize=8)
+            axes.set_xlabel("true", fontsize=7)
+            axes.set_ylabel("predicted", fontsize=7)
+            axes.tick_params(labelsize=7)
+
+
 class Halting(Figure):
-    """After how many steps columns halt, by the number of a row's tokens."""
+    """The number of steps before columns halt, by the number of a row's tokens."""
 
     name = "halting"
     title = "Steps before a column halts, by length"
@@ -32,11 +76,9 @@ class Halting(Figure):
 
     def _data(self, view: View) -> dict[str, Any]:
         steps: dict[int, list[int]] = {}
-        for taken in view.passes(view.record.rows):
+        for taken in view.passes(len(view.rows)):
             if not taken.record["halting"]:
-                raise Unavailable(
-                    f"model {view.run.recipe.model!r} has no adaptive computation time"
-                )
+                raise Unavailable(f"model {view.recipe.model!r} has no adaptive computation time")
             (halted,) = taken.record["halting"]
             assert taken.batch.lengths is not None
             for length, row in zip(taken.batch.lengths.tolist(), halted.tolist(), strict=True):
@@ -62,7 +104,7 @@ class Halting(Figure):
 
 
 class ExplainedAway(Figure):
-    """How much attention keys get over all queries; those with almost none are explained away."""
+    """The attention that keys get over all queries; keys with almost none are explained away."""
 
     name = "explained-away"
     title = "Sums of the attention weights of each key"
@@ -73,7 +115,7 @@ class ExplainedAway(Figure):
         for taken in view.passes(ROWS):
             weights = taken.record["attention"]
             if not weights:
-                raise Unavailable(f"model {view.run.recipe.model!r} has no attention")
+                raise Unavailable(f"model {view.recipe.model!r} has no attention")
             layers = layers or [[] for _ in weights]
             for masses, layer in zip(layers, weights, strict=True):
                 mask = taken.mask(layer.shape[-1])
@@ -81,7 +123,7 @@ class ExplainedAway(Figure):
                 real = mass if mask is None else mass.transpose(1, 2)[mask]
                 masses.append(real.double().numpy().ravel())
         joined = [np.concatenate(masses) for masses in layers]
-        if min(one.min() for one in joined) < 0:
+        if min(masses.min() for masses in joined) < 0:
             raise Unavailable("the attention weights are raw scores, which may be negative")
         least = math.exp(_BINS[0])
         return {
@@ -106,7 +148,7 @@ class ExplainedAway(Figure):
 
 
 class HybridWeights(Figure):
-    """How much of hybrid attention is doubly normalised, in each layer and head."""
+    """The weight of doubly-normalised attention in hybrid attention, for each layer and head."""
 
     name = "hybrid"
     title = "Weight of doubly-normalised attention"
@@ -115,7 +157,7 @@ class HybridWeights(Figure):
     def _data(self, view: View) -> dict[str, Any]:
         layers = view.shown.record["hybrid"]
         if not layers:
-            raise Unavailable(f"model {view.run.recipe.model!r} has no hybrid attention")
+            raise Unavailable(f"model {view.recipe.model!r} has no hybrid attention")
         return {"layers": [numbers(weights) for weights in layers]}
 
     def _draw(self, data: dict[str, Any], canvas: Canvas) -> None:

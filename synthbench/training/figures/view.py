@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Iterator
+from os import PathLike
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
-from synthbench.errors import UsageError
+from synthbench.dataset.dataset import DatasetDirectory
+from synthbench.errors import DatasetError, UsageError
+from synthbench.tasks.base import Task
 from synthbench.training.batches import Batch, take
-from synthbench.training.encoding import Rows
-from synthbench.training.finished import FinishedRun
+from synthbench.training.directory import MODEL, RunDirectory
+from synthbench.training.encoding import Encoding, Rows, read_split
+from synthbench.training.models import build
 from synthbench.training.models.output import Output, Record
+from synthbench.training.recipes.base import Recipe
+from synthbench.training.setting import Setting, isolated
 
 #: Rows that go through the model together: attention maps of images are large.
 _AT_ONCE = 32
@@ -26,19 +34,11 @@ class Unavailable(Exception):  # noqa: N818  (no error: the answer to whether a 
 
 
 class Pass(NamedTuple):
-    """Some rows' way through the model.
+    """Some rows' way through the model."""
 
-    Attributes:
-        indices: which rows, int64 `(rows,)`.
-        batch: the rows.
-        record: what the model showed.
-        output: what it answered.
-    """
-
-    indices: NDArray[np.int64]
-    batch: Batch
-    record: Record
-    output: Output
+    batch: Batch  # the rows
+    record: Record  # the tensors that the model recorded
+    output: Output  # its answer
 
     def mask(self, columns: int) -> Tensor | None:
         """Which of a record's columns are real, bool `(rows, columns)`; None: all of them."""
@@ -48,64 +48,51 @@ class Pass(NamedTuple):
         return torch.arange(columns) < (self.batch.lengths + added).unsqueeze(-1)
 
 
+@dataclasses.dataclass(frozen=True)
 class View:
-    """A run, and the split and row that its figures show.
+    """A finished run, and the split and row that its figures show; made by `open_run`."""
 
-    Args:
-        run: the run.
-        split: the split that rows come from; default: the last one, which is the hardest.
-        row: the row whose maps are drawn, counted from 0.
-
-    Raises:
-        UsageError: there is no such split or row.
-    """
-
-    def __init__(self, run: FinishedRun, split: str | None = None, row: int = 0) -> None:
-        self.run, self.row = run, row
-        self.task = run.dataset.manifest.make_task(run.variant)
-        self.split = split or [one.name for one in self.task.splits if one.evaluation][-1]
-        self.record = run.dataset.split(run.variant, self.split)
-        if not 0 <= row < self.record.rows:
-            raise UsageError(
-                f"Row {row}: split {self.split!r} has the rows 0 to {self.record.rows - 1}."
-            )
-
-    @functools.cached_property
-    def rows(self) -> Rows:
-        """The rows of the split as tensors."""
-        return self.run.rows(self.split)
+    recipe: Recipe  # the model and how it was trained
+    task: Task  # the task, with its variant
+    dataset: DatasetDirectory  # the dataset that the run was trained on
+    encoding: Encoding  # how rows become tensors
+    model: nn.Module  # the model with the chosen parameters, on the CPU, in evaluation mode
+    curve: list[dict[str, Any]]  # the measurements of training and of the watched splits, in order
+    result: dict[str, Any]  # the run's result
+    split: str  # the split that rows come from
+    rows: Rows  # its rows as tensors
+    row: int  # the row whose maps are drawn, counted from 0
 
     @functools.cached_property
     def shown(self) -> Pass:
-        """The way of the row that is shown."""
+        """The shown row on its own, without padding."""
         return self._forward(np.array([self.row]))
 
     def passes(self, most: int) -> Iterator[Pass]:
-        """The ways of the split's first rows, at most so many."""
+        """The first rows of the split, a few at a time and at most `most`."""
         count = min(most, len(self.rows))
         for first in range(0, count, _AT_ONCE):
             yield self._forward(np.arange(first, min(first + _AT_ONCE, count)))
 
     def table(self, most: int) -> list[dict[str, Any]]:
-        """The split's first rows as plain values, as `passes` gives them."""
-        rows = self.run.dataset.rows(self.run.variant, self.split)
+        """The same rows as `passes` gives, with all columns."""
+        rows = self.dataset.rows(self.task.variant, self.split)
         return [row for row, _ in zip(rows, range(most), strict=False)]
 
     @torch.inference_mode()
     def _forward(self, indices: NDArray[np.int64]) -> Pass:
         batch, record = take(self.rows, indices), Record()
-        output = self.run.model(batch.inputs, batch.lengths, record)
-        return Pass(indices, batch, record, output)
+        return Pass(batch, record, self.model(batch.inputs, batch.lengths, record))
 
     @functools.cached_property
     def columns(self) -> list[str]:
-        """What stands in each column of the shown row's maps."""
-        encoding, inputs = self.run.encoding, self.shown.batch.inputs[0]
-        match encoding.form:
-            case "tokens" if encoding.vocabulary is not None:
-                tokens = encoding.vocabulary.tokens
+        """The names of the columns of the shown row's maps."""
+        inputs = self.shown.batch.inputs[0]
+        match self.encoding.form:
+            case "tokens" if self.encoding.vocabulary is not None:
+                tokens = self.encoding.vocabulary.tokens
                 names = [tokens[token - 1] for token in inputs.tolist()]
-                return ["B", *names, "E"] if getattr(self.run.model, "begin_end", False) else names
+                return ["B", *names, "E"] if getattr(self.model, "begin_end", False) else names
             case "grids":
                 return [str(color) for color in inputs.tolist()]
             case "images":
@@ -122,5 +109,53 @@ class View:
         """
         entries = self.shown.record[name]
         if not entries:
-            raise Unavailable(f"model {self.run.recipe.model!r} has no {name}")
+            raise Unavailable(f"model {self.recipe.model!r} has no {name}")
         return [entry[0].float() for entry in entries]
+
+
+def open_run(
+    path: str | PathLike[str],
+    dataset: str | PathLike[str] | None = None,
+    split: str | None = None,
+    row: int = 0,
+) -> View:
+    """Open a finished run.
+
+    Args:
+        path: the run's directory.
+        dataset: the dataset that it was trained on; default: where it was then.
+        split: the split that rows come from; default: the last one, which is the hardest.
+        row: the row whose maps are drawn, counted from 0.
+
+    Raises:
+        UsageError: there is no such run, split or row.
+        DatasetError: the run is not finished, its files cannot be read, or the dataset is another
+            one or gone.
+    """
+    directory = RunDirectory(Path(path))
+    command, result, setting = directory.command, directory.result, Setting()
+    parameters = directory.load(setting.device, MODEL)
+    if result is None or parameters is None:
+        raise DatasetError(
+            f"The run at {str(path)!r} is not finished; its `synthbench train` goes on with it."
+        )
+    opened = DatasetDirectory.open(dataset or result["dataset"])
+    splits = opened.manifest.variants.get(command["variant"], {})
+    if command["data"]["digests"] != {name: split.digest for name, split in splits.items()}:
+        raise DatasetError(
+            f"The run at {str(path)!r} was trained on other rows than those in "
+            f"{str(opened.path)!r}; name its dataset with --dataset."
+        )
+    task = opened.make_task(command["variant"])
+    split = split or [one.name for one in task.splits if one.evaluation][-1]
+    last = opened.split(task.variant, split).rows - 1
+    if not 0 <= row <= last:
+        raise UsageError(f"Row {row}: split {split!r} has the rows 0 to {last}.")
+    encoding, recipe = Encoding.of(task), Recipe.from_dict(command["recipe"])
+    rows, _ = read_split(opened, task.variant, split, encoding)
+    with isolated(0, setting):
+        model = build(recipe.model, encoding.form, encoding.sizes(rows), recipe.options)
+    model.load_state_dict(parameters)
+    model.eval()
+    curve = directory.metrics()
+    return View(recipe, task, opened, encoding, model, curve, result, split, rows, row)

@@ -1,4 +1,4 @@
-"""Multi-head self-attention with the papers' ways to score, place and normalise."""
+"""Multi-head self-attention with the papers' scores, positions and normalisations."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import math
 import torch
 from torch import Tensor, nn
 
-from synthbench.errors import ParameterError, unknown_name
+from synthbench.errors import ParameterError
 from synthbench.training.layers import normalisation as weigh
 from synthbench.training.layers.dropout import Dropout
 from synthbench.training.layers.positions import Direction, Relative
 from synthbench.training.models.output import Record
-from synthbench.training.sizes import check_sizes
+from synthbench.training.options import check_names, check_sizes
 
 NORMALISATIONS = (
     "softmax",
@@ -30,27 +30,27 @@ POSITIONS = ("none", "relative", "gated")
 class Attention(nn.Module):
     """Self-attention: y_i = W_o concat over heads of Σ_j A_ij W_v x_j.
 
-    The scores are (W_q x_i + b_q)ᵀ W_k x_j. With positions they are α · (score + what positions
-    add) (NDR, eq. 17), and in geometric attention α · score + β · direction + γ (NDR, eq. 10). α, β
-    and γ are learned and start at 1/√d_head, 1 and 0. All heads share them, as in the published
-    program; the paper leaves that open, and has no α in eq. 17.
+    The scores are (W_q x_i + b_q)ᵀ W_k x_j. With positions they are α · (score + score of the
+    position) (NDR, eq. 17), in geometric attention α · score + β · direction + γ (NDR, eq. 10). α,
+    β and γ are learned, start at 1/√d_head, 1 and 0, and are shared by all heads, as in the
+    published program; the paper does not say whether they are, and has no α in eq. 17.
 
     Args:
         d_model: size of a state.
         num_heads: number of heads; it divides `d_model`.
         normalisation: one of `NORMALISATIONS`.
-        spread: over what NormSoftmax takes the spread of scores: `query`, the keys of each query,
-            or `map`, all queries and keys; see `normalisation.normsoftmax`.
-        temperature: what scores are divided by, and the limit of NormSoftmax; default √d_head, or
-            1 where α scales them. Geometric attention has none.
-        position: `none`, `relative` or `gated`; none of the others with geometric attention.
-        key_dropout: chance that a unit of a key is dropped, of contents and of positions; the
-            direction of geometric attention is kept. The paper drops units of queries (NDR,
-            section C.3); its program those of keys.
-        qkv_bias: whether queries and values have a bias. Keys have none: it would add the same to
-            all scores of a query.
+        spread: scores that NormSoftmax takes the spread of: `query`, those of each query, or `map`,
+            those of all queries; see `normalisation.normsoftmax`.
+        temperature: divides the scores, and is the limit of NormSoftmax; default √d_head, or 1 if α
+            scales them. Geometric attention has none.
+        position: `none`, `relative` or `gated`; with geometric attention `none`.
+        key_dropout: chance that a unit of a key is dropped, of contents and positions, but not of
+            geometric attention's direction. The paper drops units of queries (NDR, section C.3),
+            its program those of keys.
+        qkv_bias: whether queries and values have a bias. Keys have none, because it would add the
+            same to all scores of a query.
         output_bias: whether the output has a bias.
-        hybrid_start: the weight of doubly-normalised attention that hybrid attention starts from.
+        hybrid_start: the initial weight of doubly-normalised attention in hybrid attention.
 
     Raises:
         UsageError: a name that does not exist, or sizes that do not fit.
@@ -80,7 +80,27 @@ class Attention(nn.Module):
         hybrid_start: float = 0.5,
     ) -> None:
         super().__init__()
-        _check(d_model, num_heads, normalisation, spread, position, temperature, hybrid_start)
+        check_sizes(d_model=d_model, num_heads=num_heads)
+        check_names(
+            attention=(normalisation, NORMALISATIONS),
+            spread=(spread, weigh.SPREADS),
+            position=(position, POSITIONS),
+        )
+        if normalisation.startswith("geometric") and position != "none":
+            raise ParameterError(
+                f"Position {position!r} with geometric attention, which has its own: allowed is "
+                "none."
+            )
+        if d_model % num_heads:
+            raise ParameterError(
+                f"{num_heads} heads for d_model {d_model}: allowed are the divisors of d_model."
+            )
+        if temperature is not None and not 0 < temperature < math.inf:
+            raise ParameterError(f"Temperature {temperature}: allowed are numbers above 0.")
+        if not 0 < hybrid_start < 1:
+            raise ParameterError(
+                f"hybrid_start {hybrid_start}: allowed are numbers between 0 and 1."
+            )
         self.num_heads, self.normalisation, self.spread = num_heads, normalisation, spread
         self.query = nn.Linear(d_model, d_model, bias=False)
         self.query_bias = (
@@ -110,7 +130,7 @@ class Attention(nn.Module):
             self.gamma = nn.Parameter(torch.tensor(0.0))
 
     def set_temperature(self, temperature: float) -> None:
-        """Divide scores by this from now on: one step of heat treatment (Eureka, section 3)."""
+        """Change the temperature, as heat treatment does at every step (Eureka, section 3)."""
         self.temperature.fill_(temperature)
 
     @property
@@ -132,21 +152,21 @@ class Attention(nn.Module):
         nearest: weigh.Nearest | None = None,
         record: Record | None = None,
     ) -> Tensor:
-        """Attend from every column, or from one of each row, to all real columns.
+        """Attend from every column, or from one column of each row, to all real columns.
 
         Args:
             states: `(rows, length, d_model)`.
             mask: which columns are real, bool `(rows, length)`; None means all.
-            column: the one column of each row whose output is wanted, int64 `(rows,)`.
-            nearest: `Nearest.of(length)`, if it is at hand, for geometric attention.
-            record: gets `scores` of all queries, `attention` of those wanted and, from hybrid
+            column: the only column of each row to compute, int64 `(rows,)`; None means all.
+            nearest: `Nearest.of(length)`, to save time in geometric attention.
+            record: gets `scores` of all queries, `attention` of the computed ones and, from hybrid
                 attention, `hybrid`.
 
         Returns:
             `(rows, length, d_model)`; `(rows, 1, d_model)` with `column`.
         """
         scores = self.scores(states)
-        # Weights need float32 even where autocast makes products of bfloat16.
+        # Weights need float32, also if autocast computes products in bfloat16.
         scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
         weights = self._weights(scores, mask, column, nearest)
         if record is not None:
@@ -159,7 +179,7 @@ class Attention(nn.Module):
         return output
 
     def scores(self, states: Tensor) -> Tensor:
-        """What the weights are made from, before temperature, `(rows, heads, length, length)`."""
+        """The scores before the temperature, `(rows, heads, length, length)`."""
         plain = self._heads(self.query(states))
         queries = plain if self.query_bias is None else plain + self.query_bias
         keys = self.key_dropout(self._heads(self.key(states)))
@@ -180,7 +200,7 @@ class Attention(nn.Module):
         column: Tensor | None,
         nearest: weigh.Nearest | None,
     ) -> Tensor:
-        """The weights of all queries, or of the one in `column` of each row."""
+        """The weights of all queries, or of the query in `column` of each row."""
         match self.normalisation:
             case "geometric":
                 return _only(weigh.geometric(scores, mask, nearest), column)
@@ -191,7 +211,7 @@ class Attention(nn.Module):
             case "hybrid":
                 share = self.hybrid_weight
                 return _only(weigh.hybrid(scores, mask, self.temperature, share), column)
-        # The others know nothing of other queries but their spread, so one query is enough.
+        # The others need nothing of other queries except their spread.
         wanted = _only(scores, column)
         temperature: Tensor = self.temperature
         if self.normalisation.startswith("normsoftmax"):
@@ -209,64 +229,30 @@ class Attention(nn.Module):
 
 
 def _only(maps: Tensor, column: Tensor | None) -> Tensor:
-    """`(rows, heads, queries, keys)`, or `(rows, heads, 1, keys)` of one query in each row."""
+    """`(rows, heads, queries, keys)`, or `(rows, heads, 1, keys)` with one query of each row."""
     if column is None:
         return maps
     return maps[torch.arange(len(column), device=column.device), :, column, None]
 
 
-def _check(
-    d_model: int,
-    num_heads: int,
-    normalisation: str,
-    spread: str,
-    position: str,
-    temperature: float | None,
-    hybrid_start: float,
-) -> None:
-    check_sizes(d_model=d_model, num_heads=num_heads)
-    if normalisation not in NORMALISATIONS:
-        raise unknown_name("attention", normalisation, NORMALISATIONS)
-    if spread not in weigh.SPREADS:
-        raise unknown_name("spread", spread, weigh.SPREADS)
-    if position not in POSITIONS:
-        raise unknown_name("position of attention", position, POSITIONS)
-    if normalisation.startswith("geometric") and position != "none":
-        raise ParameterError(
-            f"Position {position!r} with geometric attention, which has its own: allowed is none."
-        )
-    if d_model % num_heads:
-        raise ParameterError(
-            f"{num_heads} heads for d_model {d_model}: allowed are the divisors of d_model."
-        )
-    if temperature is not None and not 0 < temperature < math.inf:
-        raise ParameterError(f"Temperature {temperature}: allowed are numbers above 0.")
-    if not 0 < hybrid_start < 1:
-        raise ParameterError(f"hybrid_start {hybrid_start}: allowed are numbers between 0 and 1.")
-
-
 def balance_gradients(model: nn.Module) -> None:
     """Scale the gradients of each layer's W_Q, W_K and W_V to the mean of their three norms.
 
-    Called after the backward pass. The norm is the L1 norm, as in Eureka's figure 5. The paper
+    Call it after the backward pass. The norm is the L1 norm, as in Eureka's figure 5. The paper
     speaks of the norms "for each layer and the overall mean"; its program takes each layer's mean.
 
     Source: Eureka, section A.4.
     """
     for attention in model.modules():
-        if isinstance(attention, Attention):
-            _balance(attention)
-
-
-def _balance(attention: Attention) -> None:
-    gradients = [
-        projection.weight.grad
-        for projection in (attention.query, attention.key, attention.value)
-        if projection.weight.grad is not None
-    ]
-    if not gradients:
-        return
-    norms = torch.stack([gradient.abs().sum() for gradient in gradients])
-    factors = norms.mean() / norms.clamp_min(torch.finfo(norms.dtype).tiny)
-    for gradient, factor in zip(gradients, factors, strict=True):
-        gradient.mul_(factor)
+        if not isinstance(attention, Attention):
+            continue
+        gradients = [
+            projection.weight.grad
+            for projection in (attention.query, attention.key, attention.value)
+            if projection.weight.grad is not None
+        ]
+        if gradients:
+            norms = torch.stack([gradient.abs().sum() for gradient in gradients])
+            factors = norms.mean() / norms.clamp_min(torch.finfo(norms.dtype).tiny)
+            for gradient, factor in zip(gradients, factors, strict=True):
+                gradient.mul_(factor)

@@ -1,4 +1,4 @@
-"""Dropout whose masks cost little on a CPU."""
+"""Dropout with cheap masks on a CPU."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _VALUES = 1 << 16
 class Dropout(nn.Module):
     """As `nn.Dropout`, but on a CPU a unit takes 16 random bits instead of a random float.
 
-    An encoder of small layers spends a quarter of a step of training on the masks of `nn.Dropout`.
+    With the masks of `nn.Dropout`, small encoders would spend a quarter of a training step on them.
 
     Args:
-        p: chance that a unit is dropped, below 1; on a CPU rounded to a multiple of 2^-16.
+        p: chance that a unit is dropped, from 0 to below 1; on a CPU a multiple of 2^-16.
 
     Raises:
-        ParameterError: `p` is no such chance.
+        ParameterError: `p` is not allowed.
     """
 
     def __init__(self, p: float = 0.5) -> None:
@@ -31,7 +31,7 @@ class Dropout(nn.Module):
         self.p = p
 
     def forward(self, states: Tensor) -> Tensor:
-        """`states` in evaluation; in training each unit 0 or 1 / (1 - p) times what it was."""
+        """`states`; in training each unit is set to 0 or multiplied by 1 / (1 - p)."""
         if not self.training or self.p == 0:
             return states
         if states.device.type != "cpu":

@@ -1,7 +1,7 @@
 """Adaptive computation time: every column has its own number of steps.
 
 Source: NDR, appendix A (eqs. 11-15), after Graves (2016) and Dehghani et al. (2019). As there,
-halting chooses what is read of a column; the column itself goes on computing for the others.
+halting decides only what is read of a column; other columns still attend to its later states.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ FORMS = ("none", "graves", "universal")
 
 
 class Halted(NamedTuple):
-    """What halting makes of all steps.
+    """The read-out of all columns.
 
     Attributes:
         output: o of each column, `(rows, length, d_model)`.
@@ -33,8 +33,8 @@ class Halted(NamedTuple):
 class Halting(nn.Module):
     """The halting unit (eq. 11) and the two ways to read out a column that has halted.
 
-    The probability that weighs the state after a step is read from the state before it, as in the
-    published program. In the paper's eq. 11 it is read from the state after the step.
+    The weight of the state after a step is computed from the state before it, as in the published
+    program; in the paper's eq. 11 it is computed from the state after it.
 
     - `graves`: the mean of the states, weighted by the halting probabilities, which sum to 1
       (eqs. 12-15).
@@ -59,11 +59,9 @@ class Halting(nn.Module):
         self.unit = nn.Linear(d_model, 1)
 
     def forward(self, start: Tensor, states: list[Tensor]) -> Halted:
-        """Read out every column.
+        """Read out every column, from the embeddings and the states after each step.
 
-        Args:
-            start: the embeddings, `(rows, length, d_model)`.
-            states: the states after each step, each `(rows, length, d_model)`.
+        All are `(rows, length, d_model)`.
         """
         before = torch.stack([start, *states[:-1]])
         probability = torch.sigmoid(self.unit(before)).squeeze(-1)  # eq. 11
@@ -86,7 +84,7 @@ class Halting(nn.Module):
             Weights `(steps, rows, length)`, remainder and number of steps `(rows, length)`.
         """
         reached = probability.detach().cumsum(dim=0) >= 1 - self.epsilon
-        count = 1 + (~reached[:-1]).sum(dim=0)  # eq. 12; the last step is the last in any case
+        count = 1 + (~reached[:-1]).sum(dim=0)  # eq. 12; all columns halt at the last step
         step = torch.arange(1, len(probability) + 1, device=probability.device)[:, None, None]
         before = step < count
         remainder = 1 - (probability * before).sum(dim=0)  # eq. 14

@@ -1,4 +1,4 @@
-"""How fresh parameters are drawn where the papers' programs do not leave it to PyTorch."""
+"""Initial parameters that the papers' programs do not leave to PyTorch."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from collections.abc import Callable
 
 from torch import Tensor, nn
 
-from synthbench.training.layers.attention import Attention
-from synthbench.training.layers.layer import FeedForward, Layer
+from synthbench.training.layers.layer import Layer
 
-#: The variance of a fresh embedding's numbers, from the number of tokens and the size of a state.
+#: The initial variance of an embedding, from the number of tokens and the size of a state.
 EMBEDDINGS: dict[str, Callable[[int, int], float]] = {
     "unit": lambda tokens, d_model: 1.0,
     "kaiming": lambda tokens, d_model: 2 / d_model,
@@ -21,9 +20,7 @@ EMBEDDINGS: dict[str, Callable[[int, int], float]] = {
 def draw_weights(model: nn.Module, draw: Callable[[Tensor], object]) -> None:
     """Draw the weights of linear maps, convolutions and embeddings; set their biases to 0.
 
-    Args:
-        model: whose modules are drawn, in their order.
-        draw: fills a weight in place, as the functions of `nn.init` do.
+    `draw` fills a weight in place, as the functions of `nn.init` do.
     """
     for module in model.modules():
         if isinstance(module, nn.Linear | nn.Conv2d | nn.Embedding):
@@ -35,18 +32,12 @@ def draw_weights(model: nn.Module, draw: Callable[[Tensor], object]) -> None:
 def xavier_layer(layer: Layer) -> None:
     """Draw the weights of an encoder's layer as NDR's program does (Glorot & Bengio, 2010).
 
-    Each head's projections count on their own: fan-in d_model, fan-out d_head. Where PyTorch's
-    default gives the attention's logits a deviation of 1/3, here it is 1 with one head and more
-    with several. The two maps of the feed-forward part have gains of √2 and 5/3, those of the gate
-    √2 and 1. The attention's output and all biases keep PyTorch's default.
+    Each head's projections are separate maps: fan-in d_model, fan-out d_head. The attention's
+    logits then have a deviation of 1 with one head and more with several; with PyTorch's default
+    it is 1/3. The two maps of the feed-forward part have gains of √2 and 5/3, those of the gate √2
+    and 1. The attention's output and all biases keep PyTorch's default.
     """
-    _xavier_heads(layer.attention)
-    _xavier_feedforward(layer.feedforward, nn.init.calculate_gain("tanh"))
-    if layer.gate is not None:
-        _xavier_feedforward(layer.gate, 1.0)
-
-
-def _xavier_heads(attention: Attention) -> None:
+    attention = layer.attention
     projections = [attention.query, attention.key, attention.value]
     if attention.positions is not None:
         projections.append(attention.positions.key)
@@ -54,11 +45,12 @@ def _xavier_heads(attention: Attention) -> None:
     bound = math.sqrt(6 / (d_model + d_model // attention.num_heads))
     for projection in projections:
         nn.init.uniform_(projection.weight, -bound, bound)
-
-
-def _xavier_feedforward(part: FeedForward, outer_gain: float) -> None:
-    nn.init.xavier_uniform_(part.inner.weight, nn.init.calculate_gain("relu"))
-    nn.init.xavier_uniform_(part.outer.weight, outer_gain)
+    parts = [(layer.feedforward, nn.init.calculate_gain("tanh"))]
+    if layer.gate is not None:
+        parts.append((layer.gate, 1.0))
+    for part, outer_gain in parts:
+        nn.init.xavier_uniform_(part.inner.weight, nn.init.calculate_gain("relu"))
+        nn.init.xavier_uniform_(part.outer.weight, outer_gain)
 
 
 def draw_embedding(embedding: nn.Embedding, name: str) -> None:

@@ -9,11 +9,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from synthbench.errors import unknown_name
 from synthbench.training.layers.attention import Attention
 from synthbench.training.layers.dropout import Dropout
 from synthbench.training.layers.normalisation import Nearest
 from synthbench.training.models.output import Record
+from synthbench.training.options import check_names
 
 FEEDFORWARD_NORMS = ("layer", "tanh", "none")
 
@@ -41,15 +41,14 @@ class Layer(nn.Module):
 
     With the gate, `h' = g * u + (1 - g) * h` (NDR, eqs. 1-4), where u has no residual connection of
     its own; without it, the usual Transformer layer with normalisation after each part.
-    `gate_drop` and dropout in the gate are those of the published program; the paper does not
-    mention them.
+    `gate_drop` and dropout in the gate are in the published program, not in the paper.
 
     Args:
         attention: self-attention over `d_model`.
         d_model: size of a state.
         d_ff: size of the feed-forward part's hidden layer.
-        dropout: chance that a unit is dropped of the attention's output, of the feed-forward part's
-            hidden layer and of the gate's; without a gate, of the feed-forward part's output, too.
+        dropout: chance that a unit is dropped, in the attention's output and the hidden layers of
+            feed-forward part and gate; without a gate, also in the feed-forward part's output.
         copy_gate: whether each column may keep its state.
         gate_drop: chance that a column's gates are all 0 in training, so that it keeps its state.
         attention_norm: whether LayerNorm follows the attention.
@@ -70,8 +69,7 @@ class Layer(nn.Module):
         feedforward_norm: str,
     ) -> None:
         super().__init__()
-        if feedforward_norm not in FEEDFORWARD_NORMS:
-            raise unknown_name("feedforward_norm", feedforward_norm, FEEDFORWARD_NORMS)
+        check_names(feedforward_norm=(feedforward_norm, FEEDFORWARD_NORMS))
         self.attention = attention
         self.attention_norm = nn.LayerNorm(d_model) if attention_norm else nn.Identity()
         self.feedforward = FeedForward(d_model, d_ff, dropout)
@@ -93,14 +91,9 @@ class Layer(nn.Module):
         nearest: Nearest | None = None,
         record: Record | None = None,
     ) -> Tensor:
-        """The next states, `(rows, length, d_model)`; of one column `(rows, 1, d_model)`.
+        """The next states, `(rows, length, d_model)`; with `column`, `(rows, 1, d_model)`.
 
-        Args:
-            states: `(rows, length, d_model)`.
-            mask: which columns are real, bool `(rows, length)`, or None.
-            column: the one column of each row that is wanted, int64 `(rows,)`, or None.
-            nearest: `Nearest.of(length)` for geometric attention.
-            record: gets what the attention shows and `gate`.
+        Arguments are those of `Attention.forward`; `record` also gets `gate`.
         """
         attended = self.attention(states, mask, column=column, nearest=nearest, record=record)
         if column is not None:

@@ -9,9 +9,9 @@
     unnormalised        the scores themselves, so that weights can count           Counting, V-A
 
 In all of them scores are `(rows, heads, queries, keys)`, float32 or float64, and `mask` is bool
-`(rows, keys)`, true where a column is real and false where it is padding; None means all are real.
-A padded key gets weight 0. A padded query is never looked at by others: its weights are finite and
-mean nothing. Every row has a real column.
+`(rows, keys)`: true for real columns, false for padding; None means that all are real. A padded key
+gets weight 0. The weights of a padded query are finite and meaningless. Every row has a real
+column.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-#: Over what NormSoftmax takes the spread of scores: each query's keys, or the whole map.
+#: Scores that NormSoftmax takes the spread of: those of each query, or of the whole map.
 SPREADS = ("query", "map")
 #: The smallest variance that NormSoftmax divides by: equal scores have none.
 _SMALLEST_VARIANCE = 1e-12
@@ -49,8 +49,8 @@ def normsoftmax(
     """NormSoftmax: the temperature is the scores' own spread, at most `temperature`.
 
     The spread is that of a population. The paper takes it "for each sample, head and layer"
-    (section 5.2), which is one temperature for all queries of a map; its program for images takes
-    it over the keys of each query. The program of its reasoning task was not published.
+    (section 5.2): one temperature for all queries of a map. Its program for images takes it over
+    the keys of each query; that of the reasoning task was not published.
 
     Args:
         scores: raw products of queries and keys, `(rows, heads, queries, keys)`.
@@ -71,29 +71,26 @@ def spread(
 
     With `map` and a mask, scores are those of all queries. Arguments are those of `normsoftmax`.
     """
-    variance = _variance(scores, mask, over).clamp_min(_SMALLEST_VARIANCE)
-    return variance.sqrt() if statistic == "deviation" else variance
-
-
-def _variance(scores: Tensor, mask: Tensor | None, over: str) -> Tensor:
-    """Variance of the real scores of each query or map, of the shape of `spread`."""
     dims = (-1,) if over == "query" else (-2, -1)
     if mask is None:
-        return scores.var(dim=dims, correction=0, keepdim=True)
-    real = mask[:, None, None, :]
-    if over == "map":
-        real = real & mask[:, None, :, None]
-    counted = real.to(scores.dtype)
-    weights = counted / counted.sum(dim=dims, keepdim=True)
-    mean = (weights * scores).sum(dim=dims, keepdim=True)
-    return (weights * (scores - mean).square()).sum(dim=dims, keepdim=True)
+        variance = scores.var(dim=dims, correction=0, keepdim=True)
+    else:
+        real = mask[:, None, None, :]
+        if over == "map":
+            real = real & mask[:, None, :, None]
+        counted = real.to(scores.dtype)
+        weights = counted / counted.sum(dim=dims, keepdim=True)
+        mean = (weights * scores).sum(dim=dims, keepdim=True)
+        variance = (weights * (scores - mean).square()).sum(dim=dims, keepdim=True)
+    variance = variance.clamp_min(_SMALLEST_VARIANCE)
+    return variance.sqrt() if statistic == "deviation" else variance
 
 
 def doubly_normalised(scores: Tensor, mask: Tensor | None, temperature: float | Tensor) -> Tensor:
     """DNAS: normalised over queries for each key, then over keys for each query.
 
-    One step of the Sinkhorn iteration (eq. 10), in log space. The weights of a key sum to at least
-    1 / length over the queries (theorem 2), so no key is explained away.
+    This is one step of the Sinkhorn iteration (eq. 10), in log space. The weights of a key sum to
+    at least 1 / length over the queries (theorem 2), so no key is explained away.
 
     Source: DNAS, eq. 5.
     """
@@ -106,13 +103,7 @@ def doubly_normalised(scores: Tensor, mask: Tensor | None, temperature: float | 
 def hybrid(
     scores: Tensor, mask: Tensor | None, temperature: float | Tensor, weight: Tensor
 ) -> Tensor:
-    """HNAS: `weight` times doubly-normalised attention, the rest softmax.
-
-    Args:
-        scores: raw products of queries and keys, `(rows, heads, length, length)`.
-        mask: which columns are real, or None.
-        temperature: what both divide the scores by.
-        weight: u of each head, `(heads,)` in 0..1.
+    """HNAS: `weight`, `(heads,)` in 0..1, times doubly-normalised attention, the rest softmax.
 
     Source: DNAS, eq. 12.
     """
@@ -131,8 +122,8 @@ class Nearest(NamedTuple):
 
     Attributes:
         order: the nearest column, the second nearest and so on, int64 `(length, length)`. A column
-            is its own nearest; of two equally far the right one comes first.
-        rank: where each column stands in that order, int64 `(length, length)`.
+            is nearest to itself; of two at the same distance, the right one comes first.
+        rank: the place of each column in that order, int64 `(length, length)`.
     """
 
     order: Tensor
@@ -161,13 +152,13 @@ def geometric(logits: Tensor, mask: Tensor | None, nearest: Nearest | None = Non
 
         log A_ij = x_ij - Σ softplus(x_ik) over j and all k closer to i,
 
-    a cumulative sum in order of distance. What cannot be looked at has logit -∞: it matches nothing
-    and hides nothing. Memory is O(length²).
+    a cumulative sum in order of distance. The column itself and padding have logit -∞, so they
+    match nothing and hide nothing. Memory is O(length²).
 
     Args:
-        logits: what the sigmoid of eqs. 6 and 10 is taken of, `(rows, heads, length, length)`.
+        logits: the argument of the sigmoid in eqs. 6 and 10, `(rows, heads, length, length)`.
         mask: which columns are real, or None.
-        nearest: `Nearest.of(length)`, if it is at hand.
+        nearest: `Nearest.of(length)`, to save time.
 
     Returns:
         Weights; those of a query sum to at most 1.
@@ -182,10 +173,10 @@ def geometric(logits: Tensor, mask: Tensor | None, nearest: Nearest | None = Non
 
 
 def geometric_l1(logits: Tensor, mask: Tensor | None, nearest: Nearest | None = None) -> Tensor:
-    """Geometric attention whose weights sum to 1 for each query that has another column to look at.
+    """Geometric attention, divided by the sum of each query's weights, if there are other columns.
 
-    So it is in the published program of NDR for models without a copy gate; the paper does not
-    mention it. Arguments are those of `geometric`.
+    NDR's program uses it in models without a copy gate; the paper does not mention it. Arguments
+    are those of `geometric`.
     """
     weights = geometric(logits, mask, nearest)
     return weights / weights.sum(dim=-1, keepdim=True).clamp_min(_SMALLEST_SUM)
@@ -197,12 +188,9 @@ def without_padded_keys(values: Tensor, mask: Tensor | None, fill: float) -> Ten
 
 
 def explained_away(weights: Tensor, mask: Tensor | None = None, epsilon: float = 1e-8) -> Tensor:
-    """The share of real keys that are explained away: DNAS, definition 1.
+    """The share of real keys that are explained away in each head, `(heads,)`: DNAS, definition 1.
 
-    A key is, if its weights sum to less than `epsilon` over all real queries.
-
-    Returns:
-        The share in each head, `(heads,)`.
+    A key is explained away if its weights sum to less than `epsilon` over all real queries.
 
     Example:
         >>> import torch

@@ -1,9 +1,9 @@
-"""How a token model knows where its columns stand.
+"""The positions of columns in token models.
 
 - `sinusoidal`: added to the embeddings (Vaswani et al.);
-- `Relative`: scores by distance, in the manner of Transformer-XL (NDR, eq. 17); with its gate each
-  column chooses between distance and place (eq. 16);
-- `Direction`: a score for everything on the left, one for everything on the right (NDR, eq. 9).
+- `Relative`: scores by distance, as in Transformer-XL (NDR, eq. 17); with the gate, each column
+  chooses between distance and absolute position (eq. 16);
+- `Direction`: a score for all columns on the left, and one for those on the right (NDR, eq. 9).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def sinusoidal(positions: Tensor, d_model: int) -> Tensor:
     """Sines (even places) and cosines (odd places) of geometrically falling frequencies.
 
     Args:
-        positions: any numbers, negative ones too, `(n,)`.
+        positions: any numbers, also negative ones, `(n,)`.
         d_model: size of an embedding.
 
     Returns:
@@ -36,8 +36,8 @@ def sinusoidal(positions: Tensor, d_model: int) -> Tensor:
 class Relative(nn.Module):
     """Scores of positions, parts (b, d, e) of NDR, eq. 17.
 
-    The query of column i meets the key of p_(i-j) r_i + p_j (1 - r_i), where p are sinusoidal
-    embeddings. Without gate r_i = 1: positions count from the query's own column.
+    The query of column i is multiplied by the key of p_(i-j) r_i + p_j (1 - r_i), where p are
+    sinusoidal embeddings. Without the gate, r_i = 1: only the distance counts.
 
     Args:
         d_model: size of a state.
@@ -57,14 +57,11 @@ class Relative(nn.Module):
         self.gate = nn.Linear(d_model, num_heads) if gated else None
 
     def forward(self, queries: Tensor, states: Tensor) -> Tensor:
-        """What positions add to the scores of each query and key.
+        """The scores of positions, `(rows, heads, length, length)`.
 
         Args:
             queries: W_q h, without a bias, `(rows, heads, length, d_head)`.
             states: h, `(rows, length, d_model)`.
-
-        Returns:
-            `(rows, heads, length, length)`.
         """
         length = states.shape[1]
         queries = queries + self.query_bias
@@ -74,7 +71,7 @@ class Relative(nn.Module):
             return relative
         places = torch.arange(length, device=states.device)
         share = torch.sigmoid(self.gate(states)).transpose(1, 2)[..., None]
-        # The key is linear in the embedding, so mixing scores is mixing embeddings.
+        # Keys are linear in the embeddings, so mixing the scores is mixing the embeddings.
         return share * relative + (1 - share) * (queries @ self._keys(places))
 
     def _keys(self, positions: Tensor) -> Tensor:
@@ -87,8 +84,8 @@ class Relative(nn.Module):
 def of_offsets(by_offset: Tensor) -> Tensor:
     """From scores by offset to scores by key: out[i, j] = by_offset[i, j - i + length - 1].
 
-    A row of the result is a row of `by_offset` moved left by i, which reading the same memory with
-    a row length of one less does.
+    Row i of the result is row i of `by_offset` moved left by i: the same memory, read with rows
+    that are shorter by one.
 
     Args:
         by_offset: `(..., length, 2 * length)`, for offsets from -(length - 1) to length.
@@ -102,7 +99,7 @@ def of_offsets(by_offset: Tensor) -> Tensor:
 
 
 class Direction(nn.Module):
-    """A score for all keys from the query's own column on, and one for all before it.
+    """A score for the query's own column and all after it, and one for all before it.
 
     Source: NDR, eq. 9: D_ij = W_LR h_i + b_LR for i <= j, W_RL h_i + b_RL for i > j.
 

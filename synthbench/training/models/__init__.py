@@ -1,4 +1,4 @@
-"""The models by name: what each is made of, and how one is built for a task."""
+"""The models by name, and how to build one for a task."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True)
 class Model:
-    """An entry of the table.
+    """An entry of `MODELS`.
 
     Attributes:
         form: what it reads: tokens, images, grids, vectors or points.
-        place: module and class below this package.
+        place: module and class in this package.
         switches: the options that make it this model.
     """
 
@@ -47,8 +47,8 @@ def _reasoner(**switches: Any) -> Model:
 
     Its program was not published. The paper follows Nanda et al. (2023), whose model has weights
     of variance 1 / d_model, no biases in the attention and no LayerNorm; so has this one.
-    NormSoftmax takes the spread of the whole map here, as section 5.2 reads; the published
-    program, which is for images, takes that of each query.
+    NormSoftmax takes the spread of the whole map, as section 5.2 says; the published program,
+    which is for images, that of each query.
     """
     one_layer = {"num_layers": 1, "position": "learned", "begin_end": False}
     as_nanda = {"init": "normal", "attention_bias": False}
@@ -108,9 +108,9 @@ def build(name: str, form: str, sizes: Mapping[str, int], options: Mapping[str, 
 
     Args:
         name: a name in `MODELS`.
-        form: what the task's rows are: tokens, images, grids, vectors or points.
-        sizes: what the task asks for, such as `vocabulary` and `classes`.
-        options: the model's sizes and switches; they win over those of its name.
+        form: the form of the task's rows: tokens, images, grids, vectors or points.
+        sizes: sizes that follow from the task, such as `vocabulary` and `classes`.
+        options: the model's sizes and switches; they override those of its name.
 
     Raises:
         UsageError: no model has this name, or it reads other rows.

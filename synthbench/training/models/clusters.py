@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from synthbench.errors import unknown_name
 from synthbench.training.layers import normalisation as weigh
 from synthbench.training.models.output import Output, Record
-from synthbench.training.sizes import check_sizes
+from synthbench.training.options import check_sizes
 
 NORMALISATIONS = {"softmax": weigh.softmax, "doubly-normalised": weigh.doubly_normalised}
 
@@ -26,7 +26,7 @@ class Clusters(nn.Module):
         steps: number of steps.
 
     Raises:
-        UsageError: an unknown normalisation, or fewer than no steps.
+        UsageError: an unknown normalisation, or a negative number of steps.
 
     Example:
         >>> import torch
@@ -45,16 +45,9 @@ class Clusters(nn.Module):
     def forward(
         self, inputs: Tensor, lengths: Tensor | None = None, record: Record | None = None
     ) -> Output:
-        """Move the points.
+        """Move points, floats `(rows, points, 2)`; the scores are where they are then.
 
-        Args:
-            inputs: float32 or float64 `(rows, points, 2)`.
-            lengths: None; all rows have the same number of points.
-            record: gets `attention` `(rows, 1, points, points)` and `hidden`, the points, after
-                each step.
-
-        Returns:
-            Scores `(rows, points, 2)`: where the points are then.
+        Records `attention` `(rows, 1, points, points)` and `hidden`, the points, after each step.
         """
         points = inputs
         for _ in range(self.steps):

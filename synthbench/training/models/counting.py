@@ -1,10 +1,10 @@
 """The counting encoder, one layer with each normalisation on or off, and the identity network.
 
-Source: Counting (Ouellette, Pfister, Jud, 2023), sections III and IV. Two things the paper leaves
-open. The number of heads: one, as its table III shows one map. Residual connections: the
-standard model has them, the others, which are to let counts through, have none. With one around
-the attention the linear layer after it could not give exact counts: to drop what the cell itself
-adds, it would have to send all colours to one vector, and their counts with them.
+Source: Counting (Ouellette, Pfister, Jud, 2023), sections III and IV. The paper leaves two things
+open. The number of heads: one here, as its table III shows one map. Residual connections: the
+standard model has them here, the others have not. With one around the attention, the linear layer
+after it could not give exact counts: to drop what the cell itself adds, it would have to map all
+colours to one vector, and their counts with them.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from torch.nn import functional
 from synthbench.training.layers.attention import Attention
 from synthbench.training.layers.dropout import Dropout
 from synthbench.training.models.output import Output, Record
-from synthbench.training.sizes import check_chances, check_sizes
+from synthbench.training.options import check_chances, check_sizes
 
 #: Colours of a cell: the size of the one-hot vectors that go through the layer.
 COLORS = 10
-#: Fresh parameters of the counting encoder lie between minus this and this.
+#: The initial parameters of the counting encoder lie between minus this and this.
 _LARGEST = 0.08
 
 
@@ -29,8 +29,8 @@ class Counting(nn.Module):
 
     Without softmax the attention weights are the raw scores, so a cell's weighted sum grows with
     the number of cells like it; softmax divides by that number (equations 1 and 2). As in the
-    published program the attention has no biases, and every parameter, those of LayerNorm too,
-    starts from U(-0.08, 0.08); the paper mentions neither.
+    published program, the attention has no biases and every parameter, of LayerNorm too, starts
+    from U(-0.08, 0.08); the paper mentions neither.
 
     Args:
         normalisation: `none` or `softmax`, or another of `attention.NORMALISATIONS`.
@@ -79,13 +79,10 @@ class Counting(nn.Module):
     ) -> Output:
         """Count the cells of each cell's colour.
 
-        Args:
-            inputs: colours 0..9, int64 `(rows, cells)`.
-            lengths: int64 `(rows,)`, cells of each grid; without it all grids are full.
-            record: gets `attention` and `scores`, and `hidden` after each of the two parts.
-
-        Returns:
-            Scores `(rows, cells, 10)`: the count stands in the dimension of the cell's colour.
+        `inputs` are colours 0..9, int64 `(rows, cells)`, `lengths` the cells of each grid, int64
+        `(rows,)`; without them all grids are full. In the scores `(rows, cells, 10)` the count
+        stands in the dimension of the cell's colour. Records `attention` and `scores`, and `hidden`
+        after each of the two parts.
         """
         mask = None
         if lengths is not None:
@@ -102,14 +99,14 @@ class Counting(nn.Module):
 
 
 class Identity(nn.Module):
-    """A feed-forward network that is to give back its input, with LayerNorm on its output or not.
+    """A feed-forward network that should give back its input.
 
-    The network is the feed-forward part of the standard encoder layer, without its residual
-    connection, which would leave nothing to learn.
+    It is the feed-forward part of the standard encoder layer, without the residual connection,
+    which would leave nothing to learn.
 
     Args:
         dims: numbers of a row.
-        norm: whether LayerNorm follows.
+        norm: whether LayerNorm is applied to the output.
         d_ff: width of the ReLU layer.
 
     Raises:
@@ -125,15 +122,9 @@ class Identity(nn.Module):
     def forward(
         self, inputs: Tensor, lengths: Tensor | None = None, record: Record | None = None
     ) -> Output:
-        """Give back rows of numbers.
+        """Give back vectors, float32 `(rows, dims)`, as scores of the same shape.
 
-        Args:
-            inputs: float32 `(rows, dims)`.
-            lengths: None; rows of numbers are all of one length.
-            record: gets `hidden` `(rows, dims)`, what LayerNorm would normalise.
-
-        Returns:
-            Scores `(rows, dims)`.
+        Records `hidden` `(rows, dims)`, the input of LayerNorm.
         """
         hidden = self.feedforward(inputs)
         if record is not None:

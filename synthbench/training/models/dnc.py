@@ -2,8 +2,8 @@
 
 Source: Graves et al., Hybrid computing using a neural network with dynamic external memory
 (Nature 2016), Methods; symbols in the comments are theirs. As in NDR's baseline (appendix C),
-with the changes of Csordás & Schmidhuber (ICLR 2019): masked look-up, wiping of what is freed,
-sharper links. Each is a switch; all three off is the computer of 2016.
+with the changes of Csordás & Schmidhuber (ICLR 2019): masked look-up, freed cells erased, sharper
+links. Each is a switch; with all three off it is the computer of 2016.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from torch.nn import functional
 
 from synthbench.training.models.output import Output, Record
 from synthbench.training.models.recurrent import EMBEDDING
-from synthbench.training.sizes import check_chances, check_sizes
+from synthbench.training.options import check_chances, check_sizes
 
-#: Keeps products of usages, norms and sharpened weights away from zero.
+#: Keeps usages, norms and sums of weights above zero.
 EPSILON = 1e-6
 
 
 def content_weights(
     memory: Tensor, keys: Tensor, strengths: Tensor, masks: Tensor | None = None
 ) -> Tensor:
-    """Look-up by content: softmax over cosine similarities.
+    """Look-up by content: softmax over cosine similarities, times the strengths.
 
     Args:
         memory: `(rows, cells, width)`.
@@ -45,13 +45,9 @@ def content_weights(
 
 
 def allocation_weights(usage: Tensor) -> Tensor:
-    """Where to write next: the cells by rising usage, each as far as those before it are used.
+    """Where to write next: weights a that sum to at most 1, the larger the less used a cell is.
 
-    Args:
-        usage: u, `(rows, cells)` in 0..1.
-
-    Returns:
-        Weights a `(rows, cells)` that sum to at most 1.
+    Usage u, in 0..1, and weights are `(rows, cells)`.
     """
     usage = EPSILON + (1 - EPSILON) * usage
     rising, order = usage.sort(dim=-1)
@@ -60,15 +56,10 @@ def allocation_weights(usage: Tensor) -> Tensor:
 
 
 def linked(link: Tensor, precedence: Tensor, write: Tensor) -> Tensor:
-    """The link matrix after a write: entry (i, j) says how far i was written right after j.
+    """The link matrix L after a write, `(rows, cells, cells)`, with zeros on the diagonal.
 
-    Args:
-        link: L before the write, `(rows, cells, cells)`.
-        precedence: p before the write, `(rows, cells)`.
-        write: write weights, `(rows, cells)`.
-
-    Returns:
-        The new matrix, with zeros on the diagonal.
+    Entry (i, j) is how much i was written right after j. Precedence p, before the write, and write
+    weights are `(rows, cells)`.
     """
     kept = (1 - write.unsqueeze(2) - write.unsqueeze(1)) * link
     link = kept + write.unsqueeze(2) * precedence.unsqueeze(1)
@@ -76,14 +67,10 @@ def linked(link: Tensor, precedence: Tensor, write: Tensor) -> Tensor:
 
 
 def sharpened(weights: Tensor, powers: Tensor) -> Tensor:
-    """Weights to a power: links that a few steps have blurred become clear again.
+    """Weights to a power, which sharpens links that several steps have blurred.
 
-    Args:
-        weights: `(rows, heads, cells)`, not negative.
-        powers: `(rows, heads)`, at least 1.
-
-    Returns:
-        Weights that sum to 1, or to 0 where no cell is linked.
+    Weights, at least 0, are `(rows, heads, cells)`, powers, at least 1, `(rows, heads)`. The result
+    sums to 1, or to 0 if no cell is linked.
     """
     # Divided by the largest first, so that no power underflows to zero everywhere.
     scaled = weights / (weights.amax(dim=-1, keepdim=True) + EPSILON)
@@ -97,7 +84,7 @@ class State(NamedTuple):
     Attributes:
         memory: M, `(rows, cells, width)`.
         usage: u, `(rows, cells)`.
-        precedence: p, `(rows, cells)`: how far each cell was the last one written.
+        precedence: p, `(rows, cells)`: how much each cell was written last.
         link: L, `(rows, cells, cells)`.
         write: write weights, `(rows, cells)`.
         read: read weights, `(rows, heads, cells)`.
@@ -112,22 +99,11 @@ class State(NamedTuple):
 
 
 class Memory(nn.Module):
-    """The memory with one write head and several read heads, steered by a controller's state.
-
-    Args:
-        controller: size of the controller's state.
-        cells: number of words, N.
-        width: numbers of a word, W.
-        read_heads: number of read heads, R.
-        masking: look up by a part of the word that the controller chooses.
-        wiping: erase the words of cells that are freed.
-        sharpening: sharpen the weights that follow the links.
-    """
+    """The memory with one write head and several read heads, controlled by the LSTM; see `DNC`."""
 
     def __init__(
         self,
         controller: int,
-        *,
         cells: int,
         width: int,
         read_heads: int,
@@ -166,14 +142,10 @@ class Memory(nn.Module):
         )
 
     def forward(self, controller: Tensor, state: State) -> tuple[Tensor, State]:
-        """One step: free, write, link, read.
-
-        Args:
-            controller: the controller's state, `(rows, size)`.
-            state: the memory before.
+        """Free, write, link and read, from the controller's state `(rows, size)`.
 
         Returns:
-            The words read, `(rows, read_heads, width)`, and the memory after.
+            The words read, `(rows, read_heads, width)`, and the memory after the step.
         """
         signals = self._signals(controller)
         state = self._write(signals, state)
@@ -181,7 +153,7 @@ class Memory(nn.Module):
         return torch.einsum("rhc,rcw->rhw", state.read, state.memory), state
 
     def _signals(self, controller: Tensor) -> dict[str, Tensor]:
-        """The interface vector's parts, each in its range."""
+        """The parts of the interface vector, each mapped to its range."""
         parts = self.interface(controller).split(list(self._sizes.values()), dim=-1)
         raw = dict(zip(self._sizes, parts, strict=True))
         heads = (-1, 1 + self.read_heads, self.width)
@@ -195,14 +167,14 @@ class Memory(nn.Module):
         }
 
     def _find(self, signals: dict[str, Tensor], memory: Tensor, heads: slice) -> Tensor:
-        """Weights of these heads' look-up by content, `(rows, heads, cells)`."""
+        """The weights of some heads' look-up by content, `(rows, heads, cells)`."""
         masks = signals["masks"][:, heads] if self.masking else None
         keys, strengths = signals["keys"][:, heads], signals["strengths"][:, heads]
         return content_weights(memory, keys, strengths, masks)
 
     def _write(self, signals: dict[str, Tensor], state: State) -> State:
         """The memory after freeing and writing; the read weights are still the old ones."""
-        # psi: what no read head frees; u: what was written and not freed since.
+        # retention is psi: what no read head frees; usage is u: written and not freed since.
         retention = (1 - signals["free"].unsqueeze(-1) * state.read).prod(dim=1)
         usage = (state.usage + state.write - state.usage * state.write) * retention
 
@@ -218,8 +190,8 @@ class Memory(nn.Module):
         return State(memory, usage, precedence, link, write, state.read)
 
     def _read(self, signals: dict[str, Tensor], state: State) -> Tensor:
-        """The new read weights, a mixture of three: back, by content, and on, `(rows, R, N)`."""
-        # f follows the order of writing, b goes back.
+        """The new read weights `(rows, R, N)`, mixed from backward, by content, and forward."""
+        # forward (f) follows the order of writing, backward (b) the opposite order.
         forward = torch.einsum("rij,rhj->rhi", state.link, state.read)
         backward = torch.einsum("rji,rhj->rhi", state.link, state.read)
         if self.sharpening:
@@ -234,9 +206,9 @@ class Memory(nn.Module):
 class DNC(nn.Module):
     """Differentiable Neural Computer with an LSTM controller, as a classifier of token rows.
 
-    NDR gives 21 cells and 4 read heads. It leaves open the width of a word and the size of the
-    embedding, and names the changes of Csordás & Schmidhuber (2019) as a whole; in its program
-    look-ups are not masked.
+    NDR gives 21 cells and 4 read heads, but not the width of a word and the size of the embedding.
+    It names the changes of Csordás & Schmidhuber (2019) as a whole; in its program look-ups are not
+    masked.
 
     Args:
         vocabulary: number of tokens, padding included.
@@ -247,7 +219,7 @@ class DNC(nn.Module):
         width: numbers of a word.
         read_heads: number of read heads.
         dropout: chance that a unit of the embedding is dropped.
-        masking: whether look-ups compare a part of the word that the controller chooses.
+        masking: whether look-ups compare only a part of the word, which the controller chooses.
         wiping: whether freed cells are erased.
         sharpening: whether weights that follow links are sharpened.
 
@@ -271,40 +243,23 @@ class DNC(nn.Module):
         sharpening: bool = True,
     ) -> None:
         super().__init__()
-        check_sizes(
-            d_model=d_model,
-            d_embedding=d_embedding,
-            cells=cells,
-            width=width,
-            read_heads=read_heads,
-        )
+        check_sizes(d_model=d_model, d_embedding=d_embedding)
+        check_sizes(cells=cells, width=width, read_heads=read_heads)
         check_chances(dropout=dropout)
         self.embedding = nn.Embedding(vocabulary, d_embedding, padding_idx=0)
         self.controller = nn.LSTMCell(d_embedding + read_heads * width, d_model)
-        self.memory = Memory(
-            d_model,
-            cells=cells,
-            width=width,
-            read_heads=read_heads,
-            masking=masking,
-            wiping=wiping,
-            sharpening=sharpening,
-        )
+        self.memory = Memory(d_model, cells, width, read_heads, masking, wiping, sharpening)
         self.dropout = nn.Dropout(dropout)
         self.classifier = nn.Linear(d_model + read_heads * width, classes)
 
     def forward(
         self, inputs: Tensor, lengths: Tensor | None = None, record: Record | None = None
     ) -> Output:
-        """Classify rows of tokens by what controller and read heads have at the last token.
+        """Classify rows of tokens by scores `(rows, classes)`, read at the last token.
 
-        Args:
-            inputs: int64 `(rows, length)`.
-            lengths: int64 `(rows,)`, tokens of each row; without it all rows are full.
-            record: gets `hidden` `(rows, length, size)`: controller and words read at each token.
-
-        Returns:
-            Scores `(rows, classes)`.
+        `inputs` are int64 `(rows, length)`, `lengths` the tokens of each row, int64 `(rows,)`;
+        without them all rows are full. Records `hidden` `(rows, length, size)`: the controller's
+        state and the words read at each token.
         """
         rows, length = inputs.shape
         state = self.memory.start(rows)

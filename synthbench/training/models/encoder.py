@@ -1,4 +1,4 @@
-"""Transformer encoder with one layer, used again and again; with switches up to the NDR.
+"""Transformer encoder that applies one layer several times; its switches reach up to the NDR.
 
 Source: NDR (Csordás, Irie, Schmidhuber, ICLR 2022), sections 2, 3 and appendices A to C.
 """
@@ -10,7 +10,7 @@ import functools
 import torch
 from torch import Tensor, nn
 
-from synthbench.errors import ParameterError, unknown_name
+from synthbench.errors import ParameterError
 from synthbench.training.layers.attention import POSITIONS, Attention
 from synthbench.training.layers.dropout import Dropout
 from synthbench.training.layers.halting import FORMS, Halting
@@ -24,7 +24,7 @@ from synthbench.training.layers.layer import Layer
 from synthbench.training.layers.normalisation import Nearest
 from synthbench.training.layers.positions import sinusoidal
 from synthbench.training.models.output import Output, Record
-from synthbench.training.sizes import check_chances, check_sizes
+from synthbench.training.options import check_chances, check_names, check_sizes
 
 ADDED_POSITIONS = ("none", "sinusoidal", "learned")
 READOUTS = ("last", "first")
@@ -34,9 +34,9 @@ INITS = ("xavier", "default", "normal")
 class Encoder(nn.Module):
     """Embeds the tokens, applies one layer `num_layers` times and reads one column.
 
-    A plain Transformer, and by its switches every encoder of NDR's tables: relative or gated
-    positions, copy gate, geometric attention, both (the Neural Data Router), adaptive computation
-    time; with one layer also the model of Eureka's reasoning task (A.12).
+    By default a plain Transformer. The switches make it every encoder of NDR's tables: relative or
+    gated positions, copy gate, geometric attention, both (the Neural Data Router), adaptive
+    computation time; with one layer also the model of Eureka's reasoning task (A.12).
 
     Args:
         vocabulary: number of tokens, padding (id 0) included.
@@ -44,26 +44,26 @@ class Encoder(nn.Module):
         d_model: size of a state.
         num_heads: number of heads.
         num_layers: how often the layer is applied.
-        test_layers: how often in evaluation; default `num_layers` (NDR, section C.1).
+        test_layers: how often in evaluation (NDR, section C.1); default: `num_layers`.
         d_ff: size of the feed-forward part's hidden layer.
         dropout: see `Layer`.
         key_dropout: chance that a unit of a key is dropped; see `Attention`.
         input_dropout: chance that a unit of the first states is dropped: 0.1 in the plain
             Transformer of NDR's program, which the paper does not mention.
         attention: one of `attention.NORMALISATIONS`.
-        spread: over what NormSoftmax takes the spread of scores, `query` or `map`; see `Attention`.
-        temperature: what scores are divided by; default √d_head.
-        hybrid_start: where the weight of hybrid attention starts.
+        spread: scores that NormSoftmax takes the spread of, `query` or `map`; see `Attention`.
+        temperature: see `Attention`.
+        hybrid_start: the initial weight of hybrid attention.
         position: `none`, `sinusoidal` or `learned` (added to the embeddings), `relative` or
             `gated` (part of the scores).
         max_length: columns that learned positions are made for.
         copy_gate: whether each column may keep its state.
         attention_bias: whether the attention's projections have biases.
         gate_drop: chance that a column keeps its state in training; see `Layer`.
-        init: how the layer's weights start: `xavier` (see `xavier_layer`), `default` (PyTorch's),
-            or `normal`: all weights, those of embeddings and classifier too, from a normal
-            distribution with variance 1 / d_model, and biases at 0 (Nanda et al., 2023, whom
-            Eureka, A.12, follows).
+        init: the layer's initial weights: `xavier` (see `xavier_layer`), `default` (PyTorch's), or
+            `normal`: all weights, also of embeddings and classifier, from a normal distribution
+            with variance 1 / d_model, and biases 0 (Nanda et al., 2023, whom Eureka, A.12,
+            follows).
         embedding_init: the variance of the embedding, unless `init` is `normal`: `unit`, `kaiming`
             (2 / d_model) or `xavier` (2 / (tokens + d_model)).
         attention_norm: whether LayerNorm follows the attention.
@@ -108,20 +108,17 @@ class Encoder(nn.Module):
     ) -> None:
         super().__init__()
         test_layers = num_layers if test_layers is None else test_layers
-        check_sizes(
-            d_model=d_model,
-            num_layers=num_layers,
-            test_layers=test_layers,
-            d_ff=d_ff,
-            max_length=max_length,
+        check_sizes(d_model=d_model, num_layers=num_layers, test_layers=test_layers)
+        check_sizes(d_ff=d_ff, max_length=max_length)
+        check_chances(dropout=dropout, key_dropout=key_dropout)
+        check_chances(input_dropout=input_dropout, gate_drop=gate_drop)
+        check_names(
+            position=(position, (*ADDED_POSITIONS, *POSITIONS[1:])),
+            halting=(halting, FORMS),
+            readout=(readout, READOUTS),
+            init=(init, INITS),
+            embedding_init=(embedding_init, tuple(EMBEDDINGS)),
         )
-        check_chances(
-            dropout=dropout,
-            key_dropout=key_dropout,
-            input_dropout=input_dropout,
-            gate_drop=gate_drop,
-        )
-        _check(position, halting, readout, init, embedding_init)
         self.num_layers, self.test_layers = num_layers, test_layers
         self.position, self.readout, self.begin_end = position, readout, begin_end
         self.vocabulary = vocabulary
@@ -165,16 +162,12 @@ class Encoder(nn.Module):
     def forward(
         self, inputs: Tensor, lengths: Tensor | None = None, record: Record | None = None
     ) -> Output:
-        """Classify rows of tokens.
+        """Classify rows of tokens by scores `(rows, classes)`.
 
-        Args:
-            inputs: int64 `(rows, length)`, id 0 behind the tokens of a row.
-            lengths: int64 `(rows,)`, tokens of each row; None: all rows are full.
-            record: gets, for each layer, what the attention shows, `gate` and `hidden`; at the end
-                `halting`. Columns include the begin and end token.
-
-        Returns:
-            Scores `(rows, classes)`; `ponder`, a scalar, with adaptive computation time.
+        `inputs` are int64 `(rows, length)`, padded with 0, `lengths` the tokens of each row, int64
+        `(rows,)`; without them all rows are full. Records for each layer the entries of the
+        attention, `gate` and `hidden`, and at the end `halting`; columns include the begin and end
+        token. With adaptive computation time the output has `ponder`, a scalar.
         """
         if self.begin_end:
             inputs, lengths = self._with_begin_end(inputs, lengths)
@@ -194,7 +187,7 @@ class Encoder(nn.Module):
     def _with_begin_end(
         self, inputs: Tensor, lengths: Tensor | None
     ) -> tuple[Tensor, Tensor | None]:
-        """The rows between their begin and end tokens, and how long they are then."""
+        """The rows with begin and end tokens, and their new lengths."""
         rows = len(inputs)
         begin = inputs.new_full((rows, 1), self.vocabulary)
         end = inputs.new_full((rows, 1), self.vocabulary + 1)
@@ -231,7 +224,7 @@ class Encoder(nn.Module):
     def _steps(
         self, states: Tensor, mask: Tensor | None, column: Tensor | None, record: Record | None
     ) -> list[Tensor]:
-        """The states after each layer; after the last only `column`, if nothing else is wanted."""
+        """The states after each layer; after the last only those of `column`, if it is given."""
         nearest = None
         if self.layer.attention.is_geometric:
             nearest = Nearest.of(states.shape[1], states.device)
@@ -246,11 +239,10 @@ class Encoder(nn.Module):
         return steps
 
     def _classify(self, states: Tensor, column: Tensor) -> Tensor:
-        """Scores `(rows, classes)` from all columns, or from the one that is there."""
+        """Scores `(rows, classes)` from `column` of all columns, or from the only column."""
         rows = torch.arange(len(states), device=states.device)
-        scores: Tensor = self.classifier(
-            states[:, 0] if states.shape[1] == 1 else states[rows, column]
-        )
+        read = states[:, 0] if states.shape[1] == 1 else states[rows, column]
+        scores: Tensor = self.classifier(read)
         return scores
 
 
@@ -259,15 +251,3 @@ def _mean(values: Tensor, mask: Tensor | None) -> Tensor:
     if mask is None:
         return values.mean()
     return ((values * mask).sum(dim=1) / mask.sum(dim=1)).mean()
-
-
-def _check(position: str, halting: str, readout: str, init: str, embedding_init: str) -> None:
-    for kind, name, allowed in (
-        ("position", position, (*ADDED_POSITIONS, *POSITIONS[1:])),
-        ("halting", halting, FORMS),
-        ("readout", readout, READOUTS),
-        ("init", init, INITS),
-        ("embedding_init", embedding_init, EMBEDDINGS),
-    ):
-        if name not in allowed:
-            raise unknown_name(kind, name, allowed)

@@ -1,4 +1,4 @@
-"""What every model returns."""
+"""The output of every model, and the tensors that it records."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ class Output(NamedTuple):
 
     Attributes:
         scores: the answer before any normalisation, `(rows, classes)` for classes.
-        ponder: a term for the loss that grows with the steps taken, a scalar; None without
-            adaptive computation time.
+        ponder: a scalar for the loss that grows with the number of steps; None without adaptive
+            computation time.
     """
 
     scores: Tensor
@@ -21,26 +21,26 @@ class Output(NamedTuple):
 
 
 class Record:
-    """Tensors that a model leaves behind while it computes, by name and in order.
+    """Tensors that a model records while it computes, by name and in order.
 
-    A model writes only when it is given a record, and detached tensors only, so that ordinary
-    training pays nothing. The names in use, one entry for each layer or step unless said otherwise:
+    A model records only if it is given a record, so that ordinary training pays nothing. There is
+    one entry for each layer or step, of a name of these:
 
     - `attention`: weights, `(rows, heads, queries, keys)`;
     - `scores`: what the weights were normalised from, `(rows, heads, queries, keys)`;
     - `gate`: how far the copy gate is open, `(rows, length, d_model)`;
     - `hidden`: the states after the layer, `(rows, length, d_model)`;
     - `hybrid`: the weight of doubly-normalised attention in each head, `(heads,)`;
-    - `halting`: after how many steps each column stopped, `(rows, length)`; one entry in all.
+    - `halting`: the number of steps before each column halted, `(rows, length)`; one entry in all.
     """
 
     def __init__(self) -> None:
         self._entries: dict[str, list[Tensor]] = {}
 
     def __getitem__(self, name: str) -> list[Tensor]:
-        """The entries of a name, in the order they were added; none if nothing was."""
+        """The entries of a name, in the order in which they were added."""
         return self._entries.get(name, [])
 
     def add(self, name: str, tensor: Tensor) -> None:
-        """Append a tensor, cut off from the graph, to the entries of a name."""
+        """Append a detached tensor to the entries of a name."""
         self._entries.setdefault(name, []).append(tensor.detach())

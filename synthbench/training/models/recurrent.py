@@ -11,7 +11,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from synthbench.errors import ParameterError
 from synthbench.training.models.output import Output, Record
-from synthbench.training.sizes import check_chances, check_sizes
+from synthbench.training.options import check_chances, check_sizes
 
 #: Size of the embedding of NDR's LSTMs and DNC in the published program; the paper gives none.
 EMBEDDING = 16
@@ -20,10 +20,9 @@ EMBEDDING = 16
 class LSTM(nn.Module):
     """Embedding, layers of LSTM, and a classifier of the last layer's final states.
 
-    Each direction ends at its own last token, so padding is never read. With `bidirectional` the
-    final states of both directions stand side by side, each of size `d_model / 2`. The published
-    program reads the backward state twice there and the forward one never, a slip that is not
-    repeated here.
+    Padding is never read: each direction ends at the last token that it meets. With `bidirectional`
+    the final states of both directions are concatenated, each of size `d_model / 2`. The published
+    program reads the backward state twice and the forward one never; that slip is not repeated.
 
     Args:
         vocabulary: number of tokens, padding included.
@@ -75,15 +74,10 @@ class LSTM(nn.Module):
     def forward(
         self, inputs: Tensor, lengths: Tensor | None = None, record: Record | None = None
     ) -> Output:
-        """Classify rows of tokens.
+        """Classify rows of tokens by scores `(rows, classes)`.
 
-        Args:
-            inputs: int64 `(rows, length)`.
-            lengths: int64 `(rows,)`, tokens of each row; without it all rows are full.
-            record: gets `hidden` `(rows, length, d_model)` after each layer.
-
-        Returns:
-            Scores `(rows, classes)`.
+        `inputs` are int64 `(rows, length)`, `lengths` the tokens of each row, int64 `(rows,)`;
+        without them all rows are full. Records `hidden` `(rows, length, d_model)` after each layer.
         """
         if lengths is None:
             lengths = inputs.new_full((len(inputs),), inputs.shape[1])

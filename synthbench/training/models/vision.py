@@ -1,9 +1,9 @@
 """Classifiers of images: a small vision transformer and a residual network.
 
 Source: Eureka (Hoffmann, Schrodi, Behrmann, Fischer, Brox, ICML 2024), sections 4 and A.10. The
-transformer follows Hassani et al. (2021), as the paper says it does, with the initial parameters
-of Touvron et al. (2021). Of the residual network the paper gives the depth and "a comparable
-parameter count"; its program takes torchvision's with one block a stage.
+transformer follows Hassani et al. (2021), as the paper says, with the initial parameters of Touvron
+et al. (2021). For the residual network the paper gives the depth and "a comparable parameter
+count"; its program uses torchvision's with one block a stage.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from synthbench.errors import ParameterError
 from synthbench.training.layers.attention import Attention
 from synthbench.training.layers.initialisation import draw_weights
 from synthbench.training.models.output import Output, Record
-from synthbench.training.sizes import check_chances, check_sizes
+from synthbench.training.options import check_chances, check_sizes
 
 #: The epsilon of LayerNorm in the published program; PyTorch's default is 1e-5.
 _EPSILON = 1e-6
 
 
 class DropPath(nn.Module):
-    """Leaves out what a part of a layer adds, for some rows of a batch (Huang et al., 2016).
+    """Drops what a part of a layer adds, for some rows of a batch (Huang et al., 2016).
 
     Args:
-        chance: chance that a row goes without; for the others the part counts 1 / (1 - chance).
+        chance: chance that a row is dropped; other rows are multiplied by 1 / (1 - chance).
     """
 
     def __init__(self, chance: float) -> None:
@@ -44,16 +44,7 @@ class DropPath(nn.Module):
 
 
 class Block(nn.Module):
-    """A pre-norm encoder layer: attention, then GELU between two linear layers.
-
-    Args:
-        d_model: size of a state.
-        num_heads: number of heads.
-        d_ff: width between the two linear layers.
-        normalisation: of the attention, one of `attention.NORMALISATIONS`.
-        temperature: of the attention; default: the square root of a head's size.
-        drop_path: chance that a row goes without the attention, or without the linear layers.
-    """
+    """A pre-norm encoder layer: attention, then GELU between two linear layers; see `ViT`."""
 
     def __init__(
         self,
@@ -69,11 +60,7 @@ class Block(nn.Module):
         self.norm_attention = nn.LayerNorm(d_model, eps=_EPSILON)
         self.norm_feedforward = nn.LayerNorm(d_model, eps=_EPSILON)
         self.attention = Attention(
-            d_model,
-            num_heads,
-            normalisation=normalisation,
-            temperature=temperature,
-            qkv_bias=False,
+            d_model, num_heads, normalisation=normalisation, temperature=temperature, qkv_bias=False
         )
         self.feedforward = nn.Sequential(
             nn.Linear(d_model, d_ff), nn.GELU(), nn.Linear(d_ff, d_model)
@@ -92,7 +79,7 @@ class ViT(nn.Module):
 
     The defaults are the paper's: 7 layers, 4 heads of 64, MLP ratio 2, patches of 4x4 pixels.
     Weights, positions and the class token start from a normal distribution with deviation 0.02,
-    cut off at ±2; biases start at 0.
+    truncated at ±2; biases start at 0.
 
     Args:
         classes: number of classes.
@@ -102,10 +89,10 @@ class ViT(nn.Module):
         num_heads: number of heads.
         num_layers: number of layers.
         d_ff: width of the feed-forward part.
-        normalisation: of the attention: `softmax`, `normsoftmax`, `normsoftmax-variance`.
+        normalisation: of the attention, one of `attention.NORMALISATIONS`.
         temperature: of the attention; default: the square root of a head's size.
-        drop_path: chance that a row goes without a part of the last layer; it rises in equal steps
-            from 0 in the first layer. Not in the paper; the value is its program's.
+        drop_path: chance that a part of the last layer is dropped for a row; it rises in equal
+            steps from 0 in the first layer. Not in the paper; the value is its program's.
 
     Raises:
         UsageError: an unknown normalisation, or sizes that do not fit.
@@ -161,16 +148,10 @@ class ViT(nn.Module):
     def forward(
         self, inputs: Tensor, lengths: Tensor | None = None, record: Record | None = None
     ) -> Output:
-        """Classify images.
+        """Classify images, float32 `(rows, 3, size, size)` in 0..1, by scores `(rows, classes)`.
 
-        Args:
-            inputs: float32 `(rows, 3, size, size)` in 0..1.
-            lengths: None; all images have one size.
-            record: gets `attention` and `scores` of each layer, and `hidden`
-                `(rows, 1 + patches, d_model)` after it, the class token first.
-
-        Returns:
-            Scores `(rows, classes)`.
+        Records `attention` and `scores` of each layer, and `hidden` `(rows, 1 + patches, d_model)`
+        after it, the class token first.
 
         Raises:
             ParameterError: images of another size.
@@ -195,9 +176,9 @@ class ResNet(nn.Module):
     """torchvision's residual network with one block in each of its four stages.
 
     A 7x7 convolution, a pooling, four blocks of two 3x3 convolutions each, the mean of every
-    channel, and a linear layer: nine convolutions on the longest path, 4.9 million parameters
-    with the default widths, where the transformer has 3.8 million. Each stage but the first halves
-    height and width; a 1x1 convolution then adapts what skips its block.
+    channel, and a linear layer: nine convolutions on the longest path. It has 4.9 million
+    parameters with the default widths, the transformer 3.8 million. Each stage but the first
+    halves height and width, and a 1x1 convolution adapts the skip connection.
 
     Args:
         classes: number of classes.
@@ -239,17 +220,11 @@ class ResNet(nn.Module):
     def forward(
         self, inputs: Tensor, lengths: Tensor | None = None, record: Record | None = None
     ) -> Output:
-        """Classify images.
+        """Classify images, float32 `(rows, 3, height, width)` in 0..1, by scores `(rows, classes)`.
 
-        Args:
-            inputs: float32 `(rows, 3, height, width)` in 0..1.
-            lengths: None; all images have one size.
-            record: gets `hidden` `(rows, places, channels)` after the pooling and each block.
-
-        Returns:
-            Scores `(rows, classes)`.
+        Records `hidden` `(rows, places, channels)` after the pooling and after each block.
         """
-        # A processor convolves a few channels faster when they lie together.
+        # A CPU convolves a few channels faster if the channels of a pixel lie together.
         states = inputs.contiguous(memory_format=torch.channels_last)
         for stage in self.stages:
             states = stage(states)
@@ -259,13 +234,7 @@ class ResNet(nn.Module):
 
 
 class Residual(nn.Module):
-    """Two 3x3 convolutions beside a connection that skips them.
-
-    Args:
-        channels: channels in.
-        width: channels out.
-        stride: 2 halves height and width.
-    """
+    """Two 3x3 convolutions beside a skip connection; a stride of 2 halves height and width."""
 
     def __init__(self, channels: int, width: int, stride: int) -> None:
         super().__init__()

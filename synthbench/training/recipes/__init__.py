@@ -1,4 +1,4 @@
-"""The papers' recipes as data, at the papers' sizes and at sizes for two cores."""
+"""The papers' recipes as data, in the papers' sizes and in sizes for two cores."""
 
 from __future__ import annotations
 

@@ -1,19 +1,28 @@
-"""What a recipe is: everything a training run needs to know, as data."""
+"""Recipes and studies: everything that a training run needs to know, as data."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from synthbench.errors import ParameterError, unknown_name
 
-#: Fields of a recipe that nobody changes.
+#: Fields of a recipe that users do not change.
 _FIXED = ("name", "model", "options", "by_variant", "published", "line")
-
 #: How a learning rate may change with the step.
 SCHEDULES = ("constant", "cosine", "one-cycle")
+#: Fields of a recipe with the values that are allowed, in words and as a test.
+_LIMITS: tuple[tuple[tuple[str, ...], str, Callable[[Any], bool]], ...] = (
+    (("batch_size", "validate_every"), "whole numbers from 1", lambda value: value >= 1),
+    (
+        ("steps", "learning_rate", "weight_decay", "clip", "warmup", "ponder"),
+        "numbers from 0",
+        lambda value: 0 <= value < math.inf,
+    ),
+    (("beta2", "label_smoothing"), "numbers from 0 to below 1", lambda value: 0 <= value < 1),
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,12 +32,13 @@ class Measure:
     Attributes:
         name: its heading in tables.
         split: the split it is taken on.
-        metric: one of the task's; or `eureka_ratio`, `eureka_epoch` or `eureka_accuracy`: whether
-            the watched accuracy ever passed `Study.eureka`, at which epoch, and the accuracy in
-            the end of the runs where it did (Eureka, section 4); or `halting`: after how many
-            steps a column halts, on average.
+        metric: one of the task's metrics, or
+            `eureka_ratio`: whether the watched accuracy ever passed `Study.eureka`;
+            `eureka_epoch`: the epoch at which it did;
+            `eureka_accuracy`: the final accuracy of the runs in which it did (Eureka, section 4);
+            `halting`: the mean number of steps before a column halts.
         where: column and value, if only rows with this value count.
-        headline: `in` or `out`, if it is the task's figure in or out of distribution.
+        headline: `in` or `out`, if it is the task's main figure in or out of distribution.
     """
 
     name: str
@@ -45,8 +55,8 @@ class Published:
     Attributes:
         value: the mean over its seeds.
         source: paper and table, or section.
-        deviation: its standard deviation, None where the paper gives none.
-        runs: over how many runs, where that is told.
+        deviation: its standard deviation, None if the paper gives none.
+        runs: the number of runs, None if the paper does not say.
     """
 
     value: float
@@ -54,19 +64,24 @@ class Published:
     deviation: float | None = None
     runs: int | None = None
 
+    def to_dict(self) -> dict[str, Any]:
+        """The figure as JSON values, with `mean` for the value."""
+        spread = {"deviation": self.deviation, "runs": self.runs}
+        return {"mean": self.value, **spread, "source": self.source}
+
 
 @dataclasses.dataclass(frozen=True)
 class Recipe:
     """One model and how it is trained.
 
     Attributes:
-        name: what the command line and tables call it.
+        name: its name on the command line and in tables.
         model: name of the model in `models.MODELS`.
         steps: optimiser steps; 0: there is nothing to learn.
         batch_size: rows of a batch.
-        learning_rate: of AdamW, the largest one.
+        learning_rate: AdamW's learning rate; with a schedule, the largest.
         options: the model's sizes and switches.
-        by_variant: options that some variants of the task need beside these.
+        by_variant: further options for some of the task's variants.
         weight_decay: AdamW's.
         decay_weights_only: spare biases, LayerNorms, positions and the class token.
         beta2: AdamW's decay rate of squared gradients.
@@ -74,20 +89,20 @@ class Recipe:
         label_smoothing: share of the target that is spread evenly over all classes.
         schedule: `constant`, `cosine` or `one-cycle`, after the warm-up.
         warmup: steps in which the learning rate rises from 1e-6.
-        min_learning_rate: where `cosine` ends.
-        validate_every: steps between two validations, after which parameters may be chosen. The
-            watched splits are looked at then, and in all at least ten times.
+        min_learning_rate: the last learning rate of `cosine`.
+        validate_every: steps between two validations. The best parameters are chosen among those
+            validated. The watched splits are looked at then, and at least ten times in a run.
         heat: first and last softmax temperature and the share of steps between them (Eureka,
             section 3).
         ponder: weight of the model's ponder cost in the loss (NDR, appendix A).
         one_length: all rows of a batch have the same length.
-        balanced: all lengths come equally often.
+        balanced: all lengths are equally frequent.
         balance_gradients: scale the gradients of each layer's queries, keys and values to their
             mean norm (Eureka, A.4).
         log_gradients: note gradient norms of queries, keys and values whenever the watched
             splits are looked at.
-        published: the papers' figures, by variant and name of the measure.
-        line: the line of tables that several recipes share; default: their own names.
+        published: the paper's figures, by variant and name of the measure.
+        line: the line of the table, if several recipes share one; default: `name`.
     """
 
     name: str
@@ -117,7 +132,7 @@ class Recipe:
 
     @property
     def title(self) -> str:
-        """Which line of a table the recipe belongs to."""
+        """The line of the table that the recipe belongs to."""
         return self.line or self.name
 
     def for_variant(self, variant: str) -> Recipe:
@@ -133,7 +148,7 @@ class Recipe:
             options: values of the model's options.
 
         Raises:
-            UsageError: there is no field of this name.
+            UsageError: there is no field or schedule of this name.
             ParameterError: a value that cannot be read or is not allowed.
         """
         fields = {
@@ -148,33 +163,16 @@ class Recipe:
             chosen[name] = _read(name, given, fields[name])
         read = {name: _read_option(given) for name, given in options.items()}
         changed = dataclasses.replace(self, **chosen, options={**self.options, **read})
-        changed.check()
+        changed._check()
         return changed
 
-    def check(self) -> None:
-        """Make sure that a run can be made of it.
-
-        Raises:
-            UsageError: a schedule that does not exist.
-            ParameterError: a number that is not allowed.
-        """
+    def _check(self) -> None:
         if self.schedule not in SCHEDULES:
             raise unknown_name("schedule", self.schedule, SCHEDULES)
-        for name in ("batch_size", "validate_every"):
-            if getattr(self, name) < 1:
-                raise ParameterError(
-                    f"Recipe {name}={getattr(self, name)}: allowed are whole numbers from 1."
-                )
-        for name in ("steps", "learning_rate", "weight_decay", "clip", "warmup", "ponder"):
-            if not 0 <= getattr(self, name) < math.inf:
-                raise ParameterError(
-                    f"Recipe {name}={getattr(self, name)}: allowed are numbers from 0."
-                )
-        for name in ("beta2", "label_smoothing"):
-            if not 0 <= getattr(self, name) < 1:
-                raise ParameterError(
-                    f"Recipe {name}={getattr(self, name)}: allowed are numbers from 0 to below 1."
-                )
+        for names, allowed, is_allowed in _LIMITS:
+            for name in names:
+                if not is_allowed(value := getattr(self, name)):
+                    raise ParameterError(f"Recipe {name}={value}: allowed are {allowed}.")
         if not 0 <= self.min_learning_rate <= self.learning_rate:
             raise ParameterError(
                 f"Recipe min_learning_rate={self.min_learning_rate}: allowed are numbers from 0 to "
@@ -189,7 +187,7 @@ class Recipe:
                 )
 
     def to_dict(self) -> dict[str, Any]:
-        """What decides a run of one variant, as JSON values; without the papers' figures."""
+        """What determines a run of one variant, as JSON values; without the paper's figures."""
         values = {
             field.name: getattr(self, field.name)
             for field in dataclasses.fields(self)
@@ -200,29 +198,29 @@ class Recipe:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Recipe:
-        """The opposite of `to_dict`."""
+        """The recipe that `to_dict` gave these values."""
         return cls(**{**values, "heat": _read_heat(values["heat"])})
 
 
 @dataclasses.dataclass(frozen=True)
 class Study:
-    """Recipes that are compared: a table of a paper, or the same at a smaller size.
+    """Recipes that are compared: a table of a paper, or a smaller version of it.
 
     Attributes:
         task: name of the task.
         name: `main`, or what an ablation varies.
         profile: `paper` or `cpu`.
-        title: what it shows, in a sentence.
+        title: what it shows, in a few words.
         recipes: the models, in the table's order.
         measures: the table's columns.
         variants: the task's variants that every model is trained on.
         parameters: the task's parameters that differ from their defaults.
-        rows: rows of splits that differ from the paper's.
-        stream: whether training is on fresh rows unless the user asks for something else.
-        seeds: how many seeds the table asks for.
+        rows: numbers of rows of splits that differ from the paper's.
+        stream: whether training is on fresh rows, unless the user asks for the train split.
+        seeds: the number of seeds.
         select: the split that the best checkpoint is chosen by; None: the last one counts.
-        watched: the splits that are looked at during training.
-        eureka: the accuracy that marks a Eureka-moment, 0 where nobody asks for one.
+        watched: the splits that are measured during training.
+        eureka: the accuracy that marks a Eureka-moment; 0 for none.
     """
 
     task: str
@@ -252,12 +250,17 @@ class Study:
         return names[name]
 
 
+def settings(text: str) -> dict[str, str]:
+    """The names and values of a text such as `steps=500 clip=1`."""
+    return dict(pair.split("=") for pair in text.split())
+
+
 def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
 def _read(name: str, given: Any, default: Any) -> Any:
-    """A value of a recipe's field, from text or such a value."""
+    """A value of a recipe's field, given as text or as the value itself."""
     try:
         if name == "heat":
             return _read_heat(given)
@@ -281,7 +284,7 @@ def _read_heat(given: Any) -> tuple[float, float, float] | None:
 
 
 def _read_option(given: Any) -> Any:
-    """A model's option: text as the number, truth or name that it says, or several of them."""
+    """A model's option; text is read as a number, a truth value, a name, or several of them."""
     if not isinstance(given, str):
         return given
     if "," in given:

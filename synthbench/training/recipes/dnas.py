@@ -8,7 +8,7 @@ from synthbench.training.recipes.base import Measure, Published, Recipe, Study
 
 
 def _attend(name: str, balanced: float, unbalanced: float) -> Recipe:
-    """Whether the clusters of figures 8 and 9 are still two after four steps."""
+    """Whether there are still two clusters after four steps, as in figures 8 and 9."""
     return Recipe(
         name,
         name,

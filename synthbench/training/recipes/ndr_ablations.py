@@ -6,23 +6,26 @@ import dataclasses
 from typing import Any
 
 from synthbench.training.recipes.base import Measure, Recipe
-from synthbench.training.recipes.ndr import CTL, InOut, accuracies
+from synthbench.training.recipes.ndr import CTL, published
 
-_PERFECT = (100, 0)
-#: The ponder cost's weight that worked best, and the steps that halting needs (appendix A).
+#: The best weight of the ponder cost, and the steps that halting needs (appendix A).
 _PONDER, _HALTING_STEPS = 0.03, 60_000
 
 
-def _changed(parent: str, options: dict[str, Any], **changes: Any) -> Recipe:
+def _changed(
+    parent: str, table: str, accuracies: str, options: dict[str, Any], **changes: Any
+) -> Recipe:
     """The recipe of ctl with other options and fields."""
     made = CTL.recipe(parent)
-    return dataclasses.replace(made, options={**made.options, **options}, **changes)
+    figures = published(f"NDR, table {table}", CTL.variants, accuracies)
+    return dataclasses.replace(
+        made, options={**made.options, **options}, published=figures, **changes
+    )
 
 
-def _layers(num_layers: int, forward: InOut, backward: InOut) -> Recipe:
-    published = accuracies("NDR, table 4", forward=forward, backward=backward)
-    name = f"ndr-{num_layers}-layers"
-    return _changed("ndr", {"num_layers": num_layers}, name=name, published=published)
+def _layers(count: int, accuracies: str) -> Recipe:
+    name = f"ndr-{count}-layers"
+    return _changed("ndr", "4", accuracies, {"num_layers": count}, name=name)
 
 
 LAYERS = dataclasses.replace(
@@ -30,19 +33,19 @@ LAYERS = dataclasses.replace(
     name="layers",
     title="How many layers the Neural Data Router needs",
     recipes=(
-        _layers(14, (_PERFECT, _PERFECT), (_PERFECT, _PERFECT)),
-        _layers(12, (_PERFECT, _PERFECT), (_PERFECT, (99, 2))),
-        _layers(10, (_PERFECT, (75, 4)), (_PERFECT, (62, 5))),
-        _layers(8, (_PERFECT, (23, 2)), (_PERFECT, (24, 3))),
-        _layers(6, (_PERFECT, (22, 5)), ((96, 3), (15, 1))),
-        _layers(4, ((96, 4), (14, 1)), ((68, 11), (13, 1))),
+        _layers(14, "100±0 100±0  100±0 100±0"),
+        _layers(12, "100±0 100±0  100±0  99±2"),
+        _layers(10, "100±0  75±4  100±0  62±5"),
+        _layers(8, " 100±0  23±2  100±0  24±3"),
+        _layers(6, " 100±0  22±5   96±3  15±1"),
+        _layers(4, "  96±4  14±1   68±11 13±1"),
     ),
 )
 
 
-def _readout(name: str, readout: str, forward: InOut, backward: InOut) -> Recipe:
-    published = accuracies("NDR, table 5", forward=forward, backward=backward)
-    return _changed(name, {"readout": readout}, name=f"{name}-{readout}", published=published)
+def _readout(parent: str, readout: str, accuracies: str) -> Recipe:
+    name = f"{parent}-{readout}"
+    return _changed(parent, "5", accuracies, {"readout": readout}, name=name)
 
 
 READOUT = dataclasses.replace(
@@ -50,29 +53,21 @@ READOUT = dataclasses.replace(
     name="readout",
     title="The result read from the first or the last column",
     recipes=(
-        _readout("transformer", "first", (_PERFECT, (12, 1)), ((82, 39), (13, 1))),
-        _readout("transformer", "last", (_PERFECT, (13, 1)), ((82, 39), (12, 1))),
-        _readout("transformer-relative", "first", (_PERFECT, (12, 1)), (_PERFECT, (22, 5))),
-        _readout("transformer-relative", "last", (_PERFECT, (23, 5)), (_PERFECT, (13, 1))),
-        _readout("transformer-relative-gate", "first", (_PERFECT, (17, 2)), (_PERFECT, _PERFECT)),
-        _readout("transformer-relative-gate", "last", (_PERFECT, (99, 1)), (_PERFECT, (19, 4))),
+        _readout("transformer", "first", "100±0  12±1   82±39  13±1"),
+        _readout("transformer", "last", " 100±0  13±1   82±39  12±1"),
+        _readout("transformer-relative", "first", "100±0  12±1  100±0  22±5"),
+        _readout("transformer-relative", "last", " 100±0  23±5  100±0  13±1"),
+        _readout("transformer-relative-gate", "first", "100±0  17±2  100±0 100±0"),
+        _readout("transformer-relative-gate", "last", " 100±0  99±1  100±0  19±4"),
     ),
 )
 
 
-def _halting(name: str, forward: InOut, backward: InOut) -> Recipe:
+def _halting(name: str, accuracies: str) -> Recipe:
     """With halting, 14 layers can be trained, in twice the steps (appendix A)."""
-    published = accuracies("NDR, table 6, 60k steps", forward=forward, backward=backward)
-    base = name.removesuffix("-universal").removesuffix("-act")
-    return _changed(
-        base,
-        {"num_layers": 14},
-        name=name,
-        model=name,
-        steps=_HALTING_STEPS,
-        ponder=_PONDER,
-        published=published,
-    )
+    parent = name.removesuffix("-universal").removesuffix("-act")
+    changes = {"name": name, "model": name, "steps": _HALTING_STEPS, "ponder": _PONDER}
+    return _changed(parent, "6, 60k steps", accuracies, {"num_layers": 14}, **changes)
 
 
 ACT = dataclasses.replace(
@@ -81,12 +76,12 @@ ACT = dataclasses.replace(
     title="Adaptive computation time in place of the copy gate",
     measures=(*CTL.measures, Measure("halting steps, test", "test", "halting")),
     recipes=(
-        _halting("transformer-act", (_PERFECT, (12, 2)), (_PERFECT, (12, 1))),
-        _halting("transformer-act-universal", (_PERFECT, (12, 1)), (_PERFECT, (11, 1))),
-        _halting("transformer-relative-act", (_PERFECT, (99, 2)), (_PERFECT, (13, 0))),
-        _halting("transformer-relative-act-universal", (_PERFECT, (92, 14)), (_PERFECT, (12, 2))),
-        _halting("geometric-act", (_PERFECT, (97, 5)), (_PERFECT, (45, 21))),
-        _halting("geometric-act-universal", ((96, 10), (72, 35)), (_PERFECT, (44, 19))),
+        _halting("transformer-act", "100±0 12±2  100±0 12±1"),
+        _halting("transformer-act-universal", "100±0 12±1  100±0 11±1"),
+        _halting("transformer-relative-act", "100±0 99±2  100±0 13±0"),
+        _halting("transformer-relative-act-universal", "100±0 92±14  100±0 12±2"),
+        _halting("geometric-act", "100±0 97±5  100±0 45±21"),
+        _halting("geometric-act-universal", "96±10 72±35  100±0 44±19"),
     ),
 )
 

@@ -11,7 +11,7 @@ from synthbench.auditing.variant import audit_spec_of
 from synthbench.tasks.audit_spec import Columns
 from synthbench.tasks.base import Block
 from synthbench.tasks.composites import quadrants
-from synthbench.tasks.composites.audit import _Seen
+from synthbench.tasks.composites.audit import answers, compared, other_answer
 from synthbench.tasks.composites.parts import FIRST_TARGET, SECOND_TARGET
 from synthbench.tasks.composites.task import Composites
 from synthbench.tasks.registry import make_task
@@ -31,12 +31,11 @@ def rows_of(variant: str) -> tuple[Composites, Columns]:
 @every_variant
 def test_the_answer_of_the_case_that_holds_is_the_label(variant: str) -> None:
     task, columns = rows_of(variant)
-    seen = _Seen(task)
     label, outcome = (columns[name].to_numpy(zero_copy_only=False) for name in ("label", "outcome"))
-    answers = seen.answers(columns)
-    assert (np.where(outcome, answers[:, 0], answers[:, 1]) == label).all()
-    other = np.array(task.label_names)[np.where(outcome, answers[:, 1], answers[:, 0])]
-    assert seen.other_answer(columns).tolist() == other.tolist()
+    first, second = answers(task, columns).T
+    assert (np.where(outcome, first, second) == label).all()
+    other = np.array(task.label_names)[np.where(outcome, second, first)]
+    assert other_answer(task, columns).tolist() == other.tolist()
 
 
 @every_variant
@@ -57,10 +56,9 @@ def test_targets_are_found_where_the_row_says_and_all_parts_in_different_places(
 def test_what_is_compared_tells_the_case_and_one_of_the_two_alone_does_not(variant: str) -> None:
     task, columns = rows_of(variant)
     outcome = columns["outcome"].to_numpy(zero_copy_only=False)
-    compared = _Seen(task).compared(columns)
     cases: dict[tuple[int, ...], set[bool]] = {}
     alone: dict[int, set[bool]] = {}
-    for pair, one in zip(compared.tolist(), outcome.tolist(), strict=True):
+    for pair, one in zip(compared(task, columns).tolist(), outcome.tolist(), strict=True):
         cases.setdefault(tuple(pair), set()).add(one)
         alone.setdefault(pair[0], set()).add(one)
     assert all(len(found) == 1 for found in cases.values())

@@ -23,7 +23,6 @@ from synthbench.tasks.images.source_dirs import (
     SourceDir,
     check_place,
     named_source,
-    source_dir,
     source_dirs,
     use_source_dir,
 )
@@ -215,7 +214,7 @@ def test_directories_are_searched_in_order_and_names_come_first(tmp_path: Path) 
         assert source_dirs() == [one, two, three]
         assert named_source("cifar") == tmp_path / "x=y"
         assert named_source("mnist") is None
-        assert source_dir() == one
+        assert source_dirs()[0] == one
     with use_source_dir({"mnist": one}):
         assert source_dirs() == [tmp_path / "no sources"]
     with use_source_dir(()):

@@ -9,16 +9,16 @@ from typing import Any
 
 from synthbench.errors import DatasetError
 from synthbench.tasks.registry import list_tasks
-from synthbench.training.comparison import cell, markdown_table
+from synthbench.training.comparison import markdown_table, ours_and_theirs
 
 _HEAD = ("task", "profile", "model", "in distribution", "paper", "out of distribution", "paper")
 
 
 def read_comparisons(directory: str | Path) -> list[dict[str, Any]]:
-    """All comparisons in a directory, in the order of the tasks; of one task by file name.
+    """All comparisons in a directory, ordered by task, then by file name.
 
     Raises:
-        DatasetError: there is none, or one that cannot be read.
+        DatasetError: there is none, or one cannot be read.
     """
     comparisons = []
     for file in sorted(Path(directory).glob("*.json")):
@@ -37,8 +37,8 @@ def read_comparisons(directory: str | Path) -> list[dict[str, Any]]:
 def results_section(comparisons: Sequence[Mapping[str, Any]]) -> str:
     """The table of all comparisons in Markdown, and the commands that make them again."""
     lines = [_line(one, model) for one in comparisons for model in one["models"]]
-    commands = [_origin(one) for one in comparisons]
-    return "\n".join([markdown_table(_HEAD, lines, right=range(3, 7)), "", *commands])
+    table = markdown_table(_HEAD, lines, right=range(3, 7))
+    return "\n".join([table, "", *map(_origin, comparisons)])
 
 
 def _line(comparison: Mapping[str, Any], model: Mapping[str, Any]) -> list[str]:
@@ -46,20 +46,17 @@ def _line(comparison: Mapping[str, Any], model: Mapping[str, Any]) -> list[str]:
     task = f"`{comparison['task']}`" + (f" {model['variant']}" if several else "")
     cells = [task, comparison["profile"], f"`{model['model']}`"]
     for side in ("in", "out"):
-        measure = next((one for one in comparison["measures"] if one["headline"] == side), None)
-        if measure is None:
-            cells += ["", ""]
-            continue
-        figure = model["measures"][measure["name"]]
-        published = figure["published"]
-        ours = cell(measure["metric"], figure, len(figure["values"]))
-        theirs = cell(measure["metric"], published, published["runs"]) if published else ""
-        cells += [f"{measure['name']}: {ours}", theirs]
+        ours = theirs = ""
+        for measure in comparison["measures"]:
+            if measure["headline"] == side:
+                figure, theirs = ours_and_theirs(measure, model)
+                ours = f"{measure['name']}: {figure}"
+        cells += [ours, theirs]
     return cells
 
 
 def _origin(comparison: Mapping[str, Any]) -> str:
-    """How the figures of one comparison came to be."""
+    """The command and the machine that one comparison was made with."""
     machine, seconds = comparison["machine"], comparison["seconds"]
     seeds = comparison["seeds"]
     taken = f", {seconds:,.0f} s with {comparison['workers']} at once" if seconds else ""

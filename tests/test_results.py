@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from docs.results import read_comparisons, results_section
 from synthbench.errors import DatasetError
-from synthbench.training.results import read_comparisons, results_section
 
 
 def comparison(task="ctl", profile="cpu", variants=("forward", "backward")):

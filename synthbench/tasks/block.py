@@ -1,0 +1,71 @@
+"""What a task hands on: rows as arrays, its splits, and the tables of an evaluation report."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Block:
+    """Rows as a struct of arrays: every column's first axis counts the rows.
+
+    Example:
+        >>> import numpy as np
+        >>> from synthbench.tasks.base import Block
+        >>> block = Block({"numbers": np.arange(6).reshape(3, 2)})
+        >>> len(block), block.take(slice(1, None))["numbers"].tolist()
+        (3, [[2, 3], [4, 5]])
+    """
+
+    def __init__(self, columns: Mapping[str, NDArray[Any]]) -> None:
+        self.columns = dict(columns)
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values())))
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        return self.columns[name]
+
+    def take(self, rows: NDArray[Any] | slice) -> Block:
+        """The rows at these indices (or where a mask is true), in this order."""
+        return Block({name: column[rows] for name, column in self.columns.items()})
+
+    @staticmethod
+    def concatenate(blocks: Sequence[Block]) -> Block:
+        """The rows of all blocks, in order; the blocks have the same columns."""
+        names = blocks[0].columns
+        return Block({name: np.concatenate([block[name] for block in blocks]) for name in names})
+
+
+@dataclasses.dataclass(frozen=True)
+class Split:
+    """A split before it is made.
+
+    Attributes:
+        name: `train`, `iid`, `validation`, `test`.
+        rows: rows of the paper's dataset.
+        buckets: what the split is balanced over.
+        evaluation: whether it has the held-out rows; all other splits have the rest.
+    """
+
+    name: str
+    rows: int
+    buckets: tuple[int, ...] = (0,)
+    evaluation: bool = True
+
+
+@dataclasses.dataclass(frozen=True)
+class Breakdown:
+    """One table of an evaluation report: the rows grouped by the values of a column.
+
+    Attributes:
+        column: the column; also the name in `report.by`.
+        width: group integers in bands of this width (1..10, 11..20), 0 for each value alone.
+    """
+
+    column: str
+    width: int = 0

@@ -1,0 +1,38 @@
+"""Checks of the options that models are built from."""
+
+from __future__ import annotations
+
+from synthbench.errors import ParameterError, unknown_name
+
+
+def check_sizes(least: int = 1, **sizes: object) -> None:
+    """Check that sizes, named by their option, are whole numbers from `least`.
+
+    Raises:
+        ParameterError: one is not.
+    """
+    for name, size in sizes.items():
+        if type(size) is not int or size < least:  # True is no number
+            raise ParameterError(f"{name} {size!r}: allowed are whole numbers from {least}.")
+
+
+def check_chances(**chances: float) -> None:
+    """Check that chances of dropout, named by their option, are from 0 to below 1.
+
+    Raises:
+        ParameterError: one is not.
+    """
+    for name, chance in chances.items():
+        if not 0 <= chance < 1:
+            raise ParameterError(f"{name} {chance!r}: allowed are numbers from 0 to below 1.")
+
+
+def check_names(**names: tuple[str, tuple[str, ...]]) -> None:
+    """Check names, each given by its option with the allowed names.
+
+    Raises:
+        UsageError: one is not allowed; the nearest allowed name is offered.
+    """
+    for option, (name, allowed) in names.items():
+        if name not in allowed:
+            raise unknown_name(option, name, allowed)
