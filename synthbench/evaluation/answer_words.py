@@ -1,4 +1,4 @@
-"""The words of a text that can be an answer: numbers, also written out, and names of classes."""
+"""The words of a text that can be an answer: numbers, in digits or letters, and class names."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import dataclasses
 import functools
 import re
 
-#: Numbers that are read where they are written out.
+#: Numbers that are read in letters.
 _WRITTEN_OUT = (
     *("zero", "one", "two", "three", "four", "five", "six"),
     *("seven", "eight", "nine", "ten", "eleven", "twelve"),
 )
-# A number with all that hangs on it: 7, -7, 1,000; also 7.5, 7/8, 7th and 1e3, which are no whole
-# numbers and are not read as their parts.
+# A number with everything attached to it: 7, -7, 1,000; also 7.5, 7/8, 7th and 1e3, which are not
+# whole numbers and must not be read as their parts.
 _NUMBER = r"(?<![^\W_])(?<![^\W_]\.)[-−]?(?:(?<!\.)\.)?\d[^\W_]*(?:[-−.,:/%^]+[^\W_]+)*%?"
 _WHOLE = re.compile(r"(\d+|\d{1,3}(?:,\d{3})+)(?:\.0+)?", re.ASCII)
-#: Behind a written-out number that counts something or is part of a larger number.
+#: After a number in letters that counts something or is part of a larger number.
 _COUNTING = (
     r"\s+(?:of|more|less|fewer|times|steps?|hundred|thousand|million|billion|dozen|point|and\s+a|"
     r"hal(?:f|ves)|thirds?|quarters?|fifths?|tenths?)\b"
 )
-#: `one` is a number only at the end of a phrase, and not as in "the last one". Larger numbers are
-#: known, but not read.
+#: `one` is a number only at the end of a phrase, and not in "the last one". Larger numbers are
+#: recognised, but not read.
 _WRITTEN = "|".join(
     [
         *(word for word in _WRITTEN_OUT if word != "one"),
@@ -44,10 +44,9 @@ class Word:
     """A word of a text that can be an answer.
 
     Attributes:
-        start: where it begins in the text.
-        end: where it ends.
-        text: as it stands there.
-        value: the answer that it gives, None for a number that is no answer, such as 7.5.
+        start, end: its place in the text.
+        text: the word as written.
+        value: the answer that it gives, None for a number that cannot be one, such as 7.5.
         written_out: whether it is a number in letters.
     """
 
@@ -59,7 +58,7 @@ class Word:
 
     @property
     def key(self) -> str:
-        """What it has in common with other words for the same answer."""
+        """Equal for words that give the same answer."""
         return self.value or self.text
 
 
@@ -67,7 +66,7 @@ class Vocabulary:
     """What an answer may look like.
 
     Args:
-        names: the names of the classes; none where answers are any whole numbers.
+        names: the names of the classes; empty where answers are whole numbers.
     """
 
     def __init__(self, names: tuple[str, ...]) -> None:
@@ -95,7 +94,7 @@ class Vocabulary:
         return found
 
     def _value(self, word: str) -> str | None:
-        """A number without signs of its grouping, or the name of a class as the class has it."""
+        """A number without commas, or the name of the class that a word stands for."""
         if whole := _WHOLE.fullmatch(word):
             return whole[1].replace(",", "")
         if word in self._names:
@@ -104,22 +103,17 @@ class Vocabulary:
         return self._names.get(folded) or self._forms.get(_plain(word)) or self._numbers.get(folded)
 
 
-@functools.lru_cache(maxsize=64)
-def vocabulary(names: tuple[str, ...]) -> Vocabulary:
-    """The vocabulary of these class names."""
-    return Vocabulary(names)
+#: The vocabulary of some class names, made once.
+vocabulary = functools.lru_cache(maxsize=64)(Vocabulary)
 
 
 def _plain(form: str) -> str:
-    """A form without what is written in several ways: hyphens, spaces, capitals."""
+    """A form without hyphens, spaces and capitals."""
     return _SEPARATOR.sub("", form).casefold()
 
 
 def _forms(names: tuple[str, ...]) -> dict[str, str]:
-    """What names of classes may be called, and which name each form stands for.
-
-    Forms are the names, their parts, and the plurals of both; none that two names have in common.
-    """
+    """What each class may be called: its name, parts of it, plurals; nothing that two share."""
     named = [name for name in names if not name.isdigit()]
     owners: dict[str, set[str]] = {}
     for name in named:
@@ -127,12 +121,12 @@ def _forms(names: tuple[str, ...]) -> dict[str, str]:
             for ending in ("", "s", "es"):
                 owners.setdefault(_plain(part) + ending, set()).add(name)
     parts = {form: owner for form, (owner, *others) in owners.items() if not others}
-    # A name itself is never a part or the plural of another one.
+    # A name always stands for itself, even if it is a part of another.
     return {**parts, **{_plain(name): name for name in reversed(named)}}
 
 
 def _parts(name: str) -> set[str]:
-    """What a class may be called: its name, its parts between slashes or "or", their last words."""
+    """A class's name, its parts between slashes or "or", and their last words."""
     either = re.split(r"\sor\s", name)
     between = [part for one in either for part in one.split("/") if part.strip()]
     parts = {part.strip() for part in [*either, *between, *(part.split()[-1] for part in between)]}
@@ -140,25 +134,19 @@ def _parts(name: str) -> set[str]:
 
 
 def _spellings(names: tuple[str, ...]) -> list[str]:
-    """Patterns for the names that are no numbers and for their parts, the longest first."""
+    """Patterns for the names and parts of names that are not numbers, the longest first."""
     parts = {part.strip() for name in names if not name.isdigit() for part in _parts(name)}
-    lettered = sorted((part for part in parts if re.search(r"[^\W\d]", part)), key=_longest_first)
-    return [rf"(?<![^\W_]){_flexible(part)}(?:e?s)?(?![^\W_])" for part in lettered]
-
-
-def _longest_first(part: str) -> tuple[int, str]:
-    return -len(part), part
-
-
-def _flexible(part: str) -> str:
-    """A pattern for a part, with hyphens or spaces or nothing between its words."""
-    words = r"[-_\s]?".join(map(re.escape, _SEPARATOR.split(part)))
-    return words.replace("/", r"\s*/\s*")
+    lettered = [part for part in parts if re.search(r"[^\W\d]", part)]
+    lettered.sort(key=lambda part: (-len(part), part))
+    # Between the words of a part may be hyphens, spaces or nothing.
+    words = [r"[-_\s]?".join(map(re.escape, _SEPARATOR.split(part))) for part in lettered]
+    spaced = [word.replace("/", r"\s*/\s*") for word in words]
+    return [rf"(?<![^\W_]){word}(?:e?s)?(?![^\W_])" for word in spaced]
 
 
 @functools.lru_cache(maxsize=64)
 def word_pattern(names: tuple[str, ...]) -> re.Pattern[str]:
-    """A pattern, without groups, for one of the names that are no numbers, or a whole number."""
+    """A pattern without groups for a class name or a whole number."""
     named = sorted((name for name in names if not name.isdigit()), key=len, reverse=True)
     words = [rf"(?<![^\W_]){re.escape(name)}(?![^\W_])" for name in named]
     return re.compile("|".join([*words, _NUMBER]), re.IGNORECASE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,7 +15,7 @@ from synthbench.evaluation.predictions import VALUE, Predictions, read_predictio
 from synthbench.evaluation.report import Report, Score, score_of, scores_by
 from synthbench.evaluation.rows import RowSource, choose_task, open_rows
 from synthbench.evaluation.unreadable import Unreadable, expected_answer, may_be_answer
-from synthbench.tasks.base import Breakdown, Parameters, Task
+from synthbench.tasks.base import Parameters, Task
 from synthbench.tasks.features import label_names
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.tasks.numeric import plain_value
@@ -23,11 +24,11 @@ from synthbench.text.progress import Bar, progress_bar
 
 __all__ = ["Report", "Score", "evaluate", "score", "solve"]
 
-#: How predictions may be read: as answers, or as text that holds an answer.
+#: How predictions may be read: as answers, or as text that contains an answer.
 TEXT = "text"
 READINGS = (VALUE, TEXT)
 
-#: Rows that are evaluated without a bar.
+#: No bar is shown for so few rows: they take no time, and often a loop has a bar of its own.
 _FEW_ROWS = 10_000
 
 
@@ -46,8 +47,8 @@ def evaluate(
 ) -> Report:
     """Score predictions on rows.
 
-    Missing and unreadable predictions score as wrong, of a repeated id the first prediction
-    counts, and unknown ids change nothing; the report names the ids of each kind. It gives the
+    Missing and unreadable predictions score as wrong, the first prediction of a repeated id
+    counts, and unknown ids are ignored; the report names the ids of each kind. It gives the
     score over all rows, and over those whose prediction could be read.
 
     Args:
@@ -56,14 +57,14 @@ def evaluate(
         predictions: `{id: prediction}`, a sequence or an array in the order of one split's rows,
             a pandas Series, a table with `id` and `prediction`, an array (rows, classes) of
             scores, or the path of a file; see `predictions.read_predictions` for every form.
-        task: the task's name or the task itself; needed for rows, while a directory says it.
+        task: the task's name or the task itself; only for rows, since a directory names its task.
         variant: the variant; default: the first of the directory, or of the task.
         split: the split to evaluate; for rows without one, its name in the report. Default: all
             splits in which some id has a prediction; predictions in order need just one split.
         parameters: for rows, the task's parameters that differ from their defaults.
         seed: for rows, the seed of the dataset.
-        read: `value`, where a prediction is the answer and nothing else; or `text`, where
-            predictions that are text hold it somewhere, see `final_answer.find_answer`.
+        read: `value`, if a prediction is the answer and nothing else; or `text`, if the answer
+            is somewhere in the predicted text, see `final_answer.find_answer`.
         source_dir: where source images lie, as in `generate`.
         progress: show a bar on standard error, if that is a terminal.
 
@@ -71,9 +72,9 @@ def evaluate(
         The report. Breakdowns by a column that the rows lack are left out.
 
     Raises:
-        UsageError: an unknown task, variant or split, a task or source images that are missing,
-            predictions of a form that has no certain meaning, in order of another number than
-            the rows, or by id for none of the rows where no split is named.
+        UsageError: an unknown task, variant or split; a missing task or missing source images;
+            predictions of an ambiguous form, in order but more or fewer than the rows, or by id
+            for none of the rows where no split is named.
         DatasetError: a dataset or a file that is not what it should be.
 
     Example:
@@ -93,7 +94,6 @@ def evaluate(
         names = [split] if split is not None else _predicted_splits(source, given)
         judgement = _Judgement(source, given, read)
         rows = sum(source.sizes.get(name, 0) for name in names)
-        # Few rows take no time, and are often evaluated in a loop that has a bar of its own.
         shown = progress and rows > _FEW_ROWS
         with progress_bar(shown, f"evaluate {source.task.name}", "rows", rows) as bar:
             for name in names:
@@ -111,12 +111,12 @@ def score(
     parameters: Mapping[str, Any] | Parameters | None = None,
     seed: int = 0,
 ) -> float:
-    """The first metric of one prediction; one that cannot be read is wrong.
+    """The first metric of one prediction; a prediction that cannot be read is wrong.
 
     Args:
         task: the task's name or the task itself.
         row: the row as plain values, with the columns that its answer is judged by.
-        prediction: what was predicted, in any form that the task reads.
+        prediction: the prediction, in any form that the task reads.
         variant: the variant; default: the task's first.
         parameters: parameters that differ from their defaults.
         seed: the seed of the dataset.
@@ -125,8 +125,8 @@ def score(
         For most tasks 1.0 (right) or 0.0; else the task's own metric.
 
     Raises:
-        UsageError: an unknown task or variant, no row, one without one of these columns, or a
-            prediction that is neither text nor of the kind of the task's answers.
+        UsageError: an unknown task or variant, a row that is not a dict or lacks one of these
+            columns, or a prediction that is neither text nor of the kind of the task's answers.
         ParameterError: unknown or impossible parameters.
 
     Example:
@@ -161,17 +161,17 @@ def solve(
 
     Args:
         task: the task's name or the task itself.
-        question: what a row asks: its text, grid or numbers.
+        question: the row's input: its text, grid or numbers.
         variant: the variant; default: the task's first.
         parameters: parameters that differ from their defaults.
         seed: the seed of the dataset, on which the tables of `ctl` depend.
 
     Returns:
-        The answer: the name of the class, as text; where classes are called 0, 1, 2 and so on,
-        the number, as an `int`; where the label is no class, what the column holds (a grid).
+        The answer: the name of the class, as text, or the number, as an `int`, if the classes
+        are called 0, 1, 2 and so on; if the label is not a class, a value of its column (a grid).
 
     Raises:
-        UsageError: an unknown task or variant, or a question that is none of this task's.
+        UsageError: an unknown task or variant, or a question that is not one of this task's.
         ParameterError: unknown or impossible parameters.
 
     Example:
@@ -187,10 +187,10 @@ def solve(
     except (TypeError, AttributeError) as error:
         expected = f"expected what a row has as {' and '.join(chosen.inputs)}"
         raise UsageError(
-            f"{question!r:.60} is no question of {chosen.name}: {expected}."
+            f"{question!r:.60} is not a question of {chosen.name}: {expected}."
         ) from error
     except (ValueError, LookupError, RecursionError) as error:
-        raise UsageError(f"{question!r:.80} is no question of {chosen.name}: {error}") from error
+        raise UsageError(f"{question!r:.80} is not a question of {chosen.name}: {error}") from error
 
 
 def _predicted_splits(source: RowSource, given: Predictions) -> list[str]:
@@ -203,12 +203,14 @@ def _predicted_splits(source: RowSource, given: Predictions) -> list[str]:
             "Predictions in order are of one split; name it, or give predictions by id. "
             f"Splits: {', '.join(names)}."
         )
-    predicted = []
-    for name in names:
-        _check_ids(source, name)
-        batches = source.batches(name, ["id"])
-        if any(one in given.by_id for batch in batches for one in _ids(name, batch)):
-            predicted.append(name)
+    predicted = [
+        name
+        for name in names
+        if any(
+            not given.by_id.keys().isdisjoint(_ids(name, batch))
+            for batch in source.batches(name, _id_column(source, name))
+        )
+    ]
     if not predicted:
         raise UsageError(
             f"None of the {len(given.by_id):,} predictions has an id of {source.name}, variant "
@@ -217,13 +219,14 @@ def _predicted_splits(source: RowSource, given: Predictions) -> list[str]:
     return predicted
 
 
-def _check_ids(source: RowSource, split: str) -> None:
+def _id_column(source: RowSource, split: str) -> list[str]:
     if "id" not in source.columns(split):
         raise UsageError(f"Predictions are by id, but split {split!r} has no column 'id'.")
+    return ["id"]
 
 
 def _ids(split: str, batch: Mapping[str, Sequence[Any]]) -> Sequence[str]:
-    """The ids of some rows, which are text, as those of predictions are."""
+    """The ids of some rows; they must be text, as the ids of predictions are."""
     for one in batch["id"]:
         if not isinstance(one, str):
             raise UsageError(f"Split {split!r} has the id {short(one)}: expected text.")
@@ -238,104 +241,89 @@ _MISSING = object()
 
 
 class _Judgement:
-    """What is noted while predictions are judged, split by split."""
+    """The scores and problems of predictions, collected split by split."""
 
     def __init__(self, source: RowSource, given: Predictions, read: str) -> None:
-        self._source = source
+        self._source, self._given, self._task = source, given, source.task
         self._read_text = read == TEXT
-        self._task = source.task
-        self._given = given
-        self._values: dict[str, NDArray[np.float64]] = {}
+        self._metrics: dict[str, NDArray[np.float64]] = {}  # by split, (rows, metrics)
         self._groups: dict[str, list[Any]] = {one.column: [] for one in self._task.breakdowns}
         self._missing: list[str] = []
         self._unreadable = Unreadable(source.task, self._read_text)
         self._answered: list[bool] = []
-        self._readings: dict[str, int] = {}
+        self._readings: collections.Counter[str] = collections.Counter()
         self._unknown = set(given.by_id or ())
 
     def add(self, split: str, bar: Bar) -> None:
         """Judge the predictions of one split."""
         bar.update(0, now=split)
-        self._check(split)
-        there = self._source.columns(split)
-        judged_by = self._judged_by(there)
-        groups = [name for name in self._groups if name in there]
-        identity = ["id"] if "id" in there else []
-        columns = list(dict.fromkeys([*identity, *judged_by, *groups]))
-        values: list[list[float]] = []
-        for batch in self._source.batches(split, columns):
-            rows = [
-                dict(zip(judged_by, cells, strict=True))
-                for cells in zip(*(batch[name] for name in judged_by), strict=True)
-            ]
-            done = len(values)
-            ids = _ids(split, batch) if identity else [f"row {done + i}" for i in range(len(rows))]
-            values += self._judge(split, rows, ids, self._predictions(ids, done))
+        given, columns = self._given, self._source.columns(split)
+        if given.in_order is None:
+            _id_column(self._source, split)
+        elif len(given.in_order) != self._source.sizes[split]:
+            raise UsageError(
+                f"{len(given.in_order):,} predictions in order for the "
+                f"{self._source.sizes[split]:,} rows of split {split!r}: expected one for each."
+            )
+        judged_by = self._judged_by(columns)
+        groups = [name for name in self._groups if name in columns]
+        wanted = [name for name in columns if name in {"id", *judged_by, *groups}]
+        metrics: list[list[float]] = []
+        for batch in self._source.batches(split, wanted):
+            cells = zip(*(batch[name] for name in judged_by), strict=True)
+            rows = [dict(zip(judged_by, row, strict=True)) for row in cells]
+            done = len(metrics)
+            ids = (
+                _ids(split, batch)
+                if "id" in wanted
+                else [f"row {done + i}" for i in range(len(rows))]
+            )
+            if given.in_order is not None:
+                predictions = given.in_order[done : done + len(ids)]
+            else:
+                predictions = [(given.by_id or {}).get(one, _MISSING) for one in ids]
+                self._unknown.difference_update(ids)
+            for row, name, prediction in zip(rows, ids, predictions, strict=True):
+                metrics.append(self._judge(split, row, name, prediction))
             for name in groups:
                 self._groups[name].extend(batch[name])
             bar.update(len(rows))
-        self._values[split] = np.array(values, np.float64)
+        self._metrics[split] = np.array(metrics, np.float64)
 
-    def _check(self, split: str) -> None:
-        if self._given.in_order is None:
-            _check_ids(self._source, split)
-        elif len(self._given.in_order) != self._source.sizes[split]:
-            raise UsageError(
-                f"{len(self._given.in_order):,} predictions in order for the "
-                f"{self._source.sizes[split]:,} rows of split {split!r}: expected one for each."
-            )
-
-    def _judged_by(self, there: Sequence[str]) -> list[str]:
-        """The columns that answers are judged by: where the task names none, all there are."""
+    def _judged_by(self, columns: Sequence[str]) -> list[str]:
+        """The columns that answers are judged by; all there are, where the task names none."""
         task = self._task
         for name in task.judged_by:
-            if name not in there:
+            if name not in columns:
                 raise _no_column(task, name)
-        found = [name for name in task.judged_by or task.columns if name in there]
+        found = [name for name in task.judged_by or task.columns if name in columns]
         if not found:
             raise UsageError(
                 f"Rows of {task.name} have the columns {', '.join(task.columns)}; "
-                f"these have {', '.join(there)}."
+                f"these have {', '.join(columns)}."
             )
         return found
 
-    def _predictions(self, ids: Sequence[str], done: int) -> Sequence[Any]:
-        """The predictions of the next rows of a split, of which `done` are done."""
-        if self._given.in_order is not None:
-            return self._given.in_order[done : done + len(ids)]
-        by_id = self._given.by_id or {}
-        self._unknown.difference_update(ids)
-        return [by_id.get(one, _MISSING) for one in ids]
-
-    def _judge(
-        self,
-        split: str,
-        rows: Sequence[Mapping[str, Any]],
-        ids: Sequence[str],
-        predictions: Sequence[Any],
-    ) -> list[list[float]]:
-        """The metrics of each of these rows, in the task's order."""
-        task, values = self._task, []
+    def _judge(self, split: str, row: Mapping[str, Any], name: str, prediction: Any) -> list[float]:
+        """The metrics of one row, in the task's order."""
         try:
-            for row, name, prediction in zip(rows, ids, predictions, strict=True):
-                answer = None
-                if prediction is _MISSING:
-                    self._missing.append(name)
-                else:
-                    answer = self._read(row, name, prediction)
-                self._answered.append(answer is not None)
-                measured = task.measure(row, answer)
-                values.append([measured[metric] for metric in task.metrics])
+            answer = None
+            if prediction is _MISSING:
+                self._missing.append(name)
+            else:
+                answer = self._read(row, name, prediction)
+            self._answered.append(answer is not None)
+            measured = self._task.measure(row, answer)
+            return [measured[metric] for metric in self._task.metrics]
         except KeyError as error:
-            raise _no_column(task, error.args[0]) from error
-        except (ValueError, TypeError, IndexError) as error:  # of what is no row of the task
+            raise _no_column(self._task, error.args[0]) from error
+        except (ValueError, TypeError, IndexError) as error:  # the row is not one of the task's
             reason = f"{type(error).__name__}: {error}"
             text = f"Row {short(name)} of {split!r} cannot be judged: {reason}"
             raise DatasetError(one_line(text)) from error
-        return values
 
     def _read(self, row: Mapping[str, Any], name: str, prediction: Any) -> Any:
-        """The answer that a prediction gives, None if it cannot be read; noted is how."""
+        """The answer that a prediction gives, None if it cannot be read."""
         read_as, found = self._given.read_as, prediction
         if self._read_text and isinstance(found := plain_value(prediction), str):
             read_as, found = TEXT, find_answer(self._task, found)
@@ -343,35 +331,27 @@ class _Judgement:
         if answer is None:
             self._unreadable.add(row, name, prediction)
         else:
-            self._readings[read_as] = self._readings.get(read_as, 0) + 1
+            self._readings[read_as] += 1
         return answer
 
-    def _scores_by(self, one: Breakdown, values: NDArray[np.float64]) -> dict[Any, Score]:
-        try:
-            return scores_by(self._task, one, self._groups[one.column], values)
-        except TypeError as error:  # lists, or values of several kinds
-            raise UsageError(
-                f"Rows cannot be told apart by their column {one.column!r}: {error}."
-            ) from error
-
     def report(self, without_predictions: Sequence[str]) -> Report:
-        """The report on all that was judged.
+        """The report on everything that was judged.
 
         Raises:
             UsageError: no prediction could be read, and none is of a kind that could be.
         """
-        task, values = self._task, np.concatenate(list(self._values.values()))
+        task, values = self._task, np.concatenate(list(self._metrics.values()))
         answered = np.array(self._answered, np.bool_)
         self._unreadable.check(int(answered.sum()), self._given.shape)
         return Report(
             task=task.name,
             variant=task.variant,
             overall=score_of(task, values),
-            splits={name: score_of(task, own) for name, own in self._values.items()},
+            splits={name: score_of(task, own) for name, own in self._metrics.items()},
             by={
-                one.column: self._scores_by(one, values)
+                one.column: scores_by(task, one, column, values)
                 for one in task.breakdowns
-                if len(self._groups[one.column]) == len(values)
+                if len(column := self._groups[one.column]) == len(values)
             },
             missing=tuple(self._missing),
             unknown=tuple(one for one in self._given.by_id or () if one in self._unknown),

@@ -1,26 +1,25 @@
-r"""Answers in running text, as language models give them, and what they are worth.
+r"""Find the one answer that a language model's text settles on, and score it.
 
-`score` and `evaluate` read a prediction strictly: `7`, but not "the answer is 7". Here the one
-answer that a text settles on is looked for. Thoughts (`<think>...</think>`) do not count; a text
-that never ends them has no answer. Of the rest, the first of these that there is decides:
+`score` and `evaluate` read a prediction strictly: `7`, but not "the answer is 7". `find_answer`
+searches running text. Thoughts (`<think>...</think>`) are ignored; a text that never closes them
+has no answer. In the rest, the first of these rules that applies decides:
 
-1. The last place that calls itself the answer: `\boxed{7}`, `<answer>7</answer>`, `#### 7`,
+1. The last place marked as the answer: `\boxed{7}`, `<answer>7</answer>`, `#### 7`,
    "the answer is 7", "Answer: 7".
-2. The last line, where it holds the answer alone.
-3. The last of: an answer alone in bold (`**7**`), "the result is 7", the first line where it holds
-   the answer alone.
-4. The last number, or name of a class.
+2. The last line, if it holds only the answer.
+3. Whichever comes last: an answer alone in bold (`**7**`), "the result is 7", or the first line,
+   if it holds only the answer.
+4. The last number or class name.
 
-So a number that comes in passing behind a marked answer changes nothing: "**7**, tell me if you
-want 3 more". Numbers up to twelve may be written out, and classes may be called by a part of their
-name ("T-shirt" for `T-shirt/top`). What decides is then read strictly. Nothing is searched for that
-would fit: a text that ends in 18 does not answer 8, and one that offers "7 or 8", "7.5", "-7" or
-"3 + 4" gives no answer at all.
+So a number mentioned after a marked answer changes nothing: "**7**, tell me if you want 3 more".
+Numbers up to twelve may be written out, and classes may be called by a part of their name
+("T-shirt" for `T-shirt/top`). What is found is then read strictly. The search never looks for a
+value that would fit the label: a text that ends in 18 does not answer 8, and "7 or 8", "7.5", "-7"
+and "3 + 4" give no answer at all.
 """
 
 from __future__ import annotations
 
-import bisect
 import itertools
 import json
 import re
@@ -36,14 +35,14 @@ LABEL = "label"
 
 
 def has_text_labels(task: Task) -> bool:
-    """Whether the task's answers are any text."""
+    """Whether the task's answers are free text."""
     return task.columns.get(LABEL) == value("string")
 
 
 def answer_writer(task: Task) -> Callable[[Any], str]:
-    """A function that writes a label as an answer: a class by its name, numbers as JSON.
+    """A function that writes a label as text: a class by its name, numbers as JSON.
 
-    What it writes is found again by `find_answer`.
+    `find_answer` finds what it writes.
 
     Example:
         >>> from synthbench.evaluation.final_answer import answer_writer
@@ -61,7 +60,7 @@ def find_answer(task: Task, text: str) -> Any:
     """The answer that a text gives.
 
     Args:
-        task: the task, which says what answers look like.
+        task: the task, which defines what answers look like.
         text: what a language model wrote.
 
     Returns:
@@ -89,7 +88,7 @@ def find_answer(task: Task, text: str) -> Any:
 
 
 def score_answer(answer: str | None, entry: Mapping[str, Any], task: str | Task) -> float:
-    r"""What an answer in running text is worth: a reward for reinforcement learning.
+    r"""Score an answer in running text; usable as a reward for reinforcement learning.
 
     Args:
         answer: what a language model wrote; None for nothing.
@@ -97,8 +96,8 @@ def score_answer(answer: str | None, entry: Mapping[str, Any], task: str | Task)
         task: the task's name, or the task itself where variant, parameters or seed matter.
 
     Returns:
-        The task's first metric: for tasks with classes 1.0 or 0.0, with nothing in between. Where
-        labels are text, an answer that is exactly the label counts, whatever else it looks like.
+        The task's first metric: for tasks with classes 1.0 or 0.0. If labels are text, the exact
+        label is always right.
 
     Raises:
         UsageError: an unknown task.
@@ -137,7 +136,7 @@ _MARK = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-#: What is called a result may be one on the way.
+#: A "result" may be an intermediate one.
 _RESULT = re.compile(
     rf"\b(?:result|value|output|solution|total|outcome|label|class|symbol|prediction){_CLOSING}"
     rf"\s*{_IS}(?P<line>[\W_]*[^\n]*)",
@@ -150,38 +149,32 @@ _BOLD = re.compile(
 )
 _TAG_END = re.compile(r"</(?:final_?)?answer>", re.IGNORECASE)
 _LINE = re.compile(r"[\W_]*[^\n]*")
-#: What a model offers behind its answer.
+#: What a model offers after its answer.
 _OFFER = re.compile(
     r"\b(?:let me know|tell me|ask me|feel free|would you like|do you want|want me to|happy to|"
     r"glad to|hope (?:this|that) helps)\b",
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"[^.!?\n]*[.!?]*\W*")
-#: How far an answer may be from the words that announce it, in characters.
+#: How far an answer may be from its mark, in characters; and how many marks are tried.
 _REACH = 1_000
-#: So many announcements are looked at, from the last one back.
 _MOST_PLACES = 10
 
 
 def _marks(text: str) -> Iterator[re.Match[str]]:
-    """Where a text says that its answer stands, the last such place first."""
+    """Where a text marks its answer, the last place first."""
     yield from [*_MARK.finditer(text)][: -_MOST_PLACES - 1 : -1]
 
 
 def _place(text: str, mark: re.Match[str]) -> str:
-    """What stands behind a mark."""
+    """The text that a mark applies to."""
     rest = text[mark.end() : mark.end() + _REACH]
     if len(rest) == _REACH:
-        rest = rest.rpartition(" ")[0]  # what is cut in two is left out
-    if mark["brace"]:
-        return _closed(rest)
+        rest = rest.rpartition(" ")[0]  # drop a word that was cut in two
     if mark["tag"]:
         return _TAG_END.split(rest)[0]
-    return _LINE.match(rest)[0]  # type: ignore[index]  # it always matches
-
-
-def _closed(rest: str) -> str:
-    """The text up to the brace that closes one opened before it."""
+    if not mark["brace"]:
+        return _LINE.match(rest)[0]  # type: ignore[index]  # it always matches
     depth = 1
     for at, character in enumerate(rest):
         depth += {"{": 1, "}": -1}.get(character, 0)
@@ -193,18 +186,18 @@ def _closed(rest: str) -> str:
 # Numbers, and names of classes.
 
 _MARKUP = r"[\s*_`$\"'()\[\]{}\\]*"
-#: Between two words of which only one can be the answer.
+#: Between two alternatives.
 _OR = re.compile(
     rf"{_MARKUP}(?:(?:or|and)(?:\s+(?:maybe|perhaps|possibly|even|else))?|[,;/|&]){_MARKUP}|[ \t]+",
     re.IGNORECASE,
 )
-#: Before a word that is part of a calculation, or ruled out.
+#: Before a word that is part of a calculation, or negated.
 _BEFORE = re.compile(
     r"(?:[+×·÷^/≠]|!=|\}\{|[\d)\]]\s*[-−*]|(?:\b(?:not|nor|than|plus|minus)|n['’]t)\b\W*"
     r"(?:(?:a|an|the)\b\W*)?)\s*\Z",
     re.IGNORECASE,
 )
-#: Behind a word with which a calculation only begins, or that is doubted or ruled out.
+#: After a word that begins a calculation, or is doubted or negated.
 _BEHIND = re.compile(
     r"\s*(?:[+×·÷^/=?]|[-−*]\s*[\d(]|(?:mod|plus|minus)\b)"
     rf"|{_MARKUP}(?:is|was)(?:n['’]t|\s+(?:not|wrong|incorrect))\b",
@@ -213,7 +206,7 @@ _BEHIND = re.compile(
 _NOT = re.compile(r"(?:\b(?:not|nor)|n['’]t)\b\W*\Z", re.IGNORECASE)
 #: Words in brackets: "7 (in 3 steps)".
 _REMARK = re.compile(r"\([^()\n]{0,200}?[a-zA-Z]{2}[^()\n]{0,200}\)")
-#: Around a number in letters that nothing marks: "It is seven."
+#: Around an unmarked number in letters: "It is seven."
 _SAID = re.compile(r"\b(?:is|be|get|gives?|equals|yields|returns|makes)\b\W*\Z", re.IGNORECASE)
 _SAID_END = re.compile(r"[^\w\n]*(?:\Z|\n|[.!](?:\s|\Z))")
 _TEX_TEXT = re.compile(r"\\(?:text|textrm|mathrm|mbox)\b\s*(?=\{)")
@@ -221,7 +214,7 @@ _COMMAND = re.compile(r"\\[a-zA-Z]+")
 
 
 def _find_word(text: str, words: Vocabulary) -> str | None:
-    """The number or the name that decides, None if there is none, or not just one."""
+    """The number or class name that decides, None if there is none or more than one."""
     for mark in _marks(text):
         place = _place(text, mark)
         found = words.find(place)
@@ -233,7 +226,7 @@ def _find_word(text: str, words: Vocabulary) -> str | None:
 
 
 def _find_unmarked(text: str, words: Vocabulary, found: Sequence[Word]) -> str | None:
-    """The word that decides in a text that does not call any its answer."""
+    """The word that decides in a text without a mark."""
     lines = [line.span() for line in re.finditer(r"[^\n]+", text)]
     lines = [line for line in lines if any(map(str.isalnum, text[slice(*line)]))]
     if _is_alone(text, lines[-1], found):
@@ -241,7 +234,9 @@ def _find_unmarked(text: str, words: Vocabulary, found: Sequence[Word]) -> str |
     bold = [match.span(match.lastgroup or 0) for match in _BOLD.finditer(text)]
     alone = [span for span in [lines[0], *bold[-_MOST_PLACES:]] if _is_alone(text, span, found)]
     # "**7**, not **3**"
-    alone = [span for span in alone if not _is_ruled_out(text, span)] or alone
+    alone = [
+        span for span in alone if not _NOT.search(text[max(0, span[0] - 20) : span[0]])
+    ] or alone
     result = _last_result(text, words)
     if result is not None and (not alone or result[0] > max(alone)[0]):
         return result[1]
@@ -249,7 +244,7 @@ def _find_unmarked(text: str, words: Vocabulary, found: Sequence[Word]) -> str |
 
 
 def _without_offers(text: str) -> str:
-    """A text without what is offered in its last sentences, as in "tell me if you want 3 more"."""
+    """A text without the offers in its last sentences, such as "tell me if you want 3 more"."""
     for offer in reversed([*_OFFER.finditer(text)]):
         if not _SENTENCE.fullmatch(text, offer.end()) or not text[: offer.start()].strip():
             break
@@ -262,11 +257,11 @@ def _stands_at_once(place: str, words: Sequence[Word]) -> bool:
 
 
 def _announced(place: str, words: Sequence[Word]) -> str | None:
-    """The answer where a text says that it stands: the first word, or else the only one."""
+    """The answer in a marked place: the first word, or else the only one."""
     at_once = _stands_at_once(place, words)
     if at_once and (answer := _alone(place, words, 0)):
         return answer
-    # Of a calculation, what it comes to.
+    # The result of a calculation.
     words = [word for word in words if word.start > place.rfind("=")]
     if not at_once:
         words = [word for word in words if not word.written_out] or words
@@ -275,7 +270,7 @@ def _announced(place: str, words: Sequence[Word]) -> str | None:
 
 
 def _is_alone(text: str, span: tuple[int, int], words: Sequence[Word]) -> bool:
-    """Whether a part of a text holds one answer and nothing else; no number of a list."""
+    """Whether a part of a text holds one answer and nothing else; list numbers do not count."""
     inner = [word for word in words if span[0] <= word.start and word.end <= span[1]]
     if len({word.key for word in inner}) != 1:
         return False
@@ -294,7 +289,7 @@ def _in_span(text: str, span: tuple[int, int], words: Sequence[Word]) -> str | N
 
 
 def _last_result(text: str, words: Vocabulary) -> tuple[int, str | None] | None:
-    """Where the last result is given at once, as in "the result is 7", and which."""
+    """The last "the result is 7": its place and its answer."""
     for match in [*_RESULT.finditer(text)][: -_MOST_PLACES - 1 : -1]:
         place = match["line"][:_REACH]
         found = words.find(place)
@@ -304,9 +299,9 @@ def _last_result(text: str, words: Vocabulary) -> tuple[int, str | None] | None:
 
 
 def _last(text: str, words: Sequence[Word]) -> str | None:
-    """The last word of a text that does not stand in a remark in brackets."""
-    remarks = [remark.span() for remark in _REMARK.finditer(text)]
-    words = [word for word in words if not _is_in(word, remarks)] or words
+    """The last word of a text outside of remarks in brackets."""
+    outside = _REMARK.sub(lambda remark: " " * len(remark[0]), text)
+    words = [word for word in words if outside[word.start] != " "] or words
     if any(not word.written_out for word in words):
         words = [word for word in words if not word.written_out]
         return _alone(text, words, len(words) - 1)
@@ -316,18 +311,8 @@ def _last(text: str, words: Sequence[Word]) -> str | None:
     return _alone(text, words, len(words) - 1) if said else None
 
 
-def _is_in(word: Word, spans: Sequence[tuple[int, int]]) -> bool:
-    """Whether a word lies in one of these spans, which are in order and do not overlap."""
-    index = bisect.bisect(spans, (word.start, len(word.text) + word.start)) - 1
-    return index >= 0 and word.end <= spans[index][1]
-
-
-def _is_ruled_out(text: str, span: tuple[int, int]) -> bool:
-    return _NOT.search(text[max(0, span[0] - 20) : span[0]]) is not None
-
-
 def _alone(text: str, words: Sequence[Word], index: int) -> str | None:
-    """One of a text's words, None where it is part of a calculation, ruled out, or one of two."""
+    """One of a text's words; None if it is part of a calculation, negated, or an alternative."""
     word = words[index]
     if _BEFORE.search(text[max(0, word.start - 20) : word.start]):
         return None
@@ -339,7 +324,7 @@ def _alone(text: str, words: Sequence[Word], index: int) -> str | None:
     return word.value
 
 
-# Labels that are any text.
+# Labels that are free text.
 
 _FENCE = "```"
 _EDGES = " \t*_`$\"'“”‘’"
@@ -358,7 +343,7 @@ def _find_text(text: str) -> str | None:
 
 
 def _trimmed(text: str) -> str | None:
-    """The first line of a text without markup, quotes and full stop at its edges."""
+    """The first line of a text, without markup, quotes and full stop around it."""
     line = text.strip().partition("\n")[0].strip(_EDGES)
     return line.removesuffix(".").strip(_EDGES + "{}") or None
 
@@ -374,18 +359,18 @@ def _find_numbers(text: str) -> Any:
     for mark in _marks(text):
         rest = text[mark.end() :]
         if before := _BEFORE_LIST.match(rest):
-            return _read_list(_first_list(rest[before.end() :]))
+            return _read_list(_lists(rest[before.end() :])[0])
         if numbers := _line_of_numbers(_place(text, mark).strip(f"{_EDGES}:.\n")):
             return numbers
     if "[" in text:
-        return _read_list(_last_list(text))
+        return _read_list(_lists(text)[-1])
     lines = [line for line in text.splitlines() if any(map(str.isalnum, line))]
     table = itertools.dropwhile(lambda line: not line, map(_line_of_numbers, reversed(lines)))
     return list(itertools.takewhile(bool, table))[::-1] or None
 
 
 def _line_of_numbers(line: str) -> list[float]:
-    """The numbers of a line; none if there is anything else in it."""
+    """The numbers of a line, empty if it contains anything else."""
     words = re.sub(r"[|,;()]", " ", line).split()
     if not all(map(_PLAIN_NUMBER.fullmatch, words)):
         return []
@@ -393,7 +378,7 @@ def _line_of_numbers(line: str) -> list[float]:
 
 
 def _read_list(text: str) -> Any:
-    """A list as JSON has it or as NumPy prints it, None if it is none."""
+    """A list in JSON or as NumPy prints it; None if it is neither."""
     text = re.sub(r"(?<=[\d.\]])\s+(?=[-.\d\[])", ", ", text)
     text = re.sub(r"(?<=\d)\.(?!\d)", "", text)
     try:
@@ -402,25 +387,18 @@ def _read_list(text: str) -> Any:
         return None
 
 
-def _first_list(text: str) -> str:
-    """The list in brackets with which a text begins; empty if it is not closed."""
-    depth = 0
-    for bracket in re.finditer(r"[\[\]]", text):
-        depth += 1 if bracket[0] == "[" else -1
-        if not depth:
-            return text[: bracket.end()]
-    return ""
-
-
-def _last_list(text: str) -> str:
-    """The last list in brackets, with all that is in it; empty if one is not closed."""
-    depth, start = 0, 0
-    found = ""
+def _lists(text: str) -> list[str]:
+    """The outermost lists in brackets; empty text for one that is never closed."""
+    found: list[str] = []
+    depth = start = 0
     for bracket in re.finditer(r"[\[\]]", text):
         if bracket[0] == "[":
-            start = start if depth else bracket.start()
+            if not depth:
+                start = bracket.start()
+                found.append("")
             depth += 1
         elif depth:
             depth -= 1
-            found = "" if depth else text[start : bracket.end()]
-    return "" if depth else found
+            if not depth:
+                found[-1] = text[start : bracket.end()]
+    return found

@@ -1,4 +1,4 @@
-"""Whether a row is held out: whether a dataset of ours may ask it of a model that is evaluated."""
+"""Whether a row is held out for evaluation, or may be in training data."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ def held_out(
 ) -> bool:
     """Whether a row is held out, so that no train split and no stream of any seed has it.
 
-    Evaluation splits have held-out rows only, and their ids begin with 0 or 1. Held out together
-    are rows that differ only in the order of commuting arguments (`listops`, `arithmetic`), in the
-    start symbol (`ctl`) or in the order of a and b (`parity`).
+    Evaluation splits have only held-out rows, whose ids begin with 0 or 1. Rows that differ only
+    in the order of commuting arguments (`listops`, `arithmetic`), in the start symbol (`ctl`) or
+    in the order of a and b (`parity`) are held out together.
 
     Args:
         task: the task's name or the task itself.
-        text_or_row: a row's text (or grid, or numbers), or the whole row as a mapping; its `id` is
-            not asked. In text, white space between tokens may be of any kind.
-        variant: the variant; default: the first one that the row can be a row of.
-        parameters: parameters that differ from their defaults, where the row needs them to be read.
+        text_or_row: a row's text (or grid, or numbers), or the whole row as a mapping, whose `id`
+            is ignored. Any white space may stand between the tokens of a text.
+        variant: the variant; default: the first that can have the row.
+        parameters: parameters that differ from their defaults, if the row needs them.
 
     Returns:
         Whether its id begins with 0 or 1.
 
     Raises:
-        UsageError: an unknown task or variant, or something that is no row of the task.
+        UsageError: an unknown task or variant, or something that is not a row of the task.
         ParameterError: unknown or impossible parameters.
 
     Example:
@@ -58,16 +58,16 @@ def held_out(
         one = choose_task(chosen.name, name, chosen.parameters, 0) if len(names) > 1 else chosen
         try:
             inputs = _inputs(one, text_or_row)
-            one.solve(inputs[one.inputs[0]][0].as_py())  # refuses what only looks like a row
+            one.solve(inputs[one.inputs[0]][0].as_py())  # refuses what only resembles a row
             return bool(is_held_out(fingerprints(one, one.parse(inputs)))[0])
         except (ValueError, TypeError, LookupError, pa.ArrowException) as error:
             reasons.append(error)
-    what = f"{short(text_or_row)} is no row of {chosen.name}"
+    what = f"{short(text_or_row)} is not a row of {chosen.name}"
     raise UsageError(f"{what}: {reasons[0]}") from reasons[0]
 
 
 def _inputs(task: Task, text_or_row: Any) -> dict[str, pa.Array]:
-    """The columns that a row's id follows from, one row each."""
+    """The columns that determine a row's id, of one row each."""
     row = text_or_row
     if not isinstance(row, Mapping):
         row = {task.inputs[0]: row}

@@ -10,23 +10,22 @@ import io
 import itertools
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, cast
 
 from synthbench.dataset.forms import read_json
 from synthbench.dataset.parquet import open_parquet, read_batches
 from synthbench.errors import DatasetError, MissingPathError, SynthbenchError, UsageError
-from synthbench.evaluation.harness_logs import filter_of, is_sample, read_sample
 from synthbench.text.lines import one_line, short
 
-#: The columns of a table of predictions; `SPLIT` may be missing. `ANSWERS` are other names of
-#: `PREDICTION`, which are looked for where that is missing.
+#: The columns of a table of predictions; `SPLIT` is optional, and `ANSWERS` are accepted in place
+#: of `PREDICTION`.
 ID, PREDICTION, SPLIT = "id", "prediction", "split"
 ANSWERS = ("response", "completion")
 #: The name under which standard input is read.
 STANDARD_INPUT = "-"
-#: Bytes of a line and of a whole JSON file, at most.
+#: The largest line and the largest JSON file that are read, in bytes.
 _LONGEST_LINE, _LARGEST_JSON = 1 << 24, 1 << 30
 
 #: Number of the line or row; id, prediction and split.
@@ -57,7 +56,7 @@ class Origin:
 
 
 def choose_columns(names: Sequence[str], origin: Origin, number: int | None = None) -> list[str]:
-    """The columns of a table that hold ids and predictions, and splits if it has them.
+    """The columns of ids and predictions, and of splits if there is one.
 
     Raises:
         SynthbenchError: of the origin's class, if a column is missing, ambiguous or repeated.
@@ -75,14 +74,14 @@ def choose_columns(names: Sequence[str], origin: Origin, number: int | None = No
     chosen = [ID, *answers, *([SPLIT] if SPLIT in names else [])]
     for name in chosen:
         if list(names).count(name) > 1:
-            raise origin.error(f": {name!r} is there more than once.", number)
+            raise origin.error(f": {name!r} appears more than once.", number)
     return chosen
 
 
 def table_entries(
     names: Sequence[str], column: Callable[[str], Iterable[Any]], origin: Origin
 ) -> Iterator[Entry]:
-    """The entries of a table whose columns are given by name."""
+    """The entries of a table with these columns; `column` gives the values of each."""
     ids, predictions, *splits = [list(column(name)) for name in choose_columns(names, origin)]
     if len(ids) != len(predictions):
         raise origin.error(f": {len(ids):,} ids for {len(predictions):,} predictions.")
@@ -98,13 +97,36 @@ def record_entries(records: Iterable[tuple[int, Any]], origin: Origin) -> Iterat
         if not isinstance(record, dict):
             expected = f"expected an object with {ID!r} and {PREDICTION!r}"
             raise origin.error(f": {expected}, got {short(record)}.", number)
-        if is_sample(record):
-            first = first or filter_of(record)
-            if filter_of(record) != first:
+        if _is_harness_log(record):
+            first = first or record.get("filter")
+            if record.get("filter") != first:
                 continue
-            record = read_sample(record)
+            record = _read_harness_log(record)
         name, answer, *split = choose_columns(list(record), origin, number)
         yield number, record[name], record[answer], record[split[0]] if split else None
+
+
+# Logs of lm-evaluation-harness (`--log_samples`): a line has the row under `doc`, and under
+# `filtered_resps` what one filter made of the answer: a text, or for a multiple choice the
+# log-likelihood of each choice and whether it was the likeliest text of all.
+
+
+def _is_harness_log(record: Mapping[str, Any]) -> bool:
+    row, answers = record.get("doc"), record.get("filtered_resps")
+    return isinstance(row, dict) and isinstance(answers, list) and PREDICTION not in record
+
+
+def _read_harness_log(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The row's id, if any, and the prediction: a text, or the number of the likeliest choice."""
+    row, answers = record["doc"], record["filtered_resps"]
+    answer = answers[0] if answers else None
+    if isinstance(answer, list):
+        try:
+            values = [float(choice[0]) for choice in answers]
+            answer = values.index(max(values))
+        except (TypeError, ValueError, LookupError, OverflowError):
+            answer = None  # a choice without a log-likelihood
+    return {**({ID: row[ID]} if ID in row else {}), PREDICTION: answer}
 
 
 # Files.
@@ -114,20 +136,20 @@ _Lines = Iterator[tuple[int, bytes]]
 
 
 def open_file(path: str | Path) -> tuple[Origin, Any]:
-    """Open a file of predictions, whose form the ending of its name tells.
+    """Open a file of predictions; the ending of its name tells its form.
 
     Args:
         path: a `.jsonl`, `.json`, `.csv`, `.tsv` or `.parquet` file; all but the last may be
-            compressed (`.jsonl.gz`). `-` is standard input, which may be any of these but Parquet
-            and whose first line tells its form.
+            compressed (`.jsonl.gz`). `-` is standard input, where the first line tells which of
+            these it is; it cannot be Parquet.
 
     Returns:
-        What errors call it, and an iterator over its entries; of JSON in one piece its value,
-        which may be predictions of any form.
+        What errors call it, and an iterator over its entries; for `.json` its value, which may be
+        predictions of any form.
 
     Raises:
         UsageError: another kind of file.
-        MissingPathError: there is no file.
+        MissingPathError: there is no such file.
         DatasetError: it cannot be read.
     """
     if str(path) == STANDARD_INPUT:
@@ -146,24 +168,23 @@ def open_file(path: str | Path) -> tuple[Origin, Any]:
     unit, read = _READERS[ending]
     origin = Origin(str(path), unit)
     longest = _LARGEST_JSON if read is _json else _LONGEST_LINE
-    return origin, read(_lines(lambda: _opened(path, packed), origin, longest), origin)
-
-
-def _opened(path: Path, packed: bool) -> IO[bytes]:
-    return cast(IO[bytes], gzip.open(path)) if packed else path.open("rb")
-
-
-def _opened_input() -> IO[bytes]:
-    stream = io.BufferedReader(cast(io.RawIOBase, sys.stdin.buffer))
-    packed = stream.peek(2)[:2] == b"\x1f\x8b"
-    return cast(IO[bytes], gzip.open(stream)) if packed else stream
+    opened = gzip.open if packed else open
+    return origin, read(
+        _lines(lambda: cast(IO[bytes], opened(path, "rb")), origin, longest), origin
+    )
 
 
 def _standard_input() -> tuple[Origin, Any]:
     origin = Origin("Standard input", "line")
     if sys.stdin is None:
         raise origin.error(" cannot be read: it is closed.")
-    lines = _lines(_opened_input, origin, _LARGEST_JSON)  # of which form it is shows only then
+    stream = io.BufferedReader(cast(io.RawIOBase, sys.stdin.buffer))
+
+    def opened() -> IO[bytes]:
+        packed = stream.peek(2)[:2] == b"\x1f\x8b"
+        return cast(IO[bytes], gzip.open(stream)) if packed else stream
+
+    lines = _lines(opened, origin, _LARGEST_JSON)  # the first line tells the form
     first = list(itertools.islice(lines, 1))
     start = first[0][1].lstrip() if first else b"{"
     if start[:1] in (b"[", b"{"):
@@ -174,18 +195,18 @@ def _standard_input() -> tuple[Origin, Any]:
 
 
 def _check_regular(path: Path) -> None:
-    """Refuse what is no file: of a pipe, a reader would wait for the other end."""
+    """Refuse anything but a file: reading a pipe would wait for its other end."""
     try:
         if not path.exists():
             raise MissingPathError(f"{path} is missing.")
         if not path.is_file():
-            raise DatasetError(f"{path} cannot be read: it is no regular file.")
+            raise DatasetError(f"{path} cannot be read: it is not a regular file.")
     except OSError as error:
         raise DatasetError(f"{path} cannot be read: {error.strerror}.") from None
 
 
 def _lines(opened: Callable[[], IO[bytes]], origin: Origin, longest: int) -> _Lines:
-    """The lines that are not blank and not longer than this, without a byte order mark."""
+    """The lines that are not blank, without a byte order mark; a longer line is an error."""
     try:
         with opened() as file:
             for number in itertools.count(1):
@@ -198,27 +219,24 @@ def _lines(opened: Callable[[], IO[bytes]], origin: Origin, longest: int) -> _Li
                     line = line.removeprefix(codecs.BOM_UTF8)
                 if line.strip():
                     yield number, line
-    except (OSError, EOFError, zlib.error) as error:  # the last two of a damaged .gz
+    except (OSError, EOFError, zlib.error) as error:  # the last two from a damaged .gz
         reason = getattr(error, "strerror", None) or error
         raise origin.error(f" cannot be read: {one_line(str(reason))}.") from None
 
 
 def _json_lines(lines: _Lines, origin: Origin) -> Iterator[Entry]:
-    """The entries of a file that has a JSON object in each line."""
-    return record_entries(
-        ((number, _json_value(line, origin, number)) for number, line in lines), origin
-    )
+    records = ((number, _json_value(line, origin, number)) for number, line in lines)
+    return record_entries(records, origin)
 
 
 def _json_value(data: bytes, origin: Origin, number: int | None = None) -> Any:
     try:
         return read_json(data, constants=True)
     except ValueError as error:
-        raise origin.error(f": no valid JSON ({one_line(str(error))}).", number) from None
+        raise origin.error(f": not valid JSON ({one_line(str(error))}).", number) from None
 
 
 def _json(lines: _Lines, origin: Origin) -> Any:
-    """The value of a JSON file."""
     pieces, size = [], 0
     for _, line in lines:
         pieces.append(line)
@@ -232,10 +250,10 @@ def _json(lines: _Lines, origin: Origin) -> Any:
 
 
 def _separated(delimiter: str) -> Callable[[_Lines, Origin], Iterator[Entry]]:
-    """A reader of tables as text; all their cells are text."""
+    """A reader of tables as text; every cell is text."""
 
     def entries(lines: _Lines, origin: Origin) -> Iterator[Entry]:
-        # For all readers of the process: answers may be long, and a larger limit harms none.
+        # The limit is the process's: answers may be long, and a larger limit does no harm.
         csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_LINE))
         reached = 0
 
@@ -263,14 +281,13 @@ def _separated(delimiter: str) -> Callable[[_Lines, Origin], Iterator[Entry]]:
 
 
 def _parquet(path: Path) -> Iterator[Entry]:
-    """The entries of the rows."""
     origin, number = Origin(str(path)), 0
     with open_parquet(path) as opened:
         chosen = choose_columns(opened.schema.names, origin)
     for batch in read_batches(path, chosen):
         try:
             columns = [batch[name].to_pylist() for name in chosen]
-        except Exception as error:  # a date in the year 0, an unknown time zone and so on
+        except Exception as error:  # such as a date in the year 0 or an unknown time zone
             raise DatasetError(f"{path} cannot be read: {one_line(str(error))}") from None
         for name, answer, *split in zip(*columns, strict=True):
             yield number, name, answer, split[0] if split else None

@@ -1,7 +1,6 @@
 """Predictions in every form that people have: by id, or in the order of rows.
 
-Each form has an entry in `_FORMS`. What is in none of them is refused: a prediction that was
-misread would count as a wrong answer.
+Any other form is refused: a prediction that was misread would count as a wrong answer.
 """
 
 from __future__ import annotations
@@ -40,6 +39,7 @@ _ALLOWED = (
     f"table (pandas, Polars, Arrow, datasets, a list of dicts) with {ID!r} and {PREDICTION!r}, an "
     "array (rows, classes) of scores, or the path of a file"
 )
+_EMPTY = " is empty: it holds no predictions."
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,8 +47,8 @@ class Predictions:
     """Predictions, either by id or in the order of rows.
 
     Attributes:
-        by_id: the prediction of each id; of a repeated id the first. None if they are in order.
-        in_order: one prediction for each row. None if they are by id.
+        by_id: the prediction of each id, the first if there are several; None if in order.
+        in_order: one prediction for each row; None if by id.
         repeated: the ids that have more than one prediction.
         read_as: `VALUE`, or `SCORES` where predictions are the classes of the largest scores.
         shape: the shape of the array that they were given as, if it has several axes.
@@ -66,9 +66,9 @@ class _Wanted:
     """What predictions are wanted for.
 
     Attributes:
-        split: the split; predictions for other splits are set aside.
+        split: the split; a table's predictions for other splits are ignored.
         classes: the number of classes, None where answers are not classes.
-        origin: where the predictions come from, None for the argument itself.
+        origin: the file that the predictions come from, None for the argument itself.
     """
 
     split: str | None
@@ -84,15 +84,15 @@ class _Wanted:
 def read_predictions(
     given: Any, split: str | None = None, classes: int | None = None
 ) -> Predictions:
-    """Predictions in any of the forms in which they may be given.
+    """Read predictions in any of the forms in which they may be given.
 
     Args:
         given: any of these forms:
 
             - `{id: prediction}`
-            - a sequence or an array in the order of rows, whose first axis counts them
+            - a sequence or an array in the order of rows, with the rows as its first axis
             - a pandas Series whose index is ids, or 0 to n-1
-            - a table with `id` and `prediction` (or `response` or `completion`) and, if it likes,
+            - a table with `id` and `prediction` (or `response` or `completion`) and optionally
               `split`: a pandas, Polars or Arrow table, a `datasets.Dataset`, a list of dicts, a
               dict of columns
             - a floating array `(rows, classes)` of scores, of which the largest counts; a row with
@@ -101,23 +101,58 @@ def read_predictions(
               columns, or of a log of lm-evaluation-harness (`--log_samples`), of which the first
               filter counts; `-` is standard input
 
-            A prediction may be anything: whether it can be read as an answer is for the task to
-            say.
-        split: the split that they are wanted for; a table's predictions for others are set aside.
+            A prediction may be anything: the task decides whether it can be read as an answer.
+        split: the split that is evaluated; a table's predictions for other splits are ignored.
         classes: the number of classes, where answers are classes.
 
     Raises:
-        UsageError: none of these forms, ids that are no text, or another kind of file.
+        UsageError: none of these forms, ids that are not text, or another kind of file.
         DatasetError: a file that is missing, empty or not of this form; the text says where.
     """
     return _read(given, _Wanted(split, classes))
 
 
 def _read(given: Any, wanted: _Wanted) -> Predictions:
-    for is_of_form, read in _FORMS:
-        if is_of_form(given):
-            return read(given, wanted)
+    if isinstance(given, str | os.PathLike):
+        return _from_file(given, wanted)
+    if isinstance(given, Mapping):
+        return _from_mapping(given, wanted)
+    if _is_frame(given):
+        return _table(given, list(given.columns), lambda name: _cells(given[name]), wanted)
+    if _is_of(given, "pandas", "Series"):
+        return _from_series(given, wanted)
+    if _is_of(given, "polars", "Series"):
+        return _read(given.to_list(), wanted)
+    if isinstance(given, pa.Array | pa.ChunkedArray):
+        return _read(given.to_pylist(), wanted)
+    if _is_dataset(given):
+        return _table(given, given.column_names, given.with_format(None).__getitem__, wanted)
+    if _is_arrow_stream(given):
+        return _from_arrow_stream(given, wanted)
+    if hasattr(given, "__array__"):
+        return _from_array(given, wanted)
+    if isinstance(given, Sequence) and not isinstance(given, bytes | bytearray | memoryview):
+        return _from_sequence(given, wanted)
     raise UsageError(f"Predictions of type {type(given).__name__}: expected {_ALLOWED}.")
+
+
+def _is_of(given: Any, module: str, name: str) -> bool:
+    """Whether a value is of a library's class; the library is not imported to tell."""
+    kind = getattr(sys.modules.get(module), name, None)
+    return kind is not None and isinstance(given, kind)
+
+
+def _is_frame(given: Any) -> bool:
+    return _is_of(given, "pandas", "DataFrame")
+
+
+def _is_dataset(given: Any) -> bool:
+    return all(hasattr(given, name) for name in ("column_names", "with_format", "__len__"))
+
+
+def _is_arrow_stream(given: Any) -> bool:
+    """Whether it exports itself as an Arrow table, as pyarrow, Polars, DuckDB and others do."""
+    return hasattr(given, "__arrow_c_stream__")
 
 
 # By id.
@@ -128,7 +163,7 @@ def _from_file(given: str | os.PathLike[str], wanted: _Wanted) -> Predictions:
     if not isinstance(found, list | dict):  # entries, unless it is JSON in one piece
         return _collect(found, wanted, origin)
     if not found:
-        raise _nothing(origin)
+        raise origin.error(_EMPTY)
     return _read(found, dataclasses.replace(wanted, origin=origin))
 
 
@@ -139,26 +174,20 @@ def _collect(entries: Iterable[Entry], wanted: _Wanted, origin: Origin) -> Predi
     others: set[str] = set()
     for number, name, prediction, of_split in entries:
         if not isinstance(name, str):
-            raise origin.error(f": id {short(name)} is no text.", number)
+            raise origin.error(f": id {short(name)} is not text.", number)
         if not (of_split is None or isinstance(of_split, str)):
-            raise origin.error(f": split {short(of_split)} is no text.", number)
+            raise origin.error(f": split {short(of_split)} is not text.", number)
         if wanted.split is not None and of_split is not None and of_split != wanted.split:
             others.add(of_split)
         elif name in by_id:
             repeated[name] = None
         else:
             by_id[name] = prediction
-    if not by_id and others:
+    if not by_id:
         named = one_line(", ".join(sorted(others)))
         text = f" has no predictions for split {wanted.split!r}; it has some for: {named}."
-        raise origin.error(text)
-    if not by_id:
-        raise _nothing(origin)
+        raise origin.error(text if others else _EMPTY)
     return Predictions(by_id=by_id, repeated=tuple(repeated))
-
-
-def _nothing(origin: Origin) -> Exception:
-    return origin.error(" is empty: it holds no predictions.")
 
 
 def _table(
@@ -174,7 +203,7 @@ def _from_mapping(given: Mapping[Any, Any], wanted: _Wanted) -> Predictions:
     for name in given:
         if not isinstance(name, str):
             raise UsageError(
-                f"Predictions by id: {name!r} is no id; ids are text. "
+                f"Predictions by id: {name!r} is not an id; ids are text. "
                 "Give predictions in the order of rows as a sequence."
             )
     name, value = next(iter(given.items()), (None, None))
@@ -204,11 +233,6 @@ def _from_columns(given: Mapping[Any, Any], wanted: _Wanted) -> Predictions:
     return dataclasses.replace(predictions, read_as=read_as)
 
 
-def _from_frame(given: Any, wanted: _Wanted) -> Predictions:
-    names = list(given.columns)
-    return _table(given, names, lambda name: _cells(given[name]), wanted)
-
-
 def _from_series(given: Any, wanted: _Wanted) -> Predictions:
     index, cells = list(given.index), _cells(given)
     if index == list(range(len(index))):
@@ -228,11 +252,6 @@ def _cells(series: Any) -> list[Any]:
     """The values of a pandas Series; what pandas calls missing is None."""
     pandas = sys.modules["pandas"]
     return [None if cell is pandas.NA else cell for cell in series.tolist()]
-
-
-def _from_dataset(given: Any, wanted: _Wanted) -> Predictions:
-    plain = given.with_format(None)
-    return _table(given, given.column_names, lambda name: plain[name], wanted)
 
 
 def _from_arrow_stream(given: Any, wanted: _Wanted) -> Predictions:
@@ -285,51 +304,3 @@ def _from_sequence(given: Sequence[Any], wanted: _Wanted) -> Predictions:
         text = f": {records:,} of its {len(values):,} entries are dicts; expected all or none."
         raise origin.error(text)
     return _collect(record_entries(enumerate(map(dict, values)), origin), wanted, origin)
-
-
-# The forms.
-
-
-def _is(*kinds: type) -> Callable[[Any], bool]:
-    return lambda given: isinstance(given, kinds)
-
-
-def _is_of(module: str, name: str) -> Callable[[Any], bool]:
-    """Whether a value is of a library's class; the library is not imported to tell."""
-
-    def is_of_form(given: Any) -> bool:
-        kind = getattr(sys.modules.get(module), name, None)
-        return kind is not None and isinstance(given, kind)
-
-    return is_of_form
-
-
-_is_frame = _is_of("pandas", "DataFrame")
-
-
-def _is_dataset(given: Any) -> bool:
-    return all(hasattr(given, name) for name in ("column_names", "with_format", "__len__"))
-
-
-def _is_arrow_stream(given: Any) -> bool:
-    """Whether it is a table that can be had as Arrow's: of pyarrow, Polars, DuckDB and others."""
-    return hasattr(given, "__arrow_c_stream__")
-
-
-def _is_list(given: Any) -> bool:
-    return isinstance(given, Sequence) and not isinstance(given, bytes | bytearray | memoryview)
-
-
-#: What each form is known by, and its reader; the first that fits.
-_FORMS: tuple[tuple[Callable[[Any], bool], Callable[[Any, _Wanted], Predictions]], ...] = (
-    (_is(str, os.PathLike), _from_file),
-    (_is(Mapping), _from_mapping),
-    (_is_frame, _from_frame),
-    (_is_of("pandas", "Series"), _from_series),
-    (_is_of("polars", "Series"), lambda given, wanted: _read(given.to_list(), wanted)),
-    (_is(pa.Array, pa.ChunkedArray), lambda given, wanted: _read(given.to_pylist(), wanted)),
-    (_is_dataset, _from_dataset),
-    (_is_arrow_stream, _from_arrow_stream),
-    (lambda given: hasattr(given, "__array__"), _from_array),
-    (_is_list, _from_sequence),
-)

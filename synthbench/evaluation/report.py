@@ -1,4 +1,4 @@
-"""What an evaluation found: scores with their intervals, as values, as JSON and as a table."""
+"""The report of an evaluation: scores with intervals, as values, as JSON and as a table."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from synthbench.errors import UsageError
 from synthbench.tasks.base import Breakdown, Task
 from synthbench.tasks.features import label_names
 from synthbench.text.tables import Table, items, render, stack, styled
@@ -30,9 +31,8 @@ class Score:
     """The metrics of some rows.
 
     Attributes:
-        rows: how many.
-        metrics: the mean of each metric, without the rows of which it says nothing (NaN); NaN if
-            there is no other.
+        rows: the number of rows.
+        metrics: the mean of each metric over the rows where it is defined (not NaN), else NaN.
         intervals: the 95% Wilson interval of each metric that is 0 or 1 for every row.
     """
 
@@ -42,18 +42,14 @@ class Score:
 
     @property
     def accuracy(self) -> float:
-        """The task's first metric, where that is an accuracy.
-
-        Raises:
-            AttributeError: it is another metric.
-        """
+        """The task's first metric, where that is an accuracy, else an AttributeError."""
         name = next(iter(self.metrics))
         if name.endswith("accuracy"):
             return self.metrics[name]
         raise AttributeError(f"no accuracy, as the task measures {', '.join(self.metrics)}")
 
     def to_dict(self) -> dict[str, Any]:
-        """The score as JSON values: a mean that is no finite number is None."""
+        """The score as JSON values; a mean that is not finite is None."""
         values: dict[str, Any] = {"rows": self.rows}
         for name, mean in self.metrics.items():
             values[name] = mean if math.isfinite(mean) else None
@@ -79,14 +75,14 @@ class Report:
         repeated: ids with more than one prediction, of which the first counted.
         unreadable: ids (`"row 7"`, counted from 0, for rows without) whose prediction could not
             be read as an answer and scored as wrong.
-        baselines: what is reached without solving the task, by name.
-        without_predictions: splits that were not evaluated because no row of theirs had one,
-            where no split was named.
-        answered: the score of the rows whose prediction could be read; the other rows, which
-            score as wrong in all other scores, are left out.
+        baselines: the scores reached without solving the task, by name.
+        without_predictions: splits that were not evaluated, because no split was named and none
+            of their rows had a prediction.
+        answered: the score of the rows whose prediction could be read, leaving out the others,
+            which all other scores count as wrong.
         readings: how many of these were read as a value, as text that holds an answer, or as the
             argmax of scores.
-        warning: if most predictions cannot be read, one of them, and what would mend it.
+        warning: if most predictions cannot be read, an example, and a remedy.
     """
 
     task: str
@@ -125,7 +121,7 @@ class Report:
         return self.overall.accuracy
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as JSON values; of each kind of problem the first 100 ids are named."""
+        """The report as JSON values, with the first 100 ids of each kind of problem."""
         values = {"task": self.task, "variant": self.variant, **self.overall.to_dict()}
         values["splits"] = {name: score.to_dict() for name, score in self.splits.items()}
         values["by"] = {
@@ -173,14 +169,17 @@ class Report:
 
     def _repr_html_(self) -> str:
         """The report as notebooks show it."""
-        lines = [f"<p><b>{escape(f'{self.task}, {self.variant}')}</b></p>", "<table>"]
-        head = self._head()
+        rows = []
         for title, scores in self._groups().items():
-            lines.append(_html_row("th", [title, *head]))
-            for value, score in scores.items():
-                lines.append(_html_row("td", [str(value), *self._cells(score)]))
+            rows.append(("th", [title, *self._head()]))
+            rows += [("td", [str(value), *self._cells(one)]) for value, one in scores.items()]
+        table = [
+            f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
+            for tag, cells in rows
+        ]
+        title = f"<p><b>{escape(f'{self.task}, {self.variant}')}</b></p>"
         notes = "<br>".join(escape(note) for note in self._notes())
-        return "\n".join([*lines, "</table>", f"<p>{notes}</p>"])
+        return "\n".join([title, "<table>", *table, "</table>", f"<p>{notes}</p>"])
 
     def _problems(self) -> dict[str, tuple[str, ...]]:
         return {
@@ -191,7 +190,7 @@ class Report:
         }
 
     def _groups(self) -> dict[str, dict[Any, Score]]:
-        """The scores of the splits, of all rows and of the answered ones, and each breakdown's."""
+        """The scores of splits, of all rows and of the answered rows, and of each breakdown."""
         splits: dict[Any, Score] = dict(self.splits)
         if len(splits) > 1:
             splits["all"] = self.overall
@@ -216,7 +215,7 @@ class Report:
         return cells
 
     def _table(self) -> Table:
-        """The splits and each breakdown under a head of its own, all columns aligned."""
+        """The splits and each breakdown, under headings of their own, in one table."""
         head = self._head()
         lines: list[list[str | Text]] = []
         for title, scores in self._groups().items():
@@ -226,7 +225,7 @@ class Report:
         return Table(["split", *head], lines, right=range(1, 1 + len(head)))
 
     def _notes(self) -> list[str]:
-        """What to compare with, and what was wrong with the predictions."""
+        """Baselines, and what was wrong with the predictions."""
         notes = [f"For comparison, {name}: {_number(v)}" for name, v in self.baselines.items()]
         counted = [f"{read_as} ({count:,})" for read_as, count in self.readings.items()]
         if counted:
@@ -250,10 +249,6 @@ class Report:
         return notes
 
 
-def _html_row(tag: str, cells: Sequence[str]) -> str:
-    return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
-
-
 def _number(mean: float) -> str:
     if math.isnan(mean):
         return "-"
@@ -265,7 +260,7 @@ def wilson(successes: float, trials: int) -> tuple[float, float]:
 
     Args:
         successes: how many trials succeeded, 0 to `trials`.
-        trials: how many there were, at least 1.
+        trials: the number of trials, at least 1.
 
     Example:
         >>> from synthbench.evaluation.report import wilson
@@ -278,14 +273,14 @@ def wilson(successes: float, trials: int) -> tuple[float, float]:
     share, spread = successes / trials, _Z * _Z / trials
     centre = (share + spread / 2) / (1 + spread)
     half = math.sqrt(share * (1 - share) * spread + spread * spread / 4) / (1 + spread)
-    # The bounds that are exactly 0 and 1 would otherwise be off by rounding.
+    # Without rounding errors where the bounds are exactly 0 and 1.
     low = 0.0 if successes == 0 else centre - half
     high = 1.0 if successes == trials else centre + half
     return low, high
 
 
 def score_of(task: Task, values: NDArray[np.float64]) -> Score:
-    """The score of rows with these metrics, float64 `(rows, metrics)` in the task's order."""
+    """The score of rows with these metrics, float64 `(rows, metrics)`, in the task's order."""
     metrics, intervals = {}, {}
     for name, column in zip(task.metrics, values.T, strict=True):
         told = column[~np.isnan(column)]
@@ -305,12 +300,11 @@ def scores_by(
         breakdown: which column, and how wide its bands are.
         column: the column's value of each row.
         values: the metrics of each row, float64 `(rows, metrics)`.
+
+    Raises:
+        UsageError: the column has lists, or values that cannot be ordered.
     """
     width = breakdown.width
-    if width:
-        column = [value if value is None else (value - 1) // width for value in column]
-    number: dict[Any, int] = {}
-    numbers = np.array([number.setdefault(value, len(number)) for value in column])
     classes: Mapping[Any, str] = dict(enumerate(label_names(task.columns[breakdown.column]) or ()))
 
     def name(value: Any) -> Any:
@@ -318,7 +312,17 @@ def scores_by(
             return f"{value * width + 1}..{(value + 1) * width}"
         return classes.get(value, value)
 
-    return {
-        name(value): score_of(task, values[numbers == number[value]])
-        for value in sorted(number, key=lambda value: (value is None, value))
-    }
+    try:
+        if width:
+            column = [value if value is None else (value - 1) // width for value in column]
+        rows: dict[Any, list[int]] = {}
+        for row, value in enumerate(column):
+            rows.setdefault(value, []).append(row)
+        return {
+            name(value): score_of(task, values[rows[value]])
+            for value in sorted(rows, key=lambda value: (value is None, value))
+        }
+    except TypeError as error:  # lists, or values of several kinds
+        raise UsageError(
+            f"Rows cannot be told apart by their column {breakdown.column!r}: {error}."
+        ) from error

@@ -1,11 +1,10 @@
-"""Rows as they are given to be evaluated: in a dataset directory, or at hand."""
+"""Rows to evaluate: from a dataset directory, or in memory."""
 
 from __future__ import annotations
 
-import abc
 import dataclasses
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from synthbench.dataset.dataset import DatasetDirectory
@@ -27,7 +26,7 @@ def choose_task(
     """The task of this name with the rest chosen, or the task itself.
 
     Raises:
-        UsageError: a name that does not exist, or a choice beside a task that has made it.
+        UsageError: an unknown name, or a choice beside a task that has made it.
         ParameterError: unknown or impossible parameters.
     """
     if not isinstance(task, Task):
@@ -41,26 +40,23 @@ def choose_task(
 
 
 @dataclasses.dataclass(frozen=True)
-class RowSource(abc.ABC):
+class RowSource:
     """Rows of some splits.
 
     Attributes:
-        name: what it is called in errors.
+        name: what errors call it.
         task: the task with its variant, parameters and seed.
         sizes: the number of rows of each split.
+        columns: gives the names of a split's columns.
+        batches: gives the rows of a split in order: some columns as plain values, a batch of rows
+            at a time.
     """
 
     name: str
     task: Task
-    sizes: dict[str, int]
-
-    @abc.abstractmethod
-    def columns(self, split: str) -> Sequence[str]:
-        """The columns that there are."""
-
-    @abc.abstractmethod
-    def batches(self, split: str, columns: Sequence[str]) -> Iterator[Columns]:
-        """The rows of a split in order: these columns as plain values, some rows at a time."""
+    sizes: Mapping[str, int]
+    columns: Callable[[str], Sequence[str]]
+    batches: Callable[[str, Sequence[str]], Iterator[Columns]]
 
 
 def open_rows(
@@ -71,66 +67,61 @@ def open_rows(
     parameters: Mapping[str, Any] | Parameters | None,
     seed: int,
 ) -> RowSource:
-    """Rows in any of the forms that `evaluation.evaluate` describes.
+    """Open rows in any of the forms that `evaluation.evaluate` describes.
 
     Raises:
-        UsageError: none of these forms, or a name that does not exist.
+        UsageError: another form, or an unknown name.
         DatasetError: a directory that holds no dataset.
     """
     if isinstance(data, str | os.PathLike):
         for name, given in {"task": task, "parameters": parameters, "seed": seed or None}.items():
             if given is not None:
                 raise UsageError(f"{name}={given!r}: a dataset directory says it; leave it out.")
-        return _open_directory(os.fspath(data), variant, split)
+        return _in_directory(os.fspath(data), variant, split)
     if task is None:
         raise UsageError(
             f"Rows of type {type(data).__name__} do not say which task they are of; give task=NAME."
         )
-    return _open_at_hand(data, choose_task(task, variant, parameters, seed), split)
+    return _in_memory(data, choose_task(task, variant, parameters, seed), split)
 
 
-@dataclasses.dataclass(frozen=True)
-class _Directory(RowSource):
-    """The rows of one variant of a dataset directory."""
-
-    dataset: DatasetDirectory
-
-    def columns(self, split: str) -> Sequence[str]:
-        return ["id", *self.task.columns]
-
-    def batches(self, split: str, columns: Sequence[str]) -> Iterator[Columns]:
-        rows = 0
-        for batch in self.dataset.batches(self.task.variant, split, columns, _BATCH_ROWS):
-            rows += len(batch)
-            yield batch.to_pydict()
-        if rows != self.sizes[split]:
-            raise DatasetError(
-                f"{self.name}: split {split!r} has {rows:,} rows where its manifest says "
-                f"{self.sizes[split]:,}."
-            )
-
-
-def _open_directory(path: str, variant: str | None, split: str | None) -> RowSource:
+def _in_directory(path: str, variant: str | None, split: str | None) -> RowSource:
     dataset = DatasetDirectory.open(path)
     variant = dataset.variant(variant)
     if split is not None:
         dataset.split(variant, split)
+    task = dataset.make_task(variant)
     sizes = {name: record.rows for name, record in dataset.manifest.variants[variant].items()}
-    return _Directory(path, dataset.make_task(variant), sizes, dataset)
+
+    def batches(split: str, columns: Sequence[str]) -> Iterator[Columns]:
+        rows = 0
+        for batch in dataset.batches(task.variant, split, columns, _BATCH_ROWS):
+            rows += len(batch)
+            yield batch.to_pydict()
+        if rows != sizes[split]:
+            raise DatasetError(
+                f"{path}: split {split!r} has {rows:,} rows where its manifest says "
+                f"{sizes[split]:,}."
+            )
+
+    return RowSource(path, task, sizes, lambda split: ["id", *task.columns], batches)
 
 
-@dataclasses.dataclass(frozen=True)
-class _AtHand(RowSource):
-    """The rows of `datasets.Dataset`s or of sequences of dicts, by split."""
+def _in_memory(data: Any, task: Task, split: str | None) -> RowSource:
+    splits = data
+    if not isinstance(data, Mapping):
+        splits = {split or str(getattr(data, "split", None) or "rows"): data}
+    if split is not None and split not in splits:
+        raise unknown_name("split of the rows", split, splits)
+    for name, rows in splits.items():
+        _check_rows(name, rows)
 
-    splits: Mapping[str, Any]
-
-    def columns(self, split: str) -> Sequence[str]:
-        rows = self.splits[split]
+    def columns(split: str) -> Sequence[str]:
+        rows = splits[split]
         return list(rows.column_names if _is_table(rows) else rows[0])
 
-    def batches(self, split: str, columns: Sequence[str]) -> Iterator[Columns]:
-        rows = self.splits[split]
+    def batches(split: str, columns: Sequence[str]) -> Iterator[Columns]:
+        rows = splits[split]
         if _is_table(rows):
             yield from rows.with_format(None).select_columns(list(columns)).iter(_BATCH_ROWS)
             return
@@ -139,26 +130,18 @@ class _AtHand(RowSource):
             for number, row in enumerate(batch, start=first):
                 if not isinstance(row, Mapping) or not all(name in row for name in columns):
                     raise UsageError(
-                        f"Row {number} of split {split!r} is no dict with the columns "
+                        f"Row {number} of split {split!r} is not a dict with the columns "
                         f"{', '.join(columns)}, as row 0 is."
                     )
             yield {name: [row[name] for row in batch] for name in columns}
 
+    sizes = {name: len(rows) for name, rows in splits.items()}
+    return RowSource("the rows", task, sizes, columns, batches)
+
 
 def _is_table(rows: Any) -> bool:
-    """Whether these are rows of `datasets`, which need not be imported to tell."""
+    """Whether these are rows of `datasets`, which is not imported to tell."""
     return hasattr(rows, "column_names") and hasattr(rows, "select_columns")
-
-
-def _open_at_hand(data: Any, task: Task, split: str | None) -> RowSource:
-    splits = data
-    if not isinstance(data, Mapping):
-        splits = {split or str(getattr(data, "split", None) or "rows"): data}
-    if split is not None and split not in splits:
-        raise unknown_name("split of the rows", split, splits)
-    for name, rows in splits.items():
-        _check_rows(name, rows)
-    return _AtHand("the rows", task, {name: len(rows) for name, rows in splits.items()}, splits)
 
 
 def _check_rows(split: str, rows: Any) -> None:

@@ -1,4 +1,4 @@
-"""Predictions that cannot be read: which they are, an example, and what would mend it."""
+"""Predictions that cannot be read: their ids, an example, and a remedy."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from synthbench.errors import UsageError
 from synthbench.evaluation.final_answer import LABEL, find_answer
 from synthbench.tasks.base import Task
-from synthbench.tasks.features import Feature, label_names
+from synthbench.tasks.features import label_names
 from synthbench.tasks.numeric import is_number, plain_value, to_array
 from synthbench.text.lines import short
 
@@ -21,22 +20,28 @@ _WARNED_SHARE = 0.5
 
 
 def may_be_answer(task: Task, prediction: Any) -> bool:
-    """Whether a prediction is of a kind that the task's answers have, if it is wrong or not.
+    """Whether a prediction has a type that answers to the task can have, right or wrong.
 
     A bool, a dict, or a list where a class is expected can only come from a mistake in the
-    program that made them. Text, None and NaN may come from any model.
+    caller's program. Text, None and NaN may come from any model.
     """
     prediction = plain_value(prediction)
     if prediction is None or isinstance(prediction, str | bytes):
         return True
     if is_number(prediction):
         return _has_one_value(task) or (isinstance(prediction, float) and math.isnan(prediction))
-    return not _has_one_value(task) and _numbers(prediction) is not None
+    if _has_one_value(task):
+        return False
+    try:
+        array = to_array(prediction)
+    except (ValueError, TypeError, ArithmeticError, RuntimeError):
+        return False
+    return array.ndim > 0 and array.dtype.kind in "iuf"
 
 
 def expected_answer(task: Task) -> str:
     """What an answer to the task looks like, for errors."""
-    names = label_names(_label(task) or {})
+    names = label_names(task.columns.get(LABEL, {}))
     if names is not None:
         shown = ", ".join(names if len(names) <= 12 else [*names[:3], "...", names[-1]])
         return f"a class ({shown}) or its number, 0 to {len(names) - 1}"
@@ -45,22 +50,9 @@ def expected_answer(task: Task) -> str:
     return "numbers in lists or an array, of the shape that the row asks for"
 
 
-def _label(task: Task) -> Feature | None:
-    return task.columns.get(LABEL)
-
-
 def _has_one_value(task: Task) -> bool:
     """Whether an answer is one value, not several numbers."""
-    return isinstance(_label(task), dict)
-
-
-def _numbers(prediction: Any) -> NDArray[Any] | None:
-    """Several numbers as an array, None if they are none."""
-    try:
-        array = to_array(prediction)
-    except (ValueError, TypeError, ArithmeticError, RuntimeError):
-        return None
-    return array if array.ndim and array.dtype.kind in "iuf" else None
+    return isinstance(task.columns.get(LABEL), dict)
 
 
 class Unreadable:
@@ -74,12 +66,12 @@ class Unreadable:
         self.names: list[str] = []
         self._task = task
         self._read_text = read_text
-        # The first of each kind, with its row and id.
+        # The first that no task reads and the first that might be an answer, with row and id.
         self._misfit: tuple[Mapping[str, Any], str, Any] | None = None
         self._candidate: tuple[Mapping[str, Any], str, Any] | None = None
 
     def add(self, row: Mapping[str, Any], name: str, prediction: Any) -> None:
-        """Note a prediction with its row and id."""
+        """Add a prediction with its row and id."""
         self.names.append(name)
         if plain_value(prediction) is None:
             return
@@ -89,14 +81,14 @@ class Unreadable:
             self._candidate = self._candidate or (row, name, prediction)
 
     def check(self, answered: int, shape: tuple[int, ...] | None) -> None:
-        """Refuse predictions that a mistake in the caller's program has made.
+        """Refuse predictions that can only come from a mistake in the caller's program.
 
         Args:
             answered: how many predictions could be read.
-            shape: the shape of the array that all were given as, if they were.
+            shape: the shape of the array that they were given as, if any.
 
         Raises:
-            UsageError: none could be read, and either none is of a kind that could be, or all are
+            UsageError: none could be read, and either none has a type that could be, or all are
                 rows of an array of another shape.
         """
         found = self._candidate or self._misfit
@@ -106,29 +98,26 @@ class Unreadable:
         got = f"{short(prediction)} of type {type(prediction).__name__} for id {short(name)}"
         if self._candidate is None:
             expected = expected_answer(self._task)
-            if label_names(_label(self._task) or {}) is not None:
+            if label_names(self._task.columns.get(LABEL, {})) is not None:
                 expected += ". Scores are given as one floating array (rows, classes)"
             raise UsageError(f"No prediction is an answer: got {got}; expected {expected}.")
         if shape is not None and np.isfinite(np.asarray(prediction, np.float64)).all():
             expected = expected_answer(self._task)
-            raise UsageError(
-                f"Predictions: an array {shape}, of which no row is an answer; expected {expected}."
-            )
+            text = f"Predictions: an array {shape}, but none of its rows is an answer"
+            raise UsageError(f"{text}; expected {expected}.")
 
     def warning(self, given: int) -> str | None:
-        """What to say if most of so many given predictions cannot be read, else None."""
+        """A warning if most of the `given` predictions cannot be read, else None."""
         if len(self.names) <= given * _WARNED_SHARE:
             return None
         found = self._candidate or self._misfit
         row, name, prediction = found or ({}, self.names[0], None)
-        return (
-            f"{len(self.names):,} of {given:,} predictions cannot be read, such as "
-            f"{short(prediction)} for id {short(name)}. {self._remedy(row, prediction)}"
-        )
-
-    def _remedy(self, row: Mapping[str, Any], prediction: Any) -> str:
+        remedy = f"Expected is {expected_answer(self._task)}."
         if not self._read_text and isinstance(prediction, str):
             answer = find_answer(self._task, prediction)
             if answer is not None and self._task.read_answer(row, answer) is not None:
-                return "With --read text (read='text') answers are found in running text."
-        return f"Expected is {expected_answer(self._task)}."
+                remedy = "With --read text (read='text') answers are found in running text."
+        return (
+            f"{len(self.names):,} of {given:,} predictions cannot be read, such as "
+            f"{short(prediction)} for id {short(name)}. {remedy}"
+        )

@@ -1,11 +1,11 @@
-"""Language models: prompts, scores, and the forms that evaluation and training frameworks take.
+"""Language models: prompts, scores, and tasks for evaluation and training frameworks.
 
     >>> from synthbench import llm
     >>> row = {"text": "[SM 8 [MIN 5 3 ] ]", "label": 1}
     >>> llm.score("listops", "3 and 8 are 11, so the answer is 1.", row)
     1.0
 
-Every framework is imported when its function is called: Inspect (extra `inspect`), TRL (`trl`) and
+Each framework is imported when its function is called: Inspect (extra `inspect`), TRL (`trl`) and
 verifiers (`verifiers`); the extra `llm` has all three.
 """
 
@@ -36,14 +36,14 @@ __all__ = [
 def inspect_task(
     task: str | PathLike[str], split: str = "test", *, limit: int | None = None, **options: Any
 ) -> inspect_ai.Task:
-    """A task for Inspect: every row is one of its samples, answered right or wrong.
+    """A task for Inspect: every row is a sample, answered right or wrong.
 
     On the command line: `inspect eval synthbench/listops --model MODEL -T limit=100`.
 
     Args:
         task: name of a task, or a dataset directory.
-        split: whose rows.
-        limit: how many rows, from the first on; default: all.
+        split: the split.
+        limit: take only the first rows; default: all.
         options: `variant`, `seed`, `rows`, `preset` and parameters of the task, as in `prompts`.
 
     Returns:
@@ -51,7 +51,7 @@ def inspect_task(
         row's columns as metadata.
 
     Raises:
-        UsageError: a name that does not exist, or a task without a single right answer.
+        UsageError: an unknown name, or a task without a single right answer.
         SynthbenchError: Inspect is not installed.
     """
     module = _framework("inspect_tasks", "inspect_ai", "inspect")
@@ -71,7 +71,7 @@ def verifiers_taskset(
 
     Args:
         task: name of the task.
-        split: as in `stream`, as is all that follows.
+        split: this and what follows is as in `stream`.
         variant: one of the task's variants.
         seed: whole number from 0.
         parameters: parameters of the task that differ from the defaults.
@@ -80,7 +80,7 @@ def verifiers_taskset(
         The taskset; its tasks have the row's `id`, a prompt, and a reward of 1.0 or 0.0.
 
     Raises:
-        UsageError: a name that does not exist, or a task without a single right answer.
+        UsageError: an unknown name, or a task without a single right answer.
         SynthbenchError: verifiers is not installed.
     """
     module = _framework("taskset", "verifiers", "verifiers")
@@ -92,7 +92,7 @@ def verifiers_taskset(
 
 
 def load_environment(task: str = "listops", **options: Any) -> vf.Env[Any]:
-    """An environment for verifiers in which a model answers a row in one turn.
+    """An environment for verifiers, where a model answers a row in one turn.
 
     On the command line: `vf-eval synthbench-taskset --env.taskset.dataset listops -m MODEL -n 20`.
 
@@ -104,7 +104,7 @@ def load_environment(task: str = "listops", **options: Any) -> vf.Env[Any]:
         The environment, over the rows of `verifiers_taskset`.
 
     Raises:
-        UsageError: a name that does not exist, or a task without a single right answer.
+        UsageError: an unknown name, or a task without a single right answer.
         SynthbenchError: verifiers is not installed.
     """
     taskset = verifiers_taskset(task, **options)
@@ -114,11 +114,7 @@ def load_environment(task: str = "listops", **options: Any) -> vf.Env[Any]:
 
 
 def _framework(module: str, package: str, extra: str) -> Any:
-    """One of our modules that imports a framework.
-
-    Raises:
-        SynthbenchError: the framework is not installed.
-    """
+    """Import a module of this package that needs a framework, or say how to install that."""
     try:
         return importlib.import_module(f"{__name__}.{module}")
     except ModuleNotFoundError as error:

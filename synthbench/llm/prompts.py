@@ -39,24 +39,24 @@ def prompts(
     """Rows as prompts for language models.
 
     Args:
-        task: name of a task, whose dataset comes from the cache as in `load_dataset`, or else a
-            dataset directory. A directory that is called like a task is given as `./listops`.
-        split: whose rows.
-        limit: how many rows, from the first on; default: all.
+        task: name of a task, whose dataset comes from the cache as in `load_dataset`, or a dataset
+            directory; a directory with the name of a task is given as `./listops`.
+        split: the split.
+        limit: take only the first rows; default: all.
         variant: one of the task's variants; default: the first.
-        seed: as in `load_dataset`, as is all that follows; of a directory none of these is given.
+        seed: this and what follows is as in `load_dataset`, and not allowed with a directory.
         rows: rows of splits that differ from the preset.
         preset: "paper" or "small".
         parameters: parameters of the task that differ from the defaults.
 
     Returns:
         `id`, `prompt` (one chat message of the user), `answer` (the right answer as text) and the
-        row's columns. Where a row has an image, the message's content is a list of the image's
-        place (`{"type": "image"}`; the image itself is in the row's column) and the text, as
-        processors of Transformers and trainers of TRL take them.
+        row's columns. If rows have an image, the message's content is a list of a placeholder
+        (`{"type": "image"}`; the image itself is in the row's column) and the text, as the
+        processors of Transformers and the trainers of TRL expect.
 
     Raises:
-        UsageError: a name that does not exist, or a task without a single right answer.
+        UsageError: an unknown name, or a task without a single right answer.
         ParameterError: impossible parameters.
 
     Example:
@@ -76,7 +76,9 @@ def prompts(
     columns = opened.column_names
     to_answer = answer_writer(made)
     texts = opened[TEXT] if TEXT in columns else [None] * len(opened)
-    opened = opened.add_column("prompt", [placeholder_messages(made, text) for text in texts])
+    image = None if image_column(made) is None else {"type": "image", "text": None}
+    asked = [_user_message(question(made, text), image) for text in texts]
+    opened = opened.add_column("prompt", asked)
     opened = opened.add_column("answer", [to_answer(label) for label in opened[LABEL]])
     return opened.select_columns(["id", "prompt", "answer", *columns[1:]])
 
@@ -105,10 +107,7 @@ def open_task(
 def choose_task(
     task: str | PathLike[str], *, variant: str | None = None, seed: int = 0, **parameters: Any
 ) -> tuple[Task, DatasetDirectory | None]:
-    """A task whose rows can be prompts, by its name or the directory of a dataset.
-
-    Returns:
-        The task, and the dataset where `task` is a directory.
+    """A task whose rows can be prompts, and its dataset if `task` is a directory.
 
     Raises:
         UsageError: neither a task nor a dataset, an unknown variant, a seed or parameters beside a
@@ -128,11 +127,7 @@ def choose_task(
 
 
 def _refuse_beside_a_directory(task: str | PathLike[str], options: Mapping[str, Any]) -> None:
-    """Refuse options that a dataset directory has settled.
-
-    Raises:
-        UsageError: an option that is given.
-    """
+    """Refuse options that a dataset directory has fixed."""
     for name, given in options.items():
         if given:
             raise UsageError(
@@ -142,11 +137,7 @@ def _refuse_beside_a_directory(task: str | PathLike[str], options: Mapping[str, 
 
 
 def check_askable(task: Task) -> None:
-    """Make sure that a task's rows can be prompts.
-
-    Raises:
-        UsageError: they cannot.
-    """
+    """Raise a UsageError if a task's rows cannot be prompts."""
     if (reason := why_not_askable(task)) is not None:
         raise UsageError(f"Task {task.name!r} is not for language models: {reason}.")
 
@@ -166,7 +157,7 @@ def image_column(task: Task) -> str | None:
 
 
 def question(task: Task, text: str | None) -> str:
-    """The text of a prompt: the rule, the row's text, and where the answer goes."""
+    """The text of a prompt: the rule, the row's text, and the form of the answer."""
     return "\n\n".join(filter(None, [_instruction(task), text, ANSWER_FORMAT]))
 
 
@@ -175,25 +166,20 @@ def _instruction(task: Task) -> str:
     return task.instruction
 
 
-def placeholder_messages(task: Task, text: str | None) -> list[dict[str, Any]]:
-    """The messages of a row, with a mark where its image goes."""
-    content: Any = question(task, text)
-    if image_column(task) is not None:
-        content = [{"type": "image", "text": None}, {"type": "text", "text": content}]
-    return [{"role": "user", "content": content}]
-
-
 def messages(task: Task, row: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The messages of a row, with its image in them, in the form of OpenAI's chat interface."""
-    content: Any = question(task, row.get(TEXT))
-    if (url := image_url(task, row)) is not None:
-        picture = {"type": "image_url", "image_url": {"url": url}}
-        content = [picture, {"type": "text", "text": content}]
+    """The messages of a row, including its image, in the form of OpenAI's chat interface."""
+    url = image_url(task, row)
+    image = None if url is None else {"type": "image_url", "image_url": {"url": url}}
+    return _user_message(question(task, row.get(TEXT)), image)
+
+
+def _user_message(text: str, image: dict[str, Any] | None) -> list[dict[str, Any]]:
+    content: Any = text if image is None else [image, {"type": "text", "text": text}]
     return [{"role": "user", "content": content}]
 
 
 def image_url(task: Task, row: Mapping[str, Any]) -> str | None:
-    """A row's image as a `data:` URL, None for a row without one."""
+    """A row's image as a `data:` URL, None if it has no image."""
     if (column := image_column(task)) is None:
         return None
     return f"data:image/png;base64,{base64.b64encode(row[column]['bytes']).decode()}"

@@ -24,14 +24,14 @@ def score(
         task: name of the task, or a dataset directory.
         text: the completion: a text, or chat messages, of which the last counts; None for nothing.
         row: the row as plain values, with its `label`.
-        options: `variant`, `seed` and parameters of the task, as `prompts` was given them.
+        options: `variant`, `seed` and parameters of the task, the same as for `prompts`.
 
     Returns:
         1.0 if the text gives the right answer, else 0.0.
 
     Raises:
-        UsageError: a name that does not exist, a task without a single right answer, or a row
-            without its label.
+        UsageError: an unknown name, a task without a single right answer, or a row without its
+            label.
 
     Example:
         >>> from synthbench import llm
@@ -50,15 +50,15 @@ def trl_reward(task: str | PathLike[str], **options: Any) -> Callable[..., list[
 
     Args:
         task: name of the task, or a dataset directory.
-        options: `variant`, `seed` and parameters of the task, as `prompts` was given them.
+        options: `variant`, `seed` and parameters of the task, the same as for `prompts`.
 
     Returns:
         `reward(completions, **columns)`, which gives 1.0 or 0.0 for each completion, a text or a
-        list of chat messages. `columns` are those of the dataset, each a list as long as
-        `completions`; `prompts` gives a dataset that has them.
+        list of chat messages. `columns` are the columns that `prompts` gives, as lists as long as
+        `completions`.
 
     Raises:
-        UsageError: a name that does not exist, or a task without a single right answer.
+        UsageError: an unknown name, or a task without a single right answer.
 
     Example:
         >>> from synthbench import llm
@@ -80,11 +80,7 @@ def trl_reward(task: str | PathLike[str], **options: Any) -> Callable[..., list[
 
 
 def score_completion(task: Task, completion: Any, row: Mapping[str, Any]) -> float:
-    """1.0 or 0.0 for one completion.
-
-    Raises:
-        UsageError: a row without a column that its answer is judged by.
-    """
+    """1.0 or 0.0 for one completion; a UsageError if the row lacks its label."""
     try:
         return score_answer(_text_of(completion), row, task)
     except KeyError as error:

@@ -2,7 +2,7 @@
 
     vf-eval synthbench-taskset --env.taskset.dataset listops -m MODEL -n 20
 
-verifiers finds what it needs by the top-level module `synthbench_taskset`.
+verifiers finds it by the top-level module `synthbench_taskset`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PLUGIN = "synthbench-taskset"
 
 
 class SynthbenchConfig(vf.TasksetConfig):
-    """Which rows: the options of `--env.taskset.*`."""
+    """The options of `--env.taskset.*`."""
 
     id: str = PLUGIN
     dataset: str = "listops"

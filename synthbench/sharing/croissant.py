@@ -2,10 +2,9 @@
 
     synthbench export listops --to croissant --out listops/croissant.json
 
-The file lies in the dataset's directory, because its paths are relative to it. Each shard is
-listed with its checksum. Each variant is a set of rows, with a field for each column and one more,
-`split`, which is read from the name of the file. Version 1.1 of the format is the first to describe
-lists of lists.
+The file must lie in the dataset's directory, because its paths are relative. Each shard is listed
+with its checksum. Each variant is a record set with a field for each column and a field `split`,
+which is read from the name of the file. Version 1.1 of the format is the first with lists of lists.
 """
 
 from __future__ import annotations
@@ -24,13 +23,13 @@ from synthbench.tasks.base import Task
 from synthbench.tasks.features import Feature, label_names
 from synthbench.tasks.row_ids import columns_of
 
-#: In every file that this module writes; nothing else is replaced.
+#: Stands in every file that this module writes; no other file is replaced.
 CONFORMS_TO = "http://mlcommons.org/croissant/1.1"
 _LICENSE = "https://spdx.org/licenses/Apache-2.0"
 _PARQUET = "application/x-parquet"
 _SPLIT = r".*/([^/]+)-\d+-of-\d+\.parquet$"
 
-#: What the names below mean, as the specification gives it.
+#: The JSON-LD context of the specification.
 _CROISSANT_NAMES = (
     "citeAs", "column", "extract", "field", "fileObject", "fileProperty", "fileSet", "includes",
     "recordSet", "regex", "source", "transform", "isArray", "arrayShape",

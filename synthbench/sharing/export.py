@@ -1,4 +1,4 @@
-"""A dataset in the forms of other tools."""
+"""Export a dataset in the formats of other tools."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.staging import check_whole, write_json
 from synthbench.errors import SynthbenchError, UsageError, unknown_name, usable_path
 from synthbench.llm.prompts import why_not_askable
-from synthbench.sharing import chat, croissant, jsonl, lm_eval, tensors, tsv
+from synthbench.sharing import croissant, lines, lm_eval, tensors
 from synthbench.sharing.parts import Part
 from synthbench.tasks.base import Task
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.text.progress import progress_bar
 
-#: Says what an exported directory holds. Only directories with this file are replaced.
+#: Describes an exported directory. Only directories with this file are replaced.
 MARKER = "export.json"
 
 
@@ -43,10 +43,10 @@ class Format:
 
 
 FORMATS = {
-    "jsonl": Format(jsonl.write),
-    "chat": Format(chat.write, why_not_askable),
-    "tsv": Format(tsv.write, tsv.unsupported_reason),
-    "lm-eval": Format(lm_eval.write, lm_eval.unsupported_reason, split=lm_eval.SPLIT),
+    "jsonl": Format(lines.write_jsonl),
+    "chat": Format(lines.write_chat, why_not_askable),
+    "tsv": Format(lines.write_tsv, lines.why_not_tsv),
+    "lm-eval": Format(lm_eval.write, lines.why_not_tsv, split=lm_eval.SPLIT),
     "torch": Format(tensors.write, tensors.unsupported_reason),
     "croissant": Format(croissant.write, croissant.unsupported_reason, is_file=True),
 }
@@ -63,14 +63,14 @@ def export(
     overwrite: bool = False,
     progress: bool = True,
 ) -> dict[str, int]:
-    """Write a dataset in the form of another tool.
+    """Write a dataset in the format of another tool.
 
     Everything is written beside `out` and renamed when it is complete.
 
     Args:
         dataset: the dataset directory.
-        to: `jsonl`, `chat`, `tsv`, `lm-eval`, `torch` or `croissant`; the module of each describes
-            what it writes.
+        to: `jsonl`, `chat`, `tsv`, `lm-eval`, `torch` or `croissant`; the modules of
+            `synthbench.sharing` describe them.
         out: the directory to write, or the file `croissant` writes, which must lie in `dataset`.
         variants: which variants; default: all of the dataset.
         splits: which splits; default: all, for `lm-eval` only test.
@@ -110,10 +110,9 @@ def export(
                 return _write_beside(parts, place, form, to)
             except OSError as error:
                 # The temporary name beside the output is longer than the output's own.
-                is_place_wrong = error.errno == errno.ENAMETOOLONG
-                raise (UsageError if is_place_wrong else SynthbenchError)(
-                    f"Output {str(place)!r} cannot be written: {error.strerror or error}."
-                ) from error
+                kind = UsageError if error.errno == errno.ENAMETOOLONG else SynthbenchError
+                reason = error.strerror or error
+                raise kind(f"Output {str(place)!r} cannot be written: {reason}.") from error
 
 
 def _choose_tasks(dataset: DatasetDirectory, variants: Sequence[str] | None, to: str) -> list[Task]:
@@ -122,9 +121,7 @@ def _choose_tasks(dataset: DatasetDirectory, variants: Sequence[str] | None, to:
     tasks = [dataset.make_task(name) for name in chosen]
     for task in tasks:
         if reason := FORMATS[to].unsupported_reason(task):
-            others = [
-                name for name, form in FORMATS.items() if form.unsupported_reason(task) is None
-            ]
+            others = [name for name, one in FORMATS.items() if not one.unsupported_reason(task)]
             raise UsageError(
                 f"Task {task.name!r} cannot be exported to {to}: {reason}. "
                 f"Allowed for it: {', '.join(others)}."
@@ -145,7 +142,7 @@ def _choose_splits(
 
 
 def _check_place(place: Path, dataset: DatasetDirectory, form: Format, overwrite: bool) -> None:
-    """Refuse an output that exists, or one that lies where this format cannot."""
+    """Refuse an output that exists, or lies where this format cannot be written."""
     home, name = dataset.path.resolve(), repr(str(place))
     if form.is_file and (place.resolve().parent != home or place.suffix != ".json"):
         raise UsageError(
@@ -156,17 +153,14 @@ def _check_place(place: Path, dataset: DatasetDirectory, form: Format, overwrite
         raise UsageError(f"Output {name} lies in the dataset itself; name a place outside of it.")
     if not place.exists() or (place.is_dir() and not any(place.iterdir())):
         return
-    if not _is_export(place, form):
+    is_export = (place / MARKER).is_file()
+    if form.is_file:
+        text = place.read_text("utf-8", "replace") if place.is_file() else ""
+        is_export = croissant.CONFORMS_TO in text
+    if not is_export:
         raise UsageError(f"Output {name} holds something else; name another place.")
     if not overwrite:
         raise UsageError(f"Output {name} holds an earlier export; replace it with --overwrite.")
-
-
-def _is_export(place: Path, form: Format) -> bool:
-    """Whether what lies at a place was written by an export, so that it may be replaced."""
-    if form.is_file:
-        return place.is_file() and croissant.CONFORMS_TO in place.read_text("utf-8", "replace")
-    return (place / MARKER).is_file()
 
 
 def _write_beside(parts: Sequence[Part], place: Path, form: Format, to: str) -> dict[str, int]:
@@ -180,7 +174,10 @@ def _write_beside(parts: Sequence[Part], place: Path, form: Format, to: str) -> 
             form.write(parts, made)
         if not form.is_file:
             write_json(made / MARKER, _provenance(parts, to))
-        sizes = _sizes(made) if made.is_dir() else {place.name: made.stat().st_size}
+        sizes = {place.name: made.stat().st_size}
+        if made.is_dir():
+            files = sorted(file for file in made.rglob("*") if file.is_file())
+            sizes = {file.relative_to(made).as_posix(): file.stat().st_size for file in files}
         if place.exists():
             place.rename(old)
         try:
@@ -192,13 +189,8 @@ def _write_beside(parts: Sequence[Part], place: Path, form: Format, to: str) -> 
         return sizes
 
 
-def _sizes(directory: Path) -> dict[str, int]:
-    files = sorted(file for file in directory.rglob("*") if file.is_file())
-    return {file.relative_to(directory).as_posix(): file.stat().st_size for file in files}
-
-
 def _provenance(parts: Sequence[Part], to: str) -> dict[str, Any]:
-    """What was exported, as JSON values."""
+    """The origin of an export, as JSON values."""
     manifest = parts[0].dataset.manifest
     variants: dict[str, Any] = {}
     for part in parts:

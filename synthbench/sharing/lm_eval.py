@@ -2,13 +2,13 @@
 
     lm_eval --model ... --include_path PATH --tasks synthbench_ctl_forward
 
-A task file tells the model what a row asks, shows it a few rows of train, and compares what it
-writes with the answer in two ways: `tolerant`, where its last number (or the name of a class, or
-its last line where labels are text) must be the answer, and `strict`, where all of it must.
+A task file gives the model the rule and a few rows of train, and compares its reply with the answer
+in two ways: `tolerant`, if the last number or class name (the last line, if labels are text) is the
+answer, and `strict`, if the whole reply is.
 
-The directory holds copies of the shards that it needs, so it can be moved to any place. The harness
-resolves a relative path against the working directory; therefore `rows.py`, which the task files
-name, opens the shards relative to itself.
+The directory holds copies of the shards that it needs, so it can be moved. The harness resolves
+relative paths against the working directory; therefore `rows.py`, which the task files name, opens
+the shards relative to itself.
 """
 
 from __future__ import annotations
@@ -26,9 +26,8 @@ from synthbench.dataset.manifest import Shard
 from synthbench.errors import DatasetError
 from synthbench.evaluation.answer_words import word_pattern
 from synthbench.evaluation.final_answer import LABEL
-from synthbench.sharing import tsv
+from synthbench.llm.prompts import TEXT
 from synthbench.sharing.parts import Part
-from synthbench.tasks.base import Task
 from synthbench.tasks.features import label_names
 
 #: The default split; only its task file has no split in its name.
@@ -56,11 +55,6 @@ def load(data_files, **_):
     places = {split: [str(here / name) for name in names] for split, names in data_files.items()}
     return datasets.load_dataset("parquet", data_files=places)
 '''
-
-
-def unsupported_reason(task: Task) -> str | None:
-    """Why rows of a task cannot be asked, None if they can."""
-    return tsv.unsupported_reason(task)
 
 
 def write(parts: Sequence[Part], directory: Path) -> None:
@@ -94,6 +88,8 @@ def task_file(part: Part, shards: dict[str, list[Shard]]) -> dict[str, Any]:
     """
     task = part.task
     names = label_names(task.columns[LABEL])
+    # The last match is the answer; if labels are text, the last line.
+    pattern = r"\S(?:[^\n]*\S)?" if names is None else f"(?i){word_pattern(tuple(names)).pattern}"
     files = {split: [one.file for one in each] for split, each in shards.items()}
     shots = [split for split in shards if split != part.split]
     return {
@@ -103,7 +99,7 @@ def task_file(part: Part, shards: dict[str, list[Shard]]) -> dict[str, Any]:
         **({"fewshot_split": shots[0], "num_fewshot": _SHOTS} if shots else {}),
         "output_type": "generate_until",
         "description": f"{task.instruction}\n\n",
-        "doc_to_text": f"Question: {{{{{tsv.TEXT}}}}}\nAnswer:",
+        "doc_to_text": f"Question: {{{{{TEXT}}}}}\nAnswer:",
         "doc_to_target": f"{{{{{LABEL if names is None else f'{names}[{LABEL}]'}}}}}",
         "generation_kwargs": {
             "until": ["Question:"],
@@ -112,15 +108,8 @@ def task_file(part: Part, shards: dict[str, list[Shard]]) -> dict[str, Any]:
             "temperature": 0.0,
         },
         "filter_list": [  # `evaluate` reads the first from the harness's log
-            _filter(
-                "tolerant",
-                {
-                    "function": "regex",
-                    "regex_pattern": _answer_pattern(names),
-                    "group_select": -1,
-                },
-            ),
-            _filter("strict", {"function": "remove_whitespace"}),
+            _filter("tolerant", function="regex", regex_pattern=pattern, group_select=-1),
+            _filter("strict", function="remove_whitespace"),
         ],
         "metric_list": [{"metric": "exact_match", "aggregation": "mean", "higher_is_better": True}],
         "metadata": {
@@ -130,11 +119,6 @@ def task_file(part: Part, shards: dict[str, list[Shard]]) -> dict[str, Any]:
             "digest": part.record.digest,
         },
     }
-
-
-def _answer_pattern(names: list[str] | None) -> str:
-    """A pattern whose last match is taken for the answer; where labels are text, the last line."""
-    return r"\S(?:[^\n]*\S)?" if names is None else f"(?i){word_pattern(tuple(names)).pattern}"
 
 
 def task_name(part: Part) -> str:
@@ -148,7 +132,7 @@ def task_name(part: Part) -> str:
 
 
 def _shards(part: Part) -> dict[str, list[Shard]]:
-    """The shards of a split, and the first shard of train, for the rows shown first; by split."""
+    """The shards of a split, and the first shard of train for the example rows, by split."""
     shards = {part.split: list(part.record.shards)}
     splits = part.dataset.manifest.variants[part.task.variant]
     for split in part.task.splits:
@@ -158,7 +142,7 @@ def _shards(part: Part) -> dict[str, list[Shard]]:
 
 
 def _copy(part: Part, shard: Shard, directory: Path) -> None:
-    """Copy a shard, unless another part has done so; its path in the directory stays the same."""
+    """Copy a shard, unless another part has copied it; its relative path stays the same."""
     copy = directory / shard.file
     if copy.exists():
         return
@@ -171,5 +155,5 @@ def _copy(part: Part, shard: Shard, directory: Path) -> None:
         )
 
 
-def _filter(name: str, first: dict[str, Any]) -> dict[str, Any]:
+def _filter(name: str, **first: Any) -> dict[str, Any]:
     return {"name": name, "filter": [first, {"function": "take_first"}]}

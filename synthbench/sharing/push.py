@@ -1,4 +1,4 @@
-"""A dataset on its way to the Hugging Face Hub."""
+"""Upload a dataset to the Hugging Face Hub."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from rich.console import Group
 
 _KIND = "dataset"
-#: Files of an older dataset that the Hub would read together with the new ones.
+#: Files of an older dataset in the repository, which readers would mix with the new ones.
 _REPLACED = ["data/*", "sheets/*"]
 
 
 @dataclasses.dataclass(frozen=True)
 class Push:
-    """An upload: which files, and where to.
+    """An upload: its files and its destination.
 
     Attributes:
         repo_id: the repository on the Hub.
@@ -135,7 +135,7 @@ def push(
             return _upload(opened, planned)
     except SynthbenchError:
         raise
-    except Exception as error:  # its class depends on the version of the client
+    except Exception as error:  # the class depends on the client's version
         failure = _explain(error, url)
     # Raised here, without cause or context, because the client's messages may hold the token.
     raise failure
@@ -163,7 +163,7 @@ def _read_card(dataset: DatasetDirectory) -> dict[str, Any]:
 
 
 def _files(dataset: DatasetDirectory) -> dict[str, int]:
-    """The files that belong to a dataset, with their sizes."""
+    """The files of a dataset, with their sizes."""
     names = [CARD, MANIFEST]
     for variant, splits in dataset.manifest.variants.items():
         names += [shard.file for record in splits.values() for shard in record.shards]

@@ -12,7 +12,7 @@ A file is a dictionary with a tensor for each column, whose first axis counts th
     `id`            int64; `f"{id % 2**64:016x}"` is the id as the dataset has it
     other numbers   in their own type
 
-Beside these stand `vocabulary` (the token of each id), `classes` (the name of each class), `task`,
+It also has `vocabulary` (the token of each id), `classes` (the name of each class), `task`,
 `variant`, `split` and `digest`. Columns of other kinds are left out.
 """
 
@@ -59,7 +59,7 @@ def write(parts: Sequence[Part], directory: Path) -> None:
     for part in parts:
         file = directory / part.task.variant / f"{part.split}.pt"
         file.parent.mkdir(exist_ok=True)
-        # Arrays lie in files while they are filled, so that memory does not grow with the rows.
+        # Arrays are files while they are filled, so that memory does not grow with the rows.
         with tempfile.TemporaryDirectory(dir=directory, prefix=".arrays.") as scratch:
             arrays = _read(part, Path(scratch))
             tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
@@ -68,7 +68,7 @@ def write(parts: Sequence[Part], directory: Path) -> None:
 
 
 def _meaning(part: Part) -> dict[str, Any]:
-    """What the numbers mean, and which rows they are."""
+    """What the numbers mean, and where the rows come from."""
     task = part.task
     classes = label_names(task.columns.get(LABEL, {}))
     return {
@@ -82,7 +82,7 @@ def _meaning(part: Part) -> dict[str, Any]:
 
 
 class _Encoded(NamedTuple):
-    """Values of some rows: their name in the file, the array, and what it is padded with."""
+    """Values of some rows: their name in the file, the array, and its padding."""
 
     name: str
     values: NDArray[Any]
@@ -90,7 +90,7 @@ class _Encoded(NamedTuple):
 
 
 def _read(part: Part, scratch: Path) -> dict[str, NDArray[Any]]:
-    """All rows as arrays that lie in files, each as wide as its widest row."""
+    """All rows as arrays in files, each as wide as its widest row."""
     shapes = _shapes(part)
     arrays: dict[str, NDArray[Any]] = {}
     first = 0
@@ -109,7 +109,11 @@ def _read(part: Part, scratch: Path) -> dict[str, NDArray[Any]]:
 def _shapes(part: Part) -> dict[str, tuple[int, ...]]:
     """The shape of the widest row of each column of text or lists."""
     features = part.task.columns
-    ragged = [name for name in _columns(part.task) if _is_ragged(features.get(name))]
+    ragged = [
+        name
+        for name in _columns(part.task)
+        if isinstance(feature := features.get(name), list) or feature == value("string")
+    ]
     shapes: dict[str, tuple[int, ...]] = {}
     if ragged:
         for batch in part.dataset.batches(part.task.variant, part.split, ragged, BATCH_ROWS):
@@ -117,10 +121,6 @@ def _shapes(part: Part) -> dict[str, tuple[int, ...]]:
                 shape = values.shape[1:]
                 shapes[name] = tuple(map(max, shape, shapes.get(name, shape)))
     return shapes
-
-
-def _is_ragged(feature: Feature | None) -> bool:
-    return isinstance(feature, list) or feature == value("string")
 
 
 def _columns(task: Task) -> list[str]:
@@ -173,7 +173,7 @@ def _encode_list(name: str, column: pa.Array, task: Task) -> _Encoded:
 def _pad(
     name: str, column: pa.Array, leaves: Callable[[pa.Array], NDArray[Any]], fill: float
 ) -> NDArray[Any]:
-    """Nested lists as one array, every list filled up to the longest of its level."""
+    """Nested lists as one array, every list padded to the longest of its level."""
     if not pa.types.is_list(column.type):
         return leaves(column)
     lengths, inner = unwrap(column, name)

@@ -1,7 +1,8 @@
-"""A split made again from what the manifest says, and compared with the rows in its files.
+"""Make a split again from its manifest, and compare it with the rows in its files.
 
-Both sides are known by the digests of their chunks, so equal rows are never compared one by one.
-Only where two chunks differ are their rows looked at, and the first that differs is named.
+Chunks are compared by their digests. Only where two chunks differ are their rows compared, and the
+first row that differs is named. The reference solver solves the rows that were made: if the digests
+agree, these are the rows in the files, which need not be read a second time.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import bisect
 import collections
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -29,21 +30,22 @@ from synthbench.tasks.row_ids import columns_of, rows_table
 from synthbench.text.lines import short
 from synthbench.verification.files import SplitFiles
 from synthbench.verification.findings import Findings
+from synthbench.verification.rows import BATCH_ROWS, wrong_values
 
 
 @dataclasses.dataclass(frozen=True)
 class _Chunk:
-    """Rows that were made again, and that are a chunk of their split's digest.
+    """A chunk of a split's digest, made again.
 
     Attributes:
-        block: the rows.
+        block: its rows.
         fingerprints: their fingerprints, uint64 `(rows,)`.
-        digest: their digest, asked of a worker.
+        asked: the digest, and whether the reference solver agrees with every row.
     """
 
     block: Block
     fingerprints: NDArray[np.uint64]
-    digest: Asked[bytes]
+    asked: Asked[tuple[bytes, bool]]
 
 
 def compare_with_files(
@@ -53,50 +55,55 @@ def compare_with_files(
     chunks: list[bytes],
     engine: Engine,
     findings: Findings,
-) -> Iterator[int]:
-    """Make a split again and compare it with its files and its record.
+    advance: Callable[[int], object],
+) -> bool:
+    """Make a split again and compare it with its files and its record, up to the first difference.
 
     Args:
         task: the task.
-        files: the split's files; all are there, and have as many rows as its record says.
+        files: the split's files, which have as many rows as its record says.
         directory: the dataset directory.
         chunks: the digests of the chunks of the rows in the files.
-        engine: where chunks are rendered and hashed.
-        findings: what is wrong.
+        engine: where chunks are rendered, solved and hashed.
+        findings: receives what is wrong.
+        advance: called with the number of rows of each chunk that was compared.
 
-    Yields:
-        How many rows were compared, chunk by chunk. It ends at the first row that differs.
+    Returns:
+        Whether all rows in the files were made again and solved by the reference solver.
     """
     split, rows = files.split, files.record.rows
     quotas = divide(task, split, rows)
     if (exist := sum(quotas.values())) < rows:
         text = f"{files.name} has {rows} rows, but only {exist} exist"
         findings.add(MANIFEST, f"rows of {files.name}", text)
-        return
+        return False
     sampler = SplitSampler(task, split, Plan({split.name: quotas}), engine)
-    row = 0
+    row, all_solved = 0, True
     try:
-        for number, chunk in enumerate(_hashed(task, sampler, engine)):
-            if number >= len(chunks) or chunk.digest.result() != chunks[number]:
+        for number, chunk in enumerate(_made(task, sampler, engine)):
+            digest, solved = chunk.asked.result()
+            if number >= len(chunks) or digest != chunks[number]:
                 _name_first_difference(task, chunk, files, directory, row, findings)
-                return
-            yield len(chunk.block)
+                return False
+            all_solved &= solved
             row += len(chunk.block)
-            # Otherwise a corrupt manifest could ask for rows that take for ever to be found.
+            advance(len(chunk.block))
+            # A corrupt manifest may ask for rows that take forever to find.
             if sampler.tried > files.record.candidates:
                 break
     except ExhaustedError as error:
         findings.add(MANIFEST, f"rows of {files.name}", f"it cannot be made again: {error}")
-        return
+        return False
     finally:
         sampler.close()
     _compare_record(task, sampler, files, findings)
+    return all_solved and row == rows
 
 
 def _compare_record(
     task: Task, sampler: SplitSampler, files: SplitFiles, findings: Findings
 ) -> None:
-    """Compare what the manifest tells of how the rows were found."""
+    """Compare the manifest's candidates and buckets with those of the split made again."""
     stated, tried = files.record.candidates, sampler.tried
     if tried != stated:
         more = " or more" * (tried > stated)
@@ -111,11 +118,11 @@ def _compare_record(
         findings.add(MANIFEST, f"buckets of {files.name}", text)
 
 
-def _hashed(task: Task, sampler: SplitSampler, engine: Engine) -> Iterator[_Chunk]:
-    """The chunks of a split in order; the digests of a few are asked for ahead."""
+def _made(task: Task, sampler: SplitSampler, engine: Engine) -> Iterator[_Chunk]:
+    """The chunks of a split in order; a few are rendered ahead."""
     ahead: collections.deque[_Chunk] = collections.deque()
     for block, prints in _cut(sampler):
-        ahead.append(_Chunk(block, prints, engine.submit(digest_rows, task, block, prints)))
+        ahead.append(_Chunk(block, prints, engine.submit(digest_and_solve, task, block, prints)))
         if len(ahead) > engine.ahead:
             yield ahead.popleft()
     yield from ahead
@@ -139,9 +146,14 @@ def _cut(sampler: SplitSampler) -> Iterator[tuple[Block, NDArray[np.uint64]]]:
         yield Block.concatenate(blocks), prints
 
 
-def digest_rows(task: Task, block: Block, fingerprints: NDArray[np.uint64]) -> bytes:
-    """The digest of a chunk of rows, as `RowDigest` has it."""
-    return _digest(rows_table(task, block, fingerprints), columns_of(task))
+def digest_and_solve(
+    task: Task, block: Block, fingerprints: NDArray[np.uint64]
+) -> tuple[bytes, bool]:
+    """The digest of a chunk of rows, and whether the reference solver agrees with all of them."""
+    table = rows_table(task, block, fingerprints)
+    batches = table.to_batches(max_chunksize=BATCH_ROWS)
+    solved = not any(True for batch in batches for _ in wrong_values(task, batch))
+    return _digest(table, columns_of(task)), solved
 
 
 def _digest(rows: pa.Table | pa.RecordBatch, features: Features) -> bytes:
@@ -159,19 +171,20 @@ def _name_first_difference(
     first: int,
     findings: Findings,
 ) -> None:
-    """Name the first row of a chunk, which begins with row `first`, that the files have not."""
+    """Name the first row that differs in a chunk, which begins with row `first` of the split."""
     features = columns_of(task)
     made = rows_table(task, chunk.block, chunk.fingerprints)
     for file, number, there in _stored(files, directory, first, first + made.num_rows):
         here = made.slice(0, there.num_rows)
         made = made.slice(there.num_rows)
-        if _digest(there, features) == _digest(here, features):
+
+        def differ(rows: int, there: pa.RecordBatch = there, here: pa.Table = here) -> bool:
+            """Whether the first `rows` rows differ."""
+            return _digest(there.slice(0, rows), features) != _digest(here.slice(0, rows), features)
+
+        if not differ(there.num_rows):
             continue
-        # The first row that differs is the last one of the shortest beginning that does.
-        lengths = range(1, there.num_rows + 1)
-        row = bisect.bisect_left(
-            lengths, True, key=lambda n: _beginnings_differ(there, here, n, features)
-        )
+        row = bisect.bisect_left(range(1, there.num_rows + 1), True, key=differ)
         different = _differences(there.slice(row, 1), here.slice(row, 1), features)
         text = f"not the row that the manifest gives: {'; '.join(different)}"
         findings.add(file, "rows made again", text, number + row)
@@ -182,14 +195,8 @@ def _name_first_difference(
     findings.add(MANIFEST, f"rows of {files.name}", text)
 
 
-def _beginnings_differ(
-    there: pa.RecordBatch, here: pa.Table, rows: int, features: Features
-) -> bool:
-    return _digest(there.slice(0, rows), features) != _digest(here.slice(0, rows), features)
-
-
 def _differences(there: pa.RecordBatch, here: pa.Table, features: Features) -> Iterator[str]:
-    """The columns in which two rows differ, and what each has there."""
+    """The columns in which two rows differ, with both values."""
     for name, feature in features.items():
         if _digest(there, {name: feature}) == _digest(here, {name: feature}):
             continue
@@ -203,13 +210,13 @@ def _differences(there: pa.RecordBatch, here: pa.Table, features: Features) -> I
 def _stored(
     files: SplitFiles, directory: Path, first: int, last: int
 ) -> Iterator[tuple[str, int, pa.RecordBatch]]:
-    """The rows of a split from number `first` to before `last`, as its files have them.
+    """The rows `first` to `last` (exclusive) of a split in its files.
 
     Yields:
-        A file, the number of a row in it, and rows from that one on.
+        A file, the number of a row in it, and the rows from there on.
 
     Raises:
-        DatasetError: a file cannot be read any more.
+        DatasetError: a file can no longer be read.
     """
     start = 0
     for group in files.row_groups:

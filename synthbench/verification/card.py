@@ -1,4 +1,4 @@
-"""Whether a dataset's card gives its readers what the manifest says; its prose is free."""
+"""Check that a dataset's card agrees with its manifest; its prose is free."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _FENCE = "---"
 
 
 def check_card(dataset: DatasetDirectory, tasks: Mapping[str, Task], findings: Findings) -> None:
-    """Whether the card's front matter and command agree with the manifest.
+    """Compare the card's front matter and command with the manifest.
 
     Args:
         dataset: the dataset.
-        tasks: the tasks of its variants, as far as there are such.
-        findings: what is wrong.
+        tasks: the tasks of its variants, where there is one.
+        findings: receives what is wrong.
     """
     if (reason := why_unreadable(dataset.path, CARD)) is not None:
         findings.add(CARD, "missing", reason)
@@ -39,7 +39,7 @@ def check_card(dataset: DatasetDirectory, tasks: Mapping[str, Task], findings: F
         return
     manifest = dataset.manifest
     if len(tasks) < len(manifest.variants):
-        return  # which has been said
+        return  # already reported
     first = next(iter(tasks))
     made = {
         "configs": [config(manifest, task, name == first) for name, task in tasks.items()],
@@ -58,19 +58,15 @@ def read_card(directory: Path) -> tuple[str, dict[str, Any]]:
     """The text of a dataset's card, and the values of its front matter.
 
     Raises:
-        DatasetError: there is none that can be read.
-        ValueError: it has no front matter that all readers take for the same.
+        DatasetError: it is missing or cannot be read.
+        ValueError: it has no front matter that all readers read alike.
     """
     text = read_regular(directory, CARD, _LARGEST_CARD).decode("utf-8").replace("\r\n", "\n")
     return text, _parse(_front_matter(text))
 
 
 def _front_matter(text: str) -> str:
-    """The front matter, if it is such for every reader: some look for its end in other ways.
-
-    Raises:
-        ValueError: it is not.
-    """
+    """The front matter; a ValueError if readers may disagree on where it ends."""
     lines = text.split("\n")
     fences = [number for number, line in enumerate(lines) if line.startswith(_FENCE)]
     if fences[:1] != [0] or len(fences) < 2 or any(lines[n] != _FENCE for n in fences[:2]):
@@ -79,20 +75,16 @@ def _front_matter(text: str) -> str:
     if sum(map(len, inside)) > _LARGEST_FRONT:
         raise ValueError(f"it has more than {_LARGEST_FRONT:,} characters")
     if not all(map(is_one_line, inside)):
-        raise ValueError("it has characters that are no text")
+        raise ValueError("it has characters that are not text")
     return "\n".join(inside)
 
 
 def _parse(front: str) -> dict[str, Any]:
-    """The values of front matter.
-
-    Raises:
-        ValueError: it is no YAML, or says something twice or by reference.
-    """
+    """The values of front matter; a ValueError if it is not YAML, or has references or repeats."""
     import yaml
 
     class Loader(yaml.SafeLoader):  # type: ignore[misc]
-        """Refuses references, which a few bytes can nest without end, and what stands twice."""
+        """Refuses references, which can nest without end, and repeated names."""
 
         def compose_node(self, parent: Any, index: Any) -> Any:
             if self.check_event(yaml.AliasEvent):
@@ -107,8 +99,8 @@ def _parse(front: str) -> dict[str, Any]:
 
     try:
         values = yaml.load(front, Loader)
-    except Exception as error:  # of values that are not what their tag says, anything is raised
+    except Exception as error:  # a value that does not fit its tag may raise anything
         raise ValueError(" ".join(f"{type(error).__name__} {error}".split())) from None
     if not isinstance(values, dict):
-        raise ValueError("it is no mapping")
+        raise ValueError("it is not a mapping")
     return values

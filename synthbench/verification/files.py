@@ -1,4 +1,4 @@
-"""What can be told of a dataset without reading its rows: manifest, files and footers."""
+"""Checks that need no rows: manifest, files and footers."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ from synthbench.text.lines import short
 from synthbench.verification.findings import Findings
 from synthbench.verification.rows import RowGroup
 
-#: What `datasets` reads beside a card that has configs, or instead of it, in some version.
+#: Files that some version of `datasets` reads beside a card with configs, or instead of it.
 _OVERRIDING = (".huggingface.yaml", "dataset_infos.json")
 
 # What the manifest says.
 
 
 def release(version: str) -> tuple[int, ...] | None:
-    """A version's numbers, to compare it with others; None for a text that is no version.
+    """A version's numbers, to compare it with others; None if it is not a version.
 
     Example:
         >>> from synthbench.verification.files import release
@@ -53,11 +53,11 @@ def release(version: str) -> tuple[int, ...] | None:
 
 
 def make_tasks(dataset: DatasetDirectory, findings: Findings) -> dict[str, Task]:
-    """The task of each variant, if the manifest names one; parameters and splits are compared.
+    """The task of each variant, where there is one; parameters and splits are compared.
 
     Raises:
-        MissingSourceError: class folders that the manifest names are in no directory of the
-            sources. Without them nothing can be said of the dataset, right or wrong.
+        MissingSourceError: no source directory has the manifest's class folders, without which
+            the dataset cannot be checked.
     """
     manifest, tasks = dataset.manifest, {}
     if release(manifest.synthbench) is None:
@@ -91,7 +91,7 @@ def _compare_parameters(manifest: Manifest, task: Task, findings: Findings) -> N
         if name in there and not same(there[name], value):
             text = f"parameter {name} is {short(there[name])}, the task has {short(value)}"
             findings.add(MANIFEST, f"parameter {name}", text)
-        # Another version may not have had it.
+        # Another version may lack it.
         if name not in there and manifest.synthbench == __version__:
             findings.add(MANIFEST, f"parameter {name}", f"parameter {name} is missing")
 
@@ -99,17 +99,17 @@ def _compare_parameters(manifest: Manifest, task: Task, findings: Findings) -> N
 def check_tables(
     manifest: Manifest, tasks: Mapping[str, Task], findings: Findings, with_sources: bool
 ) -> None:
-    """Whether the manifest has the tables that the tasks of its variants have together.
+    """Compare the manifest's tables with those of its tasks.
 
     Args:
         manifest: the manifest.
         tasks: the task of each variant.
-        findings: what is wrong.
-        with_sources: whether source images are said to be here; elsewhere tables that tell of
-            them are not compared.
+        findings: receives what is wrong.
+        with_sources: whether source images must be here; otherwise tables about missing ones are
+            not compared.
 
     Raises:
-        SynthbenchError: source images are said to be here and are not.
+        SynthbenchError: source images must be here and are missing.
     """
     try:
         made = merged_tables([task.tables for task in tasks.values()])
@@ -123,11 +123,11 @@ def check_tables(
         findings.add(MANIFEST, "tables", difference)
 
 
-# What files there are, and what their footers say.
+# Files and their footers.
 
 
 def check_unknown_files(dataset: DatasetDirectory, findings: Findings) -> None:
-    """Whether all that lies under `data` is in the manifest, and nothing else directs readers."""
+    """Check that `data` has no file beside the manifest's, and that no file overrides the card."""
     known = {
         shard.file
         for splits in dataset.manifest.variants.values()
@@ -144,14 +144,14 @@ def check_unknown_files(dataset: DatasetDirectory, findings: Findings) -> None:
 
 @dataclasses.dataclass(frozen=True)
 class SplitFiles:
-    """A split as it lies in its files.
+    """The files of a split.
 
     Attributes:
         name: variant and split, as in `default/train`.
         split: the split.
-        record: what the manifest says of it.
-        shards: the shards that are there.
-        footers: the footers of those shards that have the task's columns.
+        record: its record in the manifest.
+        shards: the shards that exist.
+        footers: the footers of the shards that have the task's columns.
         row_groups: their row groups.
         whole: whether these are all shards.
     """
@@ -171,7 +171,7 @@ class SplitFiles:
 
 
 def open_variant(dataset: DatasetDirectory, task: Task, findings: Findings) -> list[SplitFiles]:
-    """The files of a variant's splits, their places, sizes, schemas and rows compared."""
+    """The files of a variant's splits; names, schemas and numbers of rows are compared."""
     records = dataset.manifest.variants[task.variant]
     return [
         _open_split(dataset, task, split, records[split.name], findings)
@@ -220,7 +220,7 @@ def _row_groups(split: Split, file: str, footer: pq.FileMetaData) -> list[RowGro
 
 
 def _check_rows(shard: Shard, rows: int, full: int, last: bool, findings: Findings) -> None:
-    """Compare a shard's rows with the manifest, and with a full shard's; the last may have less."""
+    """Compare a shard's rows with the manifest; all shards but the last must be full."""
     if rows != shard.rows:
         findings.add(shard.file, "rows", f"has {rows} rows, the manifest says {shard.rows}")
     if rows > full or (rows < full and not last):
@@ -244,7 +244,7 @@ def _read_footer(
 
 
 def _check_schema(file: str, schema: pa.Schema, features: Features, findings: Findings) -> bool:
-    """Whether a shard has the columns and types of its task; its metadata is compared, too."""
+    """Whether a shard has the columns and types of its task; metadata is compared, too."""
     expected = arrow_schema(features)
     if schema.names != expected.names:
         text = f"has the columns {', '.join(schema.names)}; expected {', '.join(expected.names)}"

@@ -1,4 +1,4 @@
-"""What a check finds wrong, said so that a person can go there."""
+"""What checks find wrong, with the place of each failure."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import collections
 
 from synthbench.text.lines import one_line
 
-#: So many failures of one kind in one file are named; of the others only the number is given.
+#: How many failures of a kind are named in a file; the others are counted.
 SHOWN = 5
 
 
 class Findings:
-    """What is wrong, in the order in which it was found; floods are kept as a number."""
+    """Failures in the order in which they were found; many of one kind are counted."""
 
     def __init__(self) -> None:
         self._texts: dict[tuple[str, str], list[str]] = {}
@@ -21,8 +21,8 @@ class Findings:
         """Add a failure.
 
         Args:
-            file: where it is.
-            kind: what all failures of its kind in the file have in common.
+            file: the file.
+            kind: failures of one kind in a file are counted together.
             text: what is wrong.
             row: number of the row in the file, from 0.
         """
@@ -40,7 +40,7 @@ class Findings:
         self._counts[key] += count
 
     def texts(self) -> list[str]:
-        """A text for each failure; of a flood the first few, then how many there are in all."""
+        """A text for each failure; of many of one kind the first few, and how many there are."""
         texts = []
         for (file, kind), kept in self._texts.items():
             texts += kept

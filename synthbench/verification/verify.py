@@ -1,15 +1,16 @@
-"""Whether a dataset is what its manifest says: every row checked by itself, then made again.
+"""Check that a dataset is what its manifest says.
 
-What manifest, card and footers tell is looked at first (`files`, `card`). Workers then check rows
-and bytes (`rows`): sums, labels by the reference solver, ids. At last every split is generated
-again from the manifest and compared (`again`), so that nothing the manifest says can be false.
+Manifest, card and footers come first (`files`, `card`), then checksums and digests. Every split is
+generated again from the manifest and compared by its digests (`again`), and the reference solver
+solves every row. Where that is not possible, or something differs, every row in the files is
+checked by itself (`rows`): missing values, labels by the reference solver, ids.
 """
 
 from __future__ import annotations
 
 import collections
 import dataclasses
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.engine.engine import Asked, Engine, check_workers
 from synthbench.engine.open import open_engine
 from synthbench.tasks.base import Task
+from synthbench.tasks.features import is_image
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.tasks.images.task import ImageTask
 from synthbench.tasks.row_ids import columns_of
@@ -38,9 +40,9 @@ from synthbench.verification.files import (
 from synthbench.verification.findings import Findings
 from synthbench.verification.rows import (
     RowGroup,
-    RowGroupReport,
     SplitHashes,
     check_row_group,
+    derived_columns,
     hash_split,
 )
 
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
 ROWS_SINCE = "0.2.0"
 #: What only making a dataset again proves.
 _BY_MAKING_AGAIN = "seed, parameters, balance and order of rows"
+_NOT_MADE = "not made again, because of what was found wrong"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,11 +63,10 @@ class VerificationReport:
     Attributes:
         path: the dataset directory.
         task: name of the task.
-        failures: all that is wrong, each text with the file and, where one row is meant, its
-            number, counted from 0 in its file.
-        checked: how many variants, splits, shards, rows, derived values and so on were looked
-            at, by name.
-        not_proved: what was not proved, and why; nothing of it is known to be wrong.
+        failures: everything that is wrong, with the file and, for a single row, its number,
+            counted from 0 in its file.
+        checked: how many variants, splits, shards, rows, derived values and so on were checked.
+        not_proved: what was not proved, and why; none of it is known to be wrong.
     """
 
     path: Path
@@ -96,13 +98,11 @@ class VerificationReport:
         place, color = printable(str(self.path)), "green"
         verdict = f"{self.task} at {place} is what its manifest says."
         if self.failures:
-            verdict, color = (
-                (
-                    f"{self.task} at {place} is not what its manifest says "
-                    "(rows are counted from 0 in their file):"
-                ),
-                "red",
+            verdict = (
+                f"{self.task} at {place} is not what its manifest says "
+                "(rows are counted from 0 in their file):"
             )
+            color = "red"
         elif not self.made_again:
             verdict = f"Nothing wrong was found in {self.task} at {place}, but not all is proved."
             color = "yellow"
@@ -127,27 +127,26 @@ def verify(
 
     Checked are: checksums, sizes and schemas of the shards; the digest of every split; every
     derived column and the id of every row; the task's tables; what the card says of content, rows,
-    features and the command; and that no unknown file lies under `data`. Then every split is
-    generated again from the manifest. The first row that differs is named.
+    features and the command; and that no unknown file lies under `data`. Every split is generated
+    again from the manifest, and the first row that differs is named.
 
     Args:
         dataset: the dataset directory.
-        fast: leave out making it again; what that leaves unproved is said.
+        fast: do not make it again; the report says what is not proved then.
         workers: how many processes check rows, at most 256; default: the usable cores, or 1 in a
-            daemonic process. No more are started than there are files and row groups to check.
+            daemonic process. No more are started than there are files and row groups.
         source_dir: where source images lie, as in `generate`; if given, they must be there.
         progress: show a bar on standard error, if that is a terminal.
 
     Returns:
-        What was checked, every failure with its file and row, and what was not proved: where
-        source images are missing, or where a version made the dataset whose rows differed, it
-        cannot be made again.
+        What was checked, every failure with its file and row, and what was not proved: a dataset
+        whose source images are missing, or whose version made other rows, cannot be made again.
 
     Raises:
         DatasetError: there is no dataset, its manifest cannot be read or is newer, or the dataset
-            was replaced meanwhile.
-        UsageError: a number of workers that is not allowed, or class folders that the dataset
-            names and that are in no directory of the sources.
+            was replaced while it was read.
+        UsageError: a number of workers that is not allowed, or class folders of the dataset that
+            no source directory has.
         SynthbenchError: source images are missing in `source_dir`, or broken.
 
     Example:
@@ -159,7 +158,7 @@ def verify(
     """
     check_workers(workers)
     opened = DatasetDirectory.open(dataset)
-    manifest, findings, not_proved = opened.manifest, Findings(), []
+    manifest, findings = opened.manifest, Findings()
     with use_source_dir(source_dir), opened.unreplaced():
         tasks = make_tasks(opened, findings)
         if len(tasks) == len(manifest.variants):
@@ -172,34 +171,34 @@ def verify(
         calls = len(splits) + sum(len(split.row_groups) for split in splits)
         other = _other_version(manifest.synthbench)
         reason = other or _why_not_again(tasks.values(), fast, bool(source_dir))
-        if reason is not None:
-            not_proved.append(reason)
-        else:
-            untold = [name for name in manifest.variants if name not in tasks]
-            not_proved += [_not_made(name) for name in untold]
-        total = rows if reason else 2 * rows
+        not_made = [name for name in manifest.variants if name not in tasks]
         with (
             open_engine(workers=workers, calls=calls) as engine,
-            progress_bar(progress, f"verify {manifest.task}", "rows", total) as bar,
+            progress_bar(progress, f"verify {manifest.task}", "rows", rows) as bar,
         ):
-            checking = _Checking(opened.path, engine, findings, bar, check_ids=other is None)
+            checking = _Checking(
+                opened.path, engine, findings, bar, not reason, other is None, not_made
+            )
             for name, task in tasks.items():
-                chunks = checking.rows(task, variants[name])
-                if reason is None:
-                    not_proved += map(_not_made, checking.again(task, variants[name], chunks))
+                checking.check_variant(task, variants[name])
     checked = {
         "variants": len(variants),
         "splits": len(splits),
         "shards": sum(len(split.shards) for split in splits),
         "rows": rows,
-        "derived values": checking.values,
+        "derived values": sum(
+            len(derived_columns(tasks[name])) * split.rows
+            for name, variant in variants.items()
+            for split in variant
+        ),
         "rows made again": checking.made_again,
     }
+    not_proved = [reason] if reason else [f"{one}: {_NOT_MADE}." for one in checking.not_made]
     return VerificationReport(opened.path, manifest.task, findings.texts(), checked, not_proved)
 
 
 def _other_version(made_by: str) -> str | None:
-    """What is not proved because another version made the dataset, whose rows may be others."""
+    """What is not proved because another version made the dataset, with other rows perhaps."""
     made, since, ours = release(made_by), release(ROWS_SINCE), release(__version__)
     trusted = f"ids, {_BY_MAKING_AGAIN}: made by synthbench {made_by}"
     if made and since and made < since:
@@ -225,61 +224,74 @@ def _why_not_again(tasks: Iterable[Task], fast: bool, with_sources: bool) -> str
     return None
 
 
-def _not_made(what: str) -> str:
-    return f"{what}: not made again, because of what was found wrong."
-
-
 @dataclasses.dataclass
 class _Checking:
-    """The check of all rows and bytes.
+    """The checks of all rows and bytes.
 
     Attributes:
         directory: the dataset directory.
-        engine: where row groups are checked and blocks are made.
+        engine: where rows are checked and made.
         findings: what is wrong.
         bar: shows the rows that are done.
+        again: whether splits are made again.
         check_ids: whether ids are this version's.
-        values, made_again: what was looked at so far, see `VerificationReport.checked`.
+        not_made: variants and splits that could not be made again, because faults were found.
+        made_again: rows that were made again so far.
     """
 
     directory: Path
     engine: Engine
     findings: Findings
     bar: Bar
+    again: bool
     check_ids: bool
-    values: int = 0
+    not_made: list[str]
     made_again: int = 0
 
-    def rows(self, task: Task, splits: list[SplitFiles]) -> dict[str, list[bytes]]:
-        """Check the rows and bytes of a variant.
-
-        Returns:
-            For each split whose files hold what its record says, the digests of its chunks.
-        """
-        features = columns_of(task)
+    def check_variant(self, task: Task, splits: list[SplitFiles]) -> None:
+        """Check the rows and bytes of a variant."""
         asked = [
             self.engine.submit(
                 hash_split,
                 [self.directory / shard.file for shard in files.shards],
                 files.footers,
-                features if files.whole else None,
+                columns_of(task) if files.whole else None,
             )
             for files in splits
         ]
-        for files in splits:
-            self._check_row_groups(task, files)
-        chunks = {}
+        # Digests say nothing of how an image is encoded, so its row is checked in its file, too.
+        by_digest = not any(map(is_image, task.columns.values()))
         for files, hashes in zip(splits, asked, strict=True):
-            found = hashes.result()
-            self._compare_hashes(files, found)
-            if found.chunks is not None and files.rows == files.record.rows:
-                chunks[files.split.name] = found.chunks
-        return chunks
+            differences = Findings()
+            proved = self.again and self._make_again(task, files, hashes.result(), differences)
+            if not (proved and by_digest):
+                self._check_rows(task, files)
+            self._compare_hashes(files, hashes.result())
+            self.findings.merge(differences)
 
-    def _check_row_groups(self, task: Task, files: SplitFiles) -> None:
-        """Have all row groups of a split checked, a few ahead of the one that is waited for."""
-        pending: collections.deque[tuple[RowGroup, Asked[RowGroupReport]]] = collections.deque()
+    def _make_again(
+        self, task: Task, files: SplitFiles, found: SplitHashes, differences: Findings
+    ) -> bool:
+        """Make a split again; whether that proves every row in its files."""
+        if found.chunks is None or files.rows != files.record.rows:
+            self.not_made.append(files.name)
+            return False
+        self.bar.update(0, now=f"{files.name} again")
+
+        def advance(rows: int) -> None:
+            self.made_again += rows
+            self.bar.update(rows)
+
+        return compare_with_files(
+            task, files, self.directory, found.chunks, self.engine, differences, advance
+        )
+
+    def _check_rows(self, task: Task, files: SplitFiles) -> None:
+        """Check all row groups of a split, a few ahead of the one that is waited for."""
+        if self.again:
+            self.bar.total += files.rows
         self.bar.update(0, now=files.name)
+        pending: collections.deque[tuple[RowGroup, Asked[Findings]]] = collections.deque()
         waiting = collections.deque(files.row_groups)
         while waiting or pending:
             while waiting and len(pending) <= self.engine.ahead:
@@ -288,9 +300,7 @@ class _Checking:
                 future = self.engine.submit(check_row_group, path, task, row_group, self.check_ids)
                 pending.append((row_group, future))
             row_group, future = pending.popleft()
-            report = future.result()
-            self.findings.merge(report.findings)
-            self.values += report.values
+            self.findings.merge(future.result())
             self.bar.update(row_group.rows)
 
     def _compare_hashes(self, files: SplitFiles, found: SplitHashes) -> None:
@@ -308,28 +318,3 @@ class _Checking:
             if found.digest is None:
                 text = "the rows cannot be read for their digest"
             self.findings.add(f"data/{files.name}-*.parquet", "digest", text)
-
-    def again(
-        self, task: Task, splits: list[SplitFiles], chunks: dict[str, list[bytes]]
-    ) -> Iterator[str]:
-        """Make a variant again and compare it with its files.
-
-        Args:
-            task: the task.
-            splits: the files of its splits.
-            chunks: what `rows` returned.
-
-        Yields:
-            Names of the splits that could not be made again, because faults were found in them.
-        """
-        for files in splits:
-            if files.split.name not in chunks:
-                yield files.name
-                continue
-            self.bar.update(0, now=f"{files.name} again")
-            made = chunks[files.split.name]
-            for rows in compare_with_files(
-                task, files, self.directory, made, self.engine, self.findings
-            ):
-                self.made_again += rows
-                self.bar.update(rows)

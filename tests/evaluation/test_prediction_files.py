@@ -68,7 +68,7 @@ def test_masked_entries_of_an_array_are_no_predictions() -> None:
 
 
 def test_a_mapping_keyed_by_row_number_is_refused() -> None:
-    assert "Predictions by id: 0 is no id" in refusal({0: 3}, UsageError)
+    assert "Predictions by id: 0 is not an id" in refusal({0: 3}, UsageError)
 
 
 @pytest.mark.parametrize(
@@ -226,17 +226,17 @@ COLUMNS = "'id' and 'prediction' (or 'response' or 'completion')"
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("{'id': 3}", "no valid JSON (Expecting property name"),
-        ('{"id": "b", ', "no valid JSON (Expecting"),
-        ("[" * 100_000, "no valid JSON ("),
-        ("7" * 5_000, "no valid JSON ("),
+        ("{'id': 3}", "not valid JSON (Expecting property name"),
+        ('{"id": "b", ', "not valid JSON (Expecting"),
+        ("[" * 100_000, "not valid JSON ("),
+        ("7" * 5_000, "not valid JSON ("),
         ("[1, 2]", "expected an object with 'id' and 'prediction', got [1, 2]."),
         ("null", "expected an object with 'id' and 'prediction', got None."),
         ('{"id": "b", "answer": 3}', "no 'prediction'; expected 'id' and 'prediction' (or "),
         ('{"prediction": 3}', "no 'id'; expected 'id' and 'prediction' (or "),
-        ('{"id": 5, "prediction": 3}', "id 5 is no text."),
-        ('{"id": null, "prediction": 3}', "id None is no text."),
-        ('{"id": "b", "prediction": 3, "split": 1}', "split 1 is no text."),
+        ('{"id": 5, "prediction": 3}', "id 5 is not text."),
+        ('{"id": null, "prediction": 3}', "id None is not text."),
+        ('{"id": "b", "prediction": 3, "split": 1}', "split 1 is not text."),
     ],
 )
 def test_a_bad_line_is_told_by_its_number(tmp_path: Path, line: str, expected: str) -> None:
@@ -248,7 +248,7 @@ def test_a_bad_line_is_told_by_its_number(tmp_path: Path, line: str, expected: s
 def test_a_line_that_is_no_utf8_is_told_by_its_number(tmp_path: Path) -> None:
     path = tmp_path / "p.jsonl"
     path.write_bytes(b'{"id": "a", "prediction": "\xff"}\n')
-    assert refusal(path, DatasetError).startswith(f"{path}, line 1: no valid JSON (")
+    assert refusal(path, DatasetError).startswith(f"{path}, line 1: not valid JSON (")
 
 
 @pytest.mark.parametrize(
@@ -263,9 +263,9 @@ def test_a_line_that_is_no_utf8_is_told_by_its_number(tmp_path: Path) -> None:
             {"id": ["a"], "response": ["1"], "completion": ["1"]},
             ": both 'response' and 'completion'; name one of them 'prediction'.",
         ),
-        ({"id": [5], "prediction": [1]}, ", row 0: id 5 is no text."),
-        ({"id": ["a", None], "prediction": [1, 2]}, ", row 1: id None is no text."),
-        ({"id": ["a"], "prediction": [1], "split": [2]}, ", row 0: split 2 is no text."),
+        ({"id": [5], "prediction": [1]}, ", row 0: id 5 is not text."),
+        ({"id": ["a", None], "prediction": [1, 2]}, ", row 1: id None is not text."),
+        ({"id": ["a"], "prediction": [1], "split": [2]}, ", row 0: split 2 is not text."),
     ],
 )
 def test_bad_columns_of_a_parquet_file_are_told(
@@ -316,14 +316,14 @@ def test_json_in_one_piece_may_be_a_mapping_records_or_in_order(tmp_path: Path) 
     ("name", "text", "expected"),
     [
         ("p.csv", "id,prediction\na,3\nb,4,5\n", ", line 3: 3 cells under 2 names of columns."),
-        ("p.csv", "id,id,prediction\n", ": 'id' is there more than once."),
+        ("p.csv", "id,id,prediction\n", ": 'id' appears more than once."),
         ("p.csv", "a,3\n", ": no 'id'; expected"),
         ("p.csv", 'id,prediction\na,"3\n', ", line 2: unexpected end of data."),
         ("p.csv", "", " is empty: it holds no predictions."),
         ("p.tsv", "id\tprediction\n", " is empty: it holds no predictions."),
         ("p.json", "", " is empty: it holds no predictions."),
         ("p.json", "[]", " is empty: it holds no predictions."),
-        ("p.json", "[3", ": no valid JSON ("),
+        ("p.json", "[3", ": not valid JSON ("),
         ("p.json", "3", ": expected a list or an object, got 3."),
         ("p.json", '[{"id": "a", "prediction": 1}, 3]', ": 1 of its 2 entries are dicts;"),
         (

@@ -72,8 +72,8 @@ def test_choices_beside_a_task_that_has_made_them_are_refused() -> None:
         ({"test": "text"}, "Rows of split 'test' are of type str: expected"),
         ([], "Split 'rows' has no rows."),
         ([3, 4], "Row 0 of split 'rows' is 3: expected a dict."),
-        ([{"label": 3}, 4], "Row 1 of split 'rows' is no dict with the columns label"),
-        ([{"label": 3}, {"id": "x"}], "Row 1 of split 'rows' is no dict with the columns label"),
+        ([{"label": 3}, 4], "Row 1 of split 'rows' is not a dict with the columns label"),
+        ([{"label": 3}, {"id": "x"}], "Row 1 of split 'rows' is not a dict with the columns label"),
         ([{"text": "3"}] * 2, "A row has no column 'label', by which answers of listops are"),
     ],
 )

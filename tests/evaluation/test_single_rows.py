@@ -52,7 +52,7 @@ def test_solve_answers_by_the_reference_solver() -> None:
 def test_solve_refuses_what_is_no_question(question: Any) -> None:
     with pytest.raises(UsageError) as caught:
         solve("listops", question)
-    assert str(caught.value).startswith(f"{question!r} is no question of listops: ")
+    assert str(caught.value).startswith(f"{question!r} is not a question of listops: ")
 
 
 # What is read as a class.

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import synthbench
-from synthbench.sharing import tsv
 from synthbench.sharing.export import export
+from synthbench.sharing.lines import why_not_tsv
 from synthbench.tasks import registry
 from synthbench.tasks.registry import make_task
 from tests.planted.task import Reversal
@@ -48,7 +48,7 @@ def test_labels_that_are_text_stand_as_they_are(
 @pytest.mark.parametrize("name", ["grid-count", "identity", "clusters", "composites"])
 def test_rows_of_another_kind_are_refused(name: str) -> None:
     reason = "its rows are not a text with a class or another text as label"
-    assert tsv.unsupported_reason(make_task(name)) == reason
+    assert why_not_tsv(make_task(name)) == reason
 
 
 def test_the_files_are_named_as_the_loaders_look_for_them(

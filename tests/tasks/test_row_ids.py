@@ -171,13 +171,13 @@ def test_held_out_takes_text_or_a_row_of_any_variant_and_says_what_is_none() -> 
     grids = draw_splits(make_task("grid-count"), 5)["test"].block
     for grid in make_task("grid-count").render(grids)["grid"].to_pylist():
         assert synthbench.held_out("grid-count", grid)
-    with pytest.raises(UsageError, match=r"'1 2 3 =' is no row of parity"):
+    with pytest.raises(UsageError, match=r"'1 2 3 =' is not a row of parity"):
         synthbench.held_out("parity", "1 2 3 =")
-    with pytest.raises(UsageError, match="is no row of listops: the expression ends too early"):
+    with pytest.raises(UsageError, match="is not a row of listops: the expression ends too early"):
         synthbench.held_out("listops", "[MED 4 8 5")
     with pytest.raises(UsageError, match="is not a row of ctl forward: expected"):
         synthbench.held_out("ctl", "a 101 b")
-    with pytest.raises(UsageError, match="is no row of listops"):
+    with pytest.raises(UsageError, match="is not a row of listops"):
         synthbench.held_out("listops", 7)
     with pytest.raises(UsageError, match=r"Did you mean 'parity'\?"):
         synthbench.held_out("partity", "1 2 3 4 =")

@@ -186,7 +186,7 @@ def test_without_source_images_what_was_not_proved_is_said_and_with_them_pixels_
     directory = made.copy_of("composites", tmp_path)
     verdict = verify(directory, workers=1, progress=False)
     assert verdict.ok and not verdict.made_again
-    assert "the source images are not here" in str(verdict)
+    assert "the source images are missing" in str(verdict)
     verdict = verify(directory, source_dir=made.sources(), workers=1, progress=False)
     assert verdict.ok and verdict.made_again
     first, other = "data/main/train-00000-of-00001.parquet", 5

@@ -53,7 +53,7 @@ def test_a_file_at_which_every_reader_dies_is_named(there, monkeypatch):
     monkeypatch.setattr(verification, "check_row_group", die_at_test)  # found there by pickle
     reason = f"All worker processes ended abruptly.* while it read {there / TEST};"
     with pytest.raises(SynthbenchError, match=reason):
-        verify(there, workers=2, progress=False)
+        verify(there, fast=True, workers=2, progress=False)
 
 
 def test_the_footer_of_a_shard_is_read_once(there, monkeypatch):

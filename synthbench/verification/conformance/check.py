@@ -1,4 +1,4 @@
-"""The conformance suite on one task: what every task must do, answered in sentences."""
+"""The conformance suite: what every task must do, checked on one task."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Finding:
     Attributes:
         variant: the variant that was checked.
         statement: what a task should do, such as "Same rows when made twice".
-        problems: why it does not, in sentences; empty if it does.
+        problems: what is wrong, in sentences; empty if the statement holds.
     """
 
     variant: str
@@ -44,13 +44,12 @@ def check_task(name: str) -> Iterator[Finding]:
             on small datasets in a temporary directory.
 
     Returns:
-        The answers, one after another as they are found. Checks of datasets are skipped if an
-        earlier check fails.
+        The answers, as they are found. Checks of datasets are skipped if an earlier check fails.
 
     Raises:
         UsageError: no task has this name, or its class cannot be registered.
         SynthbenchError: another package names the task, but it cannot be loaded.
-        MissingSourceError: the task's source images are not here; raised when they are needed.
+        MissingSourceError: the task's source images are missing; raised when they are needed.
 
     Example:
         >>> from synthbench.verification.conformance.check import check_task
@@ -80,17 +79,15 @@ def _of_the_task(task: Task) -> Iterator[tuple[str, Callable[[], Problems]]]:
     """The checks of the task itself."""
     splits = task.splits
     ends = [(split, bucket) for split in splits for bucket in {split.buckets[0], split.buckets[-1]}]
+
+    def of_ends(check: Callable[[Task, Split, int], Problems]) -> Callable[[], Problems]:
+        return lambda: _distinct(check(task, *end) for end in ends)
+
     yield "Says what it is, with well-formed splits", lambda: draws.check_names(task)
     yield "Can be sent to worker processes", lambda: draws.check_pickling(task)
     yield "Refuses impossible parameters", lambda: draws.check_parameters(task)
-    yield (
-        "Uses no global random state",
-        lambda: _distinct(draws.check_global_state(task, *end) for end in ends),
-    )
-    yield (
-        "Same block from the same draws",
-        lambda: _distinct(draws.check_repeatable(task, *end) for end in ends),
-    )
+    yield "Uses no global random state", of_ends(draws.check_global_state)
+    yield "Same block from the same draws", of_ends(draws.check_repeatable)
     yield (
         "Blocks of a split have one form",
         lambda: _distinct(draws.check_blocks(task, split) for split in splits),
@@ -108,27 +105,27 @@ def _of_rows(task: Task) -> Iterator[tuple[str, Callable[[], Problems]]]:
             for bucket in _spread(split.buckets)
         ]
 
-    def each(check: Callable[[Task, Block], Problems]) -> Callable[[], Problems]:
-        return lambda: _distinct(check(task, block) for _, _, block, _ in proposed() if len(block))
-
-    yield (
-        "Every bucket gets rows",
-        lambda: _distinct(
+    def starved() -> Problems:
+        return _distinct(
             draws.starved(task, split, bucket, tried)
             for split, bucket, block, tried in proposed()
             if not len(block)
-        ),
-    )
-    yield "Columns are as declared", each(rows.check_columns)
-    yield "Rows do not depend on their neighbours", each(rows.check_parts)
-    yield (
-        "Rows are in the bucket they were proposed for",
-        lambda: _distinct(
+        )
+
+    def in_buckets() -> Problems:
+        return _distinct(
             rows.check_buckets(task, block, bucket)
             for _, bucket, block, _ in proposed()
             if len(block)
-        ),
-    )
+        )
+
+    def each(check: Callable[[Task, Block], Problems]) -> Callable[[], Problems]:
+        return lambda: _distinct(check(task, block) for _, _, block, _ in proposed() if len(block))
+
+    yield "Every bucket gets rows", starved
+    yield "Columns are as declared", each(rows.check_columns)
+    yield "Rows do not depend on their neighbours", each(rows.check_parts)
+    yield "Rows are in the bucket they were proposed for", in_buckets
     yield "Rows read from a file keep their ids", each(rows.check_ids)
     yield "solve gives every label and column", each(rows.check_solver)
     yield "The right answer scores best, a wrong one does not", each(rows.check_answers)
@@ -136,7 +133,7 @@ def _of_rows(task: Task) -> Iterator[tuple[str, Callable[[], Problems]]]:
 
 
 def _check_datasets(task: Task) -> Iterator[Finding]:
-    """The checks of a small dataset; the first one fails if it cannot be made, and is the last."""
+    """The checks of a small dataset; if it cannot be made, the others are left out."""
     with tempfile.TemporaryDirectory(prefix="synthbench-check-") as place:
         made: list[SmallDataset] = []
 
@@ -160,7 +157,7 @@ def _check_datasets(task: Task) -> Iterator[Finding]:
 
 
 def _ask(task: Task, statement: str, check: Callable[[], Problems]) -> Finding:
-    """The answer to a check; whatever the task's code raises is a problem, too."""
+    """The answer to a check; an exception in the task's code is a problem, too."""
     try:
         with draws.restored_state():
             problems = check()
@@ -174,7 +171,7 @@ def _ask(task: Task, statement: str, check: Callable[[], Problems]) -> Finding:
 
 
 def _spread(buckets: tuple[int, ...]) -> list[int]:
-    """At most `_BUCKETS` of the buckets, the first and the last among them."""
+    """At most `_BUCKETS` of the buckets, including the first and the last."""
     count = min(len(buckets), _BUCKETS)
     return [buckets[index * (len(buckets) - 1) // max(1, count - 1)] for index in range(count)]
 

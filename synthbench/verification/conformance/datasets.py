@@ -1,6 +1,6 @@
 """Checks of small datasets of a task: made again, in another process, by two workers; verified.
 
-As in `rows`, each check returns the problems it found as sentences.
+Each check returns the problems it found, as sentences.
 """
 
 from __future__ import annotations
@@ -60,8 +60,7 @@ class SmallDataset:
 
 
 def _rows(task: Task, split: Split) -> int:
-    # Two workers are started only for several blocks; a split of one bucket has several from about
-    # this many rows on.
+    # A split of one bucket needs about this many rows for several blocks, and so for two workers.
     least = task.block_rows // 8 if len(split.buckets) == 1 else _ROWS
     return min(split.rows, max(least, _ROWS, _BUCKET_ROWS * len(split.buckets)))
 

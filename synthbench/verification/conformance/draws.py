@@ -1,6 +1,6 @@
 """Checks of how a task draws rows: names, parameters, randomness, buckets.
 
-As in `rows`, each returns the problems it found as sentences.
+Each check returns the problems it found, as sentences.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _STRANGE_VALUES: tuple[Any, ...] = ("?", "", None, [], 0, -1, 1, 2.5, True)
 
 
 def check_names(task: Task) -> Problems:
-    """The class says what it is, and its splits have names that can be part of file names."""
+    """The class describes itself, and its splits have names that can be part of file names."""
     problems = []
     for attribute in ("title", "summary", "source", "bucket_name"):
         text = getattr(task, attribute)
@@ -62,7 +62,7 @@ def _check_split(task: Task, split: Split) -> Problems:
 
 
 def check_pickling(task: Task) -> Problems:
-    """The task can be sent to worker processes, and is the same there."""
+    """The task can be pickled for worker processes, and equals itself there."""
     try:
         again = pickle.loads(pickle.dumps(task))
     except Exception as error:
@@ -156,7 +156,7 @@ def check_global_state(task: Task, split: Split, bucket: int) -> Problems:
 
 @contextmanager
 def restored_state() -> Iterator[None]:
-    """Leave the global random state as it was: importing `rich` draws from it, for one."""
+    """Restore the global random state; even an import, such as that of `rich`, may change it."""
     before = random.getstate(), np.random.get_state()
     try:
         yield
@@ -165,18 +165,17 @@ def restored_state() -> Iterator[None]:
         np.random.set_state(before[1])
 
 
-def _global_states() -> dict[str, object]:
-    """The state of each global generator, as values that can be compared."""
-    _, key, *rest = np.random.get_state()
-    return {"np.random": (np.asarray(key).tobytes(), *rest), "random": random.getstate()}
-
-
 @contextmanager
 def _watched(method: str, problems: Problems) -> Iterator[None]:
-    """Add a problem for each global generator that the code inside has moved."""
-    before = _global_states()
+    """Add a problem for each global generator that the block uses."""
+
+    def states() -> dict[str, object]:
+        _, key, *rest = np.random.get_state()
+        return {"np.random": (np.asarray(key).tobytes(), *rest), "random": random.getstate()}
+
+    before = states()
     yield
-    for name, state in _global_states().items():
+    for name, state in states().items():
         if state != before[name]:
             problems.append(
                 f"{method} draws from {name}, the global random state. All randomness must come "
@@ -185,7 +184,7 @@ def _watched(method: str, problems: Problems) -> Iterator[None]:
 
 
 def propose_rows(task: Task, split: Split, bucket: int, rows: int) -> tuple[Block, int]:
-    """Some rows of a bucket, at most `rows`, and how many candidates were proposed for them."""
+    """At most `rows` rows of a bucket, and how many candidates were proposed for them."""
     tried = 0
     for number, count in enumerate([4 * _CANDIDATES] + [task.block_rows] * _TRIED_BLOCKS):
         block = task.propose(_draws(task, number), count, split, bucket)

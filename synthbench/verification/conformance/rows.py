@@ -1,7 +1,7 @@
 """Checks of some rows of a task: columns, ids, labels, answers.
 
-Each takes a task and a block of its rows and returns the problems it found: sentences that say
-what the task's author should look at, and an empty list if nothing is wrong.
+Each takes a task and a block of its rows and returns the problems it found: sentences that tell
+the task's author what to look at; empty if nothing is wrong.
 """
 
 from __future__ import annotations
