@@ -27,11 +27,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from synthbench.evaluation.answer_words import Vocabulary, Word, vocabulary
-from synthbench.tasks.base import Task
+from synthbench.tasks.base import LABEL, Task
 from synthbench.tasks.features import label_names, value
 from synthbench.tasks.registry import make_task
-
-LABEL = "label"
 
 
 def has_text_labels(task: Task) -> bool:
