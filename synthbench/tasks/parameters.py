@@ -33,7 +33,7 @@ class Parameters:
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
-            _check(field.name, getattr(self, field.name), **field.metadata)
+            _check(field, getattr(self, field.name))
 
     @classmethod
     def make(cls, values: Mapping[str, Any]) -> Parameters:
@@ -73,7 +73,7 @@ def parameter(
     default: Any,
     help: str,
     *,
-    least: float | None = None,
+    least: float = -math.inf,
     most: float = math.inf,
     choices: Sequence[str] = (),
 ) -> Any:
@@ -82,8 +82,8 @@ def parameter(
     Args:
         default: the default, whose type is that of all values.
         help: what it means, for people.
-        least: the smallest number that is allowed; None: numbers are not checked. A tuple of
-            numbers must not be empty, nor have a number twice.
+        least: the smallest number that is allowed. With a limit, a tuple of numbers must not be
+            empty, nor have a number twice.
         most: the largest number that is allowed.
         choices: the texts that are allowed; empty: all.
     """
@@ -91,29 +91,23 @@ def parameter(
     return dataclasses.field(default=default, metadata={"help": help, **limits})
 
 
-def _check(
-    name: str,
-    given: Any,
-    help: str = "",
-    least: float | None = None,
-    most: float = math.inf,
-    choices: Sequence[str] = (),
-) -> None:
+def _check(field: dataclasses.Field[Any], given: Any) -> None:
     """Refuse a value that its field does not allow."""
+    name, limits = field.name, field.metadata
+    choices = limits.get("choices", ())
     if choices and given not in choices:
         raise unknown_name(f"value of {name}", given, choices)
-    if least is None:
+    least, most = limits.get("least", -math.inf), limits.get("most", math.inf)
+    if (least, most) == (-math.inf, math.inf):
         return
+    low, high = (f"{end:g}" if isinstance(end, float) else str(end) for end in (least, most))
     if not isinstance(given, tuple):
         if not least <= given <= most:
-            limits = " to ".join(
-                f"{end:g}" if type(end) is float else str(end) for end in (least, most)
-            )
-            raise ParameterError(f"Parameter {name}={given}: allowed are {limits}.")
+            raise ParameterError(f"Parameter {name}={given}: allowed are {low} to {high}.")
     elif not given or len(set(given)) < len(given) or min(given) < least or max(given) > most:
         raise ParameterError(
             f"Parameter {name}={','.join(map(str, given))}: "
-            f"allowed are different {name.rpartition('_')[2]} from {least} to {most}."
+            f"allowed are different {name.rpartition('_')[2]} from {low} to {high}."
         )
 
 

@@ -45,6 +45,7 @@ def test_a_planted_spot_is_found(shortcut: Shortcut) -> None:
     assert (predict(asked) == asked["label"].to_numpy()).mean() > 0.9
 
 
+@pytest.mark.slow
 def test_the_network_repeats_and_leaves_torch_as_it_was() -> None:
     state, threads = torch.get_rng_state(), torch.get_num_threads()
     train, asked = pictures(80, 3), pictures(40, 4)

@@ -241,7 +241,7 @@ def test_the_package_runs_as_the_program(program: Cli, tmp_path: Path) -> None:
 
 
 @posix
-@pytest.mark.parametrize("words", [["list"], ["info", "ctl"], ["preview", "ctl", "-n", "1000"]])
+@pytest.mark.parametrize("words", [["list"], ["preview", "ctl", "-n", "1000"]])
 def test_a_reader_that_goes_away_is_nothing_to_complain_about(
     tmp_path: Path, words: list[str]
 ) -> None:

@@ -189,7 +189,7 @@ def test_content_does_not_end_in_a_zero_byte_before_its_padding():
 def test_symbols_functions_and_places_are_drawn_uniformly():
     task = CompositionalTableLookup()
     block = task.propose(Draws({"test": 2}), 20_000, task.split("train"), 3)
-    symbol, applied = task.numbered(block)
+    symbol, applied = task.symbols_and_functions(block)
     assert chi_square(np.bincount(symbol, minlength=8)) < 24.3  # 7 degrees, 99.9%
     for place in range(3):
         functions = applied[:, place].astype(int) - 1

@@ -80,7 +80,10 @@ def test_a_bucket_is_what_its_rows_are_and_is_read_from_them_again(name: str) ->
         assert task.bucket_label(bucket) == f"{depth} {task.parameters.operators[kind]} {label}"
 
 
-@pytest.mark.parametrize(("name", "chance"), [("listops", 0.1056), ("arithmetic", 0.1)])
+@pytest.mark.parametrize(
+    ("name", "chance"),
+    [("listops", 0.1056), pytest.param("arithmetic", 0.1, marks=pytest.mark.slow)],
+)
 def test_majority_label_and_root_operator_alone_are_worth_no_more_than_chance(
     name: str, chance: float
 ) -> None:
@@ -103,7 +106,7 @@ def given(task: ExpressionTask, block: Block, kind: int, label: int) -> Block:
 
 @pytest.mark.parametrize(
     ("name", "depth", "kind", "label"),
-    [("listops", 2, 0, 3), ("listops", 3, 3, 7), ("listops", 2, 2, 9), ("arithmetic", 3, 1, 0)],
+    [("listops", 2, 0, 3), ("listops", 2, 2, 9), ("arithmetic", 3, 1, 0)],
 )
 def test_rows_of_a_bucket_are_those_of_the_proposal_that_fit(
     name: str, depth: int, kind: int, label: int

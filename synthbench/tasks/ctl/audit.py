@@ -15,7 +15,7 @@ def audit_spec(task: CompositionalTableLookup) -> AuditSpec:
 
     def functions(columns: Columns) -> NDArray[np.int64]:
         """Numbers from 1 in the order of computation, padded with 0."""
-        return task.numbered(task.parse(columns))[1].astype(np.int64)
+        return task.symbols_and_functions(task.parse(columns))[1].astype(np.int64)
 
     def last(columns: Columns) -> NDArray[np.int64]:
         applied = functions(columns)
@@ -23,7 +23,7 @@ def audit_spec(task: CompositionalTableLookup) -> AuditSpec:
         return found
 
     def start(columns: Columns) -> NDArray[np.int64]:
-        return task.numbered(task.parse(columns))[0].astype(np.int64)
+        return task.symbols_and_functions(task.parse(columns))[0].astype(np.int64)
 
     def every(columns: Columns) -> NDArray[np.str_]:
         applied = functions(columns)

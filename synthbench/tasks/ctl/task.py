@@ -182,14 +182,14 @@ class CompositionalTableLookup(TextTask):
         tokens[:, 1 : 1 + functions.shape[1]] = 1 + len(self.symbols) + functions
         return Block({"tokens": tokens})
 
-    def numbered(self, block: Block) -> tuple[NDArray[np.uint16], NDArray[np.uint16]]:
-        """The symbols, `(rows,)` from 0, and the functions, `(rows, longest)` from 1, 0 padding."""
+    def symbols_and_functions(self, block: Block) -> tuple[NDArray[np.uint16], NDArray[np.uint16]]:
+        """Indices from 0 of the symbols, `(rows,)`; from 1 of the functions, `(rows, longest)`."""
         tokens = block["tokens"].astype(np.uint16)
         symbols = np.uint16(len(self.symbols))
         return tokens[:, 0] - np.uint16(1), np.maximum(tokens[:, 1:], symbols) - symbols
 
     def render(self, block: Block) -> dict[str, pa.Array]:
-        reached, functions = self.numbered(block)
+        reached, functions = self.symbols_and_functions(block)
         steps = np.empty_like(functions)
         for place, function in enumerate(functions.T):
             reached = steps[:, place] = self._transitions[function, reached]
@@ -258,7 +258,7 @@ class CompositionalTableLookup(TextTask):
         Rows of one function are the tables, which every learner must see whole, so their hash is
         one that is never held out.
         """
-        _, functions = self.numbered(block)
+        _, functions = self.symbols_and_functions(block)
         problem = hash_rows(functions.astype("<u2").view(np.uint8))
         single = np.count_nonzero(functions, axis=1) == 1
         problem[single] = PROBLEM_BITS
