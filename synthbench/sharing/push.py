@@ -13,7 +13,7 @@ from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.files import regular_file
 from synthbench.dataset.manifest import MANIFEST
 from synthbench.dataset.staging import check_whole
-from synthbench.errors import DatasetError, SynthbenchError, UsageError
+from synthbench.errors import DatasetError, SynthbenchError, UsageError, needs
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.text.progress import on_terminal
 from synthbench.text.tables import Table, render, stack, styled
@@ -119,13 +119,9 @@ def push(
         >>> sorted(planned.files)[:2], planned.done
         (['README.md', 'data/default/test-00000-of-00001.parquet'], False)
     """
-    try:
+    with needs("Pushing", "huggingface_hub", "hub"):
         from huggingface_hub import HfApi
         from huggingface_hub.utils import HFValidationError, validate_repo_id
-    except ImportError:
-        raise SynthbenchError(
-            "Pushing needs huggingface_hub: pip install 'synthbench[hub]'."
-        ) from None
     try:
         validate_repo_id(repo_id)
     except HFValidationError as error:

@@ -86,6 +86,17 @@ class Vocabulary:
         ids: NDArray[Any] = pc.fill_null(places, -1).to_numpy(zero_copy_only=False) + 1
         return ids.astype(self.dtype)
 
+    def ids_of(self, words: pa.Array) -> NDArray[np.integer[Any]]:
+        """The id of each word, `(words,)` of `dtype`.
+
+        Raises:
+            ValueError: a word is not a token.
+        """
+        ids = self.number(words)
+        if not ids.all():
+            raise self._no_token(words[int(np.argmin(ids))].as_py())
+        return ids
+
     def read(self, texts: pa.Array) -> tuple[NDArray[np.integer[Any]], NDArray[np.int64]]:
         """The ids of all texts, one text after another, and the number of tokens of each text.
 
@@ -103,12 +114,9 @@ class Vocabulary:
                 text = texts[row].as_py()
                 raise self._no_token(next(one for one in text if one not in self.tokens))
         else:
-            split = self.split(texts)
-            lengths = split.value_lengths().to_numpy(zero_copy_only=False).astype(np.int64)
-            words = split.flatten()
-            ids = self.number(words)
-            if not ids.all():
-                raise self._no_token(words[int(np.argmin(ids))].as_py())
+            words = self.split(texts)
+            lengths = words.value_lengths().to_numpy(zero_copy_only=False).astype(np.int64)
+            ids = self.ids_of(words.flatten())
         if not lengths.all():
             raise ValueError("a text has no tokens")
         return ids, lengths
