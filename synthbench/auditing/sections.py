@@ -11,7 +11,6 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from synthbench.auditing.balance import Distribution
 from synthbench.auditing.figures import BarChart, Chart, Mark, ScoreChart
 from synthbench.auditing.results import VariantAudit
 from synthbench.auditing.scoring import Reference, Score, ShortcutScore
@@ -184,7 +183,11 @@ def _split_section(variant: VariantAudit, split: str) -> Section:
     charts: list[Chart] = [_score_chart(variant, metric, split) for metric in variant.metrics]
     if split == hardest:
         other = next(iter(variant.splits)) if variant.fitted else None
-        charts += [_bar_chart(one, split, other) for one in variant.balance]
+        ticks = f"; ticks: {other}" if other is not None else ""
+        for one in variant.balance:
+            counted = "all rows" if one.every_row else "the rows that shortcuts are scored on"
+            title = f"{split}: {one.name}, share of each value in {counted}{ticks}"
+            charts.append(BarChart(title, one, split, other))
     tables = [_scores_by_level(variant, metric, split) for metric in variant.metrics]
     return Section(
         f"{split} in detail",
@@ -213,13 +216,6 @@ def _score_chart(variant: VariantAudit, metric: str, split: str) -> ScoreChart:
         reference.chance.get(metric),
         reference.solution.get(metric),
     )
-
-
-def _bar_chart(distribution: Distribution, split: str, other: str | None) -> BarChart:
-    counted = "all rows" if distribution.every_row else "the rows that shortcuts are scored on"
-    ticks = f"; ticks: {other}" if other is not None else ""
-    title = f"{split}: {distribution.name}, share of each value in {counted}{ticks}"
-    return BarChart(title, distribution, split, other)
 
 
 def _scores_by_level(variant: VariantAudit, metric: str, split: str) -> ReportTable:

@@ -66,12 +66,6 @@ class AuditedVariant:
         """The columns that hold images."""
         return [name for name, feature in self.task.columns.items() if is_image(feature)]
 
-    @property
-    def other_columns(self) -> list[str]:
-        """All other columns, `id` first: small enough to read them for all rows."""
-        columns = [name for name in self.task.columns if name not in self.image_columns]
-        return ["id", *columns]
-
     def label_text(self, label: int) -> str:
         """The name of a label, or the label itself if it has no name."""
         names = label_names(self.task.columns.get("label", {}))

@@ -114,9 +114,9 @@ class Vocabulary:
                 text = texts[row].as_py()
                 raise self._no_token(next(one for one in text if one not in self.tokens))
         else:
-            words = self.split(texts)
-            lengths = words.value_lengths().to_numpy(zero_copy_only=False).astype(np.int64)
-            ids = self.ids_of(words.flatten())
+            split = self.split(texts)
+            lengths = split.value_lengths().to_numpy(zero_copy_only=False).astype(np.int64)
+            ids = self.ids_of(split.flatten())
         if not lengths.all():
             raise ValueError("a text has no tokens")
         return ids, lengths

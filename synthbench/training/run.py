@@ -110,7 +110,9 @@ class Run:
             model = build(self.recipe.model, encoding.form, sizes, self.recipe.options)
             model = model.to(self.setting.device)
             taken = self._train(model, objective, encoding, rows, directory)
-            looks = self._looks(directory)
+            # The lines of the metrics that have measurements of the watched splits.
+            needed = {f"{split}/loss" for split in self.study.watched}
+            looks = [line for line in directory.metrics() if needed <= line.keys()]
             started = time.perf_counter()
             result = {
                 **self.command,
@@ -187,11 +189,6 @@ class Run:
             yield StreamBatches(
                 source, size, encoding, engine, device, epoch, choose if recipe.one_length else None
             )
-
-    def _looks(self, directory: RunDirectory) -> list[dict[str, Any]]:
-        """The lines of the metrics that have measurements of the watched splits."""
-        needed = {f"{split}/loss" for split in self.study.watched}
-        return [line for line in directory.metrics() if needed <= line.keys()]
 
     def _eureka(self, looks: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
         """When the watched accuracy first passed the threshold, None if it never did."""

@@ -95,12 +95,11 @@ def validate(
     started = time.perf_counter()
     check_workers(workers)
     whole = find_study(task, profile, study)
-    chosen = _narrowed(whole, models, variants, seeds)
-    chosen = dataclasses.replace(chosen, stream=whole.stream if stream is None else stream)
-    place = find_device(device)
+    chosen = _narrowed(whole, models, variants, seeds, stream)
+    found = find_device(device)
     if workers is None:
-        workers = default_workers() if place.type == "cpu" else 1
-    setting = Setting(place, precision, compile, progress and workers == 1, threads=1)
+        workers = default_workers() if found.type == "cpu" else 1
+    setting = Setting(found, precision, compile, progress and workers == 1, threads=1)
     path = Path(out or f"{task}-validation")
     data = Path(dataset or path / "data")
     check_output(path, data, _MARK)
@@ -141,6 +140,7 @@ def _narrowed(
     models: Sequence[str] | None,
     variants: Sequence[str] | None,
     seeds: int | None,
+    stream: bool | None,
 ) -> Study:
     """The part of a study that is asked for."""
     if seeds is not None:
@@ -154,6 +154,7 @@ def _narrowed(
         recipes=tuple(one for one in study.recipes if not models or one.title in models),
         variants=tuple(variants or study.variants),
         seeds=seeds or study.seeds,
+        stream=study.stream if stream is None else stream,
     )
 
 

@@ -73,18 +73,8 @@ def test_every_command_works_without_any_standard_stream(tmp_path: Path) -> None
     there = {path.name for path in tmp_path.iterdir()} - {"statuses.json"}
     assert there == {"answers.jsonl", "made", "audited", "exported", "run"}
     # What opens the streams first may be a command that starts workers.
-    made = run(
-        closed,
-        "-m",
-        "synthbench",
-        "generate",
-        "parity",
-        "--preset",
-        "small",
-        "--workers",
-        "2",
-        cwd=tmp_path,
-    )
+    words = ["generate", "parity", "--preset", "small", "--workers", "2"]
+    made = run(closed, *words, cwd=tmp_path)
     assert made.returncode == 0
 
 

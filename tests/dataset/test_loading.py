@@ -236,37 +236,40 @@ def test_lists_are_written_in_the_form_that_older_datasets_read(
 # Everybody else. Plain pyarrow is what they are compared with.
 
 
-@every_variant
-def test_pandas_reads_the_same_rows(name: str, variant: str, directories: dict[str, Path]) -> None:
+def _pandas(files: list[Path]) -> tuple[list[str], list[Any]]:
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
-    for split in (one.name for one in task_class(name)(variant).splits):
-        files = shards(directories[name], variant, split)
-        frame = pandas.concat([pandas.read_parquet(file) for file in files])
-        expected = stored_rows(directories[name], variant, split)
-        assert list(frame.columns) == expected.column_names
-        assert [_plain(row) for row in frame.to_dict("records")] == expected.to_pylist()
+    frame = pandas.concat([pandas.read_parquet(file) for file in files])
+    return list(frame.columns), [_plain(row) for row in frame.to_dict("records")]
 
 
-@pytest.mark.dev
-@every_variant
-def test_polars_reads_the_same_rows(name: str, variant: str, directories: dict[str, Path]) -> None:
+def _polars(files: list[Path]) -> tuple[list[str], list[Any]]:
     polars = pytest.importorskip("polars", reason="Polars is not installed")
-    for split in (one.name for one in task_class(name)(variant).splits):
-        frame = polars.read_parquet(directories[name] / "data" / variant / f"{split}-*.parquet")
-        expected = stored_rows(directories[name], variant, split)
-        assert frame.columns == expected.column_names
-        assert frame.to_dicts() == expected.to_pylist()
+    frame = polars.read_parquet(files)
+    return frame.columns, frame.to_dicts()
 
 
-@pytest.mark.dev
-@every_variant
-def test_duckdb_reads_the_same_rows(name: str, variant: str, directories: dict[str, Path]) -> None:
+def _duckdb(files: list[Path]) -> tuple[list[str], list[Any]]:
     duckdb = pytest.importorskip("duckdb", reason="DuckDB is not installed")
+    table = duckdb.sql(f"SELECT * FROM read_parquet({list(map(str, files))})").to_arrow_table()
+    return table.column_names, table.to_pylist()
+
+
+@every_variant
+@pytest.mark.parametrize(
+    "read",
+    [
+        _pandas,
+        pytest.param(_polars, marks=pytest.mark.dev),
+        pytest.param(_duckdb, marks=pytest.mark.dev),
+    ],
+)
+def test_other_libraries_read_the_same_rows(
+    read: Callable[..., Any], name: str, variant: str, directories: dict[str, Path]
+) -> None:
     for split in (one.name for one in task_class(name)(variant).splits):
-        glob = str(directories[name] / "data" / variant / f"{split}-*.parquet")
-        found = duckdb.sql(f"SELECT * FROM read_parquet('{glob}')").to_arrow_table()
         expected = stored_rows(directories[name], variant, split)
-        assert found.to_pylist() == expected.to_pylist()
+        columns, rows = read(shards(directories[name], variant, split))
+        assert (columns, rows) == (expected.column_names, expected.to_pylist())
 
 
 def _plain(value: Any) -> Any:

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from numpy.typing import NDArray
 
@@ -21,7 +20,6 @@ from synthbench.tasks import registry
 from synthbench.tasks.base import Block, Split
 from synthbench.tasks.features import Feature, value
 from tests.making import (
-    GROUPS,
     files,
     make,
     names,
@@ -29,30 +27,6 @@ from tests.making import (
 from tests.toy_task import Numbers
 
 # When the disk is full.
-
-
-@pytest.mark.parametrize("at", [0, GROUPS - 1])
-def test_a_full_disk_names_the_file_keeps_what_is_finished_and_can_be_gone_on_from(
-    tmp_path: Path, whole: dict[str, str], at: int
-) -> None:
-    out = tmp_path / "new" / "data"
-    write_table = pq.ParquetWriter.write_table
-    calls: list[int] = []
-
-    def write(self: pq.ParquetWriter, *arguments: Any, **options: Any) -> None:
-        calls.append(0)
-        if len(calls) == at + 1:
-            raise OSError(errno.ENOSPC, "No space left on device")
-        write_table(self, *arguments, **options)
-
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(pq.ParquetWriter, "write_table", write)
-        with pytest.raises(SynthbenchError, match=r"No space .* while writing .*\.parquet") as full:
-            make(out)
-    assert full.value.exit_status == 1
-    assert names(out.parent) == [".data.partial"]
-    make(out)
-    assert files(out) == whole
 
 
 @pytest.mark.parametrize("name", ["manifest.json", "README.md", "progress.json"])

@@ -306,33 +306,6 @@ def test_a_stream_goes_on_where_its_state_says_and_makes_no_round_again(
             again.load_state_dict(wrong)  # type: ignore[arg-type]
 
 
-@pytest.mark.dev
-@more_workers_than_cores
-@pytest.mark.filterwarnings("ignore:.*deprecated")  # what torchdata calls of PyTorch
-@pytest.mark.parametrize("workers", [0, 2])
-def test_torchdatas_stateful_loader_resumes_in_every_worker(workers: int) -> None:
-    stateful = pytest.importorskip(
-        "torchdata.stateful_dataloader", reason="torchdata is not installed: the extra dev has it"
-    )
-
-    def loader() -> Any:
-        return stateful.StatefulDataLoader(
-            TorchStream(**PARITY), batch_size=None, num_workers=workers
-        )
-
-    def ids(batches: Iterator[Any], count: int) -> list[str]:
-        return [",".join(map(str, batch["id"])) for batch in itertools.islice(batches, count)]
-
-    begun = loader()
-    batches = iter(begun)
-    ids(batches, 41)
-    state = begun.state_dict()
-    rest = ids(batches, 20)
-    resumed = loader()
-    resumed.load_state_dict(state)
-    assert ids(iter(resumed), 20) == rest
-
-
 # Hugging Face datasets.
 
 

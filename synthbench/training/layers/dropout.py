@@ -41,7 +41,3 @@ class Dropout(nn.Module):
         bits = words.view(torch.int16)[:units].view(states.shape)
         kept = bits >= round(self.p * _VALUES) - _VALUES // 2
         return states * (kept * (1 / (1 - self.p)))
-
-    def extra_repr(self) -> str:
-        """The chance, for printing."""
-        return f"p={self.p}"

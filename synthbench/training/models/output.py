@@ -8,16 +8,10 @@ from torch import Tensor
 
 
 class Output(NamedTuple):
-    """A model's answer to a batch.
+    """A model's answer to a batch."""
 
-    Attributes:
-        scores: the answer before any normalisation, `(rows, classes)` for classes.
-        ponder: a scalar for the loss that grows with the number of steps; None without adaptive
-            computation time.
-    """
-
-    scores: Tensor
-    ponder: Tensor | None = None
+    scores: Tensor  # before any normalisation, `(rows, classes)` for classes
+    ponder: Tensor | None = None  # grows with the number of steps, a scalar; None without halting
 
 
 class Record:

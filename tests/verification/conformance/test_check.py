@@ -52,6 +52,8 @@ def test_what_a_task_raises_is_an_answer_that_names_its_method() -> None:
 def test_the_command_prints_a_line_a_check_exits_with_1_if_one_fails_and_draws_no_global_numbers(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
+    import rich.style  # noqa: F401 - draws a number when it is imported
+
     before = random.getstate(), np.random.get_state()[1].tobytes()  # type: ignore[union-attr]
     assert _run(commands, ["check", "parity"]) == 0
     after = random.getstate(), np.random.get_state()[1].tobytes()  # type: ignore[union-attr]
