@@ -28,9 +28,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.errors import DatasetError, needs
-from synthbench.evaluation.final_answer import LABEL
 from synthbench.sharing.parts import BATCH_ROWS, Part
-from synthbench.tasks.base import Task
+from synthbench.tasks.base import LABEL, Task
 from synthbench.tasks.features import Feature, is_image, label_names, value
 from synthbench.tasks.images import png
 from synthbench.tasks.numeric import plain_values, unwrap
