@@ -155,8 +155,9 @@ class DatasetDirectory:
         """The rows of a split in order, a batch at a time, with the columns of their task.
 
         Raises:
-            DatasetError: a shard is missing, cannot be read or has rows of another form; or the
-                dataset was replaced meanwhile.
+            DatasetError: a shard is missing, cannot be read or has rows of another form; the split
+                has another number of rows than its manifest says; or the dataset was replaced
+                meanwhile.
             UsageError: there is no such variant, split or column, no list of columns, or the task
                 is unknown.
         """
@@ -168,7 +169,8 @@ class DatasetDirectory:
             if name not in features:
                 raise unknown_name(f"column of {self.manifest.task}", name, features)
         types = {name: arrow_type(features[name]) for name in names}
-        for shard in self.split(variant, split).shards:
+        record, rows = self.split(variant, split), 0
+        for shard in record.shards:
             batches = self._shard_batches(shard, types, batch_rows)
             while True:
                 # Checked after reading, before the rows are given out.
@@ -176,7 +178,13 @@ class DatasetDirectory:
                     batch = next(batches, None)
                 if batch is None:
                     break
+                rows += batch.num_rows
                 yield batch
+        if rows != record.rows:
+            raise DatasetError(
+                f"{self.path}: {variant}/{split} has {rows:,} rows where its manifest says "
+                f"{record.rows:,}."
+            )
 
     def _shard_batches(
         self, shard: Shard, types: dict[str, pa.DataType], batch_rows: int

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from synthbench.engine.engine import Engine, default_workers
 from synthbench.engine.pool import WorkerPool
-from synthbench.errors import SynthbenchError
+from synthbench.errors import needs
 from synthbench.tasks.base import Task
 
 
@@ -37,12 +37,8 @@ def open_engine(
     if calls is not None:
         count = max(1, min(count, calls))
     if name == "dask":
-        try:
+        with needs("Engine 'dask'", "Dask", "dask"):
             from synthbench.engine import dask
-        except ImportError:
-            raise SynthbenchError(
-                "Engine 'dask' needs Dask: pip install 'synthbench[dask]'."
-            ) from None
         with dask.open_cluster(count, scheduler, tasks) as engine:
             yield engine
     elif count == 1:

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthbench.errors import DatasetError, UsageError, unknown_name
-from synthbench.evaluation.final_answer import LABEL, find_answer
+from synthbench.evaluation.final_answer import find_answer
 from synthbench.evaluation.predictions import VALUE, Predictions, read_predictions
 from synthbench.evaluation.report import Report, Score, score_of, scores_by
 from synthbench.evaluation.rows import RowSource, choose_task, open_rows
 from synthbench.evaluation.unreadable import Unreadable, expected_answer, may_be_answer
-from synthbench.tasks.base import Parameters, Task
+from synthbench.tasks.base import LABEL, Parameters, Task
 from synthbench.tasks.features import label_names
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.tasks.numeric import plain_value

@@ -27,11 +27,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from synthbench.evaluation.answer_words import Vocabulary, Word, vocabulary
-from synthbench.tasks.base import Task
+from synthbench.tasks.base import LABEL, Task
 from synthbench.tasks.features import label_names, value
 from synthbench.tasks.registry import make_task
-
-LABEL = "label"
 
 
 def has_text_labels(task: Task) -> bool:
@@ -118,7 +116,7 @@ def score_answer(answer: str | None, entry: Mapping[str, Any], task: str | Task)
     return task.score(entry, None if answer is None else find_answer(task, answer))
 
 
-# Where an answer stands.
+# Marks of answers.
 
 _THOUGHTS = "think|thinking|thought|thoughts|reasoning"
 _THOUGHTS_BEGIN = re.compile(rf"<(?:{_THOUGHTS})>", re.IGNORECASE)
@@ -187,7 +185,7 @@ def _place(text: str, mark: re.Match[str]) -> str:
 
 _MARKUP = r"[\s*_`$\"'()\[\]{}\\]*"
 #: Between two alternatives.
-_OR = re.compile(
+_ALTERNATIVES = re.compile(
     rf"{_MARKUP}(?:(?:or|and)(?:\s+(?:maybe|perhaps|possibly|even|else))?|[,;/|&]){_MARKUP}|[ \t]+",
     re.IGNORECASE,
 )
@@ -198,7 +196,7 @@ _BEFORE = re.compile(
     re.IGNORECASE,
 )
 #: After a word that begins a calculation, or is doubted or negated.
-_BEHIND = re.compile(
+_AFTER = re.compile(
     r"\s*(?:[+×·÷^/=?]|[-−*]\s*[\d(]|(?:mod|plus|minus)\b)"
     rf"|{_MARKUP}(?:is|was)(?:n['’]t|\s+(?:not|wrong|incorrect))\b",
     re.IGNORECASE,
@@ -218,8 +216,8 @@ def _find_word(text: str, words: Vocabulary) -> str | None:
     for mark in _marks(text):
         place = _place(text, mark)
         found = words.find(place)
-        if found and (not mark["hashes"] or _stands_at_once(place, found)):
-            return _announced(place, found)
+        if found and (not mark["hashes"] or _comes_first(place, found)):
+            return _from_mark(place, found)
     text = _without_offers(text)
     found = words.find(text)
     return _find_unmarked(text, words, found) if found else None
@@ -230,7 +228,7 @@ def _find_unmarked(text: str, words: Vocabulary, found: Sequence[Word]) -> str |
     lines = [line.span() for line in re.finditer(r"[^\n]+", text)]
     lines = [line for line in lines if any(map(str.isalnum, text[slice(*line)]))]
     if _is_alone(text, lines[-1], found):
-        return _in_span(text, lines[-1], found)
+        return _word_in(text, lines[-1], found)
     bold = [match.span(match.lastgroup or 0) for match in _BOLD.finditer(text)]
     alone = [span for span in [lines[0], *bold[-_MOST_PLACES:]] if _is_alone(text, span, found)]
     # "**7**, not **3**"
@@ -240,7 +238,7 @@ def _find_unmarked(text: str, words: Vocabulary, found: Sequence[Word]) -> str |
     result = _last_result(text, words)
     if result is not None and (not alone or result[0] > max(alone)[0]):
         return result[1]
-    return _in_span(text, max(alone), found) if alone else _last(text, found)
+    return _word_in(text, max(alone), found) if alone else _last(text, found)
 
 
 def _without_offers(text: str) -> str:
@@ -252,21 +250,22 @@ def _without_offers(text: str) -> str:
     return text
 
 
-def _stands_at_once(place: str, words: Sequence[Word]) -> bool:
+def _comes_first(place: str, words: Sequence[Word]) -> bool:
+    """Whether only markup comes before the first word."""
     return not any(map(str.isalnum, _COMMAND.sub("", place[: words[0].start])))
 
 
-def _announced(place: str, words: Sequence[Word]) -> str | None:
+def _from_mark(place: str, words: Sequence[Word]) -> str | None:
     """The answer in a marked place: the first word, or else the only one."""
-    at_once = _stands_at_once(place, words)
-    if at_once and (answer := _alone(place, words, 0)):
+    at_once = _comes_first(place, words)
+    if at_once and (answer := _unambiguous(place, words, 0)):
         return answer
     # The result of a calculation.
     words = [word for word in words if word.start > place.rfind("=")]
     if not at_once:
         words = [word for word in words if not word.written_out] or words
     several = len({word.key for word in words}) != 1
-    return None if several else _alone(place, words, 0)
+    return None if several else _unambiguous(place, words, 0)
 
 
 def _is_alone(text: str, span: tuple[int, int], words: Sequence[Word]) -> bool:
@@ -283,9 +282,9 @@ def _is_alone(text: str, span: tuple[int, int], words: Sequence[Word]) -> bool:
     return not (line_begins and goes_on and around.rstrip().endswith((".", ")", ":")))
 
 
-def _in_span(text: str, span: tuple[int, int], words: Sequence[Word]) -> str | None:
+def _word_in(text: str, span: tuple[int, int], words: Sequence[Word]) -> str | None:
     index = next(index for index, word in enumerate(words) if word.start >= span[0])
-    return _alone(text, words, index)
+    return _unambiguous(text, words, index)
 
 
 def _last_result(text: str, words: Vocabulary) -> tuple[int, str | None] | None:
@@ -293,8 +292,8 @@ def _last_result(text: str, words: Vocabulary) -> tuple[int, str | None] | None:
     for match in [*_RESULT.finditer(text)][: -_MOST_PLACES - 1 : -1]:
         place = match["line"][:_REACH]
         found = words.find(place)
-        if found and _stands_at_once(place, found):
-            return match.start(), _alone(place, found, 0)
+        if found and _comes_first(place, found):
+            return match.start(), _unambiguous(place, found, 0)
     return None
 
 
@@ -304,22 +303,22 @@ def _last(text: str, words: Sequence[Word]) -> str | None:
     words = [word for word in words if outside[word.start] != " "] or words
     if any(not word.written_out for word in words):
         words = [word for word in words if not word.written_out]
-        return _alone(text, words, len(words) - 1)
+        return _unambiguous(text, words, len(words) - 1)
     word = words[-1]
     before = text[max(0, word.start - 20) : word.start]
     said = _SAID.search(before) and _SAID_END.match(text, word.end)
-    return _alone(text, words, len(words) - 1) if said else None
+    return _unambiguous(text, words, len(words) - 1) if said else None
 
 
-def _alone(text: str, words: Sequence[Word], index: int) -> str | None:
+def _unambiguous(text: str, words: Sequence[Word], index: int) -> str | None:
     """One of a text's words; None if it is part of a calculation, negated, or an alternative."""
     word = words[index]
     if _BEFORE.search(text[max(0, word.start - 20) : word.start]):
         return None
-    if _BEHIND.match(text, word.end):
+    if _AFTER.match(text, word.end):
         return None
     for one, other in itertools.pairwise(words[max(0, index - 1) : index + 2]):
-        if one.key != other.key and _OR.fullmatch(text, one.end, other.start):
+        if one.key != other.key and _ALTERNATIVES.fullmatch(text, one.end, other.start):
             return None
     return word.value
 

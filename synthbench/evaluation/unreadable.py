@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from synthbench.errors import UsageError
-from synthbench.evaluation.final_answer import LABEL, find_answer
-from synthbench.tasks.base import Task
+from synthbench.evaluation.final_answer import find_answer
+from synthbench.tasks.base import LABEL, Task
 from synthbench.tasks.features import label_names
 from synthbench.tasks.numeric import is_number, plain_value, to_array
 from synthbench.text.lines import short

@@ -16,10 +16,10 @@ from inspect_ai.model import ChatMessageUser, ContentImage, ContentText
 from inspect_ai.scorer import Score, Scorer, Target, accuracy, scorer, stderr
 from inspect_ai.solver import TaskState, generate
 
-from synthbench.evaluation.final_answer import LABEL, answer_writer, find_answer
+from synthbench.evaluation.final_answer import answer_writer, find_answer
 from synthbench.llm.prompts import TEXT, image_url, metadata, open_task, question
 from synthbench.llm.scoring import score_completion
-from synthbench.tasks.base import Task
+from synthbench.tasks.base import LABEL, Task
 from synthbench.tasks.registry import list_tasks, make_task
 
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import UsageError, check_whole_number, unknown_name
-from synthbench.evaluation.final_answer import LABEL, answer_writer
+from synthbench.evaluation.final_answer import answer_writer
 from synthbench.generation.cache import cached_dataset, open_with_datasets
-from synthbench.tasks.base import Task
+from synthbench.tasks.base import LABEL, Task
 from synthbench.tasks.features import is_image
 from synthbench.tasks.registry import list_tasks, make_task
 
@@ -95,7 +95,7 @@ def open_task(
     """A task whose rows can be prompts, with its dataset; arguments as in `prompts`."""
     if limit is not None:
         check_whole_number("Limit", limit, least=1)
-    made, dataset = choose_task(task, **options)
+    made, dataset = askable_task(task, **options)
     if dataset is None:
         made.split(split)
         return made, cached_dataset(made, preset, rows)
@@ -104,7 +104,7 @@ def open_task(
     return made, dataset
 
 
-def choose_task(
+def askable_task(
     task: str | PathLike[str], *, variant: str | None = None, seed: int = 0, **parameters: Any
 ) -> tuple[Task, DatasetDirectory | None]:
     """A task whose rows can be prompts, and its dataset if `task` is a directory.

@@ -8,7 +8,7 @@ from typing import Any
 
 from synthbench.errors import UsageError
 from synthbench.evaluation.final_answer import score_answer
-from synthbench.llm.prompts import choose_task
+from synthbench.llm.prompts import askable_task
 from synthbench.tasks.base import Task
 
 
@@ -41,7 +41,7 @@ def score(
         >>> llm.score("parity", "7 or 2", row)
         0.0
     """
-    made, _ = choose_task(task, **options)
+    made, _ = askable_task(task, **options)
     return score_completion(made, text, row)
 
 
@@ -66,7 +66,7 @@ def trl_reward(task: str | PathLike[str], **options: Any) -> Callable[..., list[
         >>> reward(["Answer: 7", "Answer: 8"], label=[7, 7])
         [1.0, 0.0]
     """
-    made, _ = choose_task(task, **options)
+    made, _ = askable_task(task, **options)
 
     def reward(completions: Sequence[Any], **columns: Any) -> list[float]:
         names = [name for name in made.columns if columns.get(name) is not None]

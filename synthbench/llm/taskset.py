@@ -17,10 +17,11 @@ from pydantic import Field
 from verifiers.v1.dialects.chat import message_to_wire
 from verifiers.v1.types import UserMessage
 
-from synthbench.evaluation.final_answer import LABEL, answer_writer
+from synthbench.evaluation.final_answer import answer_writer
 from synthbench.llm.prompts import check_askable, messages, metadata
 from synthbench.llm.scoring import score_completion
 from synthbench.streaming.rounds import Rounds
+from synthbench.tasks.base import LABEL
 from synthbench.tasks.registry import make_task
 
 PLUGIN = "synthbench-taskset"

@@ -27,10 +27,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from synthbench.evaluation.final_answer import LABEL, answer_writer, has_text_labels
+from synthbench.evaluation.final_answer import answer_writer, has_text_labels
 from synthbench.llm.prompts import TEXT, messages
 from synthbench.sharing.parts import Part
-from synthbench.tasks.base import Task
+from synthbench.tasks.base import LABEL, Task
 from synthbench.tasks.features import is_image, label_names
 
 #: Made once: `json.dumps` would make an encoder for every line.

@@ -25,9 +25,9 @@ from synthbench.dataset.files import regular_file
 from synthbench.dataset.manifest import Shard
 from synthbench.errors import DatasetError
 from synthbench.evaluation.answer_words import word_pattern
-from synthbench.evaluation.final_answer import LABEL
 from synthbench.llm.prompts import TEXT
 from synthbench.sharing.parts import Part
+from synthbench.tasks.base import LABEL
 from synthbench.tasks.features import label_names
 
 #: The default split; only its task file has no split in its name.

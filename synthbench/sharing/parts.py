@@ -9,7 +9,6 @@ import pyarrow as pa
 
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.manifest import SplitRecord
-from synthbench.errors import DatasetError
 from synthbench.tasks.base import Task
 
 #: Rows in memory at a time.
@@ -38,18 +37,7 @@ class Part:
         return self.dataset.split(self.task.variant, self.split)
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        """The rows in order, a few thousand at a time.
-
-        Raises:
-            DatasetError: a shard cannot be read, or the manifest gives another number of rows.
-        """
-        rows = 0
+        """The rows in order, a few thousand at a time; raises as `DatasetDirectory.batches`."""
         for batch in self.dataset.batches(self.task.variant, self.split, columns, BATCH_ROWS):
-            rows += len(batch)
             yield batch
             self.advance(len(batch))
-        if rows != self.record.rows:
-            raise DatasetError(
-                f"{self.dataset.path}: {self.task.variant}/{self.split} has {rows:,} rows where "
-                f"its manifest says {self.record.rows:,}."
-            )

@@ -13,7 +13,7 @@ from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.files import regular_file
 from synthbench.dataset.manifest import MANIFEST
 from synthbench.dataset.staging import check_whole
-from synthbench.errors import DatasetError, SynthbenchError, UsageError
+from synthbench.errors import DatasetError, SynthbenchError, UsageError, needs
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.text.progress import on_terminal
 from synthbench.text.tables import Table, render, stack, styled
@@ -119,13 +119,15 @@ def push(
         >>> sorted(planned.files)[:2], planned.done
         (['README.md', 'data/default/test-00000-of-00001.parquet'], False)
     """
-    try:
+    with needs("Pushing", "huggingface_hub", "hub"):
         from huggingface_hub import HfApi
-    except ImportError:
-        raise SynthbenchError(
-            "Pushing needs huggingface_hub: pip install 'synthbench[hub]'."
-        ) from None
-    _check_names(repo_id, revision)
+        from huggingface_hub.utils import HFValidationError, validate_repo_id
+    try:
+        validate_repo_id(repo_id)
+    except HFValidationError as error:
+        raise UsageError(f"Repository {repo_id!r}: {error}") from None
+    if revision is not None and not re.fullmatch(r"\w[\w./-]*", revision):
+        raise UsageError(f"Revision {revision!r}: expected the name of a branch.")
     opened = DatasetDirectory.open(dataset)
     check_whole(opened)
     url = f"{HfApi().endpoint}/datasets/{repo_id}"
@@ -143,17 +145,6 @@ def push(
         failure = _explain(error, url)
     # Raised here, without cause or context, because the client's messages may hold the token.
     raise failure
-
-
-def _check_names(repo_id: str, revision: str | None) -> None:
-    from huggingface_hub.utils import HFValidationError, validate_repo_id
-
-    try:
-        validate_repo_id(repo_id)
-    except HFValidationError as error:
-        raise UsageError(f"Repository {repo_id!r}: {error}") from None
-    if revision is not None and not re.fullmatch(r"\w[\w./-]*", revision):
-        raise UsageError(f"Revision {revision!r}: expected the name of a branch.")
 
 
 def _read_card(dataset: DatasetDirectory) -> dict[str, Any]:
@@ -208,19 +199,16 @@ _REMEDIES = {
 
 def _explain(error: Exception, url: str) -> SynthbenchError:
     """An error of the Hub's client in a line or two, without the token."""
+    from huggingface_hub import get_token
+
     status = getattr(getattr(error, "response", None), "status_code", None)
     said = getattr(error, "server_message", None) or str(error)
     line = next(iter(said.strip().splitlines()), type(error).__name__)
-    text = f"Pushing to {url} failed: {_without_token(line)}"
-    return SynthbenchError(f"{text}\n{_REMEDIES[status]}" if status in _REMEDIES else text)
-
-
-def _without_token(text: str) -> str:
-    from huggingface_hub import get_token
-
     if token := get_token():
-        text = text.replace(token, "***")
-    return re.sub(r"\bhf_\w+", "***", text)
+        line = line.replace(token, "***")
+    line = re.sub(r"\bhf_\w+", "***", line)
+    text = f"Pushing to {url} failed: {line}"
+    return SynthbenchError(f"{text}\n{_REMEDIES[status]}" if status in _REMEDIES else text)
 
 
 @contextlib.contextmanager

@@ -27,10 +27,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from synthbench.errors import DatasetError, SynthbenchError
-from synthbench.evaluation.final_answer import LABEL
+from synthbench.errors import DatasetError, needs
 from synthbench.sharing.parts import BATCH_ROWS, Part
-from synthbench.tasks.base import Task
+from synthbench.tasks.base import LABEL, Task
 from synthbench.tasks.features import Feature, is_image, label_names, value
 from synthbench.tasks.images import png
 from synthbench.tasks.numeric import plain_values, unwrap
@@ -54,12 +53,8 @@ def write(parts: Sequence[Part], directory: Path) -> None:
         SynthbenchError: PyTorch is not installed.
         DatasetError: rows that are none of the task's.
     """
-    try:
+    with needs("Exporting tensors", "PyTorch", "train"):
         import torch
-    except ImportError:
-        raise SynthbenchError(
-            "Exporting tensors needs PyTorch: pip install 'synthbench[train]'."
-        ) from None
     for part in parts:
         file = directory / part.task.variant / f"{part.split}.pt"
         file.parent.mkdir(exist_ok=True)

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 _LARGEST = float(np.finfo(np.float32).max)
@@ -37,6 +36,8 @@ def unwrap(column: pa.Array, name: str) -> tuple[NDArray[np.int64], pa.Array]:
     Raises:
         ValueError: there are nulls among the lists.
     """
+    import pyarrow.compute as pc  # late, as many commands need none of it
+
     if column.null_count:
         raise ValueError(f"{name} has a null where a list is expected")
     lengths = pc.list_value_length(column).to_numpy(zero_copy_only=False)

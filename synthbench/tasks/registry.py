@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import functools
 import importlib
-import importlib.metadata
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from synthbench.errors import SynthbenchError, UsageError, unknown_name
 from synthbench.tasks.base import Parameters, Task
+
+if TYPE_CHECKING:
+    import importlib.metadata
 
 #: Name of each task, its module under `synthbench.tasks`, and its class.
 _OWN = {
@@ -96,6 +98,8 @@ def _no_column(task: Task, attribute: str, name: str) -> UsageError:
 
 @functools.cache
 def _entry_points() -> Mapping[str, importlib.metadata.EntryPoint]:
+    import importlib.metadata
+
     found = importlib.metadata.entry_points(group=ENTRY_POINTS)
     return {point.name: point for point in found if point.name not in _OWN}
 

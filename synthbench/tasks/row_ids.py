@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from synthbench.seeding import hash_rows
@@ -90,6 +89,8 @@ def read_ids(column: pa.Array) -> NDArray[np.uint64]:
     Raises:
         ValueError: an id that is not 16 lower-case hexadecimal digits.
     """
+    import pyarrow.compute as pc  # late, as many commands need none of it
+
     right = pc.match_substring_regex(column, "^[0-9a-f]{16}$").fill_null(False)
     wrong = np.flatnonzero(~right.to_numpy(zero_copy_only=False))
     if len(wrong):

@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from synthbench.tasks.numeric import list_array
@@ -65,6 +64,8 @@ class Vocabulary:
         Raises:
             ValueError: there are nulls among the texts.
         """
+        import pyarrow.compute as pc  # late, as many commands need none of it
+
         if texts.null_count:
             raise ValueError("text has a null where tokens are expected")
         if self.separator:
@@ -79,6 +80,8 @@ class Vocabulary:
 
     def number(self, words: pa.Array) -> NDArray[np.integer[Any]]:
         """The id of each word, `(words,)` of `dtype`; 0 for a word that is not a token."""
+        import pyarrow.compute as pc
+
         places = pc.index_in(words, value_set=pa.array(self.tokens, pa.string()))
         ids: NDArray[Any] = pc.fill_null(places, -1).to_numpy(zero_copy_only=False) + 1
         return ids.astype(self.dtype)
@@ -158,6 +161,8 @@ class Vocabulary:
             ids: `(texts, width)`; zeros are left out, wherever they stand.
             lengths: the number of tokens of each text, where it need not be counted.
         """
+        import pyarrow.compute as pc
+
         if self._codes is not None:
             table = self._codes.tobytes().ljust(256, b"\0")
             codes = ids.tobytes().translate(table, b"\0")

@@ -219,7 +219,7 @@ def _why_not_again(tasks: Iterable[Task], fast: bool, with_sources: bool) -> str
     if not with_sources and not all(task.has_sources() for task in sourced):
         return (
             f"pixels, tables, {_BY_MAKING_AGAIN}: not made again, because the source images are "
-            "not here (--source-dir says where they are)."
+            "missing (--source-dir says where they are)."
         )
     return None
 

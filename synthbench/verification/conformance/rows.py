@@ -10,6 +10,7 @@ import math
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from synthbench.tasks import describe
 from synthbench.tasks.base import LABEL, Block, Task
@@ -24,9 +25,7 @@ _SCORED = 10
 
 def plain_rows(task: Task, block: Block) -> list[dict[str, Any]]:
     """The rows of a block as plain Python values."""
-    columns = task.render(block)
-    cells = zip(*(column.to_pylist() for column in columns.values()), strict=True)
-    return [dict(zip(columns, row, strict=True)) for row in cells]
+    return pa.table(task.render(block)).to_pylist()  # type: ignore[no-any-return]
 
 
 def check_columns(task: Task, block: Block) -> Problems:
