@@ -237,8 +237,10 @@ def open_staging(target: Path, command: dict[str, Any], overwrite: bool) -> Iter
         _check_command(place, command, overwrite)
         try:
             yield Staging(place, target, lock)
-        except ExhaustedError:
-            places.remove(place)  # there is nothing to resume
+        except SynthbenchError as error:
+            # Without a shard, as when no engine could be opened, there is nothing to resume either.
+            if isinstance(error, ExhaustedError) or not any((place / places.DATASET).iterdir()):
+                places.remove(place)
             raise
 
 

@@ -123,13 +123,13 @@ def run(request: Request) -> Outcome:
         records: dict[str, dict[str, SplitRecord]] = {}
         seconds: dict[str, dict[str, float]] = {}
         with (
-            open_engine(
-                request.engine, request.workers, request.scheduler, plan.most_blocks, plan.tasks
-            ) as engine,
             # A run that another version started must not be resumed: its bytes could differ.
             open_staging(
                 target, {**command, "synthbench": __version__}, request.overwrite
             ) as staging,
+            open_engine(
+                request.engine, request.workers, request.scheduler, plan.most_blocks, plan.tasks
+            ) as engine,
             progress_bar(request.progress, f"generate {request.task}", "rows", plan.rows) as bar,
         ):
             for task in plan.tasks:
