@@ -121,6 +121,11 @@ def divide(task: Task, split: Split, rows: int) -> dict[int, int]:
         limits = counted
 
 
+#: With so many rows more than twice those wanted, chance does not leave fewer than are wanted: how
+#: many of a bucket's rows are held out is about Poisson distributed.
+_SPREAD = 32
+
+
 def rows_there(task: Task, split: Split, bucket: int, wanted: int) -> int | None:
     """How many rows of a bucket a split may have; None if certainly enough, or unknown.
 
@@ -128,7 +133,7 @@ def rows_there(task: Task, split: Split, bucket: int, wanted: int) -> int | None
     are counted; of a larger one, the expected number is given.
     """
     expected = expected_rows(task, split, bucket)
-    if expected is None or 2 * wanted <= expected:
+    if expected is None or 2 * wanted + _SPREAD <= expected:
         return None
     listable = (task.capacity(split, bucket) or 0) <= LISTABLE_ROWS
     return _count(task, split, bucket) if listable else expected

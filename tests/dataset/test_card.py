@@ -374,7 +374,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
             pytest.skip(f"{tool} is not installed")
     root = tmp_path_factory.mktemp("wheel")
     # From a copy, so that nothing is written beside the sources.
-    for name in ("pyproject.toml", "README.md", "LICENSE", "synthbench_taskset.py"):
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, root / name)
     for name in ("synthbench", "cards"):
         shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
