@@ -395,7 +395,8 @@ def test_the_wheel_has_the_prose_the_page_the_types_and_the_command(wheel: Path)
         assert "synthbench = synthbench.cli.main:main" in archive.read(entry_points).decode("utf-8")
         (metadata,) = (name for name in names if name.endswith("/METADATA"))
         assert f"\nVersion: {synthbench.__version__}\n" in archive.read(metadata).decode("utf-8")
-    assert {"synthbench/py.typed", "synthbench/auditing/page.html.jinja"} <= names
+    files = ("py.typed", "__init__.pyi", "auditing/page.html.jinja")
+    assert {f"synthbench/{file}" for file in files} <= names
     for template in (ROOT / "synthbench" / "tasks" / "templates").iterdir():
         assert f"synthbench/tasks/templates/{template.name}" in names
     assert wheel.name.startswith(f"synthbench-{synthbench.__version__}-py3-none-any")
