@@ -40,7 +40,7 @@ class _Chunk:
     Attributes:
         block: its rows.
         fingerprints: their fingerprints, uint64 `(rows,)`.
-        asked: the digest, and whether the reference solver agrees with every row.
+        asked: the digest, and whether rows in files with this digest are proved.
     """
 
     block: Block
@@ -69,7 +69,7 @@ def compare_with_files(
         advance: called with the number of rows of each chunk that was compared.
 
     Returns:
-        Whether all rows in the files were made again and solved by the reference solver.
+        Whether every row in the files is proved, so that none need be checked by itself.
     """
     split, rows = files.split, files.record.rows
     quotas = divide(task, split, rows)
@@ -78,14 +78,14 @@ def compare_with_files(
         findings.add(MANIFEST, f"rows of {files.name}", text)
         return False
     sampler = SplitSampler(task, split, Plan({split.name: quotas}), engine)
-    row, all_solved = 0, True
+    row, all_proved = 0, True
     try:
         for number, chunk in enumerate(_made(task, sampler, engine)):
-            digest, solved = chunk.asked.result()
+            digest, proved = chunk.asked.result()
             if number >= len(chunks) or digest != chunks[number]:
                 _name_first_difference(task, chunk, files, directory, row, findings)
                 return False
-            all_solved &= solved
+            all_proved &= proved
             row += len(chunk.block)
             advance(len(chunk.block))
             # A corrupt manifest may ask for rows that take forever to find.
@@ -97,7 +97,7 @@ def compare_with_files(
     finally:
         sampler.close()
     _compare_record(task, sampler, files, findings)
-    return all_solved and row == rows
+    return all_proved and row == rows
 
 
 def _compare_record(
@@ -122,7 +122,7 @@ def _made(task: Task, sampler: SplitSampler, engine: Engine) -> Iterator[_Chunk]
     """The chunks of a split in order; a few are rendered ahead."""
     ahead: collections.deque[_Chunk] = collections.deque()
     for block, prints in _cut(sampler):
-        ahead.append(_Chunk(block, prints, engine.submit(digest_and_solve, task, block, prints)))
+        ahead.append(_Chunk(block, prints, engine.submit(digest_and_prove, task, block, prints)))
         if len(ahead) > engine.ahead:
             yield ahead.popleft()
     yield from ahead
@@ -146,14 +146,21 @@ def _cut(sampler: SplitSampler) -> Iterator[tuple[Block, NDArray[np.uint64]]]:
         yield Block.concatenate(blocks), prints
 
 
-def digest_and_solve(
+def digest_and_prove(
     task: Task, block: Block, fingerprints: NDArray[np.uint64]
 ) -> tuple[bytes, bool]:
-    """The digest of a chunk of rows, and whether the reference solver agrees with all of them."""
-    table = rows_table(task, block, fingerprints)
-    batches = table.to_batches(max_chunksize=BATCH_ROWS)
-    solved = not any(True for batch in batches for _ in wrong_values(task, batch))
-    return _digest(table, columns_of(task)), solved
+    """The digest of a chunk of rows, and whether rows in files with this digest are proved.
+
+    They are if the reference solver agrees with all of them. A digest says nothing of how images
+    are encoded, so rows with images are never proved by it.
+    """
+    features, table = columns_of(task), rows_table(task, block, fingerprints)
+    proved = not any(map(is_image, features.values())) and not any(
+        True
+        for batch in table.to_batches(max_chunksize=BATCH_ROWS)
+        for _ in wrong_values(task, batch)
+    )
+    return _digest(table, features), proved
 
 
 def _digest(rows: pa.Table | pa.RecordBatch, features: Features) -> bytes:

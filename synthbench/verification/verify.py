@@ -20,7 +20,6 @@ from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.engine.engine import Asked, Engine, check_workers
 from synthbench.engine.open import open_engine
 from synthbench.tasks.base import Task
-from synthbench.tasks.features import is_image
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.tasks.images.task import ImageTask
 from synthbench.tasks.row_ids import columns_of
@@ -259,12 +258,10 @@ class _Checking:
             )
             for files in splits
         ]
-        # Digests say nothing of how an image is encoded, so its row is checked in its file, too.
-        by_digest = not any(map(is_image, task.columns.values()))
         for files, hashes in zip(splits, asked, strict=True):
             differences = Findings()
             proved = self.again and self._make_again(task, files, hashes.result(), differences)
-            if not (proved and by_digest):
+            if not proved:
                 self._check_rows(task, files)
             self._compare_hashes(files, hashes.result())
             self.findings.merge(differences)
