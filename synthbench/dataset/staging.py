@@ -238,8 +238,9 @@ def open_staging(target: Path, command: dict[str, Any], overwrite: bool) -> Iter
         try:
             yield Staging(place, target, lock)
         except SynthbenchError as error:
+            made = place / places.DATASET
             # Without a shard, as when no engine could be opened, there is nothing to resume either.
-            if isinstance(error, ExhaustedError) or not any((place / places.DATASET).iterdir()):
+            if isinstance(error, ExhaustedError) or (made.is_dir() and not any(made.iterdir())):
                 places.remove(place)
             raise
 
