@@ -1,16 +1,23 @@
 """Keep rows that models are evaluated on out of a training corpus.
 
 Whether a row is held out follows from its text alone, so no list of evaluation rows is needed: this
-finds those of every seed and size, and their copies with arguments in another order. Printed is
-which documents of a small corpus go.
+finds those of every seed and size, and their copies with arguments in another order.
+
+    python examples/decontaminate.py corpus.jsonl > clean.jsonl
+
+keeps the lines whose "text" has no such row; how many went is printed on standard error. Without a
+file it shows which documents of a small corpus go.
 
 It finds rows as synthbench writes them, whatever stands around them. It does not find a row in
 other words ("the median of 4 and 5"), grids, or images. And it takes an eighth of all expressions
 of these forms, whoever wrote them; the other seven eighths may be trained on.
 """
 
+import json
 import re
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import synthbench
 from synthbench.errors import UsageError
@@ -62,11 +69,26 @@ def corpus() -> Iterator[str]:
     yield "In 1998 a 40-page report had 3 + 4 = 7 authors and a budget of 0."
 
 
-def main() -> None:
+def show() -> None:
+    """Say of each document of the small corpus whether it goes."""
     for document in corpus():
         found = list(held_out_rows(document))
         print("removed" if found else "kept   ", document, *(f"<- {task}" for task, _ in found))
 
 
+def clean(path: str) -> None:
+    """Print the lines of a JSON Lines file whose text has no held-out row."""
+    removed = 0
+    with Path(path).open(encoding="utf-8") as lines:
+        for line in lines:
+            if any(held_out_rows(json.loads(line)["text"])):
+                removed += 1
+            else:
+                print(line, end="")
+    print(f"{removed} documents removed", file=sys.stderr)
+
+
 if __name__ == "__main__":
-    main()
+    if len(sys.argv) > 2 or sys.argv[1:2] in (["-h"], ["--help"]):
+        sys.exit(__doc__)
+    clean(sys.argv[1]) if sys.argv[1:] else show()

@@ -1,4 +1,5 @@
 import importlib.util
+import json
 import re
 import runpy
 from collections.abc import Callable
@@ -8,6 +9,7 @@ import pytest
 
 import synthbench
 from synthbench.tasks import registry
+from tests.support import start
 
 pytestmark = pytest.mark.slow
 
@@ -64,3 +66,12 @@ def test_decontamination_finds_evaluation_rows_and_their_copies_and_no_training_
         assert list(found(f"({copied(text)} 4,")) == [(task, copied(text))]
     for text in next(synthbench.stream(task, batch_size=50))["text"]:
         assert not list(found(f"3. What is {text}? 4"))
+
+
+def test_decontamination_of_a_file_keeps_the_other_lines(tmp_path: Path) -> None:
+    row = synthbench.load_dataset("parity", "test", preset="small")["text"][0]
+    lines = [json.dumps({"text": text}) + "\n" for text in ("Hello.", f"What is {row}?", "1 + 1")]
+    (tmp_path / "corpus.jsonl").write_text("".join(lines), encoding="utf-8")
+    script = EXAMPLES[0].with_name("decontaminate.py")
+    done = start(str(script), "corpus.jsonl", cwd=tmp_path)
+    assert (done.stdout, done.stderr) == (lines[0] + lines[2], "1 documents removed\n")
