@@ -84,7 +84,7 @@ def _run(command: click.Command, arguments: Sequence[str] | None) -> int:
     except MemoryError:
         return _failed("Out of memory; what is finished is kept. Fewer --workers need less.", 1)
     except Exception as error:
-        from synthbench.engine.unexpected import where_raised
+        from synthbench.engine.error_origin import where_raised
 
         text = f"Unexpected {type(error).__name__}: {error}".splitlines()[0]
         where = where_raised(error)

@@ -20,8 +20,8 @@ import distributed
 
 from synthbench import __version__
 from synthbench.engine.engine import Asked, Engine, RemoteResult
-from synthbench.engine.pool import keep_freed_memory
-from synthbench.engine.unexpected import for_another_process
+from synthbench.engine.error_origin import for_another_process
+from synthbench.engine.worker_pool import keep_freed_memory
 from synthbench.errors import SynthbenchError
 from synthbench.tasks.base import Task
 from synthbench.tasks.images.source_dirs import carried_source_dirs, carry_source_dirs

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator, Sequence
 
 from synthbench.engine.engine import Engine, default_workers
-from synthbench.engine.pool import WorkerPool
+from synthbench.engine.worker_pool import WorkerPool
 from synthbench.errors import needs
 from synthbench.tasks.base import Task
 

@@ -14,7 +14,7 @@ from typing import Any
 from synthbench.engine.engine import Engine
 from synthbench.errors import ExhaustedError
 from synthbench.sampling.blocks import Pick, Round, Selection
-from synthbench.sampling.buckets import BucketStream
+from synthbench.sampling.bucket_stream import BucketStream
 from synthbench.sampling.plan import Plan, share_out
 from synthbench.sampling.seen import FingerprintSet
 from synthbench.tasks.base import Split, Task

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import synthbench
-from synthbench.engine.pool import WorkerPool
+from synthbench.engine.worker_pool import WorkerPool
 from synthbench.sharing.export import export
 from synthbench.text import progress
 from synthbench.training.train import train

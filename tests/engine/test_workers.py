@@ -14,7 +14,7 @@ import pytest
 
 import synthbench
 from synthbench.engine import open as opening
-from synthbench.engine.pool import WorkerPool
+from synthbench.engine.worker_pool import WorkerPool
 from synthbench.errors import UsageError
 from synthbench.sampling.plan import make_plan, most_blocks
 from synthbench.tasks.registry import make_task

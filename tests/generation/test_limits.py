@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from synthbench.errors import SynthbenchError
 from synthbench.generation import split_writer
-from synthbench.sampling.buckets import BucketStream
+from synthbench.sampling.bucket_stream import BucketStream
 from synthbench.seeding import Draws
 from synthbench.tasks import registry
 from synthbench.tasks.base import Block, Split

@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from synthbench.engine.engine import Engine
 from synthbench.engine.open import open_engine
 from synthbench.errors import ParameterError, SynthbenchError
-from synthbench.sampling import buckets
 from synthbench.sampling.blocks import Rows, draw_candidates, list_candidates
-from synthbench.sampling.buckets import CANDIDATES_PER_ROW, STALL_BLOCKS
+from synthbench.sampling.bucket_stream import CANDIDATES_PER_ROW, STALL_BLOCKS
 from synthbench.sampling.plan import Plan, expected_rows, make_plan, rows_there, share_out
 from synthbench.sampling.seen import FingerprintSet
 from synthbench.sampling.splits import SplitSampler
@@ -181,7 +180,7 @@ def test_a_bucket_is_listed_once_half_of_it_is_taken(monkeypatch: pytest.MonkeyP
         listed.append((split.name, bucket))
         return list_candidates(task, stream, split, bucket)
 
-    monkeypatch.setattr(buckets, "list_candidates", noting)
+    monkeypatch.setattr(bucket_stream, "list_candidates", noting)
     rounds_of(toy(100, 500, 500), small(train=60, iid=10))  # 35 of bucket 0
     assert listed == []
     rounds_of(toy(100, 500, 500), small(train=180, iid=10))  # 95 of it

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from synthbench.engine.unexpected import where_raised
+from synthbench.engine.error_origin import where_raised
 from synthbench.errors import MissingSourceError
 from synthbench.tasks.base import Block, Split, Task
 from synthbench.tasks.registry import make_task, task_class

@@ -26,8 +26,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
+from synthbench.engine.error_origin import for_another_process
 from synthbench.engine.signals import defer_signals
-from synthbench.engine.unexpected import for_another_process
 from synthbench.errors import SynthbenchError, UsageError
 from synthbench.text.progress import note
 

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from synthbench.engine import pool as worker_pool
-from synthbench.engine.pool import WorkerPool
+from synthbench.engine import worker_pool
 from synthbench.engine.signals import interruptible
+from synthbench.engine.worker_pool import WorkerPool
 from synthbench.errors import SynthbenchError
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")

@@ -12,7 +12,7 @@ import pytest
 
 from synthbench.cli import main
 from synthbench.engine.dask import _call
-from synthbench.engine.unexpected import for_another_process, where_raised
+from synthbench.engine.error_origin import for_another_process, where_raised
 from synthbench.tasks import registry
 from synthbench.tasks.base import Block, Parameters, Split, Task, parameter
 from synthbench.tasks.registry import register
@@ -99,14 +99,16 @@ def test_an_error_in_a_task_of_another_package_names_its_class_and_method(
     assert first in said[0]
     assert said[1] == (
         f"It was raised in method {method} of class {task.__name__} "
-        "(tests.engine.test_unexpected); SYNTHBENCH_DEBUG=1 shows where."
+        "(tests.engine.test_error_origin); SYNTHBENCH_DEBUG=1 shows where."
     )
 
 
 def test_an_error_in_parameters_names_their_class(refused: Callable[..., str]) -> None:
     said = refused(FailsInParameters)
     assert "TypeError: list indices must be integers" in said
-    assert "in method __post_init__ of class OddParameters (tests.engine.test_unexpected);" in said
+    assert (
+        "in method __post_init__ of class OddParameters (tests.engine.test_error_origin);" in said
+    )
 
 
 def test_an_error_raised_in_this_package_is_a_mistake_of_ours(
@@ -132,7 +134,7 @@ def test_where_an_error_was_raised_is_known_in_another_process() -> None:
         _call(None, task.propose, arguments, {})
     arrived = pickle.loads(pickle.dumps(caught.value))
     assert where_raised(arrived) == (
-        "method propose of class LacksAttribute (tests.engine.test_unexpected)"
+        "method propose of class LacksAttribute (tests.engine.test_error_origin)"
     )
 
 
@@ -141,4 +143,6 @@ def test_an_error_that_cannot_be_sent_is_replaced_by_its_text() -> None:
         FailsOddly().render(Block({}))
     sent = pickle.loads(pickle.dumps(for_another_process(caught.value)))
     assert (type(sent), str(sent)) == (RuntimeError, "TwoPartError: no columns")
-    assert where_raised(sent) == "method render of class FailsOddly (tests.engine.test_unexpected)"
+    assert (
+        where_raised(sent) == "method render of class FailsOddly (tests.engine.test_error_origin)"
+    )
