@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from synthbench.engine.engine import Engine
 from synthbench.engine.open import open_engine
 from synthbench.errors import ParameterError, SynthbenchError
+from synthbench.sampling import bucket_stream
 from synthbench.sampling.blocks import Rows, draw_candidates, list_candidates
 from synthbench.sampling.bucket_stream import CANDIDATES_PER_ROW, STALL_BLOCKS
 from synthbench.sampling.plan import Plan, expected_rows, make_plan, rows_there, share_out
