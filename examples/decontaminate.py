@@ -85,7 +85,7 @@ def clean(path: str) -> None:
                 removed += 1
             else:
                 print(line, end="")
-    print(f"{removed} documents removed", file=sys.stderr)
+    print(f"documents removed: {removed}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -74,4 +74,4 @@ def test_decontamination_of_a_file_keeps_the_other_lines(tmp_path: Path) -> None
     (tmp_path / "corpus.jsonl").write_text("".join(lines), encoding="utf-8")
     script = EXAMPLES[0].with_name("decontaminate.py")
     done = start(str(script), "corpus.jsonl", cwd=tmp_path)
-    assert (done.stdout, done.stderr) == (lines[0] + lines[2], "1 documents removed\n")
+    assert (done.stdout, done.stderr) == (lines[0] + lines[2], "documents removed: 1\n")

@@ -44,8 +44,8 @@ class _NoPandas(importlib.abc.MetaPathFinder):
 def _keep_pandas_out_of_arrow() -> None:
     """Have pyarrow look for pandas while it cannot be found.
 
-    pyarrow imports pandas at its first array, only to know pandas' types, which no command meets.
-    That would be a third of the time that most commands take. Who imports pandas later gets it.
+    pyarrow imports pandas at its first array, to recognise pandas' types, which no command uses.
+    That takes a third of the time of a short command. Later imports of pandas succeed.
     """
     finder = _NoPandas()
     sys.meta_path.insert(0, finder)

@@ -121,8 +121,8 @@ def divide(task: Task, split: Split, rows: int) -> dict[int, int]:
         limits = counted
 
 
-#: With so many rows more than twice those wanted, chance does not leave fewer than are wanted: how
-#: many of a bucket's rows are held out is about Poisson distributed.
+#: A bucket surely has enough rows if this many more than twice those wanted are expected: how many
+#: of its rows are held out is about Poisson distributed.
 _SPREAD = 32
 
 
