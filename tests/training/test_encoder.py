@@ -184,12 +184,16 @@ def test_the_gate_is_nearly_closed_at_first():
 
 
 @pytest.mark.parametrize(
-    ("name", "variance"), [("unit", 1.0), ("kaiming", 2 / 64), ("xavier", 2 / (502 + 64))]
+    ("name", "variance"),
+    [("unit", 1.0), ("normal", 1 / 64), ("kaiming", 2 / 64), ("xavier", 2 / (502 + 64))],
 )
-def test_a_fresh_embedding_has_the_variance_of_its_name(name, variance):
+@pytest.mark.parametrize("init", ["xavier", "normal"])
+def test_fresh_embeddings_have_the_variance_of_their_name(name, variance, init):
     torch.manual_seed(0)
-    model = Encoder(500, 10, d_model=64, d_ff=8, embedding_init=name)
-    assert model.embedding.weight.var().item() == pytest.approx(variance, rel=0.05)
+    options = {"init": init, "embedding_init": name, "position": "learned", "max_length": 502}
+    model = Encoder(500, 10, d_model=64, d_ff=8, **options)
+    for embedding in (model.embedding, model.places):
+        assert embedding.weight.var().item() == pytest.approx(variance, rel=0.05)
 
 
 def test_first_states_can_be_dropped_after_positions_were_added():
@@ -206,7 +210,8 @@ def test_first_states_can_be_dropped_after_positions_were_added():
 
 def test_fresh_weights_can_be_those_of_nanda():
     torch.manual_seed(0)
-    model = Encoder(500, 200, d_model=64, d_ff=256, init="normal", attention_bias=False)
+    as_nanda = {"init": "normal", "embedding_init": "normal", "attention_bias": False}
+    model = Encoder(500, 200, d_model=64, d_ff=256, **as_nanda)
     for name, parameter in model.named_parameters():
         if name.endswith("bias"):
             assert not parameter.any(), name

@@ -9,11 +9,12 @@ from torch import Tensor, nn
 
 from synthbench.training.layers.layer import Layer
 
-#: The initial variance of an embedding, from the number of tokens and the size of a state.
+#: The initial variance of an embedding, from its number of rows and the size of a state.
 EMBEDDINGS: dict[str, Callable[[int, int], float]] = {
-    "unit": lambda tokens, d_model: 1.0,
-    "kaiming": lambda tokens, d_model: 2 / d_model,
-    "xavier": lambda tokens, d_model: 2 / (tokens + d_model),
+    "unit": lambda rows, d_model: 1.0,
+    "normal": lambda rows, d_model: 1 / d_model,
+    "kaiming": lambda rows, d_model: 2 / d_model,
+    "xavier": lambda rows, d_model: 2 / (rows + d_model),
 }
 
 

@@ -51,7 +51,7 @@ def _reasoner(**switches: Any) -> Model:
     which is for images, that of each query.
     """
     one_layer = {"num_layers": 1, "position": "learned", "begin_end": False}
-    as_nanda = {"init": "normal", "attention_bias": False}
+    as_nanda = {"init": "normal", "embedding_init": "normal", "attention_bias": False}
     no_norm = {"attention_norm": False, "feedforward_norm": "none"}
     return _encoder(**one_layer, **as_nanda, **no_norm, **switches)
 

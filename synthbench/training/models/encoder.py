@@ -61,11 +61,10 @@ class Encoder(nn.Module):
         attention_bias: whether the attention's projections have biases.
         gate_drop: chance that a column keeps its state in training; see `Layer`.
         init: the layer's initial weights: `xavier` (see `xavier_layer`), `default` (PyTorch's), or
-            `normal`: all weights, also of embeddings and classifier, from a normal distribution
-            with variance 1 / d_model, and biases 0 (Nanda et al., 2023, whom Eureka, A.12,
-            follows).
-        embedding_init: the variance of the embedding, unless `init` is `normal`: `unit`, `kaiming`
-            (2 / d_model) or `xavier` (2 / (tokens + d_model)).
+            `normal`: its and the classifier's weights from a normal distribution with variance
+            1 / d_model, and biases 0 (Nanda et al., 2023, whom Eureka, A.12, follows).
+        embedding_init: the variance of the embeddings of tokens and learned positions: `unit`,
+            `normal` (1 / d_model), `kaiming` (2 / d_model) or `xavier` (2 / (rows + d_model)).
         attention_norm: whether LayerNorm follows the attention.
         feedforward_norm: `layer`, `tanh` or `none`.
         halting: `none`, `graves` or `universal` (adaptive computation time).
@@ -150,8 +149,9 @@ class Encoder(nn.Module):
         self.input_dropout = Dropout(input_dropout)
         if init == "normal":
             draw_weights(self, functools.partial(nn.init.normal_, std=d_model**-0.5))
-        else:
-            draw_embedding(self.embedding, embedding_init)
+        draw_embedding(self.embedding, embedding_init)
+        if self.places is not None:
+            draw_embedding(self.places, embedding_init)
         if init == "xavier":
             xavier_layer(self.layer)
 

@@ -145,7 +145,12 @@ def _reason(recipe: Recipe) -> Recipe:
         steps=2500,
         beta2=0.999,
         warmup=0,
-        options={**recipe.options, "init": "default", "attention_bias": True},
+        options={
+            **recipe.options,
+            "init": "default",
+            "embedding_init": "unit",
+            "attention_bias": True,
+        },
     )
 
 

@@ -74,6 +74,27 @@ PARITY = Study(
     ),
 )
 
+
+
+def _without(name: str, options: dict[str, Any], **changes: Any) -> Recipe:
+    """Plain softmax with PyTorch's default instead of one choice of Nanda et al."""
+    made = reasoning(name, "parity-softmax", 3, published={}, **changes)
+    return dataclasses.replace(made, options={**made.options, **options})
+
+
+PARITY_INIT = dataclasses.replace(
+    PARITY,
+    name="initialisation",
+    title="Which of Nanda et al.'s choices a Eureka-moment needs",
+    recipes=(
+        _without("softmax", {}),
+        _without("embeddings", {"embedding_init": "unit"}),
+        _without("weights", {"init": "default"}),
+        _without("biases", {"attention_bias": True}),
+        _without("betas", {}, beta2=0.999),
+    ),
+)
+
 # Vision.
 
 _BATCH = 512
@@ -261,4 +282,4 @@ LEARNING_RATES = dataclasses.replace(
     ),
 )
 
-STUDIES = (PARITY, COMPOSITES, *OTHERS, LEARNING_RATES)
+STUDIES = (PARITY, PARITY_INIT, COMPOSITES, *OTHERS, LEARNING_RATES)
