@@ -165,7 +165,10 @@ class Attention(nn.Module):
         Returns:
             `(rows, length, d_model)`; `(rows, 1, d_model)` with `column`.
         """
-        scores = self.scores(states)
+        if column is not None and record is None and self._needs_one_query:
+            scores, column = self._scores(_at(states, column), states), None
+        else:
+            scores = self.scores(states)
         # Weights need float32, also if autocast computes products in bfloat16.
         scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
         weights = self._weights(scores, mask, column, nearest)
@@ -178,9 +181,22 @@ class Attention(nn.Module):
         output: Tensor = self.output(mixed.transpose(1, 2).flatten(-2))
         return output
 
+    @property
+    def _needs_one_query(self) -> bool:
+        """Whether the weights of a query depend on no other query."""
+        if self.positions is not None or self.is_geometric:
+            return False
+        if self.normalisation.startswith("normsoftmax"):
+            return self.spread == "query"
+        return self.normalisation in ("softmax", "none")
+
     def scores(self, states: Tensor) -> Tensor:
         """The scores before the temperature, `(rows, heads, length, length)`."""
-        plain = self._heads(self.query(states))
+        return self._scores(states, states)
+
+    def _scores(self, querying: Tensor, states: Tensor) -> Tensor:
+        """The scores between `querying`, `(rows, queries, d_model)`, and all states."""
+        plain = self._heads(self.query(querying))
         queries = plain if self.query_bias is None else plain + self.query_bias
         keys = self.key_dropout(self._heads(self.key(states)))
         scores: Tensor = queries @ keys.transpose(-2, -1)
@@ -226,6 +242,11 @@ class Attention(nn.Module):
         """`(rows, length, d_model)` as `(rows, heads, length, d_head)`."""
         rows, length, _ = projected.shape
         return projected.view(rows, length, self.num_heads, -1).transpose(1, 2)
+
+
+def _at(states: Tensor, column: Tensor) -> Tensor:
+    """`(rows, length, d_model)` as `(rows, 1, d_model)`: the state in `column` of each row."""
+    return states[torch.arange(len(column), device=column.device), column, None]
 
 
 def _only(maps: Tensor, column: Tensor | None) -> Tensor:

@@ -75,9 +75,8 @@ PARITY = Study(
 )
 
 
-
 def _without(name: str, options: dict[str, Any], **changes: Any) -> Recipe:
-    """Plain softmax with PyTorch's default instead of one choice of Nanda et al."""
+    """Plain softmax, with PyTorch's default instead of one choice of Nanda et al."""
     made = reasoning(name, "parity-softmax", 3, published={}, **changes)
     return dataclasses.replace(made, options={**made.options, **options})
 
@@ -87,7 +86,6 @@ PARITY_INIT = dataclasses.replace(
     name="initialisation",
     title="Which of Nanda et al.'s choices a Eureka-moment needs",
     recipes=(
-        _without("softmax", {}),
         _without("embeddings", {"embedding_init": "unit"}),
         _without("weights", {"init": "default"}),
         _without("biases", {"attention_bias": True}),
