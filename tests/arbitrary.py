@@ -1,21 +1,17 @@
 """Arbitrary columns and rows, for hypothesis."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from synthbench.tasks.features import Feature, arrow_schema, class_label, image, value
+from synthbench.tasks.features import arrow_schema, class_label, image, value
 from synthbench.tasks.images import png
 
 _NAMES = st.text("abcdefghij_", min_size=1, max_size=8)
 _BITS = {"int8": 8, "int16": 16, "int32": 32, "int64": 64}
 
 
-def features(images: bool = False) -> st.SearchStrategy[Feature]:
+def features(images=False):
     """A feature as tasks may have them: plain values, class labels, lists, structs."""
     plain = ["string", "bool", "uint8", "float32", *_BITS]
     leaves = st.sampled_from(plain).map(value) | st.just(class_label(["no", "yes", "perhaps"]))
@@ -28,12 +24,12 @@ def features(images: bool = False) -> st.SearchStrategy[Feature]:
     )
 
 
-def tables(images: bool = False) -> st.SearchStrategy[dict[str, Feature]]:
+def tables(images=False):
     """The columns of a table."""
     return st.dictionaries(_NAMES, features(images), min_size=1, max_size=4)
 
 
-def values(feature: Feature) -> st.SearchStrategy[Any]:
+def values(feature):
     """A value of the feature, or None, as `pyarrow` takes and gives it."""
     if isinstance(feature, list):
         return st.none() | st.lists(values(feature[0]), max_size=3)
@@ -60,18 +56,16 @@ def values(feature: Feature) -> st.SearchStrategy[Any]:
     )
 
 
-def _picture(shade: int) -> dict[str, Any]:
+def _picture(shade):
     pixels = np.full((1, 2 + shade % 3, 3, 3), shade, np.uint8)
     return {"bytes": png.encode(pixels)[0].as_py(), "path": None}
 
 
-def rows(
-    columns: dict[str, Feature], min_size: int, max_size: int
-) -> st.SearchStrategy[list[dict[str, Any]]]:
+def rows(columns, min_size, max_size):
     """Rows of a table, as `to_pylist` gives them."""
     row = st.fixed_dictionaries({name: values(feature) for name, feature in columns.items()})
     return st.lists(row, min_size=min_size, max_size=max_size)
 
 
-def table(columns: dict[str, Feature], given: list[dict[str, Any]]) -> pa.Table:
+def table(columns, given):
     return pa.Table.from_pylist(given, schema=arrow_schema(columns))

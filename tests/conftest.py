@@ -1,10 +1,6 @@
 """Settings and fixtures that all tests share."""
 
-from __future__ import annotations
-
 import os
-from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -27,7 +23,7 @@ settings.load_profile("synthbench")
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def _cache(tmp_path_factory):
     """A cache of this session's own, so that no test leaves datasets in the user's."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("SYNTHBENCH_CACHE", str(tmp_path_factory.mktemp("cache")))
@@ -35,14 +31,14 @@ def _cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture
-def numbers(monkeypatch: pytest.MonkeyPatch) -> type[Numbers]:
+def numbers(monkeypatch):
     """The toy task `numbers`, known to the registry for one test."""
     monkeypatch.setitem(registry._registered, Numbers.name, Numbers)
     return Numbers
 
 
 @pytest.fixture(scope="session")
-def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def uninterrupted(tmp_path_factory):
     """The files of the toy dataset, made without an interruption."""
     out = tmp_path_factory.mktemp("toy") / "data"
     with pytest.MonkeyPatch.context() as patched:
@@ -54,13 +50,13 @@ def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 @pytest.fixture
-def whole(uninterrupted: dict[str, str], numbers: type[Numbers]) -> dict[str, str]:
+def whole(uninterrupted, numbers):
     """The same, for a test that knows the toy task."""
     return uninterrupted
 
 
 @pytest.fixture(scope="session")
-def ctl(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def ctl(tmp_path_factory):
     """The files of the small dataset of ctl, made here with one worker."""
     out = tmp_path_factory.mktemp("ctl") / "ctl"
     make(out, "ctl", **CTL)
@@ -68,12 +64,12 @@ def ctl(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 @pytest.fixture(scope="session")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+def tiny(tmp_path_factory):
     """A tiny dataset of any task: two shards a split, at most two variants. Not to be changed."""
     root = tmp_path_factory.mktemp("tiny")
     sources = write_sources(root / "sources")
 
-    def dataset(name: str) -> Path:
+    def dataset(name):
         if not (root / name).exists():
             task = make_task(name)
             rows = {split.name: TINY_ROWS for split in task.splits}

@@ -6,13 +6,9 @@ import itertools
 import signal
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
-import pytest
-
 from synthbench.dataset.digest import file_sha256
-from synthbench.dataset.manifest import Manifest
 from synthbench.generation.generate import generate
 from tests.support import ROOT, environment
 
@@ -23,11 +19,11 @@ CTL: dict[str, Any] = {"rows": {"train": 3000, "iid": 90, "validation": 60, "tes
 CTL_WORDS = ["ctl", *(f"--rows={name}={rows}" for name, rows in CTL["rows"].items())]
 
 
-def make(out: Path, task: str = "numbers", **options: Any) -> Manifest:
+def make(out, task="numbers", **options):
     return generate(task, out=out, **{"workers": 1, "progress": False, **options})
 
 
-def files(directory: Path) -> dict[str, str]:
+def files(directory):
     """Every file below a directory with its checksum."""
     return {
         str(file.relative_to(directory)): file_sha256(file)
@@ -36,7 +32,7 @@ def files(directory: Path) -> dict[str, str]:
     }
 
 
-def names(directory: Path) -> list[str]:
+def names(directory):
     return sorted(one.name for one in directory.iterdir())
 
 
@@ -44,15 +40,13 @@ class Interrupted(BaseException):
     """Comes from nowhere, as Control-C does."""
 
 
-def interrupting(
-    monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, at: int, after: bool = False
-) -> list[int]:
+def interrupting(monkeypatch, owner, name, at, after=False):
     """Let call number `at` of a function end everything, before or after its work."""
     calls: list[int] = []
     numbers = itertools.count()  # of calls from several threads, too
     function = getattr(owner, name)
 
-    def interrupted(*arguments: Any, **options: Any) -> Any:
+    def interrupted(*arguments, **options):
         number = next(numbers)
         calls.append(number)
         result = function(*arguments, **options) if number != at or after else None
@@ -64,7 +58,7 @@ def interrupting(
     return calls
 
 
-def kill_at(place: str, number: int, words: str) -> None:
+def kill_at(place, number, words):
     """Run a command in a process that kills itself before call `number` of a function."""
     code = f"""
 import os, pkgutil, signal

@@ -1,35 +1,29 @@
 """What several test files need: the tasks, rows of them, the program as a process."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
-from synthbench.dataset.manifest import Manifest
 from synthbench.engine.engine import Engine
 from synthbench.sampling.blocks import Rows
 from synthbench.sampling.plan import make_plan
 from synthbench.sampling.splits import SplitSampler
-from synthbench.tasks.base import Block, Task
+from synthbench.tasks.base import Block
 from synthbench.tasks.features import is_image
 from synthbench.tasks.registry import list_tasks, make_task, task_class
 
 ROOT = Path(__file__).parents[1]
 
 
-def has_images(task: Task) -> bool:
+def has_images(task):
     return any(is_image(feature) for feature in task.columns.values())
 
 
@@ -42,7 +36,7 @@ IMAGELESS = [
 ]
 
 
-def draw_splits(task: Task, rows: int | None, *only: str) -> dict[str, Rows]:
+def draw_splits(task, rows, *only):
     """Splits of a dataset: `rows` rows each or as many as exist, or the paper's numbers."""
     plan = make_plan(task, {split.name: rows or split.rows for split in task.splits}, at_most=True)
     found = {}
@@ -58,39 +52,39 @@ def draw_splits(task: Task, rows: int | None, *only: str) -> dict[str, Rows]:
 
 
 @functools.cache
-def drawn(name: str, variant: str | None = None, rows: int = 60, seed: int = 0) -> dict[str, Rows]:
+def drawn(name, variant=None, rows=60, seed=0):
     """The same for a task with its default parameters, drawn once in a process."""
     return draw_splits(make_task(name, variant, seed=seed), rows)
 
 
-def plain_rows(columns: Mapping[str, pa.Array]) -> list[dict[str, Any]]:
+def plain_rows(columns):
     """Columns as rows of plain Python values."""
     cells = zip(*(column.to_pylist() for column in columns.values()), strict=True)
     return [dict(zip(columns, row, strict=True)) for row in cells]
 
 
-def shards(directory: Path, variant: str, split: str) -> list[Path]:
+def shards(directory, variant, split):
     return sorted((directory / "data" / variant).glob(f"{split}-*.parquet"))
 
 
-def stored_rows(directory: Path, variant: str, split: str) -> pa.Table:
+def stored_rows(directory, variant, split):
     """A split as plain pyarrow reads it."""
     return pa.concat_tables([pq.read_table(file) for file in shards(directory, variant, split)])
 
 
-def digests(manifest: Manifest) -> dict[str, dict[str, str]]:
+def digests(manifest):
     return {
         variant: {name: split.digest for name, split in splits.items()}
         for variant, splits in manifest.variants.items()
     }
 
 
-def environment(**changes: str) -> dict[str, str]:
+def environment(**changes):
     """This process's environment for another one that imports synthbench from here."""
     return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error", **changes}
 
 
-def start(*words: str, cwd: Path = ROOT, **changes: str) -> subprocess.CompletedProcess[str]:
+def start(*words, cwd=ROOT, **changes):
     """Python as a process of its own, from beginning to end."""
     return subprocess.run(
         [sys.executable, *words],
@@ -103,12 +97,12 @@ def start(*words: str, cwd: Path = ROOT, **changes: str) -> subprocess.Completed
     )
 
 
-def run_program(*words: str, cwd: Path, **changes: str) -> subprocess.CompletedProcess[str]:
+def run_program(*words, cwd, **changes):
     """The command line as a process of its own."""
     return start("-m", "synthbench", *words, cwd=cwd, **changes)
 
 
-def run_python(code: str, **changes: str) -> str:
+def run_python(code, **changes):
     """What a piece of Python prints in a process of its own."""
     done = start("-c", code, **changes)
     assert done.returncode == 0, done.stderr
@@ -116,7 +110,7 @@ def run_python(code: str, **changes: str) -> str:
 
 
 @contextlib.contextmanager
-def terminal(columns: int = 80) -> Iterator[tuple[int, Callable[[], bytes]]]:
+def terminal(columns=80):
     """A terminal: the descriptor for a process to write to, and what it showed, read at its end."""
     import pty
     import termios
@@ -124,7 +118,7 @@ def terminal(columns: int = 80) -> Iterator[tuple[int, Callable[[], bytes]]]:
     ours, its = pty.openpty()
     termios.tcsetwinsize(its, (24, columns))
 
-    def shown() -> bytes:
+    def shown():
         os.close(its)
         parts = []
         with contextlib.suppress(OSError):  # how Linux says that the other end is closed
@@ -136,11 +130,11 @@ def terminal(columns: int = 80) -> Iterator[tuple[int, Callable[[], bytes]]]:
     os.close(ours)
 
 
-def id_texts(fingerprints: NDArray[np.uint64]) -> list[str]:
+def id_texts(fingerprints):
     return [f"{one:016x}" for one in fingerprints.tolist()]
 
 
-def card_sections(card: str) -> dict[str, str]:
+def card_sections(card):
     """The sections of a dataset card by their titles, open and folded ones."""
     parts = re.split(r"^(?:## |<details>\n<summary>)(.+?)(?:</summary>)?$", card, flags=re.M)
     titles, texts = parts[1::2], [text.strip().removesuffix("</details>") for text in parts[2::2]]

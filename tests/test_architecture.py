@@ -1,7 +1,5 @@
 """The documentation shows the rooms of the code; each imports only rooms below it."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path
@@ -19,18 +17,18 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 FACES = {"__init__", "__main__", "answers", "torch_stream"}
 
 
-def floors() -> dict[str, int]:
+def floors():
     """Rooms by their floor in the drawing, counted from the top."""
     (shown,) = re.findall(r"rooms below it:\n\n```text\n(.*?)```", PAGE, re.DOTALL)
     lines = [line.partition("  ")[0] for line in shown.splitlines()]
     return {name: floor for floor, line in enumerate(lines) for name in line.split(" · ")}
 
 
-def room(path: Path) -> str:
+def room(path):
     return path.relative_to(PACKAGE).with_suffix("").parts[0]
 
 
-def imported(path: Path) -> set[str]:
+def imported(path):
     """The modules of ours that a module imports, wherever in it."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -43,18 +41,18 @@ def imported(path: Path) -> set[str]:
     return found
 
 
-def name_of(path: Path) -> str:
+def name_of(path):
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
 NAMES = {name_of(path): path for path in MODULES}
 
 
-def test_every_room_is_shown() -> None:
+def test_every_room_is_shown():
     assert set(floors()) == {room(path) for path in MODULES} - FACES
 
 
-def test_a_room_imports_only_rooms_below_it() -> None:
+def test_a_room_imports_only_rooms_below_it():
     floor = floors()
     wrong = [
         f"{path.relative_to(ROOT)} imports {other}"
@@ -68,7 +66,7 @@ def test_a_room_imports_only_rooms_below_it() -> None:
     assert not wrong
 
 
-def test_no_modules_import_each_other_in_a_circle() -> None:
+def test_no_modules_import_each_other_in_a_circle():
     arrows = {name: imported(path) & set(NAMES) - {name} for name, path in NAMES.items()}
     while removable := [name for name, below in arrows.items() if not below & set(arrows)]:
         for name in removable:
@@ -79,7 +77,7 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 @pytest.mark.parametrize(
     "path", sorted(PACKAGE.glob("tasks/*/solver.py")), ids=lambda path: path.parent.name
 )
-def test_a_reference_solver_imports_nothing_of_the_generators(path: Path) -> None:
+def test_a_reference_solver_imports_nothing_of_the_generators(path):
     lines = path.read_text(encoding="utf-8").splitlines()
     ours = {line.split()[1] for line in lines if line.startswith("from synthbench")}
     assert ours <= {"synthbench.tasks.trees.expression"}

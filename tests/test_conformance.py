@@ -10,14 +10,12 @@ import math
 import pickle
 import random
 import re
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 from synthbench.errors import UsageError
-from synthbench.sampling.blocks import Rows
 from synthbench.seeding import Draws
 from synthbench.tasks import describe, registry
 from synthbench.tasks.base import Task
@@ -57,16 +55,16 @@ every_variant = pytest.mark.parametrize(("name", "variant"), VARIANTS)
 
 
 @pytest.fixture(autouse=True)
-def _toy_task(monkeypatch: pytest.MonkeyPatch) -> None:
+def _toy_task(monkeypatch):
     monkeypatch.setitem(registry._registered, Numbers.name, Numbers)
 
 
-def each_split(name: str, variant: str) -> list[tuple[Task, str, Rows]]:
+def each_split(name, variant):
     task = make_task(name, variant)
     return [(task, split, rows) for split, rows in drawn(name, variant).items()]
 
 
-def ids_of(splits: dict[str, Rows]) -> dict[str, list[str]]:
+def ids_of(splits):
     return {name: id_texts(rows.fingerprints) for name, rows in splits.items()}
 
 
@@ -74,7 +72,7 @@ def ids_of(splits: dict[str, Rows]) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("name", [*list_tasks(), Numbers.name])
-def test_every_task_says_what_it_is_and_where_it_comes_from(name: str) -> None:
+def test_every_task_says_what_it_is_and_where_it_comes_from(name):
     task = task_class(name)
     assert task.name == name
     assert task.__doc__
@@ -102,13 +100,13 @@ PAPERS: dict[str, dict[str, tuple[int, tuple[int, ...]]]] = {
 
 
 @pytest.mark.parametrize("name", PAPERS)
-def test_splits_have_the_rows_and_buckets_of_the_papers(name: str) -> None:
+def test_splits_have_the_rows_and_buckets_of_the_papers(name):
     task = make_task(name)
     assert {split.name: (split.rows, split.buckets) for split in task.splits} == PAPERS[name]
 
 
 @every_variant
-def test_what_a_task_names_is_among_its_columns_and_splits(name: str, variant: str) -> None:
+def test_what_a_task_names_is_among_its_columns_and_splits(name, variant):
     task = make_task(name, variant)
     columns = set(task.columns)
     assert "id" not in columns
@@ -126,7 +124,7 @@ def test_what_a_task_names_is_among_its_columns_and_splits(name: str, variant: s
 
 
 @every_variant
-def test_a_pickled_task_is_equal_and_draws_from_the_same_streams(name: str, variant: str) -> None:
+def test_a_pickled_task_is_equal_and_draws_from_the_same_streams(name, variant):
     task = make_task(name, variant, seed=7)
     again = pickle.loads(pickle.dumps(task))
     assert again == task
@@ -138,7 +136,7 @@ def test_a_pickled_task_is_equal_and_draws_from_the_same_streams(name: str, vari
 
 
 @every_task
-def test_parameters_survive_the_manifest_and_the_command_line(name: str) -> None:
+def test_parameters_survive_the_manifest_and_the_command_line(name):
     task = make_task(name)
     stored = json.loads(json.dumps(task.parameters.to_dict()))
     assert make_task(name, parameters=stored) == task
@@ -153,7 +151,7 @@ def test_parameters_survive_the_manifest_and_the_command_line(name: str) -> None
 
 
 @every_task
-def test_wrong_names_and_seeds_are_refused_with_what_is_allowed(name: str) -> None:
+def test_wrong_names_and_seeds_are_refused_with_what_is_allowed(name):
     task = make_task(name)
     with pytest.raises(UsageError, match="Unknown parameter 'colour'; allowed: "):
         make_task(name, parameters={"colour": 1})
@@ -173,7 +171,7 @@ def test_wrong_names_and_seeds_are_refused_with_what_is_allowed(name: str) -> No
 
 
 @every_variant
-def test_blocks_have_one_form_and_depend_on_their_draws_alone(name: str, variant: str) -> None:
+def test_blocks_have_one_form_and_depend_on_their_draws_alone(name, variant):
     task = make_task(name, variant)
     for split in task.splits:
         assert check_blocks(task, split) == []
@@ -181,13 +179,13 @@ def test_blocks_have_one_form_and_depend_on_their_draws_alone(name: str, variant
 
 
 @every_variant
-def test_no_row_comes_twice_in_a_dataset(name: str, variant: str) -> None:
+def test_no_row_comes_twice_in_a_dataset(name, variant):
     every = [one for rows in ids_of(drawn(name, variant)).values() for one in rows]
     assert len(set(every)) == len(every)
 
 
 @every_variant
-def test_rows_are_in_the_buckets_they_were_asked_for(name: str, variant: str) -> None:
+def test_rows_are_in_the_buckets_they_were_asked_for(name, variant):
     for task, split, rows in each_split(name, variant):
         found = task.buckets(task.render(rows.block))
         assert found.dtype == np.int64
@@ -197,7 +195,7 @@ def test_rows_are_in_the_buckets_they_were_asked_for(name: str, variant: str) ->
 
 
 @every_variant
-def test_a_bucket_that_can_be_listed_has_as_many_rows_as_it_counts(name: str, variant: str) -> None:
+def test_a_bucket_that_can_be_listed_has_as_many_rows_as_it_counts(name, variant):
     task = make_task(name, variant)
     for split in task.splits:
         for bucket in split.buckets:
@@ -219,9 +217,7 @@ def test_a_bucket_that_can_be_listed_has_as_many_rows_as_it_counts(name: str, va
 
 
 @every_variant
-def test_neither_the_global_random_state_nor_another_size_drawn_before_matters(
-    name: str, variant: str
-) -> None:
+def test_neither_the_global_random_state_nor_another_size_drawn_before_matters(name, variant):
     random.seed(1)
     np.random.seed(1)
     before = random.getstate(), np.random.get_state()
@@ -234,7 +230,7 @@ def test_neither_the_global_random_state_nor_another_size_drawn_before_matters(
 
 
 @pytest.fixture(scope="module")
-def elsewhere() -> dict[str, dict[str, list[str]]]:
+def elsewhere():
     """The ids of every small dataset, made in another process with another PYTHONHASHSEED."""
     code = f"""
 import json
@@ -255,14 +251,12 @@ print(json.dumps({{
 
 
 @every_variant
-def test_another_process_with_another_hash_seed_draws_the_same_rows(
-    name: str, variant: str, elsewhere: dict[str, dict[str, list[str]]]
-) -> None:
+def test_another_process_with_another_hash_seed_draws_the_same_rows(name, variant, elsewhere):
     assert elsewhere[f"{name} {variant}"] == ids_of(drawn(name, variant))
 
 
 @every_variant
-def test_neighbouring_seeds_share_no_more_rows_than_chance(name: str, variant: str) -> None:
+def test_neighbouring_seeds_share_no_more_rows_than_chance(name, variant):
     """Rows are compared in each split's largest bucket, where hardly any would meet by chance."""
     task = make_task(name, variant)
     first, second = drawn(name, variant), drawn(name, variant, seed=1)
@@ -288,13 +282,13 @@ ROW_CHECKS = [check_columns, check_parts, check_ids, check_solver, check_drawing
 
 @every_variant
 @pytest.mark.parametrize("check", ROW_CHECKS, ids=lambda check: check.__name__)
-def test_the_rows_of_every_split_pass(check: Callable[..., Any], name: str, variant: str) -> None:
+def test_the_rows_of_every_split_pass(check, name, variant):
     for task, _, rows in each_split(name, variant):
         assert check(task, rows.block) == []
 
 
 @every_variant
-def test_arrays_hold_what_is_rendered_one_row_after_another(name: str, variant: str) -> None:
+def test_arrays_hold_what_is_rendered_one_row_after_another(name, variant):
     for task, _, rows in each_split(name, variant):
         arrays, columns = task.arrays(rows.block), task.render(rows.block)
         assert set(task.columns) <= set(arrays)
@@ -308,7 +302,7 @@ def test_arrays_hold_what_is_rendered_one_row_after_another(name: str, variant: 
 
 
 @every_variant
-def test_no_rows_are_rendered_and_read_again_too(name: str, variant: str) -> None:
+def test_no_rows_are_rendered_and_read_again_too(name, variant):
     for task, _, rows in each_split(name, variant):
         none = rows.block.take(slice(0))
         assert check_columns(task, none) == []
@@ -325,7 +319,7 @@ ERRORS = {"mse"}
 
 
 @every_variant
-def test_a_rows_own_answer_scores_best(name: str, variant: str) -> None:
+def test_a_rows_own_answer_scores_best(name, variant):
     for task, _, rows in each_split(name, variant):
         for row in plain_rows(task.render(rows.block)):
             answers = [task.solve(row[task.inputs[0]])]
@@ -348,12 +342,12 @@ def test_a_rows_own_answer_scores_best(name: str, variant: str) -> None:
 
 
 @every_task
-def test_strange_parameters_are_refused_or_work(name: str) -> None:
+def test_strange_parameters_are_refused_or_work(name):
     assert check_parameters(make_task(name)) == []
 
 
 @every_variant
-def test_of_all_classes_the_label_alone_scores_1(name: str, variant: str) -> None:
+def test_of_all_classes_the_label_alone_scores_1(name, variant):
     for task, _, rows in each_split(name, variant):
         names = label_names(task.columns.get("label", {})) or []
         for row in plain_rows(task.render(rows.block.take(slice(0, 5)))):
@@ -370,7 +364,7 @@ NONSENSE: list[Any] = [
 
 
 @every_variant
-def test_nonsense_is_read_as_no_answer_and_scores_worst(name: str, variant: str) -> None:
+def test_nonsense_is_read_as_no_answer_and_scores_worst(name, variant):
     for task, _, rows in each_split(name, variant):
         for row in plain_rows(task.render(rows.block.take(slice(0, 3)))):
             for nonsense in NONSENSE:

@@ -2,7 +2,6 @@
 
 import re
 import shlex
-from pathlib import Path
 
 import pytest
 
@@ -22,20 +21,18 @@ SHOWN = {
 }
 
 
-def test_the_citation_names_this_version() -> None:
+def test_the_citation_names_this_version():
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"\nversion: {synthbench.__version__}\n" in citation
 
 
-def test_the_guides_have_something_to_run() -> None:
+def test_the_guides_have_something_to_run():
     assert {"index.md", "start/five-minutes.md", "guides/held-out.md"} <= set(SHOWN)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", SHOWN)
-def test_a_page_runs_from_its_first_block_to_its_last(
-    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_page_runs_from_its_first_block_to_its_last(page, tmp_path, monkeypatch):
     pytest.importorskip("torch", reason="PyTorch is not installed")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SYNTHBENCH_CACHE", str(tmp_path / "cache"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import doctest
 import importlib
 import pkgutil
-from pathlib import Path
 
 import pytest
 
@@ -30,7 +29,7 @@ MODULES = ["synthbench"] + [
 ]
 
 
-def snippets(name: str) -> list[doctest.DocTest]:
+def snippets(name):
     """The docstrings of a module that have snippets, each with nothing imported yet."""
     found = doctest.DocTestFinder().find(importlib.import_module(name), globs={})
     return [one for one in found if one.examples]
@@ -44,9 +43,7 @@ def snippets(name: str) -> list[doctest.DocTest]:
         for name in MODULES
     ],
 )
-def test_every_snippet_of_a_module_does_what_it_shows(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_snippet_of_a_module_does_what_it_shows(name, tmp_path, monkeypatch):
     for beginning, package in EXTRAS.items():
         if name.startswith(beginning):
             pytest.importorskip(package, reason=f"{package} is not installed")
@@ -67,5 +64,5 @@ def test_every_snippet_of_a_module_does_what_it_shows(
         "train", "validate", "verify",
     ],
 )  # fmt: skip
-def test_a_public_function_shows_a_snippet(name: str) -> None:
+def test_a_public_function_shows_a_snippet(name):
     assert ">>> " in (getattr(synthbench, name).__doc__ or "")

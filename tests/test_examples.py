@@ -2,7 +2,6 @@ import importlib.util
 import json
 import re
 import runpy
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,7 @@ EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
 NEEDED = ("torch", "datasets", "transformers", "matplotlib")
 
 
-def test_examples_are_few_and_short_and_say_what_they_print() -> None:
+def test_examples_are_few_and_short_and_say_what_they_print():
     assert len(EXAMPLES) <= 9
     for path in EXAMPLES:
         text = path.read_text(encoding="utf-8")
@@ -27,12 +26,7 @@ def test_examples_are_few_and_short_and_say_what_they_print() -> None:
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_example_runs_as_it_stands_and_prints_a_result(
-    path: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_example_runs_as_it_stands_and_prints_a_result(path, tmp_path, monkeypatch, capsys):
     text = path.read_text(encoding="utf-8")
     for module in NEEDED:
         needed = re.search(rf"^(from|import) {module}\b", text, re.MULTILINE)
@@ -57,9 +51,7 @@ MIRRORED = str.maketrans("()", ")(")
         ("parity", lambda text: re.sub(r"(\d+) (\d+)", r"\2 \1", text, count=1)),
     ],
 )
-def test_decontamination_finds_evaluation_rows_and_their_copies_and_no_training_rows(
-    task: str, copied: Callable[[str], str]
-) -> None:
+def test_decontamination_finds_evaluation_rows_and_their_copies_and_no_training_rows(task, copied):
     found = runpy.run_path(str(EXAMPLES[0].with_name("decontaminate.py")))["held_out_rows"]
     for text in synthbench.load_dataset(task, "test", preset="small")["text"][:20]:
         assert list(found(f"3. What is {text}? 4")) == [(task, text)]
@@ -68,7 +60,7 @@ def test_decontamination_finds_evaluation_rows_and_their_copies_and_no_training_
         assert not list(found(f"3. What is {text}? 4"))
 
 
-def test_decontamination_of_a_file_keeps_the_other_lines(tmp_path: Path) -> None:
+def test_decontamination_of_a_file_keeps_the_other_lines(tmp_path):
     row = synthbench.load_dataset("parity", "test", preset="small")["text"][0]
     lines = [json.dumps({"text": text}) + "\n" for text in ("Hello.", f"What is {row}?", "1 + 1")]
     (tmp_path / "corpus.jsonl").write_text("".join(lines), encoding="utf-8")

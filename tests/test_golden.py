@@ -32,7 +32,7 @@ Digests = dict[str, dict[str, str]]
 NAMES = [name for name in list_tasks() if name not in WITHOUT]
 
 
-def made(name: str) -> Digests:
+def made(name):
     """The digests of a task's small dataset, by variant and split."""
     rows = {split.name: min(ROWS, split.rows) for split in make_task(name).splits}
     with tempfile.TemporaryDirectory() as directory:
@@ -40,19 +40,19 @@ def made(name: str) -> Digests:
         return digests(generate(name, variant="all", out=out, rows=rows, workers=1, progress=False))
 
 
-def golden() -> dict[str, Digests]:
+def golden():
     stored: dict[str, Digests] = json.loads(GOLDEN.read_text(encoding="utf-8"))
     return stored
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_rows_of_every_task_are_what_they_always_were(name: str) -> None:
+def test_the_rows_of_every_task_are_what_they_always_were(name):
     stored = golden().get(name, {})
     assert stored, f"{name} has no golden digests yet; see this file's docstring"
     assert made(name) == stored
 
 
-def test_golden_digests_are_of_tasks_and_variants_that_exist() -> None:
+def test_golden_digests_are_of_tasks_and_variants_that_exist():
     stored = golden()
     assert set(stored) | set(WITHOUT) == set(list_tasks())
     for name, variants in stored.items():
@@ -61,7 +61,7 @@ def test_golden_digests_are_of_tasks_and_variants_that_exist() -> None:
             assert list(splits) == [split.name for split in make_task(name, variant).splits]
 
 
-def test_no_two_splits_have_the_same_rows() -> None:
+def test_no_two_splits_have_the_same_rows():
     every = [
         digest
         for variants in golden().values()
@@ -71,7 +71,7 @@ def test_no_two_splits_have_the_same_rows() -> None:
     assert len(set(every)) == len(every)
 
 
-def write() -> None:
+def write():
     text = json.dumps({name: made(name) for name in NAMES}, indent=2)
     GOLDEN.write_text(text + "\n", encoding="utf-8")
 

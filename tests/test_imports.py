@@ -7,7 +7,6 @@ import importlib
 import inspect
 import pkgutil
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -36,9 +35,7 @@ STEPS = {
 
 
 @pytest.mark.parametrize("steps", STEPS.values(), ids=STEPS)
-def test_nothing_heavy_is_loaded_before_something_needs_it(
-    steps: list[tuple[str, set[str]]],
-) -> None:
+def test_nothing_heavy_is_loaded_before_something_needs_it(steps):
     code = f"""
 import contextlib, io, sys
 for step, heavy in {steps!r}:
@@ -49,7 +46,7 @@ for step, heavy in {steps!r}:
     assert run_python(code).splitlines() == [step for step, _ in steps]
 
 
-def test_every_public_name_resolves_and_none_is_an_accident() -> None:
+def test_every_public_name_resolves_and_none_is_an_accident():
     for name in synthbench.__all__:
         assert getattr(synthbench, name).__module__.startswith("synthbench.")
     assert len(synthbench.__all__) <= 26  # what is documented for users, and nothing else
@@ -59,18 +56,18 @@ def test_every_public_name_resolves_and_none_is_an_accident() -> None:
         synthbench.genrate  # noqa: B018
 
 
-def test_no_module_hides_a_public_name() -> None:
+def test_no_module_hides_a_public_name():
     modules = {module.name for module in pkgutil.iter_modules(synthbench.__path__)}
     assert modules & set(synthbench.__all__) == set()
 
 
-def test_a_star_import_gives_just_the_public_names() -> None:
+def test_a_star_import_gives_just_the_public_names():
     names: dict[str, object] = {}
     exec("from synthbench import *", names)
     assert set(names) - {"__builtins__"} == set(synthbench.__all__)
 
 
-def test_the_version_is_said_once() -> None:
+def test_the_version_is_said_once():
     import importlib.metadata
 
     assert re.fullmatch(r"\d+\.\d+\.\d+(\.?\w+)?", synthbench.__version__)
@@ -84,7 +81,7 @@ def test_the_version_is_said_once() -> None:
 # What is documented.
 
 
-def public_functions() -> dict[str, object]:
+def public_functions():
     """The public functions of `synthbench`, and the public methods of its classes."""
     found: dict[str, object] = {}
     for name in synthbench.__all__:
@@ -103,7 +100,7 @@ FUNCTIONS = [name for name in PUBLIC if "." not in name]
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_public_function_says_what_it_takes_returns_and_raises(name: str) -> None:
+def test_a_public_function_says_what_it_takes_returns_and_raises(name):
     function = PUBLIC[name]
     text, signature = inspect.getdoc(function) or "", inspect.signature(function)  # type: ignore[arg-type]
     assert documented(text, "Args") == list(signature.parameters)
@@ -111,7 +108,7 @@ def test_a_public_function_says_what_it_takes_returns_and_raises(name: str) -> N
     assert documented(text, "Raises") or not signature.parameters
 
 
-def test_an_argument_has_one_default_and_the_dataset_directory_one_name() -> None:
+def test_an_argument_has_one_default_and_the_dataset_directory_one_name():
     signatures = {name: inspect.signature(PUBLIC[name]).parameters for name in FUNCTIONS}  # type: ignore[arg-type]
     bars = [one["progress"].default for one in signatures.values() if "progress" in one]
     assert len(bars) == 8
@@ -122,7 +119,7 @@ def test_an_argument_has_one_default_and_the_dataset_directory_one_name() -> Non
 
 
 @pytest.mark.parametrize("name", list(PUBLIC))
-def test_what_a_docstring_says_of_arguments_fits_the_signature(name: str) -> None:
+def test_what_a_docstring_says_of_arguments_fits_the_signature(name):
     function = PUBLIC[name]
     text = inspect.getdoc(function)
     assert text
@@ -141,7 +138,7 @@ MODULES = [
 
 
 @pytest.mark.parametrize("module", [*MODULES, "synthbench.tasks.base"])
-def test_every_error_that_a_public_function_raises_itself_is_in_its_docstring(module: str) -> None:
+def test_every_error_that_a_public_function_raises_itself_is_in_its_docstring(module):
     source = inspect.getsource(importlib.import_module(module))
     silent = [
         f"{function.name} raises {error}"
@@ -152,7 +149,7 @@ def test_every_error_that_a_public_function_raises_itself_is_in_its_docstring(mo
     assert silent == []
 
 
-def documented(text: str, section: str) -> list[str]:
+def documented(text, section):
     """The names that a section of a Google docstring describes."""
     found = re.search(rf"^{section}:\n((?:(?:    .*)?(?:\n|$))+)", text, re.MULTILINE)
     if not found:
@@ -161,7 +158,7 @@ def documented(text: str, section: str) -> list[str]:
     return [name.strip() for head in heads for name in head.split(",")]
 
 
-def functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:
+def functions(tree):
     """Public functions of a module, and public methods of its public classes."""
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
@@ -172,7 +169,7 @@ def functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:
                     yield inner
 
 
-def raised(function: ast.FunctionDef) -> set[str]:
+def raised(function):
     """The errors that a function's own `raise` statements name."""
     names = set()
     for node in ast.walk(function):
@@ -185,5 +182,5 @@ def raised(function: ast.FunctionDef) -> set[str]:
 
 
 @pytest.mark.parametrize("path", sorted((Path(__file__).parent / "benchmarks").glob("*.py")))
-def test_every_benchmark_can_be_started(path: Path) -> None:
+def test_every_benchmark_can_be_started(path):
     importlib.import_module(f"tests.benchmarks.{path.stem}")

@@ -1,16 +1,12 @@
 """Mistakes that a newcomer makes in Python: each an error of ours that names thing and remedy."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import synthbench
-from synthbench.errors import DatasetError, SynthbenchError, UsageError
+from synthbench.errors import DatasetError, UsageError
 
 ROW = {"text": "3 4 7 2 =", "label": 7}
 
@@ -40,12 +36,8 @@ class Unfinished(synthbench.Task):
     ],
 )
 def test_a_mistake_is_an_error_that_says_what_was_got_and_what_is_allowed(
-    mistake: Callable[[], Any],
-    kind: type[SynthbenchError],
-    message: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    mistake, kind, message, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(kind) as caught:
         mistake()
@@ -54,7 +46,7 @@ def test_a_mistake_is_an_error_that_says_what_was_got_and_what_is_allowed(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_name_of_one_column_is_no_list_of_columns(tmp_path: Path) -> None:
+def test_the_name_of_one_column_is_no_list_of_columns(tmp_path):
     synthbench.generate("parity", out=tmp_path / "made", preset="small", workers=1)
     rows = synthbench.DatasetDirectory.open(tmp_path / "made").rows("default", "test", "text")
     with pytest.raises(UsageError, match="Columns 'text': expected a list of names"):

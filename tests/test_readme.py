@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_each_of_the_two_commands_that_do_all_the_set_up_is_one_line() -> None:
+def test_each_of_the_two_commands_that_do_all_the_set_up_is_one_line():
     blocks = re.findall(r"^```sh\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
     assert blocks[:2] == [
         "pip install . && synthbench generate listops\n",
@@ -22,9 +22,7 @@ def test_each_of_the_two_commands_that_do_all_the_set_up_is_one_line() -> None:
 
 
 @pytest.mark.slow
-def test_the_python_runs_and_the_commands_after_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_python_runs_and_the_commands_after_it(tmp_path, monkeypatch, capsys):
     pytest.importorskip("datasets", reason="datasets is not installed")
     monkeypatch.chdir(tmp_path)
     scope: dict[str, Any] = {}
@@ -40,7 +38,7 @@ def test_the_python_runs_and_the_commands_after_it(
         assert capsys.readouterr().out.strip()
 
 
-def test_it_is_short_and_names_only_files_that_are_there() -> None:
+def test_it_is_short_and_names_only_files_that_are_there():
     assert len(README.splitlines()) <= 150
     for place in re.findall(r'(?:\]\(|src=")([\w/.-]+)', README):
         assert place.startswith("http") or (ROOT / place).exists(), place

@@ -1,7 +1,5 @@
 """The table of results, made from files."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -19,11 +19,11 @@ STREAM = {"task": "golden", "seed": 0}
 MANY = 200_000
 
 
-def draws(block: int = 0, **changes: object) -> Draws:
+def draws(block=0, **changes):
     return Draws({**STREAM, **changes}, block)
 
 
-def deviation(observed: float, expected: float, variance: float) -> float:
+def deviation(observed, expected, variance):
     """By how many standard deviations a mean of `MANY` independent draws is off."""
     return float(abs(observed - expected) / (variance / MANY) ** 0.5)
 
@@ -31,7 +31,7 @@ def deviation(observed: float, expected: float, variance: float) -> float:
 # Golden values.
 
 
-def test_raw_words_are_pinned() -> None:
+def test_raw_words_are_pinned():
     golden = [0x169AC883A14248E2, 0x8E848F3BE05745E6, 0xC441ED3C978BF6BF, 0x6FA667D644FB3A86]
     assert draws().words(4).tolist() == golden
     assert draws(block=1).words(2).tolist() == [0x54989798AF59E587, 0x5813AB480E888CE9]
@@ -39,21 +39,21 @@ def test_raw_words_are_pinned() -> None:
     assert draws(seed=1).words(2).tolist() == [0x54C2BE6C9F294C7C, 0x55C551F922C3200E]
 
 
-def test_integers_are_pinned() -> None:
+def test_integers_are_pinned():
     assert draws().integers(10, 8).tolist() == [6, 0, 8, 5, 5, 7, 2, 4]
     assert draws().integers(10, (4, 2)).tolist() == [[6, 0], [8, 5], [5, 7], [2, 4]]
     assert draws().integers(10**6, 4).tolist() == [88299, 556710, 766630, 436132]
     assert draws().integers(1 << 32, 3).tolist() == [379242627, 2391052091, 3292654908]
 
 
-def test_halves_bits_and_floats_are_pinned() -> None:
+def test_halves_bits_and_floats_are_pinned():
     assert draws().halves(5).tolist() == [2705475810, 379242627, 3763815910, 2391052091, 2542532287]
     assert np.flatnonzero(draws().bits(0.3, 12)).tolist() == [1, 6]
     golden = [0.08829930509205852, 0.5567101975614976, 0.7666309616975437]
     assert draws().floats(3).tolist() == golden
 
 
-def test_permutations_normals_and_choices_are_pinned() -> None:
+def test_permutations_normals_and_choices_are_pinned():
     assert draws().permutations(2, 6).tolist() == [[0, 3, 1, 5, 4, 2], [2, 3, 4, 5, 1, 0]]
     assert draws().permutation(8).tolist() == [0, 3, 1, 5, 4, 2, 7, 6]
     units = draws().normals(6) * 2**NORMAL_BITS
@@ -62,7 +62,7 @@ def test_permutations_normals_and_choices_are_pinned() -> None:
     assert choice.draw(draws(), 12).tolist() == [1, 3, 5, 4, 4, 5, 1, 4, 4, 1, 4, 1]
 
 
-def test_hash_rows_are_pinned() -> None:
+def test_hash_rows_are_pinned():
     texts = [b"listops\0parity\0\0", b"abcdefghi"]
     content = np.array([list(text.ljust(16, b"\0")) for text in texts], np.uint8)
     assert hash_rows(content).tolist() == [0x345D96CF2BDD5436, 0x85C0C8DB3EB553C7]
@@ -75,7 +75,7 @@ def test_hash_rows_are_pinned() -> None:
 
 
 @given(st.integers(1, 1 << 32), st.integers(0, 9))
-def test_an_integer_is_a_raw_word_multiplied_and_shifted(high: int, count: int) -> None:
+def test_an_integer_is_a_raw_word_multiplied_and_shifted(high, count):
     if high <= 1 << 12:
         expected = [half * high >> 32 for half in draws().halves(count).tolist()]
     else:
@@ -83,14 +83,14 @@ def test_an_integer_is_a_raw_word_multiplied_and_shifted(high: int, count: int) 
     assert draws().integers(high, count).tolist() == expected
 
 
-def test_halves_are_the_low_and_the_high_half_of_each_word() -> None:
+def test_halves_are_the_low_and_the_high_half_of_each_word():
     words = draws().words(50).tolist()
     halves = [half for word in words for half in (word & 0xFFFFFFFF, word >> 32)]
     assert draws().halves(100).tolist() == halves
     assert draws().halves(99).tolist() == halves[:99]
 
 
-def test_floats_are_the_upper_53_bits_and_bits_a_comparison() -> None:
+def test_floats_are_the_upper_53_bits_and_bits_a_comparison():
     expected = [(word >> 11) * 2.0**-53 for word in draws().words(50).tolist()]
     assert draws().floats(50).tolist() == expected
     for probability in (0.0, 0.2, 0.5, 1.0):
@@ -98,26 +98,24 @@ def test_floats_are_the_upper_53_bits_and_bits_a_comparison() -> None:
         assert draws().bits(probability, 99).tolist() == expected
 
 
-def test_a_permutation_is_the_order_of_its_keys() -> None:
+def test_a_permutation_is_the_order_of_its_keys():
     keys = draws().words(30).reshape(3, 10).tolist()
     expected = [sorted(range(10), key=row.__getitem__) for row in keys]
     assert draws().permutations(3, 10).tolist() == expected
 
 
 @given(st.lists(st.integers(1, 1000), min_size=1, max_size=50))
-def test_a_choice_gives_each_value_the_part_of_the_half_words_that_its_weight_is(
-    weights: list[int],
-) -> None:
+def test_a_choice_gives_each_value_the_part_of_the_half_words_that_its_weight_is(weights):
     values = np.arange(len(weights))
     edges = [threshold(sum(weights[: place + 1]) / sum(weights)) for place in values]
     expected = [sum(half >= edge for edge in edges[:-1]) for half in draws().halves(200)]
     assert Choice(values, weights).draw(draws(), 200).tolist() == expected
 
 
-def plain_fingerprint(content: bytes) -> int:
+def plain_fingerprint(content):
     """SplitMix64's finaliser over words of eight bytes, zero words left out."""
 
-    def mix(state: int) -> int:
+    def mix(state):
         state = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
         state = (state ^ (state >> 27)) * 0x94D049BB133111EB % 2**64
         return state ^ (state >> 31)
@@ -134,9 +132,7 @@ contents = st.binary(max_size=40).map(lambda content: content.rstrip(b"\0"))
 
 
 @given(st.lists(contents, min_size=1, max_size=20), st.integers(0, 20), st.randoms())
-def test_hash_rows_depend_on_content_alone_not_on_padding_or_order_of_rows(
-    rows: list[bytes], padding: int, random: random.Random
-) -> None:
+def test_hash_rows_depend_on_content_alone_not_on_padding_or_order_of_rows(rows, padding, random):
     random.shuffle(rows)
     width = max(map(len, rows)) + padding
     table = np.array([list(row.ljust(width, b"\0")) for row in rows], np.uint8)
@@ -146,7 +142,7 @@ def test_hash_rows_depend_on_content_alone_not_on_padding_or_order_of_rows(
 # Draws have the distributions they are named for.
 
 
-def test_normals_have_mean_0_variance_1_no_skew_and_the_kurtosis_of_a_normal() -> None:
+def test_normals_have_mean_0_variance_1_no_skew_and_the_kurtosis_of_a_normal():
     drawn = draws().normals(MANY)
     assert deviation(drawn.mean(), 0, 1) < 4
     assert deviation((drawn**2).mean(), 1, 2) < 4
@@ -158,14 +154,14 @@ def test_normals_have_mean_0_variance_1_no_skew_and_the_kurtosis_of_a_normal() -
     assert np.array_equal(units, np.round(units))
 
 
-def test_the_table_of_normals_is_symmetric_ascending_and_has_unit_variance() -> None:
+def test_the_table_of_normals_is_symmetric_ascending_and_has_unit_variance():
     table = seeding._normal_table().astype(np.float64) * 2.0**-NORMAL_BITS
     assert np.array_equal(table, -table[::-1])
     assert (np.diff(table) > 0).all()
     assert table.var() == pytest.approx(1, abs=1e-4)
 
 
-def test_another_table_of_normals_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_table_of_normals_is_noticed(monkeypatch):
     monkeypatch.setattr(seeding, "_NORMAL_TABLE_SHA256", "0" * 64)
     with pytest.raises(RuntimeError, match="another table of normal deviates"):
         seeding._normal_table.__wrapped__()
@@ -174,7 +170,7 @@ def test_another_table_of_normals_is_noticed(monkeypatch: pytest.MonkeyPatch) ->
 # Randomness has coordinates.
 
 
-def test_streams_with_other_coordinates_share_no_word() -> None:
+def test_streams_with_other_coordinates_share_no_word():
     names: list[dict[str, object]] = [
         {},
         {"seed": 1},
@@ -193,24 +189,24 @@ def test_streams_with_other_coordinates_share_no_word() -> None:
     assert len(np.unique(words)) == len(words)
 
 
-def test_blocks_of_a_stream_share_no_word() -> None:
+def test_blocks_of_a_stream_share_no_word():
     words = np.concatenate([draws(block).words(20_000) for block in (*range(12), 2**32, 2**64 - 1)])
     assert len(np.unique(words)) == len(words)
 
 
-def test_the_order_in_which_coordinates_are_named_does_not_matter() -> None:
+def test_the_order_in_which_coordinates_are_named_does_not_matter():
     again = Draws(dict(reversed(STREAM.items())))
     assert again.words(3).tolist() == draws().words(3).tolist()
 
 
-def test_a_block_number_leads_straight_to_its_words() -> None:
+def test_a_block_number_leads_straight_to_its_words():
     expected = draws(7).words(10).tolist()
     for block in range(7):
         draws(block).words(1000)
     assert draws(7).words(10).tolist() == expected
 
 
-def test_draws_go_on_where_the_last_ones_ended() -> None:
+def test_draws_go_on_where_the_last_ones_ended():
     whole = draws().words(11).tolist()
     parts = draws()
     assert [*parts.words(0), *parts.words(3), *parts.words(1), *parts.words(7)] == whole
@@ -221,7 +217,7 @@ def test_draws_go_on_where_the_last_ones_ended() -> None:
 
 
 @pytest.mark.parametrize("shape", [0, (0,), (0, 3), (3, 0), (2, 3), 5])
-def test_every_draw_has_the_shape_it_was_asked_for(shape: int | tuple[int, ...]) -> None:
+def test_every_draw_has_the_shape_it_was_asked_for(shape):
     expected = np.empty(shape).shape
     for drawn in (
         draws().halves(shape),
@@ -234,7 +230,7 @@ def test_every_draw_has_the_shape_it_was_asked_for(shape: int | tuple[int, ...])
         assert drawn.shape == expected
 
 
-def test_impossible_draws_are_refused() -> None:
+def test_impossible_draws_are_refused():
     for high in (0, -1, (1 << 32) + 1):
         with pytest.raises(ValueError, match=f"integers below {high}: allowed are 1 to 4294967296"):
             draws().integers(high, 1)
@@ -243,8 +239,8 @@ def test_impossible_draws_are_refused() -> None:
             draws().bits(probability, 1)
 
 
-def test_the_global_random_state_neither_matters_nor_moves() -> None:
-    def everything() -> list[object]:
+def test_the_global_random_state_neither_matters_nor_moves():
+    def everything():
         one = draws()
         return [
             one.integers(10, 5).tolist(),
@@ -268,7 +264,7 @@ def test_the_global_random_state_neither_matters_nor_moves() -> None:
 # Fingerprints.
 
 
-def test_200_000_rows_have_as_many_hashes() -> None:
+def test_200_000_rows_have_as_many_hashes():
     numbers = np.arange(1, 200_001)
     short = numbers.astype(">u4").view(np.uint8).reshape(-1, 4)
     long = np.hstack([short, np.full((200_000, 13), 7, np.uint8)])
@@ -282,10 +278,10 @@ def test_200_000_rows_have_as_many_hashes() -> None:
 
 @settings(max_examples=200)
 @given(contents, contents)
-def test_other_content_has_another_fingerprint(one: bytes, two: bytes) -> None:
+def test_other_content_has_another_fingerprint(one, two):
     same = plain_fingerprint(one) == plain_fingerprint(two)
     assert same == (one == two)
 
 
-def test_a_byte_in_another_place_makes_another_row() -> None:
+def test_a_byte_in_another_place_makes_another_row():
     assert len(np.unique(hash_rows(np.eye(64, dtype=np.uint8)))) == 64

@@ -1,7 +1,5 @@
 """The workflow of a release gives the package the links of the repository that it is built in."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -13,7 +11,7 @@ import yaml
 ROOT = Path(__file__).parents[1]
 
 
-def test_a_release_links_to_its_own_repository(tmp_path: Path) -> None:
+def test_a_release_links_to_its_own_repository(tmp_path):
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     before = tomllib.loads((tmp_path / "pyproject.toml").read_text(encoding="utf-8"))
     workflow = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text(encoding="utf-8"))

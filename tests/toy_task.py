@@ -9,18 +9,14 @@ shards are so small that a few hundred rows have many of each.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from synthbench.errors import ParameterError
-from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Breakdown, Parameters, Split, Task, parameter
-from synthbench.tasks.features import Feature, value
+from synthbench.tasks.features import value
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,7 +26,7 @@ class NumbersParameters(Parameters):
     sizes: tuple[int, ...] = parameter((1000, 1000, 1000, 1000), "distinct rows of each bucket")
     counted: bool = parameter(True, "whether the task tells how many rows a bucket has")
 
-    def __post_init__(self) -> None:
+    def __post_init__(self):
         if len(self.sizes) < 2 or not all(1 <= size <= 10**9 for size in self.sizes):
             text = ",".join(map(str, self.sizes))
             raise ParameterError(f"Parameter sizes={text}: allowed are two or more of 1 to 10**9.")
@@ -52,11 +48,11 @@ class Numbers(Task):
     shard_rows = 60
 
     @property
-    def columns(self) -> dict[str, Feature]:
+    def columns(self):
         return {"text": value("string"), "label": value("int32"), "bucket": value("int8")}
 
     @property
-    def splits(self) -> tuple[Split, ...]:
+    def splits(self):
         *shared, last = range(len(self.parameters.sizes))
         return (
             Split("train", 500, tuple(shared), evaluation=False),
@@ -64,16 +60,16 @@ class Numbers(Task):
             Split("test", 70, (last,)),
         )
 
-    def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
+    def propose(self, draws, n, split, bucket):
         return _block(bucket, draws.integers(self.parameters.sizes[bucket], n))
 
-    def capacity(self, split: Split, bucket: int) -> int | None:
+    def capacity(self, split, bucket):
         return self.parameters.sizes[bucket] if self.parameters.counted else None
 
-    def enumerate_rows(self, split: Split, bucket: int) -> Block:
+    def enumerate_rows(self, split, bucket):
         return _block(bucket, np.arange(self.parameters.sizes[bucket]))
 
-    def render(self, block: Block) -> dict[str, pa.Array]:
+    def render(self, block):
         bucket, number = (pa.array(block[name]) for name in ("bucket", "number"))
         return {
             "text": pc.binary_join_element_wise(bucket.cast("string"), number.cast("string"), ":"),
@@ -81,15 +77,15 @@ class Numbers(Task):
             "bucket": bucket.cast("int8"),
         }
 
-    def recompute_columns(self, row: Mapping[str, Any]) -> dict[str, Any]:
+    def recompute_columns(self, row):
         return {"label": self.solve(row["text"]), "bucket": int(row["text"].split(":")[0])}
 
-    def solve(self, question: str) -> int:
+    def solve(self, question):
         bucket, colon, number = question.partition(":")
         if not colon or not bucket.isdecimal():
             raise ValueError(f"{question!r} is not a row of numbers: expected 'bucket:number'")
         return int(number)
 
 
-def _block(bucket: int, number: NDArray[np.int64]) -> Block:
+def _block(bucket, number):
     return Block({"bucket": np.full(len(number), bucket, np.int64), "number": number})

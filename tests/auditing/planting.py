@@ -1,21 +1,16 @@
 """Datasets with something planted in them, and their audits, each made once."""
 
-from __future__ import annotations
-
 import functools
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from synthbench.auditing.audit import Audit, audit
-from synthbench.auditing.results import VariantAudit
-from synthbench.auditing.scoring import Score
+from synthbench.auditing.audit import audit
 from synthbench.generation.generate import generate
 from synthbench.tasks import registry
 from tests.planted.task import Planted
@@ -25,56 +20,56 @@ Change = Callable[[pa.Table], pa.Table]
 
 
 @contextmanager
-def planted_task() -> Iterator[None]:
+def planted_task():
     """The toy task, known to the registry meanwhile."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setitem(registry._registered, Planted.name, Planted)
         yield
 
 
-def make(out: Path, task: str = "planted", **options: Any) -> Path:
+def make(out, task="planted", **options):
     """A small dataset; of the toy task, if none is named."""
     with planted_task():
         generate(task, out=out, workers=1, progress=False, **options)
     return out
 
 
-def look(directory: Path, **options: Any) -> Audit:
+def look(directory, **options):
     """The audit of a dataset."""
     with planted_task():
         return audit(directory, **options)
 
 
-def only(found: Audit) -> VariantAudit:
+def only(found):
     """The audit of the one variant there is."""
     (variant,) = found.variants.values()
     return variant
 
 
 @functools.cache
-def audited(**parameters: Any) -> VariantAudit:
+def audited(**parameters):
     """The audit of a dataset of the toy task with these parameters."""
     with tempfile.TemporaryDirectory() as place:
         return only(look(make(Path(place) / "planted", parameters=parameters)))
 
 
-def rewrite(directory: Path, split: str, change: Change, variant: str = "default") -> None:
+def rewrite(directory, split, change, variant="default"):
     """Change the rows in the only shard of a split."""
     (shard,) = shards(directory, variant, split)
     table = pq.read_table(shard)
     pq.write_table(change(table).cast(table.schema), shard)
 
 
-def accuracy(found: VariantAudit, shortcut: str, split: str = "test") -> float:
+def accuracy(found, shortcut, split="test"):
     """What a shortcut scores."""
     return score(found, shortcut, split).figures["accuracy"].mean
 
 
-def score(found: VariantAudit, shortcut: str, split: str = "test") -> Score:
+def score(found, shortcut, split="test"):
     """The score of a shortcut."""
     return next(one for one in found.shortcuts if one.name == shortcut).splits[split]
 
 
-def marked(found: VariantAudit, split: str = "test") -> set[str]:
+def marked(found, split="test"):
     """The shortcuts that come near solving a split."""
     return {one.name for one in found.shortcuts if split in one.splits and one.splits[split].near}

@@ -1,11 +1,7 @@
 """An audit finds what is planted in a dataset, and nothing in one that is clean."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -41,7 +37,7 @@ GENERAL = {
 # Shortcuts.
 
 
-def test_of_a_clean_dataset_no_shortcut_is_better_than_chance_and_none_is_marked() -> None:
+def test_of_a_clean_dataset_no_shortcut_is_better_than_chance_and_none_is_marked():
     found = audited()
     assert {one.name for one in found.shortcuts} == GENERAL | {"half of it", "sum of long rows"}
     for shortcut in GENERAL:
@@ -59,9 +55,7 @@ def test_of_a_clean_dataset_no_shortcut_is_better_than_chance_and_none_is_marked
         ("marker", {"rarest token", "bag of tokens and pairs", "nearest row"}),
     ],
 )
-def test_a_planted_shortcut_is_found_and_marked_and_others_are_not(
-    plant: str, finders: set[str]
-) -> None:
+def test_a_planted_shortcut_is_found_and_marked_and_others_are_not(plant, finders):
     found = audited(plant=plant)
     for split in ("train", "test"):
         assert marked(found, split) == finders | {"sum of long rows"}
@@ -71,7 +65,7 @@ def test_a_planted_shortcut_is_found_and_marked_and_others_are_not(
             assert any(one.startswith(text) for one in found.findings)
 
 
-def test_a_shortcut_that_solves_one_level_is_marked_there_alone() -> None:
+def test_a_shortcut_that_solves_one_level_is_marked_there_alone():
     found = audited(plant="first", planted_lengths=(8,))
     (first,) = (one for one in found.shortcuts if one.name == "first token")
     assert not first.splits["test"].near
@@ -82,21 +76,21 @@ def test_a_shortcut_that_solves_one_level_is_marked_there_alone() -> None:
     assert any(one.startswith("test, length 8: first token comes near") for one in found.findings)
 
 
-def test_levels_that_are_only_cases_of_a_rule_are_not_marked() -> None:
+def test_levels_that_are_only_cases_of_a_rule_are_not_marked():
     found = audited(plant="first", planted_lengths=(8,), hard=False)
     (first,) = (one for one in found.shortcuts if one.name == "first token")
     assert first.levels["test"]["8"].figures["accuracy"].mean > 0.95
     assert not first.levels["test"]["8"].near
 
 
-def test_a_shortcut_is_scored_only_on_rows_that_it_applies_to() -> None:
+def test_a_shortcut_is_scored_only_on_rows_that_it_applies_to():
     found = audited()
     assert score(found, "sum of long rows").figures["accuracy"].rows == 200
     (long,) = (one for one in found.shortcuts if one.name == "sum of long rows")
     assert list(long.levels["test"]) == ["9"]
 
 
-def test_train_is_scored_on_rows_that_nothing_was_fitted_on() -> None:
+def test_train_is_scored_on_rows_that_nothing_was_fitted_on():
     found = audited()
     assert found.fitted == 2_400
     assert {name: (one.rows, one.scored) for name, one in found.splits.items()} == {
@@ -106,12 +100,12 @@ def test_train_is_scored_on_rows_that_nothing_was_fitted_on() -> None:
     assert accuracy(found, "nearest row", "train") < 0.4  # 1.0 on rows it was fitted on
 
 
-def test_a_nearest_row_gives_a_near_copy_away(tmp_path: Path) -> None:
+def test_a_nearest_row_gives_a_near_copy_away(tmp_path):
     out = make(tmp_path / "planted")
     with planted_task():
         train = list(DatasetDirectory.open(out).rows("default", "train"))[:400]
 
-    def copied(table: pa.Table) -> pa.Table:
+    def copied(table):
         # The letters backwards: another row with the same tokens, and so with the same label.
         texts = [" ".join(reversed(row["text"].split())) for row in train]
         for name, values in (
@@ -134,7 +128,7 @@ def test_a_nearest_row_gives_a_near_copy_away(tmp_path: Path) -> None:
 # Leaks.
 
 
-def test_a_clean_dataset_leaks_nothing() -> None:
+def test_a_clean_dataset_leaks_nothing():
     for leaks in audited().leaks.values():
         assert leaks.repeated == leaks.wrong_ids == leaks.repeated_ids == leaks.images == 0
         assert not any(leaks.shared.values()) and not any(leaks.shared_images.values())
@@ -143,12 +137,12 @@ def test_a_clean_dataset_leaks_nothing() -> None:
     )
 
 
-def test_a_row_that_stands_twice_is_found_in_its_split_and_in_another(tmp_path: Path) -> None:
+def test_a_row_that_stands_twice_is_found_in_its_split_and_in_another(tmp_path):
     out = make(tmp_path / "planted")
     with planted_task():
         stolen = next(iter(DatasetDirectory.open(out).batches("default", "train"))).slice(5, 3)
 
-    def plant(table: pa.Table) -> pa.Table:
+    def plant(table):
         again = pa.Table.from_batches([stolen]).cast(table.schema)
         return pa.concat_tables([table.slice(0, 396), table.slice(0, 1), again])
 
@@ -163,10 +157,10 @@ def test_a_row_that_stands_twice_is_found_in_its_split_and_in_another(tmp_path: 
     assert "test: 1 rows repeat an earlier row of the split" in found.findings
 
 
-def test_ids_that_are_not_their_rows_are_counted_whatever_their_form(tmp_path: Path) -> None:
+def test_ids_that_are_not_their_rows_are_counted_whatever_their_form(tmp_path):
     out = make(tmp_path / "planted")
 
-    def plant(table: pa.Table) -> pa.Table:
+    def plant(table):
         ids = table["id"].to_pylist()
         ids[3], ids[4], ids[5] = "7", "7", "no number"
         return table.set_column(0, "id", pa.array(ids))
@@ -176,9 +170,7 @@ def test_ids_that_are_not_their_rows_are_counted_whatever_their_form(tmp_path: P
     assert (leaks.wrong_ids, leaks.repeated_ids, leaks.repeated) == (3, 1, 0)
 
 
-def test_shared_source_images_are_found_and_a_clean_dataset_has_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_shared_source_images_are_found_and_a_clean_dataset_has_none(tmp_path, monkeypatch):
     hide(monkeypatch, "torch")  # which would take its time
     monkeypatch.setenv("SYNTHBENCH_DATA", str(write_sources(tmp_path / "sources")))
     out = tmp_path / "composites"
@@ -188,7 +180,7 @@ def test_shared_source_images_are_found_and_a_clean_dataset_has_none(
     assert not any(any(one.shared_images.values()) for one in found.leaks.values())
     stolen = next(iter(DatasetDirectory.open(out).batches("main", "train"))).slice(0, 1)
 
-    def plant(table: pa.Table) -> pa.Table:
+    def plant(table):
         row = pa.Table.from_batches([stolen]).cast(table.schema)
         return pa.concat_tables([table.slice(0, 19), row])
 
@@ -202,7 +194,7 @@ def test_shared_source_images_are_found_and_a_clean_dataset_has_none(
 # Balance and claims.
 
 
-def test_labels_and_levels_are_counted_in_all_rows_and_distributions_in_those_scored() -> None:
+def test_labels_and_levels_are_counted_in_all_rows_and_distributions_in_those_scored():
     found = audited(plant="first")
     counted = {distribution.name: distribution for distribution in found.balance}
     assert list(counted) == ["label", "length", "number of tokens", "tokens", "first letter"]
@@ -214,7 +206,7 @@ def test_labels_and_levels_are_counted_in_all_rows_and_distributions_in_those_sc
     assert sum(counted["first letter"].counts["train"]) == 600
 
 
-def test_rows_that_need_less_than_they_claim_are_counted_by_claim() -> None:
+def test_rows_that_need_less_than_they_claim_are_counted_by_claim():
     found = audited()
     (claim,) = found.claims
     without_a = {"8": (7 / 8) ** 8, "9": (7 / 8) ** 9}
@@ -224,7 +216,7 @@ def test_rows_that_need_less_than_they_claim_are_counted_by_claim() -> None:
 
 
 @pytest.mark.parametrize(("ties", "least"), [("strict", 0.0), ("first", 0.05)])
-def test_what_first_ties_would_have_let_through(tmp_path: Path, ties: str, least: float) -> None:
+def test_what_first_ties_would_have_let_through(tmp_path, ties, least):
     """NDR's published generator keeps the first of equal arguments; strict keeps the shallowest."""
     rows = {"train": 200, "iid": 1_000, "validation": 20, "test": 20}
     make_real(tmp_path / "listops", "listops", rows=rows, parameters={"ties": ties})
@@ -245,16 +237,14 @@ def test_what_first_ties_would_have_let_through(tmp_path: Path, ties: str, least
 # The whole.
 
 
-def test_an_audit_is_always_the_same_and_leaves_the_global_random_state_alone(
-    tmp_path: Path,
-) -> None:
+def test_an_audit_is_always_the_same_and_leaves_the_global_random_state_alone(tmp_path):
     out = make(tmp_path / "planted")
     state = np.random.get_state()[1].tolist()  # type: ignore[union-attr]
     assert look(out).to_dict() == look(out).to_dict()
     assert np.random.get_state()[1].tolist() == state  # type: ignore[union-attr]
 
 
-def test_an_audit_as_json_values_says_what_near_means_and_has_every_figure(tmp_path: Path) -> None:
+def test_an_audit_as_json_values_says_what_near_means_and_has_every_figure(tmp_path):
     found = look(make(tmp_path / "planted", parameters={"plant": "last"}))
     values = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert values == found.to_dict()
@@ -268,7 +258,7 @@ def test_an_audit_as_json_values_says_what_near_means_and_has_every_figure(tmp_p
     assert variant["splits"]["test"]["reference"]["chance"] == {"accuracy": 0.25}
 
 
-def test_an_audit_prints_every_shortcut_leak_claim_and_finding(tmp_path: Path) -> None:
+def test_an_audit_prints_every_shortcut_leak_claim_and_finding(tmp_path):
     found = look(make(tmp_path / "planted", parameters={"plant": "first"}))
     text = " ".join(str(found).split())
     for name in [*GENERAL, "half of it", "needs less than length", "most frequent", "chance"]:
@@ -284,7 +274,7 @@ def test_an_audit_prints_every_shortcut_leak_claim_and_finding(tmp_path: Path) -
     assert found.findings == [f"default, {one}" for one in only(found).findings]
 
 
-def test_without_train_only_what_needs_no_fitting_is_tried(tmp_path: Path) -> None:
+def test_without_train_only_what_needs_no_fitting_is_tried(tmp_path):
     make_real(tmp_path / "clusters", "clusters", variant="all", rows={"test": 30})
     found = look(tmp_path / "clusters")
     assert list(found.variants) == ["balanced", "unbalanced"]
@@ -297,7 +287,7 @@ def test_without_train_only_what_needs_no_fitting_is_tried(tmp_path: Path) -> No
     assert "scored on rows: 30 of 30 in test." in str(found)
 
 
-def test_one_variant_can_be_chosen(tmp_path: Path) -> None:
+def test_one_variant_can_be_chosen(tmp_path):
     rows = {"train": 600, "iid": 50, "validation": 50, "test": 50}
     make_real(tmp_path / "ctl", "ctl", variant="all", rows=rows)
     assert list(look(tmp_path / "ctl", variant="backward").variants) == ["backward"]
@@ -308,17 +298,13 @@ def test_one_variant_can_be_chosen(tmp_path: Path) -> None:
 # What cannot be audited.
 
 
-def test_without_scikit_learn_one_line_says_how_to_get_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_scikit_learn_one_line_says_how_to_get_it(tmp_path, monkeypatch):
     hide(monkeypatch, "sklearn")
     with pytest.raises(SynthbenchError, match=r"needs scikit-learn: pip install 'synthbench\[aud"):
         look(tmp_path / "nothing")
 
 
-def test_without_torch_the_network_is_left_out_and_the_audit_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_torch_the_network_is_left_out_and_the_audit_says_so(tmp_path, monkeypatch):
     hide(monkeypatch, "torch")
     monkeypatch.setenv("SYNTHBENCH_DATA", str(write_sources(tmp_path / "sources")))
     make_real(tmp_path / "made", "composites", rows={"train": 40, "validation": 20, "test": 20})
@@ -329,18 +315,18 @@ def test_without_torch_the_network_is_left_out_and_the_audit_says_so(
     assert "Left out: small network on the pixels; PyTorch is not installed" in printed
 
 
-def hide(monkeypatch: pytest.MonkeyPatch, module: str) -> None:
+def hide(monkeypatch, module):
     """Let a module seem not to be installed."""
     find_spec = importlib.util.find_spec
 
-    def find(name: str, package: str | None = None) -> Any:
+    def find(name, package=None):
         return None if name == module else find_spec(name, package)
 
     monkeypatch.setattr(importlib.util, "find_spec", find)
 
 
 @pytest.mark.parametrize("split", ["train", "test"])
-def test_a_missing_shard_is_named(tmp_path: Path, split: str) -> None:
+def test_a_missing_shard_is_named(tmp_path, split):
     out = make(tmp_path / "planted")
     (shard,) = (out / "data" / "default").glob(f"{split}-*")
     shard.unlink()
@@ -348,10 +334,10 @@ def test_a_missing_shard_is_named(tmp_path: Path, split: str) -> None:
         look(out)
 
 
-def test_rows_of_another_task_are_refused_with_the_way_to_name_them(tmp_path: Path) -> None:
+def test_rows_of_another_task_are_refused_with_the_way_to_name_them(tmp_path):
     out = make(tmp_path / "planted")
 
-    def plant(table: pa.Table) -> pa.Table:
+    def plant(table):
         texts = ["x y", *table["text"].to_pylist()[1:]]
         return table.set_column(1, "text", pa.array(texts))
 
@@ -362,7 +348,7 @@ def test_rows_of_another_task_are_refused_with_the_way_to_name_them(tmp_path: Pa
         look(out)
 
 
-def test_a_split_with_a_column_missing_is_refused(tmp_path: Path) -> None:
+def test_a_split_with_a_column_missing_is_refused(tmp_path):
     out = make(tmp_path / "planted")
     (shard,) = (out / "data" / "default").glob("test-*")
     import pyarrow.parquet as pq

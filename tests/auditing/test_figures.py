@@ -1,7 +1,5 @@
 """Figures draw every number where it belongs, and never too many bars."""
 
-from __future__ import annotations
-
 import re
 from xml.etree import ElementTree
 
@@ -12,15 +10,15 @@ from synthbench.auditing.figures import MOST_BARS, BarChart, Mark, ScoreChart
 from synthbench.auditing.statistics import Estimate
 
 
-def distribution(values: list[str], **counts: list[int]) -> Distribution:
+def distribution(values, **counts):
     return Distribution("what", values, counts, every_row=True)
 
 
-def drawn(chart: BarChart | ScoreChart) -> ElementTree.Element:
+def drawn(chart):
     return ElementTree.fromstring(chart.svg(1))
 
 
-def artists(svg: ElementTree.Element, kind: str) -> list[tuple[str, list[tuple[float, float]]]]:
+def artists(svg, kind):
     """The titles of all artists of a kind, each with the points of its path."""
     found = []
     for group in svg.iter("g"):
@@ -32,11 +30,11 @@ def artists(svg: ElementTree.Element, kind: str) -> list[tuple[str, list[tuple[f
     return found
 
 
-def mark(name: str, mean: float, low: float, high: float, near: bool = False) -> Mark:
+def mark(name, mean, low, high, near=False):
     return Mark(name, f"{mean}{' *' * near}", Estimate(10, mean, low, high), near, f"{name} {mean}")
 
 
-def test_a_bar_is_as_high_as_its_share_and_ticks_show_another_split() -> None:
+def test_a_bar_is_as_high_as_its_share_and_ticks_show_another_split():
     shares = distribution(["a", "b"], train=[3, 1], test=[1, 1])
     svg = drawn(BarChart("shares", shares, "train", "test"))
     bars, ticks = artists(svg, "bar"), artists(svg, "tick")
@@ -49,13 +47,13 @@ def test_a_bar_is_as_high_as_its_share_and_ticks_show_another_split() -> None:
     assert (bottom - ticks[0][1][0][1]) / heights[0] == pytest.approx(2 / 3)
 
 
-def test_a_value_that_does_not_occur_has_a_bar_without_height() -> None:
+def test_a_value_that_does_not_occur_has_a_bar_without_height():
     shares = distribution(["a", "b"], train=[1, 0])
     bars = artists(drawn(BarChart("shares", shares, "train", None)), "bar")
     assert [title for title, _ in bars] == ["train, a: 100.00%", "train, b: 0.00%"]
 
 
-def test_marks_lie_in_order_and_ticks_at_chance() -> None:
+def test_marks_lie_in_order_and_ticks_at_chance():
     marks = [mark("low", 0.2, 0.1, 0.3), mark("$high$", 0.9, 0.8, 1.0, near=True)]
     svg = drawn(ScoreChart("scores", marks, 0.25, None))
     (low_text, low), (high_text, high) = artists(svg, "mark")
@@ -74,14 +72,14 @@ def test_marks_lie_in_order_and_ticks_at_chance() -> None:
     assert {"low 0.2", "$high$ 0.9 *"} <= {text.text for text in svg.iter("text")}
 
 
-def test_an_axis_ends_where_the_largest_value_is_if_that_is_beyond_1() -> None:
+def test_an_axis_ends_where_the_largest_value_is_if_that_is_beyond_1():
     svg = drawn(ScoreChart("distance", [mark("far", 3.0, 2.0, 4.0)], None, None))
     numbers = [text.text for text in svg.iter("text")]
     assert "4.0" in numbers and "4.5" not in numbers
     assert not artists(svg, "reference")
 
 
-def test_letters_are_12_pixels_high_on_a_screen_of_400() -> None:
+def test_letters_are_12_pixels_high_on_a_screen_of_400():
     svg = drawn(ScoreChart("scores", [mark("low", 0.2, 0.1, 0.3)], 0.25, 1.0))
     width = float(svg.attrib["viewBox"].split()[2])
     styles = " ".join(text.get("style", "") for text in svg.iter("text"))
@@ -89,14 +87,14 @@ def test_letters_are_12_pixels_high_on_a_screen_of_400() -> None:
     assert min(map(float, sizes)) * 400 / width >= 12
 
 
-def test_many_numbers_are_merged_neighbour_by_neighbour() -> None:
+def test_many_numbers_are_merged_neighbour_by_neighbour():
     found = distribution([str(number) for number in range(100)], train=[1] * 100).merged(MOST_BARS)
     assert len(found.values) <= MOST_BARS
     assert found.values[0] == "0–4"
     assert sum(found.counts["train"]) == 100
 
 
-def test_of_many_names_the_most_frequent_stay() -> None:
+def test_of_many_names_the_most_frequent_stay():
     counts = [1] * 99 + [50]
     found = distribution([f"name{one:02}" for one in range(100)], train=counts).merged(MOST_BARS)
     assert len(found.values) == MOST_BARS
@@ -104,7 +102,7 @@ def test_of_many_names_the_most_frequent_stay() -> None:
     assert found.counts["train"][-2:] == [50, 77]
 
 
-def test_few_values_stay_as_they_are() -> None:
+def test_few_values_stay_as_they_are():
     few = distribution(["a"], train=[2])
     assert few.merged(MOST_BARS) is few
     assert few.most_frequent("train") == ("a", 1.0)

@@ -6,11 +6,9 @@ import datetime
 import json
 import re
 from html.parser import HTMLParser
-from pathlib import Path
 
 import pytest
 
-from synthbench.auditing.audit import Audit
 from synthbench.auditing.figures import COLORS
 from synthbench.auditing.page import DATA, PAGE, page, report_directory, write_report
 from synthbench.auditing.sections import variant_sections
@@ -22,32 +20,32 @@ VOID = {"meta", "br", "hr", "img", "input", "link"}
 class Reader(HTMLParser):
     """Elements with their attributes; every one that is opened must be closed in its turn."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__()
         self.elements: list[tuple[str, dict[str, str]]] = []
         self.open: list[str] = []
         self.words: list[str] = []
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag, attrs):
         self.elements.append((tag, {name: value or "" for name, value in attrs}))
         if tag not in VOID:
             self.open.append(tag)
 
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_startendtag(self, tag, attrs):
         self.elements.append((tag, {name: value or "" for name, value in attrs}))
 
-    def handle_endtag(self, tag: str) -> None:
+    def handle_endtag(self, tag):
         assert self.open.pop() == tag
 
-    def handle_data(self, data: str) -> None:
+    def handle_data(self, data):
         if not self.open or self.open[-1] != "style":
             self.words.append(data)
 
-    def named(self, tag: str) -> list[dict[str, str]]:
+    def named(self, tag):
         return [attributes for name, attributes in self.elements if name == tag]
 
 
-def read(text: str) -> Reader:
+def read(text):
     reader = Reader()
     reader.feed(text)
     reader.close()
@@ -56,22 +54,22 @@ def read(text: str) -> Reader:
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> Audit:
+def found(tmp_path_factory):
     out = tmp_path_factory.mktemp("page") / "planted"
     return look(make(out, parameters={"plant": "first"}))
 
 
 @pytest.fixture(scope="module")
-def html(found: Audit) -> str:
+def html(found):
     return page(found)
 
 
 @pytest.fixture(scope="module")
-def reader(html: str) -> Reader:
+def reader(html):
     return read(html)
 
 
-def test_the_page_loads_nothing_and_runs_nothing(html: str, reader: Reader) -> None:
+def test_the_page_loads_nothing_and_runs_nothing(html, reader):
     for name, attributes in reader.elements:
         assert name not in ("script", "link", "iframe", "object", "embed", "img", "base")
         for attribute, value in attributes.items():
@@ -81,9 +79,7 @@ def test_the_page_loads_nothing_and_runs_nothing(html: str, reader: Reader) -> N
     assert not re.search(r"url\(|@import|https?:|//", html.replace("<!DOCTYPE html>", ""))
 
 
-def test_the_page_has_a_figure_for_every_metric_and_distribution_with_its_numbers(
-    found: Audit, reader: Reader
-) -> None:
+def test_the_page_has_a_figure_for_every_metric_and_distribution_with_its_numbers(found, reader):
     variant = found.variants["default"]
     figures = reader.named("svg")
     assert len(figures) == len(variant.metrics) * len(variant.splits) + len(variant.balance)
@@ -101,7 +97,7 @@ def test_the_page_has_a_figure_for_every_metric_and_distribution_with_its_number
     assert classes.count("mark") == sum(len(shortcut.splits) for shortcut in variant.shortcuts)
 
 
-def test_figures_and_tables_can_be_read_by_ear_and_by_keyboard(reader: Reader) -> None:
+def test_figures_and_tables_can_be_read_by_ear_and_by_keyboard(reader):
     (html,) = reader.named("html")
     assert html["lang"] == "en"
     assert len(reader.named("h1")) == 1
@@ -118,20 +114,20 @@ def test_figures_and_tables_can_be_read_by_ear_and_by_keyboard(reader: Reader) -
     assert any(one.get("name") == "viewport" for one in reader.named("meta"))
 
 
-def luminance(color: str) -> float:
+def luminance(color):
     channels = (int(color[place : place + 2], 16) / 255 for place in (1, 3, 5))
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def contrast(one: str, other: str) -> float:
+def contrast(one, other):
     """WCAG 2.2, contrast ratio."""
     light, dark = sorted((luminance(one), luminance(other)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 
 
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
-def test_letters_and_marks_stand_out_in_light_and_in_dark(html: str, theme: int) -> None:
+def test_letters_and_marks_stand_out_in_light_and_in_dark(html, theme):
     (style,) = re.findall(r"<style>(.*?)</style>", html, re.DOTALL)
     colors = dict(re.findall(r"--(\w+): (#\w{6})", style.split("@media")[theme]))
     if theme == 0:
@@ -143,7 +139,7 @@ def test_letters_and_marks_stand_out_in_light_and_in_dark(html: str, theme: int)
         assert contrast(colors[name], colors["paper"]) >= 3.0, name
 
 
-def test_figures_have_no_colour_but_the_page_s(html: str) -> None:
+def test_figures_have_no_colour_but_the_page_s(html):
     for svg in re.findall(r"<svg.*?</svg>", html, re.DOTALL):
         assert set(re.findall(r"(?:fill|stroke): ([^;\"]+)", svg)) <= {
             "none",
@@ -152,7 +148,7 @@ def test_figures_have_no_colour_but_the_page_s(html: str) -> None:
         assert "#" not in re.sub(r'href="#\w+"', "", svg)
 
 
-def test_the_page_and_the_text_show_the_same_tables(found: Audit, reader: Reader) -> None:
+def test_the_page_and_the_text_show_the_same_tables(found, reader):
     words, text = " ".join(reader.words), " ".join(str(found).split())
     for section in variant_sections(found.variants["default"]):
         assert section.title in words and section.folded != (section.title in text)
@@ -167,9 +163,7 @@ def test_the_page_and_the_text_show_the_same_tables(found: Audit, reader: Reader
                 assert section.folded or note in text
 
 
-def test_the_verdict_comes_first_and_the_figures_of_test_are_open(
-    found: Audit, reader: Reader
-) -> None:
+def test_the_verdict_comes_first_and_the_figures_of_test_are_open(found, reader):
     words = [word.strip() for word in reader.words if word.strip()]
     assert words[3:5] == [
         "Verdict",
@@ -179,9 +173,7 @@ def test_the_verdict_comes_first_and_the_figures_of_test_are_open(
     assert is_open == [True, *[False] * (len(found.variants["default"].splits) + 1)]
 
 
-def test_the_page_is_always_the_same(
-    found: Audit, html: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_page_is_always_the_same(found, html, tmp_path, monkeypatch):
     import matplotlib
 
     with matplotlib.rc_context({"font.size": 30, "lines.linewidth": 9, "svg.fonttype": "path"}):
@@ -189,7 +181,7 @@ def test_the_page_is_always_the_same(
     assert str(datetime.date.today().year) not in re.sub(r"\d\.\d+", "", html)
 
 
-def test_names_cannot_break_the_page(found: Audit) -> None:
+def test_names_cannot_break_the_page(found):
     import dataclasses
 
     nasty = "<script>alert('x')</script>&\""
@@ -212,7 +204,7 @@ def test_names_cannot_break_the_page(found: Audit) -> None:
     assert "\x07" not in drawing and r"\x07" in drawing
 
 
-def test_variants_are_reached_from_the_top(found: Audit) -> None:
+def test_variants_are_reached_from_the_top(found):
     import dataclasses
 
     variant = found.variants["default"]
@@ -228,13 +220,13 @@ def test_variants_are_reached_from_the_top(found: Audit) -> None:
 # Files.
 
 
-def test_the_files_are_the_page_and_the_values(found: Audit, html: str, tmp_path: Path) -> None:
+def test_the_files_are_the_page_and_the_values(found, html, tmp_path):
     place = report_directory(tmp_path / "deep" / "report", overwrite=False)
     write_report(found, place)
     assert sorted(one.name for one in place.iterdir()) == [PAGE, DATA]
     assert (place / PAGE).read_text(encoding="utf-8") == html
 
-    def refuse(text: str) -> None:
+    def refuse(text):
         raise ValueError(text)
 
     text = (place / DATA).read_text(encoding="utf-8")

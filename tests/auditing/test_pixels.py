@@ -1,19 +1,16 @@
 """The probes of pixels find a planted spot, and repeat."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from synthbench.auditing.pixels import decode_pixels, pixel_shortcuts
-from synthbench.tasks.audit_spec import Shortcut
 from synthbench.tasks.images import png
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
 
-def pictures(rows: int, seed: int) -> dict[str, pa.Array]:
+def pictures(rows, seed):
     """Grey noise; in the half that the label says, brighter."""
     rng = np.random.Generator(np.random.Philox(seed))
     label = rng.integers(2, size=rows)
@@ -25,7 +22,7 @@ def pictures(rows: int, seed: int) -> dict[str, pa.Array]:
     return {"image": image, "label": pa.array(label)}
 
 
-def test_pixels_come_back_as_they_were() -> None:
+def test_pixels_come_back_as_they_were():
     columns = pictures(3, 0)
     assert decode_pixels("image", columns).shape == (3, 12, 12, 3)
     assert (
@@ -38,7 +35,7 @@ LINEAR, NETWORK = pixel_shortcuts("image")
 
 
 @pytest.mark.parametrize("shortcut", [LINEAR, pytest.param(NETWORK, marks=pytest.mark.slow)])
-def test_a_planted_spot_is_found(shortcut: Shortcut) -> None:
+def test_a_planted_spot_is_found(shortcut):
     assert shortcut.learned
     predict = shortcut.fit(pictures(200, 1))
     asked = pictures(100, 2)
@@ -46,7 +43,7 @@ def test_a_planted_spot_is_found(shortcut: Shortcut) -> None:
 
 
 @pytest.mark.slow
-def test_the_network_repeats_and_leaves_torch_as_it_was() -> None:
+def test_the_network_repeats_and_leaves_torch_as_it_was():
     state, threads = torch.get_rng_state(), torch.get_num_threads()
     train, asked = pictures(80, 3), pictures(40, 4)
     one, two = (NETWORK.fit(train)(asked).tolist() for _ in range(2))

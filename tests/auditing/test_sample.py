@@ -1,10 +1,5 @@
 """Rows are drawn from all of a split, a bounded number, always the same."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -16,18 +11,18 @@ from tests.auditing.planting import make, planted_task
 
 
 @pytest.fixture(scope="module")
-def subject(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AuditedVariant]:
+def subject(tmp_path_factory):
     out = make(tmp_path_factory.mktemp("sample") / "planted", shard_rows=700)
     with planted_task():
         yield AuditedVariant.open(DatasetDirectory.open(out), "default")
 
 
-def ids(subject: AuditedVariant, split: str) -> list[str]:
+def ids(subject, split):
     return [row["id"] for row in subject.dataset.rows("default", split, ["id"])]
 
 
 @pytest.mark.parametrize("most", [1, 2, 7, 100, 2_999, 3_000, 9_000])
-def test_one_row_comes_from_each_of_equal_parts(subject: AuditedVariant, most: int) -> None:
+def test_one_row_comes_from_each_of_equal_parts(subject, most):
     every = ids(subject, "train")
     drawn = draw_rows(subject, "train", most)
     assert drawn.split_rows == 3_000
@@ -37,18 +32,14 @@ def test_one_row_comes_from_each_of_equal_parts(subject: AuditedVariant, most: i
     assert ((ends[:-1] <= place) & (place < ends[1:])).all()
 
 
-def test_the_same_rows_are_drawn_whatever_the_shards(
-    subject: AuditedVariant, tmp_path: Path
-) -> None:
+def test_the_same_rows_are_drawn_whatever_the_shards(subject, tmp_path):
     with planted_task():
         other = AuditedVariant.open(DatasetDirectory.open(make(tmp_path / "planted")), "default")
     one, two = (draw_rows(each, "train", 50).columns["id"] for each in (subject, other))
     assert one.equals(two)
 
 
-def test_rows_to_fit_and_rows_to_score_are_different_rows_of_train(
-    subject: AuditedVariant, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rows_to_fit_and_rows_to_score_are_different_rows_of_train(subject, monkeypatch):
     monkeypatch.setattr(sample, "FIT_ROWS", 400)
     monkeypatch.setattr(sample, "SCORE_ROWS", 120)
     fitted, scored = draw_samples(subject)
@@ -58,7 +49,7 @@ def test_rows_to_fit_and_rows_to_score_are_different_rows_of_train(
     assert not set(fit.to_pylist()) & set(score.to_pylist())
 
 
-def test_a_single_row_is_fitted_and_scored(tmp_path: Path) -> None:
+def test_a_single_row_is_fitted_and_scored(tmp_path):
     out = make(tmp_path / "planted", rows={"train": 1, "test": 1})
     with planted_task():
         fit, scored = draw_samples(AuditedVariant.open(DatasetDirectory.open(out), "default"))
@@ -66,14 +57,12 @@ def test_a_single_row_is_fitted_and_scored(tmp_path: Path) -> None:
     assert len(fit) == len(scored["train"]) == 1
 
 
-def test_of_large_rows_fewer_are_drawn(
-    subject: AuditedVariant, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_large_rows_fewer_are_drawn(subject, monkeypatch):
     monkeypatch.setattr(sample, "MOST_BYTES", 4_000)
     assert 10 < len(draw_rows(subject, "train", 3_000)) < 150
 
 
-def test_batches_are_all_rows_in_order(subject: AuditedVariant) -> None:
+def test_batches_are_all_rows_in_order(subject):
     drawn = draw_rows(subject, "test", 100)
     parts = [one["id"].to_pylist() for one in drawn.batches(rows=33)]
     assert [len(part) for part in parts] == [33, 33, 33, 1]

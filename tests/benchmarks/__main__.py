@@ -20,23 +20,20 @@ import resource
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from synthbench.engine.engine import Asked, Engine, usable_cores
+from synthbench.engine.engine import Engine, usable_cores
 from synthbench.errors import SynthbenchError
 from synthbench.generation.generate import run
 from synthbench.generation.request import Request
 from synthbench.generation.shards import ShardPlan, make_shard
-from synthbench.sampling.blocks import Round
 from synthbench.sampling.plan import make_plan
 from synthbench.sampling.splits import SplitSampler
 from synthbench.streaming.rounds import stream
-from synthbench.tasks.base import Task
 from synthbench.tasks.features import arrow_schema
 from synthbench.tasks.registry import list_tasks, make_task
 from synthbench.tasks.row_ids import columns_of, rows_table
@@ -51,10 +48,10 @@ MORE = ("scaling", "endurance", "peers", "floor", "steps", "attention")
 class Clock:
     """Seconds by stage."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.seconds: dict[str, float] = {}
 
-    def time(self, stage: str, function: Callable[[], T]) -> T:
+    def time(self, stage, function):
         """Run a function and add its time to a stage."""
         started = time.perf_counter()
         result = function()
@@ -66,16 +63,16 @@ class Clock:
 class TimedEngine(Engine):
     """Runs everything here, and notes how long it took."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock):
         super().__init__(None, 1)
         self._clock = clock
 
-    def submit(self, function: Callable[..., T], /, *args: Any, **kwargs: Any) -> Asked[T]:
+    def submit(self, function, /, *args, **kwargs):
         """Run the function at once."""
         return self._clock.time("propose", lambda: Engine.submit(self, function, *args, **kwargs))
 
 
-def stages(task: Task, rows: int, directory: Path) -> dict[str, float]:
+def stages(task, rows, directory):
     """Seconds of each stage for the task's largest split, in one process."""
     largest = max(task.splits, key=lambda split: split.rows)
     sizes = {split.name: split.rows for split in task.splits} | {largest.name: rows}
@@ -93,17 +90,17 @@ def stages(task: Task, rows: int, directory: Path) -> dict[str, float]:
     return {stage: clock.seconds[stage] for stage in ("propose", "sample", "render", "write")}
 
 
-def _rendered(task: Task, rounds: Iterator[Round], clock: Clock) -> Iterator[pa.Table]:
+def _rendered(task, rounds, clock):
     while (drawn := clock.time("sample", lambda: next(rounds, None))) is not None:
         yield clock.time("render", functools.partial(_render, task, drawn))
 
 
-def _render(task: Task, drawn: Round) -> pa.Table:
+def _render(task, drawn):
     rows = drawn.rows()
     return rows_table(task, rows.block, rows.fingerprints)
 
 
-def bare(path: Path, task: Task, variant: str) -> tuple[int, float]:
+def bare(path, task, variant):
     """Rows and seconds of writing the largest split's table with pyarrow alone, same options."""
     name = max(task.splits, key=lambda split: split.rows).name
     files = sorted((path / "data" / variant).glob(f"{name}-*.parquet"))
@@ -114,7 +111,7 @@ def bare(path: Path, task: Task, variant: str) -> tuple[int, float]:
     return table.num_rows, time.perf_counter() - started
 
 
-def streamed(task: Task, workers: int, seconds: float = 4.0) -> float:
+def streamed(task, workers, seconds=4.0):
     """Rows a second of `stream`, after its first batch."""
     split, parameters = task.splits[0].name, task.parameters.to_dict()
     batches = stream(task.name, split=split, parameters=parameters, workers=workers)
@@ -125,7 +122,7 @@ def streamed(task: Task, workers: int, seconds: float = 4.0) -> float:
     return rows / (time.perf_counter() - started)
 
 
-def machine() -> str:
+def machine():
     """The machine in a line."""
     cpu = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
@@ -136,7 +133,7 @@ def machine() -> str:
     return f"{cpu}, {usable_cores()} cores, {versions}"
 
 
-def main() -> None:
+def main():
     """Measure the tasks named on the command line, or all; or what `MORE` has."""
     if sys.argv[1:2] and sys.argv[1] in MORE:
         importlib.import_module(f"tests.benchmarks.{sys.argv[1]}").main(sys.argv[2:])
@@ -159,7 +156,7 @@ def main() -> None:
     print(f"\npeak memory: {peak:.0f} MiB here, {workers:.0f} MiB in the largest worker")
 
 
-def measure(task: Task, workers: int, rows: int | None) -> None:
+def measure(task, workers, rows):
     """Print everything about one task."""
     name = task.name
     largest = max(task.splits, key=lambda split: split.rows)

@@ -4,8 +4,6 @@ Milliseconds forward and backward of one layer, the lower quartile of many passe
 times softmax's that is. The sizes are those of NDR on ListOps, but for the rows.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 
@@ -17,7 +15,7 @@ from synthbench.training.layers.attention import NORMALISATIONS, Attention
 from synthbench.training.setting import PRECISIONS, Setting, find_device
 
 
-def main(words: list[str]) -> None:
+def main(words):
     """Measure all kinds."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.benchmarks attention", description=__doc__
@@ -47,7 +45,7 @@ def main(words: list[str]) -> None:
 class _Layer:
     """A layer of attention of one kind, and what goes through it."""
 
-    def __init__(self, kind: str, chosen: argparse.Namespace, setting: Setting) -> None:
+    def __init__(self, kind, chosen, setting):
         self._setting = setting
         device, shape = setting.device, (chosen.rows, chosen.length)
         layer = Attention(chosen.d_model, chosen.heads, normalisation=kind).to(device)
@@ -55,7 +53,7 @@ class _Layer:
         self._states = torch.randn(*shape, chosen.d_model, device=device, requires_grad=True)
         self._mask = torch.ones(shape, dtype=torch.bool, device=device)
 
-    def pass_through(self) -> float:
+    def pass_through(self):
         """Seconds forward and backward."""
         _wait(self._setting.device)
         started = time.perf_counter()
@@ -66,7 +64,7 @@ class _Layer:
         return time.perf_counter() - started
 
 
-def _wait(device: torch.device) -> None:
+def _wait(device):
     """Until the device has done what it was asked to."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)

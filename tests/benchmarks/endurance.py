@@ -11,7 +11,7 @@ import resource
 import tempfile
 import time
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import psutil
 
@@ -29,7 +29,7 @@ class Moment(NamedTuple):
     processors: float
 
 
-def main(words: list[str]) -> None:
+def main(words):
     """Measure one task."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.benchmarks endurance", description=__doc__
@@ -45,7 +45,7 @@ def main(words: list[str]) -> None:
     moments = []
     save = staging.Staging.save
 
-    def watched(self: Any, variant: str, split: str, record: dict[str, Any]) -> None:
+    def watched(self, variant, split, record):
         save(self, variant, split, record)
         if split == largest and "shards" in record:
             moments.append(_now(sum(shard["rows"] for shard in record["shards"])))
@@ -74,7 +74,7 @@ def main(words: list[str]) -> None:
     print(f"peak memory: {peak:.0f} MiB here, {workers:.0f} MiB in the largest worker")
 
 
-def report(name: str, start: Moment, end: Moment) -> None:
+def report(name, start, end):
     """Print the speed between two moments."""
     rows = end.rows - start.rows
     processors = (end.processors - start.processors) * 1e6 / rows
@@ -84,7 +84,7 @@ def report(name: str, start: Moment, end: Moment) -> None:
     )
 
 
-def _now(rows: int) -> Moment:
+def _now(rows):
     here = psutil.Process()
     times = [process.cpu_times() for process in (here, *here.children(recursive=True))]
     return Moment(rows, time.perf_counter(), sum(one.user + one.system for one in times))

@@ -11,12 +11,9 @@ here: the batches a second of a stream, which training cannot outrun.
 LSTMs are left out: packed rows need their lengths on the CPU.
 """
 
-from __future__ import annotations
-
 import argparse
 import functools
 import time
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -24,10 +21,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import FlopCounterMode
 
-from synthbench.engine.engine import Engine, usable_cores
+from synthbench.engine.engine import usable_cores
 from synthbench.engine.open import open_engine
 from synthbench.streaming.rounds import Rounds
-from synthbench.tasks.base import Task
 from synthbench.tasks.registry import list_tasks, make_task
 from synthbench.text.tables import Table, render
 from synthbench.training.batches import Batch, StreamBatches
@@ -36,7 +32,6 @@ from synthbench.training.layers.attention import balance_gradients
 from synthbench.training.models import build
 from synthbench.training.objectives import OBJECTIVES
 from synthbench.training.recipes import find_study
-from synthbench.training.recipes.base import Recipe, Study
 
 #: Models whose operations cannot be counted without values.
 _LEFT_OUT = ("lstm", "bilstm")
@@ -53,12 +48,12 @@ _OPTIMIZER_BYTES = 7 * 4
 class Kernels(TorchDispatchMode):
     """Counts the operations that compute something, and the bytes that they read and write."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__()
         self.started = 0
         self.bytes = 0
 
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         result = func(*args, **(kwargs or {}))
         if not func.is_view and func not in _FREE:
             self.started += 1
@@ -70,7 +65,7 @@ class Kernels(TorchDispatchMode):
         return result
 
 
-def main(words: list[str]) -> None:
+def main(words):
     """Count the models of the tasks named."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.benchmarks floor",
@@ -102,13 +97,11 @@ def main(words: list[str]) -> None:
     print(render(Table(head, lines, right=range(2, len(head)))))
 
 
-def _task(study: Study) -> Task:
+def _task(study):
     return make_task(study.task, study.variants[0], study.parameters)
 
 
-def _stream(
-    study: Study, engine: Engine, batch_size: int, seconds: float = 4.0
-) -> tuple[Batch, float]:
+def _stream(study, engine, batch_size, seconds=4.0):
     """A stream's first batch, and how many a second are ready to be trained on after it."""
     task = _task(study)
     source = Rounds(task, "train", batch_size)
@@ -122,9 +115,7 @@ def _stream(
     return first, (step - source.batches) / (time.perf_counter() - started)
 
 
-def _line(
-    study: Study, recipe: Recipe, batch: Batch, chosen: argparse.Namespace
-) -> tuple[str, ...]:
+def _line(study, recipe, batch, chosen):
     parameters, operations, kernels = _count(study, recipe, batch)
     moved = kernels.bytes + parameters * _OPTIMIZER_BYTES
     return (
@@ -140,7 +131,7 @@ def _line(
     )
 
 
-def _count(study: Study, recipe: Recipe, batch: Batch) -> tuple[int, int, Kernels]:
+def _count(study, recipe, batch):
     """Parameters of a model, operations of a step, and its kernels."""
     there, task = torch.device("meta"), _task(study)
     recipe, encoding = recipe.for_variant(task.variant), Encoding.of(task)

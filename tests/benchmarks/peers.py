@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -36,7 +36,7 @@ for name in sorted(DATASETS):
 """
 
 
-def main(words: list[str]) -> None:
+def main(words):
     """Measure both."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks peers", description=__doc__)
     parser.add_argument("--rows", type=int, default=100_000)
@@ -52,7 +52,7 @@ def main(words: list[str]) -> None:
         print(f"reasoning-gym: {differ} of {len(first)} tasks differ from process to process")
 
 
-def _line(name: str, rows: int, make: Callable[[int, int], Sequence[str]]) -> tuple[str, ...]:
+def _line(name, rows, make):
     make(1_000, 0)
     started = time.perf_counter()
     texts = make(rows, 42)
@@ -63,7 +63,7 @@ def _line(name: str, rows: int, make: Callable[[int, int], Sequence[str]]) -> tu
     return (name, f"{rows / seconds:,.0f}", *shares)
 
 
-def _ours(rows: int, seed: int) -> Sequence[str]:
+def _ours(rows, seed):
     with tempfile.TemporaryDirectory() as place:
         out = Path(place, "arithmetic")
         options = {"rows": {"train": rows}, "workers": 1, "progress": False}
@@ -73,14 +73,14 @@ def _ours(rows: int, seed: int) -> Sequence[str]:
     return texts
 
 
-def _theirs(rows: int, seed: int) -> Sequence[str]:
+def _theirs(rows, seed):
     import reasoning_gym
 
     made = reasoning_gym.create_dataset("basic_arithmetic", size=rows, seed=seed)
     return [made[number]["question"] for number in range(rows)]
 
 
-def _every_task(hash_seed: str) -> dict[str, str]:
+def _every_task(hash_seed):
     """Its tasks with a checksum each, made in a process of their own."""
     done = subprocess.run(
         [sys.executable, "-c", _EVERY_TASK],

@@ -16,7 +16,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,7 +39,7 @@ class Seconds(NamedTuple):
     workers: float
 
 
-def main(words: list[str]) -> None:
+def main(words):
     """Measure one task."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks scaling", description=__doc__)
     parser.add_argument("task", nargs="?", default="listops")
@@ -54,7 +53,7 @@ def main(words: list[str]) -> None:
     print(render(Table(head, lines, right=range(1, len(head)))))
 
 
-def measure(task: str, rows: int, engine: str, workers: int) -> tuple[str, ...]:
+def measure(task, rows, engine, workers):
     """One line of the table."""
     with contextlib.ExitStack() as stack:
         place = Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -78,7 +77,7 @@ def measure(task: str, rows: int, engine: str, workers: int) -> tuple[str, ...]:
     )
 
 
-def _idle(cluster: _Cluster, seconds: float = 5.0) -> tuple[float, ...]:
+def _idle(cluster, seconds=5.0):
     """Processor seconds a second that a connected cluster takes without any work.
 
     They belong to the time that a run takes, not to its rows, and hardly count on a large cluster.
@@ -100,7 +99,7 @@ class _Cluster(NamedTuple):
     workers: psutil.Process
 
 
-def _run(place: Path, task: str, rows: int, workers: int, cluster: _Cluster | None) -> Seconds:
+def _run(place, task, rows, workers, cluster):
     """Make a dataset, and say how long its largest split took."""
     made = make_task(task)
     largest = max(made.splits, key=lambda split: split.rows).name
@@ -120,7 +119,7 @@ def _run(place: Path, task: str, rows: int, workers: int, cluster: _Cluster | No
     return Seconds(outcome.seconds[made.variant][largest], *used)
 
 
-def _processors(cluster: _Cluster | None) -> tuple[float, float, float]:
+def _processors(cluster):
     """Processor seconds so far: of this process, the scheduler, and all workers."""
     here = psutil.Process().cpu_times()
     main = here.user + here.system
@@ -130,13 +129,13 @@ def _processors(cluster: _Cluster | None) -> tuple[float, float, float]:
     return main, _seconds(cluster.scheduler), sum(map(_seconds, nanny.children(recursive=True)))
 
 
-def _seconds(process: psutil.Process) -> float:
+def _seconds(process):
     times = process.cpu_times()
     return float(times.user + times.system)
 
 
 @contextlib.contextmanager
-def _cluster(place: Path, workers: int) -> Iterator[_Cluster]:
+def _cluster(place, workers):
     """A scheduler and workers as processes of their own."""
     file = place / "scheduler.json"
     with (
@@ -149,7 +148,7 @@ def _cluster(place: Path, workers: int) -> Iterator[_Cluster]:
 
 
 @contextlib.contextmanager
-def _process(place: Path, module: str, *words: str) -> Iterator[psutil.Process]:
+def _process(place, module, *words):
     options = ["--scheduler-file=scheduler.json", "--no-dashboard", "--host=127.0.0.1"]
     with (place / f"{module}.log").open("w") as log:
         started = subprocess.Popen(

@@ -5,8 +5,6 @@ rows. A short and a long run differ by steps alone: starting, compiling and the 
 evaluation splits cost both the same, and are left out.
 """
 
-from __future__ import annotations
-
 import argparse
 import tempfile
 from pathlib import Path
@@ -15,7 +13,6 @@ from synthbench.engine.engine import usable_cores
 from synthbench.tasks.registry import list_tasks
 from synthbench.text.tables import Table, render
 from synthbench.training.recipes import find_study
-from synthbench.training.recipes.base import Recipe, Study
 from synthbench.training.setting import PRECISIONS, Setting, find_device, machine
 from synthbench.training.train import train
 
@@ -23,7 +20,7 @@ from synthbench.training.train import train
 _EVALUATED = 100
 
 
-def main(words: list[str]) -> None:
+def main(words):
     """Measure the models of the tasks named."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks steps", description=__doc__)
     parser.add_argument("tasks", nargs="+", choices=list_tasks())
@@ -50,7 +47,7 @@ def main(words: list[str]) -> None:
     print(render(Table(head, lines, right=(2, 3, 4))))
 
 
-def _line(place: Path, study: Study, recipe: Recipe, chosen: argparse.Namespace) -> tuple[str, ...]:
+def _line(place, study, recipe, chosen):
     speeds = [_speed(place, study, recipe, chosen, stream) for stream in (False, True)]
     return (
         study.task,
@@ -60,9 +57,7 @@ def _line(place: Path, study: Study, recipe: Recipe, chosen: argparse.Namespace)
     )
 
 
-def _speed(
-    place: Path, study: Study, recipe: Recipe, chosen: argparse.Namespace, stream: bool
-) -> float:
+def _speed(place, study, recipe, chosen, stream):
     """Steps a second, from the difference of two runs."""
     evaluated = {*study.watched, *(one.split for one in study.measures)} - {"train"}
     seconds = []

@@ -1,10 +1,7 @@
 """Journeys through `synthbench audit`."""
 
-from __future__ import annotations
-
 import json
 import os
-from pathlib import Path
 
 import pytest
 
@@ -15,22 +12,20 @@ from tests.support import ROOT, run_program
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def made(tmp_path_factory):
     """A small dataset of parity."""
     out = tmp_path_factory.mktemp("audited") / "parity"
     make_real(out, "parity", rows={"train": 400, "test": 200})
     return out
 
 
-def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+def run(capsys, *words):
     """Status, standard output and standard error of `synthbench audit`."""
     status = _run(commands, ["audit", *words])
     return status, *capsys.readouterr()
 
 
-def test_an_audit_prints_its_table_and_writes_its_report(
-    made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_audit_prints_its_table_and_writes_its_report(made, tmp_path, capsys):
     before = files(made)
     report = tmp_path / "report"
     status, printed, errors = run(capsys, str(made), "--out", str(report))
@@ -53,18 +48,14 @@ def test_an_audit_prints_its_table_and_writes_its_report(
     assert json.loads(printed) == json.loads((report / "audit.json").read_text(encoding="utf-8"))
 
 
-def test_the_report_may_lie_in_the_dataset_which_still_verifies(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_report_may_lie_in_the_dataset_which_still_verifies(tmp_path, capsys):
     out = tmp_path / "parity"
     make_real(out, "parity", rows={"train": 60, "test": 30})
     assert run(capsys, str(out), "--out", str(out / "audit"))[0] == 0
     assert _run(commands, ["verify", str(out), "--workers", "1"]) == 0
 
 
-def test_a_wrong_place_is_refused_before_any_work(
-    made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_wrong_place_is_refused_before_any_work(made, tmp_path, capsys):
     (tmp_path / "notes.txt").write_text("mine")
     for words, text in (
         ((str(made), "--out", str(tmp_path)), "holds something else ('notes.txt')"),
@@ -82,8 +73,8 @@ def test_a_wrong_place_is_refused_before_any_work(
     ("module", "package"), [("jinja2", "Jinja2"), ("matplotlib", "matplotlib")]
 )
 def test_without_what_the_page_needs_the_command_says_what_to_install_before_any_work(
-    made: Path, tmp_path: Path, module: str, package: str
-) -> None:
+    made, tmp_path, module, package
+):
     (tmp_path / "sitecustomize.py").write_text(f"import sys; sys.modules['{module}'] = None\n")
     path = f"{tmp_path}{os.pathsep}{ROOT}"
     report = tmp_path / "report"

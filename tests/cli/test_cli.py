@@ -1,7 +1,5 @@
 """Journeys through the command line, in this process and in processes of their own."""
 
-from __future__ import annotations
-
 import ast
 import gzip
 import io
@@ -13,7 +11,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import click.testing
 import pytest
@@ -38,15 +35,13 @@ Cli = Callable[..., Ended]
 
 
 @pytest.fixture
-def program(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> Cli:
+def program(tmp_path, monkeypatch, capfd):
     """The command line in this process, in an empty directory."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("SYNTHBENCH_DEBUG", raising=False)
     monkeypatch.setenv("SYNTHBENCH_DATA", str(tmp_path / "no sources"))
 
-    def run(line: str = "", *words: str) -> Ended:
+    def run(line="", *words):
         with pytest.raises(SystemExit) as ended:
             main([*line.split(), *words])
         assert isinstance(ended.value.code, int)
@@ -55,11 +50,11 @@ def program(
     return run
 
 
-def manifest(directory: Path) -> synthbench.Manifest:
+def manifest(directory):
     return synthbench.DatasetDirectory.open(directory).manifest
 
 
-def files(directory: Path) -> list[tuple[Path, int]]:
+def files(directory):
     """What is in a directory, hidden things too, with the time each was changed."""
     return sorted((file, file.stat().st_mtime_ns) for file in directory.rglob("*"))
 
@@ -67,7 +62,7 @@ def files(directory: Path) -> list[tuple[Path, int]]:
 # Journeys.
 
 
-def test_a_journey_from_the_list_to_a_score(program: Cli, tmp_path: Path) -> None:
+def test_a_journey_from_the_list_to_a_score(program, tmp_path):
     status, listed, _ = program("list")
     assert status == 0
     assert [name for name in list_tasks() if f"\n{name} " in listed] == list_tasks()
@@ -110,7 +105,7 @@ def test_a_journey_from_the_list_to_a_score(program: Cli, tmp_path: Path) -> Non
     assert f"{right / len(rows):.4f}" in printed
 
 
-def test_clicks_own_runner_sees_the_same_commands() -> None:
+def test_clicks_own_runner_sees_the_same_commands():
     runner = click.testing.CliRunner()
     helped = runner.invoke(commands, ["--help"])
     assert helped.exit_code == 0
@@ -125,7 +120,7 @@ def test_clicks_own_runner_sees_the_same_commands() -> None:
     assert version.output == f"synthbench, version {synthbench.__version__}\n"
 
 
-def test_without_a_command_the_help_is_shown_as_wrong_usage(program: Cli) -> None:
+def test_without_a_command_the_help_is_shown_as_wrong_usage(program):
     status, printed, errors = program("")
     assert (status, printed) == (2, "")
     assert errors.startswith("Usage: synthbench [OPTIONS]")
@@ -137,7 +132,7 @@ def test_without_a_command_the_help_is_shown_as_wrong_usage(program: Cli) -> Non
 
 
 @pytest.mark.slow
-def test_all_tasks_are_made_each_in_its_folder(program: Cli, tmp_path: Path) -> None:
+def test_all_tasks_are_made_each_in_its_folder(program, tmp_path):
     sources = write_sources(tmp_path / "sources")
     status, printed, errors = program(
         "generate all --preset small --out made --workers 2 --source-dir", str(sources)
@@ -157,8 +152,8 @@ def test_all_tasks_are_made_each_in_its_folder(program: Cli, tmp_path: Path) -> 
 
 
 def test_a_task_that_cannot_be_made_does_not_keep_the_others_from_being_made(
-    program: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    program, tmp_path, monkeypatch
+):
     monkeypatch.setattr(generation, "list_tasks", lambda: ["parity", "composites", "identity"])
     status, _, errors = program("generate all --preset small --out made --workers 1")
     assert status == 1
@@ -168,7 +163,7 @@ def test_a_task_that_cannot_be_made_does_not_keep_the_others_from_being_made(
 
 
 @pytest.mark.parametrize("option", ["--variant=all", "--rows=train=5", "--set=p=1"])
-def test_what_belongs_to_one_task_is_refused_for_all(program: Cli, option: str) -> None:
+def test_what_belongs_to_one_task_is_refused_for_all(program, option):
     status, _, errors = program(f"generate all {option}")
     assert status == 2
     assert "'all' makes every task as it is" in errors
@@ -177,7 +172,7 @@ def test_what_belongs_to_one_task_is_refused_for_all(program: Cli, option: str) 
 # What goes where.
 
 
-def test_quiet_prints_nothing(program: Cli) -> None:
+def test_quiet_prints_nothing(program):
     line = "generate parity --preset small --workers 2 --quiet"
     assert program(line) == (0, "", "")
     assert program(line) == (0, "", "")
@@ -188,9 +183,7 @@ def test_quiet_prints_nothing(program: Cli) -> None:
 
 @posix
 @pytest.mark.parametrize("quiet", [False, True])
-def test_the_bar_is_on_standard_error_on_a_terminal_and_not_with_quiet(
-    tmp_path: Path, quiet: bool
-) -> None:
+def test_the_bar_is_on_standard_error_on_a_terminal_and_not_with_quiet(tmp_path, quiet):
     words = ["generate", "parity", "--preset", "small", "--workers", "1"]
     with terminal() as (its, read):
         process = subprocess.Popen(
@@ -212,7 +205,7 @@ def test_the_bar_is_on_standard_error_on_a_terminal_and_not_with_quiet(
 
 
 @posix
-def test_control_characters_of_names_never_reach_the_terminal(program: Cli, tmp_path: Path) -> None:
+def test_control_characters_of_names_never_reach_the_terminal(program, tmp_path):
     name, shown = "a\x1b[31m\x07\x9b\nb", r"a\x1b[31m\x07\x9b\nb"
     sources = str(write_sources(tmp_path / "sources"))
     printed = [
@@ -234,7 +227,7 @@ def test_control_characters_of_names_never_reach_the_terminal(program: Cli, tmp_
         assert all(line.isprintable() for line in errors.split("\n"))
 
 
-def test_the_package_runs_as_the_program(program: Cli, tmp_path: Path) -> None:
+def test_the_package_runs_as_the_program(program, tmp_path):
     for line in ("info parity", "no-such-command"):
         done = run_program(*line.split(), cwd=tmp_path)
         assert (done.returncode, done.stdout, done.stderr) == program(line)
@@ -242,9 +235,7 @@ def test_the_package_runs_as_the_program(program: Cli, tmp_path: Path) -> None:
 
 @posix
 @pytest.mark.parametrize("words", [["list"], ["preview", "ctl", "-n", "1000"]])
-def test_a_reader_that_goes_away_is_nothing_to_complain_about(
-    tmp_path: Path, words: list[str]
-) -> None:
+def test_a_reader_that_goes_away_is_nothing_to_complain_about(tmp_path, words):
     process = subprocess.Popen(
         [sys.executable, "-m", "synthbench", *words],
         cwd=tmp_path,
@@ -259,7 +250,7 @@ def test_a_reader_that_goes_away_is_nothing_to_complain_about(
 
 
 @posix
-def test_output_that_has_no_place_is_an_error_without_a_traceback(tmp_path: Path) -> None:
+def test_output_that_has_no_place_is_an_error_without_a_traceback(tmp_path):
     full = Path("/dev/full")
     if not full.exists():
         pytest.skip("there is no /dev/full here")
@@ -340,8 +331,8 @@ def test_output_that_has_no_place_is_an_error_without_a_traceback(tmp_path: Path
     ],
 )
 def test_an_error_is_a_line_or_two_that_say_what_was_got_and_what_is_allowed(
-    program: Cli, tmp_path: Path, words: str, status: int, message: str
-) -> None:
+    program, tmp_path, words, status, message
+):
     (tmp_path / "note.txt").write_text("something")
     (tmp_path / "taken").mkdir()
     (tmp_path / "taken" / "note.txt").write_text("something")
@@ -365,8 +356,8 @@ def test_an_error_is_a_line_or_two_that_say_what_was_got_and_what_is_allowed(
     ],
 )
 def test_predictions_that_cannot_be_read_are_named(
-    program: Cli, tmp_path: Path, words: str, expected_status: int, message: str
-) -> None:
+    program, tmp_path, words, expected_status, message
+):
     program("generate parity --preset small --workers 1 --quiet")
     (tmp_path / "a.jsonl").write_text("not JSON\n")
     status, printed, errors = program(words)
@@ -375,9 +366,7 @@ def test_predictions_that_cannot_be_read_are_named(
     assert len(errors.splitlines()) <= 2
 
 
-def test_most_answers_unreadable_is_a_warning_that_says_what_would_mend_it(
-    program: Cli, tmp_path: Path
-) -> None:
+def test_most_answers_unreadable_is_a_warning_that_says_what_would_mend_it(program, tmp_path):
     program("generate parity --preset small --workers 1 --quiet")
     rows = stored_rows(tmp_path / "parity", "default", "test").to_pylist()
     lines = [json.dumps({"id": row["id"], "response": f"It is {row['label']}."}) for row in rows]
@@ -398,20 +387,18 @@ def test_most_answers_unreadable_is_a_warning_that_says_what_would_mend_it(
 
 
 @pytest.fixture
-def send(program: Cli, monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes], Ended]:
+def send(program, monkeypatch):
     """Evaluate what comes on standard input against a small dataset of parity."""
     synthbench.generate("parity", out="parity", preset="small", workers=1)
 
-    def evaluate(sent: bytes) -> Ended:
+    def evaluate(sent):
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(sent)))
         return program("evaluate parity - --json")
 
     return evaluate
 
 
-def test_predictions_are_read_from_standard_input(
-    send: Callable[[bytes], Ended], tmp_path: Path
-) -> None:
+def test_predictions_are_read_from_standard_input(send, tmp_path):
     rows = stored_rows(tmp_path / "parity", "default", "test").to_pylist()
     entries = [{"id": row["id"], "prediction": row["label"]} for row in rows]
     lines = "".join(f"{json.dumps(entry)}\n" for entry in entries).encode()
@@ -435,7 +422,7 @@ def test_predictions_are_read_from_standard_input(
     assert json.loads(done.stdout)["accuracy"] == 1.0
 
 
-def test_what_is_wrong_with_standard_input_is_told(send: Callable[[bytes], Ended]) -> None:
+def test_what_is_wrong_with_standard_input_is_told(send):
     for sent, message in (
         (b"", "Standard input is empty: it holds no predictions."),
         (b"\x1f\x8b", "Standard input cannot be read: "),
@@ -447,15 +434,13 @@ def test_what_is_wrong_with_standard_input_is_told(send: Callable[[bytes], Ended
         assert errors.startswith(f"Error: {message}")
 
 
-def test_nothing_is_left_behind_by_what_was_refused(program: Cli, tmp_path: Path) -> None:
+def test_nothing_is_left_behind_by_what_was_refused(program, tmp_path):
     for words in ("--rows train=0", "--workers 0", "--engine daks", "--set n_values=1"):
         assert program(f"generate parity {words}")[0] == 2
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_traceback_is_there_for_those_who_ask(
-    program: Cli, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_traceback_is_there_for_those_who_ask(program, monkeypatch):
     assert "Traceback" not in program("info nothing")[2]
     monkeypatch.setenv("SYNTHBENCH_DEBUG", "1")
     status, _, errors = program("info nothing")
@@ -472,10 +457,8 @@ def test_the_traceback_is_there_for_those_who_ask(
         (MemoryError(), "Out of memory; what is finished is kept."),
     ],
 )
-def test_what_nobody_expected_is_two_lines_too(
-    program: Cli, monkeypatch: pytest.MonkeyPatch, error: Exception, message: str
-) -> None:
-    def fail(*_: Any, **__: Any) -> None:
+def test_what_nobody_expected_is_two_lines_too(program, monkeypatch, error, message):
+    def fail(*_, **__):
         raise error
 
     monkeypatch.setattr("synthbench.generation.generate.run_all", fail)
@@ -489,9 +472,7 @@ def test_what_nobody_expected_is_two_lines_too(
 
 
 @posix
-def test_control_c_ends_all_processes_in_a_line_and_the_same_command_goes_on(
-    tmp_path: Path,
-) -> None:
+def test_control_c_ends_all_processes_in_a_line_and_the_same_command_goes_on(tmp_path):
     words = ["generate", *CTL_WORDS, "--shard-rows=100", "--workers=2", "--quiet"]
     running = Program(words, tmp_path)
     running.wait_for(tmp_path / ".ctl.partial" / "progress.json")

@@ -1,11 +1,8 @@
 """No standard streams, as in services and `pythonw`: everything works, and says nothing."""
 
-from __future__ import annotations
-
 import io
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -37,7 +34,7 @@ pathlib.Path("statuses.json").write_text(json.dumps(statuses))
 """
 
 
-def run(redirections: str, *words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+def run(redirections, *words, cwd):
     """The command line, or Python with `-c`, with standard streams as a shell redirects them."""
     program = words if words[0] == "-c" else ("-m", "synthbench", *words)
     shell = f'exec "$0" "$@" {redirections}'
@@ -46,7 +43,7 @@ def run(redirections: str, *words: str, cwd: Path) -> subprocess.CompletedProces
 
 
 @posix
-def test_every_command_works_without_any_standard_stream(tmp_path: Path) -> None:
+def test_every_command_works_without_any_standard_stream(tmp_path):
     (tmp_path / "answers.jsonl").write_text('{"id": "0", "prediction": [1]}\n')
     rows = ["--rows", "train=40", "--rows", "iid=20", "--rows", "test=20"]
     recipe = ["--recipe", "steps=2", "--workers", "2", "--stream", "--dataset", "made"]
@@ -79,7 +76,7 @@ def test_every_command_works_without_any_standard_stream(tmp_path: Path) -> None
 
 
 @posix
-def test_without_standard_error_results_are_printed_as_ever(tmp_path: Path) -> None:
+def test_without_standard_error_results_are_printed_as_ever(tmp_path):
     made = run("2>&-", "generate", "parity", "--preset", "small", cwd=tmp_path)
     assert made.returncode == 0
     assert "parity" in made.stdout
@@ -89,7 +86,7 @@ def test_without_standard_error_results_are_printed_as_ever(tmp_path: Path) -> N
 
 
 @posix
-def test_no_file_takes_the_number_of_a_closed_standard_stream() -> None:
+def test_no_file_takes_the_number_of_a_closed_standard_stream():
     code = """
 import os, sys
 from synthbench.cli.main import _open_missing_streams
@@ -105,11 +102,11 @@ print(os.get_inheritable(0), os.get_inheritable(2))
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
-def test_an_error_that_cannot_be_written_still_has_its_status(tmp_path: Path) -> None:
+def test_an_error_that_cannot_be_written_still_has_its_status(tmp_path):
     assert run("2>/dev/full", "generate", "nothing", cwd=tmp_path).returncode == 2
 
 
-def closed_stream() -> io.StringIO:
+def closed_stream():
     stream = io.StringIO()
     stream.close()
     return stream
@@ -120,9 +117,7 @@ streams = pytest.mark.parametrize("stream", [None, closed_stream()], ids=["none"
 
 
 @streams
-def test_python_needs_no_standard_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stream: io.StringIO | None
-) -> None:
+def test_python_needs_no_standard_error(tmp_path, monkeypatch, stream):
     monkeypatch.setattr(sys, "stderr", stream)
     made = tmp_path / "made"
     rows = {"train": 60, "iid": 20, "test": 20}
@@ -142,9 +137,7 @@ def test_python_needs_no_standard_error(
 
 @posix
 @streams
-def test_a_note_goes_nowhere_else(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, stream: io.StringIO | None
-) -> None:
+def test_a_note_goes_nowhere_else(capsys, monkeypatch, stream):
     monkeypatch.setattr(sys, "stderr", stream)
     assert not progress.on_terminal()
     with WorkerPool(2) as pool:
@@ -153,7 +146,7 @@ def test_a_note_goes_nowhere_else(
     assert capsys.readouterr().out == ""
 
 
-def test_bars_are_made_nowhere_else() -> None:
+def test_bars_are_made_nowhere_else():
     package = Path(synthbench.__file__).parent
     making = [
         path.name for path in package.rglob("*.py") if " Progress(" in path.read_text("utf-8")

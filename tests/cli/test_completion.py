@@ -1,12 +1,9 @@
 """What a shell offers when the tab key is pressed."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -19,12 +16,10 @@ Request = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def request_completion(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Request:
+def request_completion(monkeypatch, capsys):
     """The command line as a shell calls it when the tab key is pressed."""
 
-    def ask(shell: str, **words: str) -> tuple[int, str, str]:
+    def ask(shell, **words):
         monkeypatch.setenv("_SYNTHBENCH_COMPLETE", f"{shell}_complete")
         for name, text in words.items():
             monkeypatch.setenv(name, text)
@@ -50,9 +45,7 @@ def request_completion(
         ("synthbench no-such-command ", list(commands.commands)),
     ],
 )
-def test_names_are_offered_that_go_on_with_what_is_typed(
-    line: str, words: list[str], request_completion: Request
-) -> None:
+def test_names_are_offered_that_go_on_with_what_is_typed(line, words, request_completion):
     place = str(len(line.split(" ")) - 1)
     status, printed, errors = request_completion("bash", COMP_WORDS=line, COMP_CWORD=place)
     assert (status, errors) == (0, "")
@@ -63,7 +56,7 @@ def test_names_are_offered_that_go_on_with_what_is_typed(
 @pytest.mark.parametrize(
     ("line", "kind"), [("synthbench verify lis", "dir"), ("synthbench evaluate d pre", "file")]
 )
-def test_places_are_left_to_the_shell(line: str, kind: str, request_completion: Request) -> None:
+def test_places_are_left_to_the_shell(line, kind, request_completion):
     place = str(len(line.split()) - 1)
     assert request_completion("bash", COMP_WORDS=line, COMP_CWORD=place)[1].startswith(f"{kind},")
 
@@ -79,9 +72,7 @@ def test_places_are_left_to_the_shell(line: str, kind: str, request_completion: 
         {"COMP_WORDS": "synthbench gen", "COMP_CWORD": "one"},
     ],
 )
-def test_a_request_that_cannot_be_read_is_wrong_usage(
-    shell: str, words: dict[str, str], request_completion: Request
-) -> None:
+def test_a_request_that_cannot_be_read_is_wrong_usage(shell, words, request_completion):
     assert request_completion(shell, **words) == (
         2,
         "",
@@ -105,16 +96,14 @@ def test_a_request_that_cannot_be_read_is_wrong_usage(
         ("synthbench preview ctl --variant \udcff", "4"),
     ],
 )
-def test_whatever_is_typed_is_completed_without_an_error(
-    shell: str, line: str, number: str, request_completion: Request
-) -> None:
+def test_whatever_is_typed_is_completed_without_an_error(shell, line, number, request_completion):
     place = line[-1:] if shell == "fish" else number
     status, _, errors = request_completion(shell, COMP_WORDS=line, COMP_CWORD=place)
     assert (status, errors) == (0, "")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_there_is_a_script_for_each_shell_that_it_accepts(shell: str, tmp_path: Path) -> None:
+def test_there_is_a_script_for_each_shell_that_it_accepts(shell, tmp_path):
     program = tmp_path / "synthbench"
     program.write_text(f'#!/bin/sh\nexec {sys.executable} -m synthbench "$@"\n')
     program.chmod(0o755)

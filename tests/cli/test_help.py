@@ -1,9 +1,6 @@
 """What `--help` shows can be typed as it stands."""
 
-from __future__ import annotations
-
 import shlex
-from pathlib import Path
 
 import click
 import pytest
@@ -16,7 +13,7 @@ from tests.support import stored_rows
 COMMANDS = {"": commands, **commands.commands}
 
 
-def examples(name: str) -> list[str]:
+def examples(name):
     return [line.strip() for line in (COMMANDS[name].epilog or "").strip().splitlines()]
 
 
@@ -24,14 +21,14 @@ TRAINING = ("train", "validate")
 EXAMPLES = [(name, line) for name in COMMANDS for line in examples(name)]
 
 
-def parsed(line: str) -> click.Context:
+def parsed(line):
     program, name, *words = shlex.split(line)
     assert program == "synthbench"
     return commands.commands[name].make_context(name, words)
 
 
 @pytest.mark.parametrize("name", list(COMMANDS))
-def test_every_help_ends_with_examples_of_its_command(name: str) -> None:
+def test_every_help_ends_with_examples_of_its_command(name):
     command = COMMANDS[name]
     text = command.get_help(click.Context(command, info_name=f"synthbench {name}".strip()))
     _, _, shown = text.partition("\nExamples:\n")
@@ -42,7 +39,7 @@ def test_every_help_ends_with_examples_of_its_command(name: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "line"), EXAMPLES)
-def test_an_example_is_what_its_command_takes(name: str, line: str) -> None:
+def test_an_example_is_what_its_command_takes(name, line):
     chosen = parsed(line).params
     if chosen.get("task", "all") == "all":
         return
@@ -56,7 +53,7 @@ def test_an_example_is_what_its_command_takes(name: str, line: str) -> None:
 
 
 @pytest.mark.parametrize("line", [line for name, line in EXAMPLES if name in TRAINING])
-def test_an_example_of_training_names_models_and_fields_of_recipes(line: str) -> None:
+def test_an_example_of_training_names_models_and_fields_of_recipes(line):
     chosen = parsed(line).params
     study = find_study(chosen["task"], chosen["profile"], chosen["study"])
     for model in chosen["models"] if "models" in chosen else [chosen["model"]]:
@@ -64,7 +61,7 @@ def test_an_example_of_training_names_models_and_fields_of_recipes(line: str) ->
         assert study.recipe(model).changed(fields, {}).name == model
 
 
-def test_the_examples_of_figures_name_figures() -> None:
+def test_the_examples_of_figures_name_figures():
     pytest.importorskip("torch", reason="torch is not installed")
     from synthbench.training.figures import FIGURES
 
@@ -74,9 +71,9 @@ def test_the_examples_of_figures_name_figures() -> None:
 
 @pytest.mark.slow
 def test_the_examples_of_the_group_and_of_what_is_made_from_their_dataset_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def run(line: str) -> None:
+    tmp_path, monkeypatch, capsys
+):
+    def run(line):
         assert _run(commands, shlex.split(line)[1:]) == 0, line + capsys.readouterr().err
 
     monkeypatch.chdir(tmp_path)

@@ -1,12 +1,9 @@
 """Every command works on paths that are not UTF-8, and in the C locale; names may be too long."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
 import sys
-from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -44,7 +41,7 @@ for words in json.loads(sys.argv[2]):
 """
 
 
-def run_commands(lines: list[str], name: bytes, cwd: Path, **changes: str) -> list[str]:
+def run_commands(lines, name, cwd, **changes):
     """Run commands on paths that hold a name, in one process.
 
     Returns:
@@ -55,12 +52,12 @@ def run_commands(lines: list[str], name: bytes, cwd: Path, **changes: str) -> li
     return (done.stdout + done.stderr).splitlines()
 
 
-def path_of(directory: Path, name: bytes) -> Path:
+def path_of(directory, name):
     return directory / os.fsdecode(name)
 
 
 @pytest.fixture(scope="module")
-def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def good(tmp_path_factory):
     """A dataset at a plain path, and right answers to its test split beside it in two files."""
     directory = tmp_path_factory.mktemp("good") / "parity"
     rows = {"train": 300, "test": 50}
@@ -75,7 +72,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ODD_NAMES)
-def test_every_command_works_on_a_path_of_any_bytes(kind: str, good: Path, tmp_path: Path) -> None:
+def test_every_command_works_on_a_path_of_any_bytes(kind, good, tmp_path):
     name, locale = ODD_NAMES[kind]
     write_sources(tmp_path / "sources").rename(path_of(tmp_path, b"sources-" + name))
     shutil.copytree(good, path_of(tmp_path, b"copy-" + name))
@@ -115,7 +112,7 @@ def test_every_command_works_on_a_path_of_any_bytes(kind: str, good: Path, tmp_p
     }
 
 
-def test_a_foreign_file_whose_name_is_not_utf_8_is_a_finding(good: Path, tmp_path: Path) -> None:
+def test_a_foreign_file_whose_name_is_not_utf_8_is_a_finding(good, tmp_path):
     copy = shutil.copytree(good, tmp_path / "copy")
     path_of(copy / "data" / "default", b"na\xffme").touch()
     found = synthbench.verify(copy, workers=1)
@@ -129,18 +126,14 @@ def test_a_foreign_file_whose_name_is_not_utf_8_is_a_finding(good: Path, tmp_pat
         ("nä".encode(), C_LOCALE, 'load_dataset("DIRECTORY/nä")'),
     ],
 )
-def test_generate_says_how_datasets_can_open_the_path(
-    name: bytes, locale: dict[str, str], expected: str, tmp_path: Path
-) -> None:
+def test_generate_says_how_datasets_can_open_the_path(name, locale, expected, tmp_path):
     rows = "--rows train=20 --rows test=20"
     printed = run_commands([f"generate parity --out NAME {rows}"], name, tmp_path, **locale)
     assert printed[-1] == "status 0 of generate"
     assert expected.replace("DIRECTORY", str(tmp_path)) in printed[-2]
 
 
-def test_a_dataset_with_the_longest_name_of_the_file_system_is_read(
-    good: Path, tmp_path: Path
-) -> None:
+def test_a_dataset_with_the_longest_name_of_the_file_system_is_read(good, tmp_path):
     copy = shutil.copytree(good, tmp_path / ("n" * LONGEST_NAME))
     assert synthbench.verify(copy, workers=1).ok
     assert synthbench.generate("parity", out=copy, rows={"train": 300, "test": 50}) is not None
@@ -170,14 +163,7 @@ BESIDE_NAME = [line for line in OF_NAME if line.startswith(("generate", "export 
         *[(line, LONGEST_NAME - 3) for line in BESIDE_NAME],
     ],
 )
-def test_a_name_that_is_too_long_is_wrong_usage(
-    line: str,
-    length: int,
-    good: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_name_that_is_too_long_is_wrong_usage(line, length, good, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     words = [word.replace("NAME", "n" * length).replace("GOOD", str(good)) for word in line.split()]
     with pytest.raises(SystemExit) as ended:
@@ -190,7 +176,7 @@ def test_a_name_that_is_too_long_is_wrong_usage(
 
 
 @pytest.mark.parametrize("name", ["a\0b", "a\ud800b"])
-def test_characters_that_no_path_can_have_are_wrong_usage(name: str, good: Path) -> None:
+def test_characters_that_no_path_can_have_are_wrong_usage(name, good):
     for use in (
         lambda: synthbench.generate("parity", out=name),
         lambda: synthbench.verify(name),
@@ -203,7 +189,7 @@ def test_characters_that_no_path_can_have_are_wrong_usage(name: str, good: Path)
             use()
 
 
-def test_what_the_encoding_of_the_terminal_lacks_is_escaped(tmp_path: Path) -> None:
+def test_what_the_encoding_of_the_terminal_lacks_is_escaped(tmp_path):
     shown = run_program("preview", "listops", "-n", "1", cwd=tmp_path, PYTHONIOENCODING="cp1252")
     assert (shown.returncode, shown.stderr) == (0, "")
     assert r"\u2514\u2500 " in shown.stdout

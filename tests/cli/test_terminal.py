@@ -1,12 +1,9 @@
 """What a terminal shows, and what is left out where nobody looks at colours."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -17,7 +14,7 @@ from synthbench.text.tables import Table, items, render, styled
 from tests.support import environment, terminal
 
 
-def on_terminal(*words: str, cwd: Path, **changes: str) -> str:
+def on_terminal(*words, cwd, **changes):
     """What the program writes to a terminal."""
     with terminal() as (its, shown):
         process = subprocess.Popen(
@@ -33,9 +30,7 @@ def on_terminal(*words: str, cwd: Path, **changes: str) -> str:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="terminals as POSIX has them")
-def test_colours_are_for_terminals_alone_and_can_be_turned_off(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_colours_are_for_terminals_alone_and_can_be_turned_off(tmp_path, capsys):
     words = ("preview", "listops", "-n", "5")
     assert _run(commands, words) == 0
     plain = capsys.readouterr().out
@@ -50,13 +45,13 @@ def test_colours_are_for_terminals_alone_and_can_be_turned_off(
 
 
 @pytest.mark.parametrize("columns", [60, 80])
-def test_tables_fit_the_terminal(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_fit_the_terminal(columns, monkeypatch):
     monkeypatch.setenv("COLUMNS", str(columns))
     for part in (describe_tasks(), describe("ctl"), describe("composites")):
         assert max(map(len, render(part).splitlines())) <= columns
 
 
-def test_tasks_are_there_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+def test_tasks_are_there_as_json(capsys):
     assert _run(commands, ["info", "ctl", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == task_facts("ctl")
     assert _run(commands, ["list", "--json"]) == 0
@@ -66,7 +61,7 @@ def test_tasks_are_there_as_json(capsys: pytest.CaptureFixture[str]) -> None:
 # Tables.
 
 
-def test_a_table_wraps_within_its_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_wraps_within_its_columns(monkeypatch):
     monkeypatch.setenv("COLUMNS", "40")
     made = Table(
         ("name", "rows", "what it is"), [("a-long-name", "1,000", "seven words " * 4)], {1}
@@ -83,7 +78,7 @@ def test_a_table_wraps_within_its_columns(monkeypatch: pytest.MonkeyPatch) -> No
     ]
 
 
-def test_names_are_shown_as_they_are_and_never_obeyed() -> None:
+def test_names_are_shown_as_they_are_and_never_obeyed():
     name = "[red]a[/red] :smile: \x1b[31m\x07"
     shown = r"[red]a[/red] :smile: \x1b[31m\x07"
     parts = (name, Table((name,), [(name,)]), items([name]), styled(name, "green"))

@@ -12,8 +12,6 @@ import re
 import shlex
 import shutil
 import zipfile
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import datasets
@@ -25,7 +23,6 @@ import synthbench
 from synthbench.cli.main import main
 from synthbench.dataset.card import _size_category, citations, prose
 from synthbench.dataset.card_sections import split_prose
-from synthbench.dataset.manifest import Manifest
 from synthbench.tasks.features import label_names
 from synthbench.tasks.registry import list_tasks, make_task
 from tests.support import ROOT, card_sections, digests, run_program, start
@@ -50,7 +47,7 @@ COMMANDS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def made(tmp_path_factory):
     root = tmp_path_factory.mktemp("cards")
     for name, command in COMMANDS.items():
         synthbench.generate(**command, out=root / name, workers=1, progress=False)
@@ -60,12 +57,12 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 every_dataset = pytest.mark.parametrize("name", COMMANDS)
 
 
-def front_matter(directory: Path) -> dict[str, Any]:
+def front_matter(directory):
     loaded: dict[str, Any] = DatasetCard.load(directory / "README.md").data.to_dict()
     return loaded
 
 
-def manifest_of(directory: Path) -> Manifest:
+def manifest_of(directory):
     return synthbench.DatasetDirectory.open(directory).manifest
 
 
@@ -73,7 +70,7 @@ def manifest_of(directory: Path) -> Manifest:
 
 
 @every_dataset
-def test_the_front_matter_is_read_by_huggingface_hub(name: str, made: dict[str, Path]) -> None:
+def test_the_front_matter_is_read_by_huggingface_hub(name, made):
     front, task = front_matter(made[name]), make_task(COMMANDS[name]["task"])
     assert front["pretty_name"] == task.title
     assert front["license"] == "apache-2.0"
@@ -89,7 +86,7 @@ def test_the_front_matter_is_read_by_huggingface_hub(name: str, made: dict[str, 
 
 
 @every_dataset
-def test_every_glob_finds_just_the_shards_of_its_split(name: str, made: dict[str, Path]) -> None:
+def test_every_glob_finds_just_the_shards_of_its_split(name, made):
     manifest, configs = manifest_of(made[name]), front_matter(made[name])["configs"]
     assert [config["config_name"] for config in configs] == list(manifest.variants)
     assert [config.get("default", False) for config in configs] == [
@@ -107,7 +104,7 @@ def test_every_glob_finds_just_the_shards_of_its_split(name: str, made: dict[str
 
 
 @every_dataset
-def test_rows_and_features_agree_with_the_files(name: str, made: dict[str, Path]) -> None:
+def test_rows_and_features_agree_with_the_files(name, made):
     front = front_matter(made[name])
     for info, config in zip(front["dataset_info"], front["configs"], strict=True):
         assert info["config_name"] == config["config_name"]
@@ -124,8 +121,8 @@ def test_rows_and_features_agree_with_the_files(name: str, made: dict[str, Path]
         assert info["download_size"] == info["dataset_size"] == sum(sizes)
 
 
-def test_the_description_changes_with_the_content_and_with_nothing_else(tmp_path: Path) -> None:
-    def description(name: str, **options: Any) -> str:
+def test_the_description_changes_with_the_content_and_with_nothing_else(tmp_path):
+    def description(name, **options):
         rows = {"train": 40, "test": 40}
         synthbench.generate("parity", out=tmp_path / name, rows=rows, progress=False, **options)
         (config,) = front_matter(tmp_path / name)["configs"]
@@ -138,7 +135,7 @@ def test_the_description_changes_with_the_content_and_with_nothing_else(tmp_path
     assert description("d", workers=1, parameters={"n_values": 12}) != first
 
 
-def test_the_variants_of_a_dataset_have_descriptions_of_their_own(made: dict[str, Path]) -> None:
+def test_the_variants_of_a_dataset_have_descriptions_of_their_own(made):
     one, other = front_matter(made["variants"])["configs"]
     assert one["description"] != other["description"]
 
@@ -151,7 +148,7 @@ def test_the_variants_of_a_dataset_have_descriptions_of_their_own(made: dict[str
         (10**13, "n>1T"),
     ],
 )  # fmt: skip
-def test_the_size_is_one_of_the_hubs_categories(rows: int, name: str) -> None:
+def test_the_size_is_one_of_the_hubs_categories(rows, name):
     assert _size_category(rows) == name
 
 
@@ -159,9 +156,7 @@ def test_the_size_is_one_of_the_hubs_categories(rows: int, name: str) -> None:
 
 
 @every_dataset
-def test_the_command_in_the_card_makes_the_same_dataset_again(
-    name: str, made: dict[str, Path], tmp_path: Path
-) -> None:
+def test_the_command_in_the_card_makes_the_same_dataset_again(name, made, tmp_path):
     card = (made[name] / "README.md").read_text(encoding="utf-8")
     (command,) = re.findall(r"^```\n(synthbench generate .*)\n```$", card, re.MULTILINE)
     program, *words = shlex.split(command)
@@ -175,9 +170,7 @@ def test_the_command_in_the_card_makes_the_same_dataset_again(
 
 
 @every_dataset
-def test_the_card_shows_splits_buckets_parameters_and_how_to_load(
-    name: str, made: dict[str, Path]
-) -> None:
+def test_the_card_shows_splits_buckets_parameters_and_how_to_load(name, made):
     card = (made[name] / "README.md").read_text(encoding="utf-8")
     manifest = manifest_of(made[name])
     for splits in manifest.variants.values():
@@ -190,8 +183,8 @@ def test_the_card_shows_splits_buckets_parameters_and_how_to_load(
 
 
 def test_the_code_in_the_card_opens_the_rows_and_checks_what_is_held_out(
-    made: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    made, tmp_path, monkeypatch
+):
     monkeypatch.setenv("SYNTHBENCH_CACHE", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
     for name in ("variants", "parameters"):
@@ -211,21 +204,19 @@ def test_the_code_in_the_card_opens_the_rows_and_checks_what_is_held_out(
         shutil.rmtree(tmp_path / "ctl")
 
 
-def test_the_query_in_the_card_says_that_test_is_held_out(
-    made: dict[str, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_query_in_the_card_says_that_test_is_held_out(made, monkeypatch):
     duckdb = pytest.importorskip("duckdb", reason="DuckDB is not installed: the extra dev has it")
     (query,) = re.findall(r"`(SELECT .*)`", section(made["plain"], "Held-out rows"))
     monkeypatch.chdir(made["plain"])
     assert duckdb.sql(query).fetchall() == [(True,)]
 
 
-def code_block(section: str) -> str:
+def code_block(section):
     (block,) = re.findall(r"^```python\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
     return str(block)
 
 
-def test_the_card_of_ctl_has_the_tables_of_its_functions(made: dict[str, Path]) -> None:
+def test_the_card_of_ctl_has_the_tables_of_its_functions(made):
     card = (made["variants"] / "README.md").read_text(encoding="utf-8")
     tables = manifest_of(made["variants"]).tables
     assert list(tables) == list("abcdefghi")
@@ -237,14 +228,12 @@ def test_the_card_of_ctl_has_the_tables_of_its_functions(made: dict[str, Path]) 
 # Rows, limits, and what others have a right to.
 
 
-def section(directory: Path, title: str) -> str:
+def section(directory, title):
     return card_sections((directory / "README.md").read_text(encoding="utf-8"))[title]
 
 
 @pytest.mark.parametrize("name", list_tasks())
-def test_rows_or_a_picture_are_shown_before_anything_else(
-    name: str, tiny: Callable[[str], Path]
-) -> None:
+def test_rows_or_a_picture_are_shown_before_anything_else(name, tiny):
     dataset = synthbench.DatasetDirectory.open(tiny(name))
     card = (dataset.path / "README.md").read_text(encoding="utf-8")
     top = card.split("\n## ")[0]
@@ -270,7 +259,7 @@ def test_rows_or_a_picture_are_shown_before_anything_else(
             assert cell == text or (text.startswith(cell.rstrip("…")) and len(cell) == 121)
 
 
-def test_the_limits_name_what_a_figure_of_this_size_cannot_tell(made: dict[str, Path]) -> None:
+def test_the_limits_name_what_a_figure_of_this_size_cannot_tell(made):
     limits = section(made["parameters"], "Known limits")
     assert "On the 20 rows of iid an accuracy is known to within 21.9 points" in limits
     # 4 symbols and 9 functions have 36 rows of one function.
@@ -291,12 +280,8 @@ def test_the_limits_name_what_a_figure_of_this_size_cannot_tell(made: dict[str, 
     ],
 )
 def test_the_terms_of_the_pictures_are_those_of_their_sources(
-    variant: str,
-    licenses: list[str],
-    keys: list[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    variant, licenses, keys, tmp_path, monkeypatch
+):
     monkeypatch.setenv("SYNTHBENCH_DATA", str(write_sources(tmp_path / "sources")))
     rows = {"train": 20, "validation": 20, "test": 20}
     synthbench.generate(
@@ -310,7 +295,7 @@ def test_the_terms_of_the_pictures_are_those_of_their_sources(
     assert citations(make_task("composites", variant)).count("@") == len(keys) + 1
 
 
-def test_pictures_of_ones_own_have_terms_of_their_own() -> None:
+def test_pictures_of_ones_own_have_terms_of_their_own():
     parameters = {"target_source": "folder:somewhere"}
     (_, own) = make_task("composites", "main", parameters).origins
     assert own.license == "other"
@@ -318,9 +303,7 @@ def test_pictures_of_ones_own_have_terms_of_their_own() -> None:
 
 
 @every_dataset
-def test_a_card_opens_with_what_a_reader_needs_and_folds_the_rest(
-    name: str, made: dict[str, Path]
-) -> None:
+def test_a_card_opens_with_what_a_reader_needs_and_folds_the_rest(name, made):
     text = DatasetCard.load(made[name] / "README.md").text
     top, *folded = text.split("<details>\n")
     top = re.sub(r"^```.*?^```", "", top, flags=re.MULTILINE | re.DOTALL)
@@ -338,7 +321,7 @@ SECTIONS = ["Columns", "How rows are drawn", "What the paper leaves open", "Scor
 
 
 @pytest.mark.parametrize("name", list_tasks())
-def test_every_task_has_prose_with_the_sections_of_a_card(name: str) -> None:
+def test_every_task_has_prose_with_the_sections_of_a_card(name):
     text = (ROOT / "cards" / f"{name}.md").read_text(encoding="utf-8")
     assert prose(make_task(name)) == text
     intro, sections = split_prose(text)
@@ -354,13 +337,13 @@ def test_every_task_has_prose_with_the_sections_of_a_card(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", list_tasks())
-def test_the_prose_tells_of_every_column(name: str) -> None:
+def test_the_prose_tells_of_every_column(name):
     task = make_task(name)
     columns = split_prose(prose(task))[1]["Columns"]
     assert [key for key in ("id", *task.columns) if f"`{key}`" not in columns] == []
 
 
-def test_no_prose_lies_about_that_belongs_to_no_task() -> None:
+def test_no_prose_lies_about_that_belongs_to_no_task():
     assert {file.stem for file in (ROOT / "cards").iterdir()} == set(list_tasks())
 
 
@@ -368,7 +351,7 @@ def test_no_prose_lies_about_that_belongs_to_no_task() -> None:
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wheel(tmp_path_factory):
     for tool in ("build", "hatchling"):
         if importlib.util.find_spec(tool) is None:
             pytest.skip(f"{tool} is not installed")
@@ -385,7 +368,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
-def test_the_wheel_has_the_prose_the_page_the_types_and_the_command(wheel: Path) -> None:
+def test_the_wheel_has_the_prose_the_page_the_types_and_the_command(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
         for name in list_tasks():
@@ -406,7 +389,7 @@ def test_the_wheel_has_the_prose_the_page_the_types_and_the_command(wheel: Path)
     assert tops == {*ours, f"synthbench-{synthbench.__version__}.dist-info"}
 
 
-def test_the_installed_command_writes_cards_with_their_prose(wheel: Path, tmp_path: Path) -> None:
+def test_the_installed_command_writes_cards_with_their_prose(wheel, tmp_path):
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path / "site")
     words = ["generate", "parity", "--preset", "small"]

@@ -6,8 +6,6 @@ import contextlib
 import hashlib
 import itertools
 import struct
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -41,7 +39,7 @@ COLUMNS: Columns = {
 }
 
 
-def picture(shade: int) -> dict[str, Any]:
+def picture(shade):
     return {"bytes": png.encode(np.full((1, 4, 3, 3), shade, np.uint8))[0].as_py(), "path": None}
 
 
@@ -82,7 +80,7 @@ ROWS: list[dict[str, Any]] = [
 ]
 
 
-def digest_of(columns: Columns, *parts: pa.Table | pa.RecordBatch) -> str:
+def digest_of(columns, *parts):
     digest = RowDigest(columns)
     for part in parts:
         digest.update(part)
@@ -90,18 +88,18 @@ def digest_of(columns: Columns, *parts: pa.Table | pa.RecordBatch) -> str:
 
 
 @contextlib.contextmanager
-def chunks_of(rows: int) -> Iterator[None]:
+def chunks_of(rows):
     """Chunks of so many rows, so that a few rows have several."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(digests, "CHUNK_ROWS", rows)
         yield
 
 
-def digest_of_rows(columns: Columns, given: list[dict[str, Any]]) -> str:
+def digest_of_rows(columns, given):
     return digest_of(columns, table(columns, given))
 
 
-def test_the_digest_of_a_table_written_by_hand_never_changes() -> None:
+def test_the_digest_of_a_table_written_by_hand_never_changes():
     assert digest_of_rows(COLUMNS, ROWS) == (
         "bc38b02cd3f727d7077624d4acce48ed140e12655de876ea568827fc4a48904e"
     )
@@ -113,19 +111,19 @@ def test_the_digest_of_a_table_written_by_hand_never_changes() -> None:
 CODES = {"bool": "?", "uint8": "B", "int8": "b", "int16": "h", "int32": "i", "float32": "f"}
 
 
-def plain_digest(columns: Columns, given: list[dict[str, Any]]) -> str:
+def plain_digest(columns, given):
     chunks = range(0, len(given), digests.CHUNK_ROWS)
     hashed = [plain_chunk(columns, given[first : first + digests.CHUNK_ROWS]) for first in chunks]
     return hashlib.sha256(b"".join([*hashed, f"rows:{len(given)}\n".encode()])).hexdigest()
 
 
-def plain_chunk(columns: Columns, given: list[dict[str, Any]]) -> bytes:
+def plain_chunk(columns, given):
     leaves: dict[str, bytes] = {}
 
-    def put(path: str, data: bytes) -> None:
+    def put(path, data):
         leaves[path] = leaves.get(path, b"") + data
 
-    def add(path: str, feature: Feature, cells: list[Any]) -> None:
+    def add(path, feature, cells):
         missing = [place for place, cell in enumerate(cells) if cell is None]
         put(f"{path}#missing", b"".join(struct.pack("<q", place) for place in missing))
         if isinstance(feature, list):
@@ -158,7 +156,7 @@ def plain_chunk(columns: Columns, given: list[dict[str, Any]]) -> bytes:
 
 @few
 @given(st.data())
-def test_the_digest_is_what_its_description_says(data: st.DataObject) -> None:
+def test_the_digest_is_what_its_description_says(data):
     columns = data.draw(tables(images=True))
     given_rows = data.draw(rows(columns, min_size=1, max_size=6))
     with chunks_of(data.draw(st.integers(1, 7))):
@@ -170,7 +168,7 @@ def test_the_digest_is_what_its_description_says(data: st.DataObject) -> None:
 
 @few
 @given(st.data())
-def test_the_digest_does_not_depend_on_how_the_rows_are_cut(data: st.DataObject) -> None:
+def test_the_digest_does_not_depend_on_how_the_rows_are_cut(data):
     columns = data.draw(tables(images=True))
     given_rows = data.draw(rows(columns, min_size=1, max_size=9))
     whole = table(columns, given_rows)
@@ -190,7 +188,7 @@ def test_the_digest_does_not_depend_on_how_the_rows_are_cut(data: st.DataObject)
 
 
 @pytest.mark.parametrize("here", [0, 3, 6])
-def test_chunks_that_were_hashed_elsewhere_give_the_same_digest(here: int) -> None:
+def test_chunks_that_were_hashed_elsewhere_give_the_same_digest(here):
     columns: Columns = {"a": value("int8")}
     whole = table(columns, [{"a": number} for number in range(20)])
     with chunks_of(3):
@@ -202,7 +200,7 @@ def test_chunks_that_were_hashed_elsewhere_give_the_same_digest(here: int) -> No
         assert first.hexdigest() == digest_of(columns, whole)
 
 
-def test_a_chunk_has_8192_rows() -> None:
+def test_a_chunk_has_8192_rows():
     columns: Columns = {"a": value("int8")}
     rows_of_a_chunk = pa.table({"a": np.zeros(8192, np.int8)}, schema=arrow_schema(columns))
     digest = RowDigest(columns)
@@ -215,7 +213,7 @@ def test_a_chunk_has_8192_rows() -> None:
 
 @few
 @given(st.data())
-def test_a_slice_has_the_digest_of_the_same_rows_made_alone(data: st.DataObject) -> None:
+def test_a_slice_has_the_digest_of_the_same_rows_made_alone(data):
     columns = data.draw(tables(images=True))
     given_rows = data.draw(rows(columns, min_size=3, max_size=9))
     low, high = sorted(data.draw(st.lists(st.integers(0, len(given_rows)), min_size=2, max_size=2)))
@@ -228,9 +226,7 @@ def test_a_slice_has_the_digest_of_the_same_rows_made_alone(data: st.DataObject)
 
 @pytest.mark.parametrize("compression", ["zstd", "snappy", "none"])
 @pytest.mark.parametrize("group", [1, 2, 3])
-def test_the_digest_survives_parquet_whatever_the_writer_does(
-    tmp_path: Path, compression: str, group: int
-) -> None:
+def test_the_digest_survives_parquet_whatever_the_writer_does(tmp_path, compression, group):
     path = tmp_path / "rows.parquet"
     pq.write_table(
         table(COLUMNS, ROWS),
@@ -247,7 +243,7 @@ def test_the_digest_survives_parquet_whatever_the_writer_does(
             )
 
 
-def test_values_that_lie_under_a_null_do_not_count() -> None:
+def test_values_that_lie_under_a_null_do_not_count():
     columns: Columns = {"n": value("int8"), "x": [value("int8")], "s": {"t": value("string")}}
     hidden = pa.array([False, True])
     lists = pa.ListArray.from_arrays([0, 2, 3], pa.array([1, 2, 3], pa.int8()), mask=hidden)
@@ -264,7 +260,7 @@ def test_values_that_lie_under_a_null_do_not_count() -> None:
     assert digest_of(columns, dirty) == digest_of_rows(columns, clean)
 
 
-def test_an_image_counts_by_its_pixels_not_by_its_encoder(tmp_path: Path) -> None:
+def test_an_image_counts_by_its_pixels_not_by_its_encoder(tmp_path):
     columns: Columns = {"image": image()}
     pixels = np.random.default_rng(0).integers(0, 256, (5, 4, 3), np.uint8)
     ours = png.encode(pixels[None])[0].as_py()
@@ -284,20 +280,20 @@ def test_an_image_counts_by_its_pixels_not_by_its_encoder(tmp_path: Path) -> Non
 # What counts.
 
 
-def test_the_name_of_a_column_counts_and_the_order_of_columns_does_not() -> None:
+def test_the_name_of_a_column_counts_and_the_order_of_columns_does_not():
     made = digest_of_rows({"a": value("int8"), "b": value("int8")}, [{"a": 1, "b": 2}])
     assert digest_of_rows({"b": value("int8"), "a": value("int8")}, [{"a": 1, "b": 2}]) == made
     assert digest_of_rows({"a": value("int8"), "b": value("int8")}, [{"a": 2, "b": 1}]) != made
     assert digest_of_rows({"a": value("int8"), "c": value("int8")}, [{"a": 1, "c": 2}]) != made
 
 
-def test_columns_that_the_digest_does_not_know_do_not_count() -> None:
+def test_columns_that_the_digest_does_not_know_do_not_count():
     columns: Columns = {"a": value("int8")}
     more = table({**columns, "b": value("int8")}, [{"a": 1, "b": 2}])
     assert digest_of(columns, more) == digest_of_rows(columns, [{"a": 1}])
 
 
-def test_a_digest_can_be_read_between_two_updates() -> None:
+def test_a_digest_can_be_read_between_two_updates():
     columns: Columns = {"a": value("int8")}
     digest = RowDigest(columns)
     for count in (1, 2, 3):
@@ -309,7 +305,7 @@ def test_a_digest_can_be_read_between_two_updates() -> None:
 # Files.
 
 
-def test_the_checksum_of_a_file_is_the_sha256_of_its_bytes(tmp_path: Path) -> None:
+def test_the_checksum_of_a_file_is_the_sha256_of_its_bytes(tmp_path):
     path = tmp_path / "file"
     for content in (b"", b"abc", bytes(1_000_000)):
         path.write_bytes(content)

@@ -1,10 +1,7 @@
 """Files of a dataset are read only where they lie in it, and only regular ones."""
 
-from __future__ import annotations
-
 import os
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -15,7 +12,7 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pipes
 
 
 @pytest.fixture
-def directory(tmp_path: Path) -> Path:
+def directory(tmp_path):
     """A directory with a file, and another file beside it."""
     (tmp_path / "outside.txt").write_text("secret")
     (tmp_path / "in" / "a" / "b").mkdir(parents=True)
@@ -23,7 +20,7 @@ def directory(tmp_path: Path) -> Path:
     return tmp_path / "in"
 
 
-def test_a_regular_file_is_found_and_read(directory: Path) -> None:
+def test_a_regular_file_is_found_and_read(directory):
     assert regular_file(directory, "a/b/file.txt") == directory / "a" / "b" / "file.txt"
     assert read_regular(directory, "a/b/file.txt", 4) == b"text"
 
@@ -33,30 +30,30 @@ def test_a_regular_file_is_found_and_read(directory: Path) -> None:
     ["", ".", "..", "../outside.txt", "a/../../outside.txt", "/etc/passwd", "a//b", "a\\b", "a/",
      "C:/x", "~/x", ".hidden", "a\x00b", "a\nb", "x" * 300, "ü"],
 )  # fmt: skip
-def test_a_name_that_could_lead_elsewhere_is_no_path(directory: Path, name: str) -> None:
+def test_a_name_that_could_lead_elsewhere_is_no_path(directory, name):
     assert why_unreadable(directory, name) == "no path in a dataset"
 
 
 @pytest.mark.parametrize("name", ["none", "a/none", "a/b/file.txt/x", "none/x"])
-def test_what_is_not_there_is_missing(directory: Path, name: str) -> None:
+def test_what_is_not_there_is_missing(directory, name):
     assert why_unreadable(directory, name) == "missing"
     with pytest.raises(DatasetError, match=f"{directory / name} is missing"):
         regular_file(directory, name)
 
 
-def test_a_directory_is_no_regular_file(directory: Path) -> None:
+def test_a_directory_is_no_regular_file(directory):
     assert why_unreadable(directory, "a/b") == "no regular file"
 
 
 @posix
-def test_a_pipe_is_no_regular_file_and_nobody_waits_for_it(directory: Path) -> None:
+def test_a_pipe_is_no_regular_file_and_nobody_waits_for_it(directory):
     os.mkfifo(directory / "pipe")
     with pytest.raises(DatasetError, match="pipe is no regular file"):
         read_regular(directory, "pipe", 100)
 
 
 @posix
-def test_links_are_not_followed_wherever_they_are_on_the_way(directory: Path) -> None:
+def test_links_are_not_followed_wherever_they_are_on_the_way(directory):
     (directory / "link.txt").symlink_to("../outside.txt")
     (directory / "c").symlink_to("a")
     (directory / "up").symlink_to("..")
@@ -67,19 +64,17 @@ def test_links_are_not_followed_wherever_they_are_on_the_way(directory: Path) ->
 
 
 @posix
-def test_the_directory_itself_may_be_a_link_for_its_caller_has_named_it(directory: Path) -> None:
+def test_the_directory_itself_may_be_a_link_for_its_caller_has_named_it(directory):
     (directory.parent / "alias").symlink_to("in")
     assert read_regular(directory.parent / "alias", "a/b/file.txt", 100) == b"text"
 
 
-def test_a_file_that_is_larger_than_allowed_is_not_read(directory: Path) -> None:
+def test_a_file_that_is_larger_than_allowed_is_not_read(directory):
     with pytest.raises(DatasetError, match="has 4 bytes; at most 3 are read"):
         read_regular(directory, "a/b/file.txt", 3)
 
 
-def test_all_that_lies_below_a_directory_is_listed_in_order_but_directories(
-    directory: Path,
-) -> None:
+def test_all_that_lies_below_a_directory_is_listed_in_order_but_directories(directory):
     for name in ("a/z.txt", "a/b/.hidden", "a/a.txt"):
         (directory / name).write_text("")
     (directory / "a" / "empty").mkdir()
@@ -89,14 +84,14 @@ def test_all_that_lies_below_a_directory_is_listed_in_order_but_directories(
 
 
 @posix
-def test_links_are_listed_and_not_followed(directory: Path) -> None:
+def test_links_are_listed_and_not_followed(directory):
     (directory / "a" / "up").symlink_to("..")
     (directory / "c").symlink_to("a")
     assert "a/up" in list(entries_below(directory, "a"))
     assert list(entries_below(directory, "c")) == ["c"]
 
 
-def test_directories_nested_deeper_than_python_calls_are_listed(directory: Path) -> None:
+def test_directories_nested_deeper_than_python_calls_are_listed(directory):
     nested = [directory / "a"]
     for _ in range(1_500):
         nested.append(nested[-1] / "d")

@@ -1,9 +1,6 @@
 """JSON is read strictly, and the first place where it has not its form is named."""
 
-from __future__ import annotations
-
 import json
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -37,7 +34,7 @@ values = st.recursive(
 
 
 @given(values, st.booleans())
-def test_what_was_written_is_read_again(value: Any, ascii_only: bool) -> None:
+def test_what_was_written_is_read_again(value, ascii_only):
     data = json.dumps(value, ensure_ascii=ascii_only).encode("utf-8", "surrogatepass")
     try:
         read = read_json(data)
@@ -67,17 +64,17 @@ def test_what_was_written_is_read_again(value: Any, ascii_only: bool) -> None:
     ],
     ids=range(14),
 )
-def test_what_readers_could_take_for_something_else_is_no_json(data: bytes, reason: str) -> None:
+def test_what_readers_could_take_for_something_else_is_no_json(data, reason):
     with pytest.raises(ValueError, match=reason):
         read_json(data)
 
 
-def test_the_deepest_nesting_is_read() -> None:
+def test_the_deepest_nesting_is_read():
     data = b"[" * DEEPEST + b"]" * DEEPEST
     assert json.dumps(read_json(data)).encode() == data
 
 
-def test_constants_are_read_where_they_are_allowed() -> None:
+def test_constants_are_read_where_they_are_allowed():
     assert read_json(b"[-Infinity, 1e999]", constants=True) == [float("-inf"), float("inf")]
 
 
@@ -97,7 +94,7 @@ RIGHT = {
 }
 
 
-def test_values_of_the_form_pass() -> None:
+def test_values_of_the_form_pass():
     check_form(RIGHT, FORM, "file.json")
 
 
@@ -146,9 +143,7 @@ def test_values_of_the_form_pass() -> None:
         (("more",), {"a\tb": 1}, "file.json: a name in more is 'a\\tb', expected a line of text."),
     ],
 )
-def test_the_first_place_that_differs_is_named(
-    path: tuple[Any, ...], value: Any, expected: str
-) -> None:
+def test_the_first_place_that_differs_is_named(path, value, expected):
     whole = json.loads(json.dumps(RIGHT))
     if path:
         holder = whole
@@ -170,19 +165,19 @@ def test_the_first_place_that_differs_is_named(
     [(1, 1.0), (1, True), (0, False), ([1], [True]), ({"a": 1}, {"a": 1.0}), ("1", 1),
      ({"a": 1}, {"a": 1, "b": 2}), ([1, 2], [2, 1]), (None, NOTHING), ({}, [])],
 )  # fmt: skip
-def test_values_of_other_types_or_places_are_not_the_same(one: Any, other: Any) -> None:
+def test_values_of_other_types_or_places_are_not_the_same(one, other):
     assert not same(one, other)
     assert list(differences(one, other, "x"))
 
 
 @given(values)
-def test_a_value_is_the_same_as_itself_and_has_no_differences(value: Any) -> None:
+def test_a_value_is_the_same_as_itself_and_has_no_differences(value):
     again = json.loads(json.dumps(value))
     assert same(value, again)
     assert list(differences(value, again, "x")) == []
 
 
-def test_every_difference_is_told_by_its_place() -> None:
+def test_every_difference_is_told_by_its_place():
     there = {"a": [1, {"b": 2}], "c": 3, "e": None}
     expected = {"a": [1, {"b": 5}], "c": 3, "d": 4}
     assert list(differences(there, expected, "x")) == [

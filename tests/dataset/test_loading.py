@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import datasets
@@ -23,11 +21,11 @@ if hasattr(datasets, "List"):
     from datasets import List
 else:  # before 4.0
 
-    def List(feature: Any) -> list[Any]:  # noqa: N802
+    def List(feature):  # noqa: N802
         return [feature]
 
 
-def one_form(feature: Any) -> Any:
+def one_form(feature):
     """Features with lists in one form; before 4.0 a card gives `Sequence(x)` and a shard `[x]`."""
     if isinstance(feature, dict):
         return {name: one_form(inner) for name, inner in feature.items()}
@@ -38,7 +36,7 @@ def one_form(feature: Any) -> Any:
     return feature
 
 
-def promised(name: str) -> Any:
+def promised(name):
     return one_form(Features({"id": Value("string"), **PROMISED[name]}))
 
 
@@ -80,7 +78,7 @@ PROMISED: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(autouse=True)
-def _offline(monkeypatch: pytest.MonkeyPatch) -> None:
+def _offline(monkeypatch):
     """No test asks the Hub for anything, nor says how far it is on standard error."""
     monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
@@ -88,10 +86,10 @@ def _offline(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def load(tmp_path: Path) -> Callable[..., Any]:
+def load(tmp_path):
     """`load_dataset` with a cache of its own."""
 
-    def load(*arguments: Any, **options: Any) -> Any:
+    def load(*arguments, **options):
         options = {"cache_dir": str(tmp_path / "cache"), **options}
         return datasets.load_dataset(*map(str, arguments), **options)
 
@@ -99,7 +97,7 @@ def load(tmp_path: Path) -> Callable[..., Any]:
 
 
 @pytest.fixture(scope="module")
-def directories(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def directories(tmp_path_factory):
     """A small dataset of every task, with all its variants and more than one shard a split."""
     root = tmp_path_factory.mktemp("datasets")
     made = {}
@@ -124,8 +122,8 @@ def directories(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @every_variant
 def test_datasets_loads_every_split_with_the_promised_features_and_all_rows(
-    name: str, variant: str, directories: dict[str, Path], load: Callable[..., Any]
-) -> None:
+    name, variant, directories, load
+):
     loaded = load(directories[name], variant)
     task = task_class(name)(variant)
     assert list(loaded) == [split.name for split in task.splits]
@@ -139,9 +137,7 @@ def test_datasets_loads_every_split_with_the_promised_features_and_all_rows(
 @pytest.mark.parametrize(
     ("name", "variant"), [("ctl", "backward"), ("grid-count", "default"), ("clusters", "balanced")]
 )
-def test_datasets_streams_the_same_rows_with_the_same_features(
-    name: str, variant: str, directories: dict[str, Path], load: Callable[..., Any]
-) -> None:
+def test_datasets_streams_the_same_rows_with_the_same_features(name, variant, directories, load):
     streamed = load(directories[name], variant, streaming=True)
     for split, rows in streamed.items():
         assert one_form(rows.features) == promised(name)
@@ -150,9 +146,7 @@ def test_datasets_streams_the_same_rows_with_the_same_features(
         assert list(rows) == stored_rows(directories[name], variant, split).to_pylist()
 
 
-def test_without_a_name_the_first_variant_is_loaded(
-    directories: dict[str, Path], load: Callable[..., Any]
-) -> None:
+def test_without_a_name_the_first_variant_is_loaded(directories, load):
     assert datasets.get_dataset_config_names(str(directories["ctl"])) == ["forward", "backward"]
     default, forward = load(directories["ctl"]), load(directories["ctl"], "forward")
     assert default["test"].to_list() == forward["test"].to_list()
@@ -163,8 +157,8 @@ def test_without_a_name_the_first_variant_is_loaded(
 
 
 def test_a_dataset_with_another_seed_under_the_same_name_is_not_taken_from_the_cache(
-    tmp_path: Path, load: Callable[..., Any]
-) -> None:
+    tmp_path, load
+):
     """`datasets` keys its cache by the folder's last name and the card, not by the rows."""
     found = []
     for seed in (0, 1):
@@ -179,9 +173,7 @@ def test_a_dataset_with_another_seed_under_the_same_name_is_not_taken_from_the_c
     assert found[0] != found[1]
 
 
-def test_a_dataset_that_was_replaced_is_loaded_afresh(
-    tmp_path: Path, load: Callable[..., Any]
-) -> None:
+def test_a_dataset_that_was_replaced_is_loaded_afresh(tmp_path, load):
     out = tmp_path / "parity"
     for rows in (50, 60):
         sizes = {"train": rows, "test": rows}
@@ -189,9 +181,7 @@ def test_a_dataset_that_was_replaced_is_loaded_afresh(
         assert load(out)["test"].to_list() == stored_rows(out, "default", "test").to_pylist()
 
 
-def test_a_shard_that_was_cut_short_does_not_load_in_silence(
-    directories: dict[str, Path], tmp_path: Path, load: Callable[..., Any]
-) -> None:
+def test_a_shard_that_was_cut_short_does_not_load_in_silence(directories, tmp_path, load):
     copy = tmp_path / "ctl"
     shutil.copytree(directories["ctl"], copy)
     shard = shards(copy, "forward", "test")[-1]
@@ -200,9 +190,7 @@ def test_a_shard_that_was_cut_short_does_not_load_in_silence(
         load(copy)
 
 
-def test_the_whole_directory_may_be_copied_and_loaded_from_there(
-    directories: dict[str, Path], tmp_path: Path, load: Callable[..., Any]
-) -> None:
+def test_the_whole_directory_may_be_copied_and_loaded_from_there(directories, tmp_path, load):
     copy = tmp_path / "a folder" / "with blanks"
     shutil.copytree(directories["clusters"], copy)
     loaded = load(copy, "unbalanced")
@@ -211,9 +199,7 @@ def test_the_whole_directory_may_be_copied_and_loaded_from_there(
     assert points.dtype == np.float32
 
 
-def test_a_directory_without_its_card_still_has_the_right_features(
-    directories: dict[str, Path], load: Callable[..., Any]
-) -> None:
+def test_a_directory_without_its_card_still_has_the_right_features(directories, load):
     files = {
         split: [str(file) for file in shards(directories["ctl"], "forward", split)]
         for split in ("train", "iid", "validation", "test")
@@ -223,9 +209,7 @@ def test_a_directory_without_its_card_still_has_the_right_features(
 
 
 @every_variant
-def test_lists_are_written_in_the_form_that_older_datasets_read(
-    name: str, variant: str, directories: dict[str, Path]
-) -> None:
+def test_lists_are_written_in_the_form_that_older_datasets_read(name, variant, directories):
     """`"_type": "List"` fails before datasets 4.0 (huggingface/datasets#7676)."""
     for file in (directories[name] / "data" / variant).iterdir():
         features = json.loads(pq.read_schema(file).metadata[b"huggingface"])["info"]["features"]
@@ -236,19 +220,19 @@ def test_lists_are_written_in_the_form_that_older_datasets_read(
 # Everybody else. Plain pyarrow is what they are compared with.
 
 
-def _pandas(files: list[Path]) -> tuple[list[str], list[Any]]:
+def _pandas(files):
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     frame = pandas.concat([pandas.read_parquet(file) for file in files])
     return list(frame.columns), [_plain(row) for row in frame.to_dict("records")]
 
 
-def _polars(files: list[Path]) -> tuple[list[str], list[Any]]:
+def _polars(files):
     polars = pytest.importorskip("polars", reason="Polars is not installed")
     frame = polars.read_parquet(files)
     return frame.columns, frame.to_dicts()
 
 
-def _duckdb(files: list[Path]) -> tuple[list[str], list[Any]]:
+def _duckdb(files):
     duckdb = pytest.importorskip("duckdb", reason="DuckDB is not installed")
     table = duckdb.sql(f"SELECT * FROM read_parquet({list(map(str, files))})").to_arrow_table()
     return table.column_names, table.to_pylist()
@@ -263,16 +247,14 @@ def _duckdb(files: list[Path]) -> tuple[list[str], list[Any]]:
         pytest.param(_duckdb, marks=pytest.mark.dev),
     ],
 )
-def test_other_libraries_read_the_same_rows(
-    read: Callable[..., Any], name: str, variant: str, directories: dict[str, Path]
-) -> None:
+def test_other_libraries_read_the_same_rows(read, name, variant, directories):
     for split in (one.name for one in task_class(name)(variant).splits):
         expected = stored_rows(directories[name], variant, split)
         columns, rows = read(shards(directories[name], variant, split))
         assert (columns, rows) == (expected.column_names, expected.to_pylist())
 
 
-def _plain(value: Any) -> Any:
+def _plain(value):
     """pandas' nested arrays as lists."""
     if isinstance(value, dict):
         return {key: _plain(inner) for key, inner in value.items()}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -36,7 +35,7 @@ OPTIONS: list[dict[str, Any]] = [
 ]
 
 
-def written(path: Path, **options: Any) -> Path:
+def written(path, **options):
     pq.write_table(TABLE, path, **options)
     return path
 
@@ -45,28 +44,26 @@ def written(path: Path, **options: Any) -> Path:
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_all_rows_are_read_in_their_order_however_they_were_written(
-    tmp_path: Path, options: dict[str, Any]
-) -> None:
+def test_all_rows_are_read_in_their_order_however_they_were_written(tmp_path, options):
     path = written(tmp_path / "t.parquet", **options)
     batches = list(read_batches(path, batch_rows=30))
     assert pa.Table.from_batches(batches).to_pylist() == TABLE.to_pylist()
     assert max(batch.num_rows for batch in batches) <= 30
 
 
-def test_only_the_columns_and_groups_that_are_wanted_are_read(tmp_path: Path) -> None:
+def test_only_the_columns_and_groups_that_are_wanted_are_read(tmp_path):
     path = written(tmp_path / "t.parquet", row_group_size=40)
     (batch,) = read_batches(path, ["flag", "none"], groups=[2])
     assert batch.schema.names == ["flag"]
     assert batch.num_rows == 20
 
 
-def test_a_file_without_rows_is_read(tmp_path: Path) -> None:
+def test_a_file_without_rows_is_read(tmp_path):
     pq.write_table(TABLE.slice(0, 0), tmp_path / "t.parquet")
     assert sum(batch.num_rows for batch in read_batches(tmp_path / "t.parquet")) == 0
 
 
-def test_large_rows_are_found_among_small_ones() -> None:
+def test_large_rows_are_found_among_small_ones():
     texts = ["x"] * 1_000
     texts[0] = texts[613] = texts[999] = "x" * (LARGEST_ROW + 1)
     batch = pa.record_batch({"n": pa.array(range(1_000)), "t": texts})
@@ -77,7 +74,7 @@ def test_large_rows_are_found_among_small_ones() -> None:
 # What is broken.
 
 
-def refusal(path: Path) -> str:
+def refusal(path):
     with pytest.raises(DatasetError) as caught:
         for _ in read_batches(path):
             pass
@@ -94,24 +91,24 @@ def refusal(path: Path) -> str:
         (b"PAR1\x00\x01\x00\x00\x00PAR1", "cannot be read: Couldn't deserialize thrift"),
     ],
 )
-def test_what_is_no_parquet_file_is_refused(tmp_path: Path, data: bytes, reason: str) -> None:
+def test_what_is_no_parquet_file_is_refused(tmp_path, data, reason):
     path = tmp_path / "t.parquet"
     path.write_bytes(data)
     assert refusal(path).startswith(reason)
 
 
-def test_a_missing_file_and_a_directory_are_refused(tmp_path: Path) -> None:
+def test_a_missing_file_and_a_directory_are_refused(tmp_path):
     assert refusal(tmp_path / "t.parquet") == "is missing."
     assert refusal(tmp_path).startswith("cannot be read: ")
 
 
-def test_names_that_are_no_text_are_refused(tmp_path: Path) -> None:
+def test_names_that_are_no_text_are_refused(tmp_path):
     path = written(tmp_path / "t.parquet", store_schema=False)
     path.write_bytes(path.read_bytes().replace(b"flag", b"\xff\xfe\xfd\xfc"))
     assert refusal(path).startswith("cannot be read: 'utf-8' codec can't decode byte")
 
 
-def test_texts_that_are_no_text_are_refused(tmp_path: Path) -> None:
+def test_texts_that_are_no_text_are_refused(tmp_path):
     path = written(tmp_path / "t.parquet", compression="none", write_statistics=False)
     path.write_bytes(path.read_bytes().replace(b"0000000000000007", b"\xff" * 16))
     assert refusal(path).startswith("cannot be read: In column 0: Invalid: Invalid UTF8 sequence")
@@ -119,9 +116,7 @@ def test_texts_that_are_no_text_are_refused(tmp_path: Path) -> None:
 
 @settings(max_examples=100)
 @given(st.data())
-def test_a_footer_with_any_bytes_changed_is_read_or_refused(
-    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
-) -> None:
+def test_a_footer_with_any_bytes_changed_is_read_or_refused(tmp_path_factory, data):
     path = written(tmp_path_factory.mktemp("t") / "t.parquet", row_group_size=60)
     content = bytearray(path.read_bytes())
     footer = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
@@ -138,7 +133,7 @@ def test_a_footer_with_any_bytes_changed_is_read_or_refused(
         assert str(error).startswith(f"{path} ")
 
 
-def test_a_page_that_has_not_its_checksum_is_refused(tmp_path: Path) -> None:
+def test_a_page_that_has_not_its_checksum_is_refused(tmp_path):
     path = written(
         tmp_path / "t.parquet",
         compression="none",
@@ -150,7 +145,7 @@ def test_a_page_that_has_not_its_checksum_is_refused(tmp_path: Path) -> None:
     assert "CRC checksum verification failed" in refusal(path)
 
 
-def test_a_file_is_read_with_a_footer_that_was_read_before(tmp_path: Path) -> None:
+def test_a_file_is_read_with_a_footer_that_was_read_before(tmp_path):
     path = written(tmp_path / "t.parquet", row_group_size=40)
     with open_parquet(path) as opened:
         footer = pickle.loads(pickle.dumps(opened.footer))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import pytest
 
@@ -24,13 +24,13 @@ MANIFEST = {
 
 
 @pytest.fixture
-def target(tmp_path: Path) -> Path:
+def target(tmp_path):
     """The place of a dataset with an empty workplace beside it."""
     (tmp_path / ".data.partial").mkdir()
     return tmp_path / "data"
 
 
-def put_old(target: Path) -> Path:
+def put_old(target):
     """Leave the dataset where a run does that is killed between two renames."""
     old = places.workplace_of(target) / "old"
     old.mkdir()
@@ -38,13 +38,13 @@ def put_old(target: Path) -> Path:
     return old
 
 
-def take(target: Path) -> IO[str]:
+def take(target):
     lock = places.hold(places.workplace_of(target))
     assert lock is not None
     return lock
 
 
-def test_a_workplace_is_held_by_one_at_a_time(target: Path) -> None:
+def test_a_workplace_is_held_by_one_at_a_time(target):
     workplace = places.workplace_of(target)
     with take(target) as lock:
         assert places.is_held(workplace, lock)
@@ -52,7 +52,7 @@ def test_a_workplace_is_held_by_one_at_a_time(target: Path) -> None:
     take(target).close()
 
 
-def test_a_workplace_that_is_removed_or_made_anew_is_held_no_more(target: Path) -> None:
+def test_a_workplace_that_is_removed_or_made_anew_is_held_no_more(target):
     workplace = places.workplace_of(target)
     with take(target) as lock:
         (workplace / "lock").unlink()
@@ -62,13 +62,11 @@ def test_a_workplace_that_is_removed_or_made_anew_is_held_no_more(target: Path) 
             assert places.is_held(workplace, other)
 
 
-def test_a_workplace_that_is_gone_cannot_be_held(target: Path) -> None:
+def test_a_workplace_that_is_gone_cannot_be_held(target):
     assert places.hold(target / "none") is None
 
 
-def test_a_reader_says_what_puts_a_dataset_back_that_a_killed_run_moved_aside(
-    target: Path, tmp_path: Path
-) -> None:
+def test_a_reader_says_what_puts_a_dataset_back_that_a_killed_run_moved_aside(target, tmp_path):
     old = put_old(target)
     (tmp_path / "link").symlink_to(target)
     for path, read in itertools.product(
@@ -81,7 +79,7 @@ def test_a_reader_says_what_puts_a_dataset_back_that_a_killed_run_moved_aside(
     assert names(places.workplace_of(target)) == ["old"]
 
 
-def test_generate_puts_back_a_dataset_that_a_killed_run_moved_aside(tmp_path: Path) -> None:
+def test_generate_puts_back_a_dataset_that_a_killed_run_moved_aside(tmp_path):
     target = tmp_path / "data"
     options: dict[str, Any] = {"rows": {"train": 20, "test": 10}, "progress": False}
     manifest = generate("parity", out=target, **options)
@@ -91,7 +89,7 @@ def test_generate_puts_back_a_dataset_that_a_killed_run_moved_aside(tmp_path: Pa
     assert names(tmp_path) == ["data"]
 
 
-def test_nothing_is_put_back_over_what_is_there_or_while_a_run_is_at_work(target: Path) -> None:
+def test_nothing_is_put_back_over_what_is_there_or_while_a_run_is_at_work(target):
     put_old(target)
     with take(target):
         places.put_back(target)
@@ -101,12 +99,10 @@ def test_nothing_is_put_back_over_what_is_there_or_while_a_run_is_at_work(target
     assert names(target) == []
 
 
-def test_a_dataset_that_cannot_be_put_back_is_named_with_its_hidden_place(
-    target: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_dataset_that_cannot_be_put_back_is_named_with_its_hidden_place(target, monkeypatch):
     old = put_old(target)
 
-    def fail(self: Path, target: Path) -> Path:
+    def fail(self, target):
         raise OSError(30, "Read-only file system")
 
     monkeypatch.setattr(Path, "rename", fail)
@@ -114,9 +110,7 @@ def test_a_dataset_that_cannot_be_put_back_is_named_with_its_hidden_place(
         places.put_back(target)
 
 
-def test_what_is_left_beside_a_finished_dataset_is_removed_unless_it_is_in_use(
-    target: Path, tmp_path: Path
-) -> None:
+def test_what_is_left_beside_a_finished_dataset_is_removed_unless_it_is_in_use(target, tmp_path):
     put_old(target)
     (target.parent / ".data.partial" / "progress.json").write_text("{}")
     target.mkdir()
@@ -131,12 +125,10 @@ def test_what_is_left_beside_a_finished_dataset_is_removed_unless_it_is_in_use(
     assert names(tmp_path) == ["data"]
 
 
-def test_a_half_removed_dataset_is_never_put_back(
-    target: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_half_removed_dataset_is_never_put_back(target, monkeypatch):
     old = put_old(target)
 
-    def killed(path: Path, ignore_errors: bool = False) -> None:
+    def killed(path, ignore_errors=False):
         if path.exists():
             assert not old.exists()
             raise KeyboardInterrupt

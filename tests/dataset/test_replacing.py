@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import itertools
 import pickle
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
 
@@ -25,18 +23,18 @@ ROWS = {"train": 300, "test": 100}
 REPLACED = "was replaced or removed while it was being read"
 
 
-def write(out: Path, seed: int) -> Path:
+def write(out, seed):
     """A dataset of parity in 6 shards of train and 2 of test."""
     make(out, "parity", seed=seed, rows=ROWS, shard_rows=50, overwrite=True)
     return out
 
 
 @pytest.fixture
-def directory(tmp_path: Path) -> Path:
+def directory(tmp_path):
     return write(tmp_path / "parity", seed=0)
 
 
-def test_a_reader_gets_an_error_instead_of_rows_of_another_dataset(directory: Path) -> None:
+def test_a_reader_gets_an_error_instead_of_rows_of_another_dataset(directory):
     dataset = DatasetDirectory.open(directory)
     batches = dataset.batches("default", "train")
     first = next(batches)
@@ -49,7 +47,7 @@ def test_a_reader_gets_an_error_instead_of_rows_of_another_dataset(directory: Pa
     assert sum(map(len, again)) == 300 and not again[0].equals(first)
 
 
-def test_a_dataset_of_fewer_shards_in_its_place_is_no_missing_file(directory: Path) -> None:
+def test_a_dataset_of_fewer_shards_in_its_place_is_no_missing_file(directory):
     batches = DatasetDirectory.open(directory).batches("default", "train")
     next(batches)
     make(directory, "parity", seed=1, rows=ROWS, overwrite=True)
@@ -57,7 +55,7 @@ def test_a_dataset_of_fewer_shards_in_its_place_is_no_missing_file(directory: Pa
         list(batches)
 
 
-def test_the_check_does_not_rest_on_the_inode_alone(directory: Path) -> None:
+def test_the_check_does_not_rest_on_the_inode_alone(directory):
     """The file system may give the third dataset the inode of the first, which is free again."""
     batches = DatasetDirectory.open(directory).batches("default", "train")
     next(batches)
@@ -67,7 +65,7 @@ def test_the_check_does_not_rest_on_the_inode_alone(directory: Path) -> None:
         next(batches)
 
 
-def test_a_dataset_that_went_to_another_process_is_still_checked(directory: Path) -> None:
+def test_a_dataset_that_went_to_another_process_is_still_checked(directory):
     dataset = pickle.loads(pickle.dumps(DatasetDirectory.open(directory)))
     assert len(list(dataset.rows("default", "test"))) == 100
     write(directory, seed=1)
@@ -75,11 +73,11 @@ def test_a_dataset_that_went_to_another_process_is_still_checked(directory: Path
         list(dataset.rows("default", "test"))
 
 
-def replacing(function: Callable[..., Any], directory: Path) -> Callable[..., Any]:
+def replacing(function, directory):
     """The function, before whose first call the dataset is replaced."""
     calls: Iterator[int] = itertools.count()
 
-    def replaced(*arguments: Any, **options: Any) -> Any:
+    def replaced(*arguments, **options):
         if next(calls) == 0:
             write(directory, seed=1)
         return function(*arguments, **options)
@@ -87,9 +85,7 @@ def replacing(function: Callable[..., Any], directory: Path) -> Callable[..., An
     return replaced
 
 
-def test_verify_reports_no_failures_of_a_mixture(
-    directory: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_verify_reports_no_failures_of_a_mixture(directory, monkeypatch):
     always = ("check_tables", "check_card", "open_variant", "hash_split")
     for name in (*always, "compare_with_files", "check_row_group"):
         with monkeypatch.context() as patch:
@@ -101,9 +97,7 @@ def test_verify_reports_no_failures_of_a_mixture(
         write(directory, seed=0)
 
 
-def test_evaluate_scores_no_mixture_of_splits(
-    directory: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_evaluate_scores_no_mixture_of_splits(directory, monkeypatch):
     predictions = {
         row["id"]: row["label"] for row in DatasetDirectory.open(directory).rows("default", "test")
     }
@@ -112,25 +106,21 @@ def test_evaluate_scores_no_mixture_of_splits(
         evaluate(directory, predictions, split="test")
 
 
-def test_export_leaves_no_mixture_behind(
-    directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_export_leaves_no_mixture_behind(directory, tmp_path, monkeypatch):
     monkeypatch.setattr(exporting, "check_whole", replacing(exporting.check_whole, directory))
     with pytest.raises(DatasetError, match=REPLACED):
         export(directory, "jsonl", tmp_path / "exported")
     assert not (tmp_path / "exported").exists()
 
 
-def test_a_missing_shard_of_a_replaced_dataset_is_not_called_damage(directory: Path) -> None:
+def test_a_missing_shard_of_a_replaced_dataset_is_not_called_damage(directory):
     dataset = DatasetDirectory.open(directory)
     make(directory, "parity", seed=1, rows=ROWS, overwrite=True)
     with pytest.raises(DatasetError, match=REPLACED):
         staging.check_whole(dataset)
 
 
-def test_between_the_two_renames_the_error_says_that_the_dataset_is_being_replaced(
-    directory: Path,
-) -> None:
+def test_between_the_two_renames_the_error_says_that_the_dataset_is_being_replaced(directory):
     workplace = places.workplace_of(directory)
     workplace.mkdir()
     lock = places.hold(workplace)
@@ -142,14 +132,14 @@ def test_between_the_two_renames_the_error_says_that_the_dataset_is_being_replac
 
 
 def test_a_dataset_that_appears_only_while_it_is_opened_is_never_left_unchecked(
-    directory: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    directory, monkeypatch
+):
     """The first look at the manifest may come just between the two renames."""
     moved = directory.rename(directory.with_name("moved"))
     looks = itertools.count()
     identify = dataset_module._identify
 
-    def identified(manifest: Path) -> object:
+    def identified(manifest):
         found = identify(manifest)
         if next(looks) == 0:
             moved.rename(directory)
@@ -161,9 +151,7 @@ def test_a_dataset_that_appears_only_while_it_is_opened_is_never_left_unchecked(
     assert DatasetDirectory.open(directory).manifest.task == "parity"
 
 
-def test_a_dataset_that_is_only_moved_away_is_called_missing_when_it_is_opened(
-    directory: Path,
-) -> None:
+def test_a_dataset_that_is_only_moved_away_is_called_missing_when_it_is_opened(directory):
     dataset = DatasetDirectory.open(directory)
     directory.rename(directory.with_name("moved"))
     with pytest.raises(DatasetError, match=REPLACED):

@@ -1,12 +1,9 @@
 """A directory that is whole or not there, and one run at a time at work on it."""
 
-from __future__ import annotations
-
 import errno
 import json
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,7 +18,6 @@ from synthbench.dataset.staging import (
 )
 from synthbench.errors import DatasetError, SynthbenchError, UsageError
 from synthbench.generation.generate import generate
-from tests.toy_task import Numbers
 
 COMMAND = {"task": "numbers", "seed": 0, "rows": {"default": {"train": 10}}, "tables": {}}
 SPLIT = {"rows": 1, "buckets": {}, "candidates": 0, "digest": "0" * 64, "shards": []}
@@ -37,17 +33,17 @@ MANIFEST = {
 }
 
 
-def put_dataset(path: Path, **changes: Any) -> Path:
+def put_dataset(path, **changes):
     path.mkdir(parents=True)
     (path / "manifest.json").write_text(json.dumps({**MANIFEST, **changes}))
     return path
 
 
-def names(path: Path) -> list[str]:
+def names(path):
     return sorted(one.name for one in path.iterdir())
 
 
-def publish(target: Path, overwrite: bool = False, **changes: Any) -> None:
+def publish(target, overwrite=False, **changes):
     with open_staging(target, COMMAND, overwrite) as workplace:
         (workplace.path / "manifest.json").write_text(json.dumps({**MANIFEST, **changes}))
         workplace.publish(overwrite)
@@ -56,7 +52,7 @@ def publish(target: Path, overwrite: bool = False, **changes: Any) -> None:
 # What is at a place.
 
 
-def test_nothing_or_an_empty_directory_is_no_dataset_yet(tmp_path: Path) -> None:
+def test_nothing_or_an_empty_directory_is_no_dataset_yet(tmp_path):
     assert finished(tmp_path / "none") is None
     assert finished(tmp_path / "none" / "below") is None
     assert finished(tmp_path) is None
@@ -65,7 +61,7 @@ def test_nothing_or_an_empty_directory_is_no_dataset_yet(tmp_path: Path) -> None
 # The workplace.
 
 
-def test_differences_are_told_entry_by_entry() -> None:
+def test_differences_are_told_entry_by_entry():
     begun = {"task": "ctl", "rows": {"main": 1, "other": 2}, "shard_rows": 5, "tables": {"a": 1}}
     asked = {"task": "ctl", "rows": {"main": 3, "other": 2}, "shard_rows": 6, "tables": {"a": 2}}
     assert describe_difference(begun, asked) == (
@@ -74,7 +70,7 @@ def test_differences_are_told_entry_by_entry() -> None:
     assert describe_difference(begun, {**begun, "tables": {}}) == "made from other source images"
 
 
-def test_a_run_that_fails_lets_the_next_one_in(tmp_path: Path) -> None:
+def test_a_run_that_fails_lets_the_next_one_in(tmp_path):
     with (
         pytest.raises(ZeroDivisionError),
         open_staging(tmp_path / "data", COMMAND, overwrite=False),
@@ -84,7 +80,7 @@ def test_a_run_that_fails_lets_the_next_one_in(tmp_path: Path) -> None:
         pass
 
 
-def test_a_mount_point_is_refused_for_it_could_never_be_renamed_into() -> None:
+def test_a_mount_point_is_refused_for_it_could_never_be_renamed_into():
     with (
         pytest.raises(UsageError, match=r"'/' is a mount point.*name a directory inside it"),
         open_staging(Path("/"), COMMAND, overwrite=False),
@@ -95,9 +91,7 @@ def test_a_mount_point_is_refused_for_it_could_never_be_renamed_into() -> None:
 # Publishing.
 
 
-def test_a_dataset_that_appeared_meanwhile_is_left_alone_and_so_is_the_work(
-    tmp_path: Path,
-) -> None:
+def test_a_dataset_that_appeared_meanwhile_is_left_alone_and_so_is_the_work(tmp_path):
     target = tmp_path / "data"
     with (
         pytest.raises(UsageError, match="has appeared meanwhile; left alone"),
@@ -113,8 +107,8 @@ def test_a_dataset_that_appeared_meanwhile_is_left_alone_and_so_is_the_work(
 
 
 def test_a_workplace_that_is_removed_while_it_is_flushed_to_disk_is_no_wrong_usage(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    tmp_path, monkeypatch
+):
     monkeypatch.setattr(staging, "_flush", lambda path: shutil.rmtree(path.parent))
     with pytest.raises(SynthbenchError, match="was removed meanwhile; run the same") as raised:
         publish(tmp_path / "data")
@@ -122,13 +116,11 @@ def test_a_workplace_that_is_removed_while_it_is_flushed_to_disk_is_no_wrong_usa
     assert not (tmp_path / "data").exists()
 
 
-def test_if_the_new_dataset_cannot_be_put_in_place_the_old_one_comes_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_if_the_new_dataset_cannot_be_put_in_place_the_old_one_comes_back(tmp_path, monkeypatch):
     put_dataset(tmp_path / "data", seed=5)
     rename = Path.rename
 
-    def fail(self: Path, target: Path) -> Path:
+    def fail(self, target):
         if self.name == "dataset":
             raise OSError(errno.EBUSY, "Device or resource busy")
         return rename(self, target)
@@ -143,9 +135,7 @@ def test_if_the_new_dataset_cannot_be_put_in_place_the_old_one_comes_back(
 # Files.
 
 
-def test_json_files_are_whole_at_every_moment(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_json_files_are_whole_at_every_moment(tmp_path, monkeypatch):
     path = tmp_path / "values.json"
     write_json(path, {"name": "größer", "rows": [1]})
     assert path.read_text(encoding="utf-8") == (
@@ -161,13 +151,11 @@ def test_json_files_are_whole_at_every_moment(
         write_json(tmp_path / "none" / "values.json", {})
 
 
-def full_disk(self: Path, *arguments: Any, **options: Any) -> int:
+def full_disk(self, *arguments, **options):
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
-def test_a_dataset_with_a_shard_that_is_gone_or_has_another_size_is_not_whole(
-    tmp_path: Path, numbers: type[Numbers]
-) -> None:
+def test_a_dataset_with_a_shard_that_is_gone_or_has_another_size_is_not_whole(tmp_path, numbers):
     generate("numbers", out=tmp_path / "data", workers=1, progress=False)
     there = DatasetDirectory.open(tmp_path / "data")
     check_whole(there)

@@ -10,8 +10,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -48,7 +46,7 @@ if not hasattr(shards.make_shards, "__wrapped__"):  # Dask loads this twice
 
 
 @contextlib.contextmanager
-def process(place: Path, module: str, *words: str) -> Iterator[None]:
+def process(place, module, *words):
     with (place / f"{module}.log").open("w") as log:
         started = subprocess.Popen(
             [sys.executable, "-m", f"distributed.cli.{module}", "--scheduler-file=file", *words],
@@ -65,7 +63,7 @@ def process(place: Path, module: str, *words: str) -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def place(tmp_path_factory):
     """Where a scheduler and two workers run as processes of their own."""
     path = tmp_path_factory.mktemp("cluster")
     (path / "sabotage.py").write_text(SABOTAGE)
@@ -79,7 +77,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def scheduler(place: Path) -> str:
+def scheduler(place):
     """The address of that scheduler."""
     file = place / "file"
     for _ in range(3000):
@@ -90,7 +88,7 @@ def scheduler(place: Path) -> str:
     return address
 
 
-def generate(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def generate(place, *words):
     return run_program(
         "generate", *words, "--engine=dask", cwd=place, PYTHONWARNINGS="ignore", SYNTHBENCH_DATA=""
     )
@@ -99,7 +97,7 @@ def generate(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
 # The same bytes.
 
 
-def test_a_cluster_of_its_own_changes_no_byte(tmp_path: Path, ctl: dict[str, str]) -> None:
+def test_a_cluster_of_its_own_changes_no_byte(tmp_path, ctl):
     done = generate(tmp_path, *CTL_WORDS, "--workers=2")
     assert (done.returncode, done.stderr) == (0, "")
     assert files(tmp_path / "ctl") == ctl
@@ -107,8 +105,8 @@ def test_a_cluster_of_its_own_changes_no_byte(tmp_path: Path, ctl: dict[str, str
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no process groups to interrupt")
 def test_control_c_ends_a_run_with_its_cluster_in_one_line_and_the_run_can_be_gone_on_with(
-    tmp_path: Path, ctl: dict[str, str]
-) -> None:
+    tmp_path, ctl
+):
     words = [*CTL_WORDS, "--engine=dask", "--workers=2"]
     with subprocess.Popen(
         [sys.executable, "-m", "synthbench", "generate", *words],
@@ -128,9 +126,7 @@ def test_control_c_ends_a_run_with_its_cluster_in_one_line_and_the_run_can_be_go
     assert files(tmp_path / "ctl") == ctl
 
 
-def test_a_running_cluster_whose_worker_is_killed_changes_no_byte(
-    tmp_path: Path, place: Path, scheduler: str
-) -> None:
+def test_a_running_cluster_whose_worker_is_killed_changes_no_byte(tmp_path, place, scheduler):
     """The blocks that the worker had are made again, elsewhere."""
     make(tmp_path / "here", "ctl", shard_rows=500, **CTL)
     (place / "kill").touch()
@@ -141,7 +137,7 @@ def test_a_running_cluster_whose_worker_is_killed_changes_no_byte(
     assert files(tmp_path / "ctl") == files(tmp_path / "here")
 
 
-def test_images_are_taken_from_where_the_command_says(tmp_path: Path, scheduler: str) -> None:
+def test_images_are_taken_from_where_the_command_says(tmp_path, scheduler):
     sources = write_sources(tmp_path / "sources")
     words = ["composites", "--rows=train=90", "--rows=validation=40", "--rows=test=40"]
     words.append(f"--scheduler={scheduler}")
@@ -162,7 +158,7 @@ def test_images_are_taken_from_where_the_command_says(tmp_path: Path, scheduler:
 # When there is no cluster, or none any more.
 
 
-def test_without_dask_its_engine_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_dask_its_engine_says_how_to_install_it(monkeypatch):
     monkeypatch.delitem(sys.modules, "synthbench.engine.dask", raising=False)
     monkeypatch.delattr(synthbench.engine, "dask", raising=False)
     monkeypatch.setitem(sys.modules, "distributed", None)
@@ -170,7 +166,7 @@ def test_without_dask_its_engine_says_how_to_install_it(monkeypatch: pytest.Monk
         open_engine("dask").__enter__()
 
 
-def test_what_goes_wrong_on_a_cluster_is_an_error_that_says_what_to_do() -> None:
+def test_what_goes_wrong_on_a_cluster_is_an_error_that_says_what_to_do():
     code = """
 import distributed, dask, logging, time
 from synthbench.engine import dask as cluster
@@ -236,7 +232,7 @@ if __name__ == "__main__":
     assert "would make other rows of ctl: it has synthbench" in printed[9]
 
 
-def test_a_run_without_a_scheduler_ends_with_one_line(tmp_path: Path) -> None:
+def test_a_run_without_a_scheduler_ends_with_one_line(tmp_path):
     code = (
         "from synthbench.cli.main import main; from synthbench.engine import dask; "
         "dask._PATIENCE = 1; main('generate ctl --engine=dask --scheduler=127.0.0.1:none'.split())"

@@ -1,47 +1,44 @@
 """Where blocks are made: results in order, errors as they are, and nothing left running."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from synthbench.engine.engine import MAX_WORKERS, Engine, check_engine, usable_cores
+from synthbench.engine.engine import MAX_WORKERS, check_engine, usable_cores
 from synthbench.engine.open import open_engine
 from synthbench.errors import SynthbenchError, UsageError
 from tests.support import ROOT, environment
 
 
-def square(number: int) -> int:
+def square(number):
     return number * number
 
 
-def fail(text: str) -> None:
+def fail(text):
     raise SynthbenchError(text)
 
 
-def where(seconds: float) -> int:
+def where(seconds):
     time.sleep(seconds)
     return os.getpid()
 
 
-def die() -> None:
+def die():
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 @pytest.fixture(scope="module")
-def two() -> Iterator[Engine]:
+def two():
     with open_engine(workers=2) as engine:
         yield engine
 
 
-def test_one_worker_is_this_process_and_does_what_it_is_asked_at_once() -> None:
+def test_one_worker_is_this_process_and_does_what_it_is_asked_at_once():
     with open_engine(workers=1) as engine:
         assert (engine.workers, engine.ahead) == (1, 0)
         future = engine.submit(where, 0)
@@ -51,9 +48,7 @@ def test_one_worker_is_this_process_and_does_what_it_is_asked_at_once() -> None:
             engine.submit(fail, "no picture")
 
 
-def test_several_workers_are_other_processes_and_give_results_in_the_order_asked(
-    two: Engine,
-) -> None:
+def test_several_workers_are_other_processes_and_give_results_in_the_order_asked(two):
     assert (two.workers, two.ahead) == (2, 3)
     futures = [two.submit(square, number) for number in range(50)]
     assert [future.result() for future in futures] == [number**2 for number in range(50)]
@@ -62,7 +57,7 @@ def test_several_workers_are_other_processes_and_give_results_in_the_order_asked
     assert 1 <= len(places) <= 2
 
 
-def alive(place: str) -> bool:
+def alive(place):
     """Whether a process runs; one that has ended and only waits to be asked for does not."""
     try:
         return Path("/proc", place, "stat").read_text().rpartition(")")[2].split()[0] != "Z"
@@ -71,7 +66,7 @@ def alive(place: str) -> bool:
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc to find processes in")
-def test_workers_end_when_the_main_process_is_killed() -> None:
+def test_workers_end_when_the_main_process_is_killed():
     """Or they would hold what they inherited, such as locks, for ever."""
     code = """
 import os, signal
@@ -95,7 +90,7 @@ with open_engine(workers=3) as engine:
     assert not any(map(alive, places))
 
 
-def test_by_default_there_are_as_many_workers_as_usable_cores() -> None:
+def test_by_default_there_are_as_many_workers_as_usable_cores():
     assert usable_cores() >= 1
     if hasattr(os, "sched_getaffinity"):
         assert usable_cores() == len(os.sched_getaffinity(0))
@@ -104,13 +99,13 @@ def test_by_default_there_are_as_many_workers_as_usable_cores() -> None:
 
 
 @pytest.mark.parametrize(("calls", "started"), [(3, 3), (1, 1), (0, 1), (50, 5)])
-def test_no_more_workers_start_than_calls_can_be_under_way(calls: int, started: int) -> None:
+def test_no_more_workers_start_than_calls_can_be_under_way(calls, started):
     with open_engine(workers=5, calls=calls) as engine:
         assert engine.workers == started
         assert (engine.ahead == 0) == (started == 1)
 
 
-def test_impossible_engines_are_refused_with_what_is_allowed() -> None:
+def test_impossible_engines_are_refused_with_what_is_allowed():
     for wrong in (0, -2, MAX_WORKERS + 1, 100_000):
         with pytest.raises(UsageError, match=rf"Workers {wrong}: .* whole numbers from 1 to 256\."):
             check_engine("local", wrong, None)

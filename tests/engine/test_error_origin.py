@@ -5,8 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import pickle
-from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import pytest
 
@@ -14,7 +13,7 @@ from synthbench.cli import main
 from synthbench.engine.dask import _call
 from synthbench.engine.error_origin import for_another_process, where_raised
 from synthbench.tasks import registry
-from synthbench.tasks.base import Block, Parameters, Split, Task, parameter
+from synthbench.tasks.base import Block, Parameters, parameter
 from synthbench.tasks.registry import register
 from tests.toy_task import Numbers
 
@@ -22,7 +21,7 @@ from tests.toy_task import Numbers
 class LacksAttribute(Numbers):
     name = "lacks-attribute"
 
-    def propose(self, draws: Any, n: int, split: Split, bucket: int) -> Block:
+    def propose(self, draws, n, split, bucket):
         return self.grow_pairs(n)  # type: ignore[attr-defined,no-any-return]
 
 
@@ -31,21 +30,21 @@ class FailsInLibrary(Numbers):
 
     name = "fails-in-library"
 
-    def content(self, block: Block) -> Any:
+    def content(self, block):
         return [json.loads("{") for _ in range(len(block))]
 
 
 class TwoPartError(Exception):
     """An exception that pickle writes but cannot read: its arguments are not its text."""
 
-    def __init__(self, first: str, second: str) -> None:
+    def __init__(self, first, second):
         super().__init__(f"{first} {second}")
 
 
 class FailsOddly(Numbers):
     name = "fails-oddly"
 
-    def render(self, block: Block) -> Any:
+    def render(self, block):
         raise TwoPartError("no", "columns")
 
 
@@ -53,7 +52,7 @@ class FailsOddly(Numbers):
 class OddParameters(Parameters):
     digits: int = parameter(1, "digits")
 
-    def __post_init__(self) -> None:
+    def __post_init__(self):
         json.loads("[]")["digits"]
 
 
@@ -63,14 +62,12 @@ class FailsInParameters(Numbers):
 
 
 @pytest.fixture
-def refused(
-    tmp_path: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., str]:
+def refused(tmp_path, monkeypatch, capsys):
     """What `generate` says on standard error about a task that cannot be made."""
     monkeypatch.setattr(registry, "_registered", {})
     monkeypatch.delenv("SYNTHBENCH_DEBUG", raising=False)
 
-    def run(task: type[Task], workers: int = 1) -> str:
+    def run(task, workers=1):
         registry._registered[task.name] = task
         out = str(tmp_path / "made")
         with pytest.raises(SystemExit) as ended:
@@ -91,8 +88,8 @@ def refused(
     ],
 )
 def test_an_error_in_a_task_of_another_package_names_its_class_and_method(
-    refused: Callable[..., str], task: type[Task], first: str, method: str, workers: int
-) -> None:
+    refused, task, first, method, workers
+):
     said = refused(task, workers).splitlines()
     assert len(said) == 2
     assert said[0].startswith("Error: Unexpected ")
@@ -103,7 +100,7 @@ def test_an_error_in_a_task_of_another_package_names_its_class_and_method(
     )
 
 
-def test_an_error_in_parameters_names_their_class(refused: Callable[..., str]) -> None:
+def test_an_error_in_parameters_names_their_class(refused):
     said = refused(FailsInParameters)
     assert "TypeError: list indices must be integers" in said
     assert (
@@ -111,9 +108,7 @@ def test_an_error_in_parameters_names_their_class(refused: Callable[..., str]) -
     )
 
 
-def test_an_error_raised_in_this_package_is_a_mistake_of_ours(
-    refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_error_raised_in_this_package_is_a_mistake_of_ours(refused, monkeypatch):
     register(Numbers)
     # A call of None fails there.
     monkeypatch.setattr("synthbench.generation.request.merged_tables", None)
@@ -121,13 +116,13 @@ def test_an_error_raised_in_this_package_is_a_mistake_of_ours(
     assert "TypeError: 'NoneType' object is not callable\nThis is a mistake of ours;" in said
 
 
-def test_an_error_raised_elsewhere_names_the_function() -> None:
+def test_an_error_raised_elsewhere_names_the_function():
     with pytest.raises(ValueError, match="Expecting") as caught:
         json.loads("{")
     assert where_raised(caught.value) == ("function JSONDecoder.raw_decode of module json.decoder")
 
 
-def test_where_an_error_was_raised_is_known_in_another_process() -> None:
+def test_where_an_error_was_raised_is_known_in_another_process():
     task = LacksAttribute()
     arguments = (None, 1, task.split("train"), 1)
     with pytest.raises(AttributeError) as caught:  # as a Dask worker calls it
@@ -138,7 +133,7 @@ def test_where_an_error_was_raised_is_known_in_another_process() -> None:
     )
 
 
-def test_an_error_that_cannot_be_sent_is_replaced_by_its_text() -> None:
+def test_an_error_that_cannot_be_sent_is_replaced_by_its_text():
     with pytest.raises(TwoPartError) as caught:
         FailsOddly().render(Block({}))
     sent = pickle.loads(pickle.dumps(for_another_process(caught.value)))

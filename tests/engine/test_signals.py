@@ -8,8 +8,6 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
@@ -23,7 +21,7 @@ ENDING = [signal.SIGINT, signal.SIGTERM]
 
 
 @pytest.fixture(autouse=True)
-def python_s_own_handlers() -> Iterator[None]:
+def python_s_own_handlers():
     """As in a program just started, and put back as they were."""
     defaults = (signal.default_int_handler, signal.SIG_DFL)
     before = [signal.signal(one, handler) for one, handler in zip(ENDING, defaults, strict=True)]
@@ -37,10 +35,10 @@ class Destroyed:
 
     left = 0
 
-    def __init__(self, first: bool = True) -> None:
+    def __init__(self, first=True):
         self._first = first
 
-    def __del__(self) -> None:
+    def __del__(self):
         if Destroyed.left:
             Destroyed.left -= 1
             if self._first:
@@ -49,7 +47,7 @@ class Destroyed:
 
 
 @pytest.mark.parametrize("number", ENDING)
-def test_either_signal_ends_what_runs_and_the_second_one_kills(number: signal.Signals) -> None:
+def test_either_signal_ends_what_runs_and_the_second_one_kills(number):
     before = signal.getsignal(number)
     with interruptible():
         with pytest.raises(Interrupted):
@@ -59,9 +57,7 @@ def test_either_signal_ends_what_runs_and_the_second_one_kills(number: signal.Si
 
 
 @pytest.mark.parametrize("times", [1, 3])
-def test_an_interruption_that_is_lost_in_a_destructor_comes_again(
-    times: int, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_interruption_that_is_lost_in_a_destructor_comes_again(times, capsys):
     Destroyed.left = times
     started = time.monotonic()
     with pytest.raises(Interrupted), interruptible():
@@ -73,15 +69,15 @@ def test_an_interruption_that_is_lost_in_a_destructor_comes_again(
     assert capsys.readouterr().err == ""
 
 
-def test_it_wakes_a_main_thread_that_waits_for_a_lock() -> None:
+def test_it_wakes_a_main_thread_that_waits_for_a_lock():
     Destroyed.left = 1
     with pytest.raises(Interrupted), interruptible():
         Destroyed()
         threading.Event().wait(20)
 
 
-def test_it_comes_again_out_of_a_callback_of_a_weak_reference() -> None:
-    def called(reference: object) -> None:
+def test_it_comes_again_out_of_a_callback_of_a_weak_reference():
+    def called(reference):
         signal.raise_signal(signal.SIGTERM)
         time.sleep(0)
 
@@ -93,11 +89,9 @@ def test_it_comes_again_out_of_a_callback_of_a_weak_reference() -> None:
     assert reference() is None
 
 
-def test_what_else_is_lost_in_a_destructor_is_told_as_ever(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_else_is_lost_in_a_destructor_is_told_as_ever(monkeypatch):
     class Wrong:
-        def __del__(self) -> None:
+        def __del__(self):
             raise ZeroDivisionError
 
     told: list[object] = []
@@ -109,14 +103,14 @@ def test_what_else_is_lost_in_a_destructor_is_told_as_ever(
     assert sys.unraisablehook is hook
 
 
-def test_a_lost_one_does_not_come_when_all_is_done() -> None:
+def test_a_lost_one_does_not_come_when_all_is_done():
     Destroyed.left = 1
     with interruptible():
         Destroyed()
     time.sleep(0.05)
 
 
-def test_an_error_that_came_of_an_interruption_is_one() -> None:
+def test_an_error_that_came_of_an_interruption_is_one():
     with pytest.raises(Interrupted), interruptible():
         try:
             signal.raise_signal(signal.SIGINT)
@@ -126,9 +120,7 @@ def test_an_error_that_came_of_an_interruption_is_one() -> None:
 
 @pytest.mark.parametrize("send", [signal.raise_signal, lambda one: os.kill(os.getpid(), one)])
 @pytest.mark.parametrize("number", ENDING)
-def test_an_interruption_waits_for_the_end_of_what_must_be_whole(
-    number: signal.Signals, send: Callable[[int], None]
-) -> None:
+def test_an_interruption_waits_for_the_end_of_what_must_be_whole(number, send):
     done = False
     with pytest.raises(Interrupted), interruptible():
         with defer_signals():
@@ -139,7 +131,7 @@ def test_an_interruption_waits_for_the_end_of_what_must_be_whole(
     assert done
 
 
-def test_it_waits_even_if_it_comes_by_another_thread() -> None:
+def test_it_waits_even_if_it_comes_by_another_thread():
     done = False
     with pytest.raises(Interrupted), interruptible(), defer_signals():
         thread = threading.Thread(target=signal.raise_signal, args=[signal.SIGINT])
@@ -150,7 +142,7 @@ def test_it_waits_even_if_it_comes_by_another_thread() -> None:
     assert done
 
 
-def test_without_an_interruption_the_handlers_are_what_they_were() -> None:
+def test_without_an_interruption_the_handlers_are_what_they_were():
     before = [signal.getsignal(one) for one in ENDING]
     with defer_signals():
         assert [signal.getsignal(one) for one in ENDING] != before
@@ -159,10 +151,10 @@ def test_without_an_interruption_the_handlers_are_what_they_were() -> None:
     assert [signal.getsignal(one) for one in ENDING] == before
 
 
-def test_another_thread_has_nothing_to_hold() -> None:
+def test_another_thread_has_nothing_to_hold():
     failed: list[BaseException] = []
 
-    def hold() -> None:
+    def hold():
         try:
             with defer_signals():
                 pass
@@ -177,11 +169,11 @@ def test_another_thread_has_nothing_to_hold() -> None:
 
 @pytest.mark.parametrize("step", ["restore", "remove"])
 def test_a_dataset_that_has_its_name_leaves_nothing_beside_it_however_it_is_interrupted(
-    tmp_path: Path, numbers: object, monkeypatch: pytest.MonkeyPatch, step: str
-) -> None:
+    tmp_path, numbers, monkeypatch, step
+):
     function = getattr(places, step)
 
-    def struck(*arguments: Path) -> None:
+    def struck(*arguments):
         if (tmp_path / "data").exists():
             signal.raise_signal(signal.SIGINT)
         function(*arguments)

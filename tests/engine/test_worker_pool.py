@@ -7,12 +7,9 @@ import multiprocessing
 import os
 import signal
 import time
-from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from synthbench.engine import worker_pool
 from synthbench.engine.signals import interruptible
@@ -22,7 +19,7 @@ from synthbench.errors import SynthbenchError
 posix = pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
 
 
-def die_once(mark: Path) -> int:
+def die_once(mark):
     """Die, but only the first time, also if two workers come at once."""
     with contextlib.suppress(FileExistsError):
         mark.touch(exist_ok=False)
@@ -30,26 +27,24 @@ def die_once(mark: Path) -> int:
     return os.getpid()
 
 
-def fail(text: str) -> None:
+def fail(text):
     raise SynthbenchError(text)
 
 
-def ones(count: int) -> NDArray[np.uint8]:
+def ones(count):
     return np.ones(count, np.uint8)
 
 
-def unsendable() -> Callable[[], None]:
+def unsendable():
     return lambda: None
 
 
-def signals() -> tuple[object, object]:
+def signals():
     return signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
 
 
 @posix
-def test_what_a_worker_was_at_when_it_died_is_done_by_another_and_told_at_the_end(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_a_worker_was_at_when_it_died_is_done_by_another_and_told_at_the_end(tmp_path, capsys):
     with WorkerPool(3) as pool:
         asked = [pool.submit(die_once, tmp_path / str(number % 2)) for number in range(9)]
         assert all(future.result() for future in asked)
@@ -58,7 +53,7 @@ def test_what_a_worker_was_at_when_it_died_is_done_by_another_and_told_at_the_en
 
 
 @posix
-def test_when_all_workers_have_died_everything_asked_for_fails_and_nobody_waits() -> None:
+def test_when_all_workers_have_died_everything_asked_for_fails_and_nobody_waits():
     with pytest.raises(SynthbenchError, match="with fewer workers than 2"), WorkerPool(2) as pool:
         futures = [pool.submit(os._exit, 1) for _ in range(7)]
         for future in futures:
@@ -68,7 +63,7 @@ def test_when_all_workers_have_died_everything_asked_for_fails_and_nobody_waits(
 
 
 @posix
-def test_a_worker_that_is_killed_while_it_hands_over_a_large_result_holds_nobody_up() -> None:
+def test_a_worker_that_is_killed_while_it_hands_over_a_large_result_holds_nobody_up():
     with WorkerPool(2) as pool:
         futures = [pool.submit(ones, 30_000_000) for _ in range(8)]
         time.sleep(0.05)
@@ -76,13 +71,13 @@ def test_a_worker_that_is_killed_while_it_hands_over_a_large_result_holds_nobody
         assert [future.result().sum() for future in futures] == [30_000_000] * 8
 
 
-def test_an_error_says_where_in_the_worker_it_was_raised() -> None:
+def test_an_error_says_where_in_the_worker_it_was_raised():
     with WorkerPool(1) as pool, pytest.raises(SynthbenchError, match=r"^no picture$") as failed:
         pool.submit(fail, "no picture").result()
     assert "in fail" in str(failed.value.__cause__)
 
 
-def test_a_result_that_cannot_be_sent_is_an_error_and_not_the_end_of_the_worker() -> None:
+def test_a_result_that_cannot_be_sent_is_an_error_and_not_the_end_of_the_worker():
     with WorkerPool(1) as pool:
         with pytest.raises(Exception, match="pickle"):
             pool.submit(unsendable).result()
@@ -91,13 +86,13 @@ def test_a_result_that_cannot_be_sent_is_an_error_and_not_the_end_of_the_worker(
         assert pool.submit(abs, -3).result() == 3
 
 
-def test_large_results_come_whole(tmp_path: Path) -> None:
+def test_large_results_come_whole(tmp_path):
     with WorkerPool(2) as pool:
         sums = [pool.submit(ones, 3_000_000) for _ in range(4)]
         assert [int(one.result().sum()) for one in sums] == [3_000_000] * 4
 
 
-def test_no_worker_is_left_when_the_pool_is_closed_even_if_it_is_at_work() -> None:
+def test_no_worker_is_left_when_the_pool_is_closed_even_if_it_is_at_work():
     with pytest.raises(ZeroDivisionError), WorkerPool(2) as pool:
         for _ in range(5):
             pool.submit(time.sleep, 60)
@@ -106,7 +101,7 @@ def test_no_worker_is_left_when_the_pool_is_closed_even_if_it_is_at_work() -> No
 
 
 @posix
-def test_workers_leave_control_c_to_the_main_process_and_have_no_handler_of_its_own() -> None:
+def test_workers_leave_control_c_to_the_main_process_and_have_no_handler_of_its_own():
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with WorkerPool(1) as pool:
@@ -116,10 +111,8 @@ def test_workers_leave_control_c_to_the_main_process_and_have_no_handler_of_its_
 
 
 @posix
-def test_an_interruption_between_two_starts_starts_no_more_workers(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def start(self: worker_pool._Worker) -> None:
+def test_an_interruption_between_two_starts_starts_no_more_workers(monkeypatch):
+    def start(self):
         starting(self)
         started.append(self)
         if len(started) == 2:
@@ -135,12 +128,10 @@ def test_an_interruption_between_two_starts_starts_no_more_workers(
 
 
 @posix
-def test_an_interruption_while_workers_start_leaves_none_of_them(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_interruption_while_workers_start_leaves_none_of_them(monkeypatch):
     """Not even one that ends by no SIGTERM, for it is only just starting."""
 
-    def start(self: worker_pool._Worker) -> None:
+    def start(self):
         starting(self)
         signal.raise_signal(signal.SIGINT)
 

@@ -8,7 +8,6 @@ import os
 import signal
 import textwrap
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -24,12 +23,12 @@ forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 
 
 @pytest.fixture
-def started(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def started(monkeypatch):
     """How many workers each engine that is opened from now on has."""
     counts = []
 
     class Counted(WorkerPool):
-        def __init__(self, count: int) -> None:
+        def __init__(self, count):
             counts.append(count)
             super().__init__(count)
 
@@ -37,9 +36,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return counts
 
 
-def test_generate_starts_no_more_workers_than_there_can_be_blocks(
-    tmp_path: Path, started: list[int]
-) -> None:
+def test_generate_starts_no_more_workers_than_there_can_be_blocks(tmp_path, started):
     rows = {"train": 100, "iid": 20, "validation": 10, "test": 20}
     alone = synthbench.generate(
         "listops", out=tmp_path / "alone", rows=rows, workers=1, progress=False
@@ -54,16 +51,14 @@ def test_generate_starts_no_more_workers_than_there_can_be_blocks(
     assert started == [5]  # a single block is made in this process
 
 
-def test_a_bucket_of_many_rows_has_more_blocks_than_full_ones_would_be() -> None:
+def test_a_bucket_of_many_rows_has_more_blocks_than_full_ones_would_be():
     task = make_task("identity")
     plan = make_plan(task, {"train": 10 * task.block_rows, "iid": 10, "test": 10})
     # Of a block's candidates 7 of 8 are not held out; it is taken that one in 16 becomes a row.
     assert most_blocks(task, plan) == 183
 
 
-def test_verify_starts_no_more_workers_than_there_are_files_and_row_groups(
-    tmp_path: Path, started: list[int]
-) -> None:
+def test_verify_starts_no_more_workers_than_there_are_files_and_row_groups(tmp_path, started):
     synthbench.generate("parity", out=tmp_path / "made", preset="small", workers=1, progress=False)
     assert synthbench.verify(tmp_path / "made", workers=200, progress=False).ok
     assert started == [4]  # two splits of one row group: its rows, and the split's digest
@@ -72,7 +67,7 @@ def test_verify_starts_no_more_workers_than_there_are_files_and_row_groups(
 # Daemonic processes, which may start no processes.
 
 
-def make_verify_and_stream(out: Path) -> tuple[bool, list[str]]:
+def make_verify_and_stream(out):
     refusals = []
     synthbench.generate("parity", out=out, preset="small", progress=False)
     ok = synthbench.verify(out, progress=False).ok
@@ -90,7 +85,7 @@ def make_verify_and_stream(out: Path) -> tuple[bool, list[str]]:
     return ok, refusals
 
 
-def read_on(batches: object) -> str:
+def read_on(batches):
     try:
         next(batches)  # type: ignore[call-overload]
     except UsageError as error:
@@ -98,7 +93,7 @@ def read_on(batches: object) -> str:
     return "read"
 
 
-def test_in_a_daemonic_process_one_process_does_all_and_more_are_refused(tmp_path: Path) -> None:
+def test_in_a_daemonic_process_one_process_does_all_and_more_are_refused(tmp_path):
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         ok, refusals = pool.apply(make_verify_and_stream, [tmp_path / "made"])
     assert ok
@@ -120,7 +115,7 @@ def test_in_a_daemonic_process_one_process_does_all_and_more_are_refused(tmp_pat
 
 
 @forks
-def test_a_fork_of_a_process_that_reads_a_stream_is_told_to_begin_its_own() -> None:
+def test_a_fork_of_a_process_that_reads_a_stream_is_told_to_begin_its_own():
     """And ending it, however it ends, harms no worker of its parent."""
     code = """
     import itertools, os, signal, synthbench
@@ -148,7 +143,7 @@ def test_a_fork_of_a_process_that_reads_a_stream_is_told_to_begin_its_own() -> N
 
 
 @forks
-def test_a_fork_closes_a_pool_without_ending_its_parent_s_workers() -> None:
+def test_a_fork_closes_a_pool_without_ending_its_parent_s_workers():
     with WorkerPool(1) as pool:
         place = pool.submit(os.getpid).result()
         child = os.fork()
@@ -161,7 +156,7 @@ def test_a_fork_closes_a_pool_without_ending_its_parent_s_workers() -> None:
 
 
 @forks
-def test_a_daemonic_fork_is_told_that_it_may_start_no_workers_when_it_reads() -> None:
+def test_a_daemonic_fork_is_told_that_it_may_start_no_workers_when_it_reads():
     context = multiprocessing.get_context("fork")
     batches = synthbench.stream("parity", workers=2)
     receiver, sender = context.Pipe(duplex=False)

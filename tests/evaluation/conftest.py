@@ -1,7 +1,5 @@
 """The dataset that is evaluated."""
 
-from __future__ import annotations
-
 import pytest
 
 from synthbench.dataset.dataset import DatasetDirectory
@@ -10,7 +8,7 @@ from tests.evaluation.making import SIZES, Made
 
 
 @pytest.fixture(scope="package")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+def made(tmp_path_factory):
     path = tmp_path_factory.mktemp("evaluated") / "listops"
     generate("listops", out=path, rows=SIZES, workers=1, progress=False)
     opened = DatasetDirectory.open(path)

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from synthbench.errors import UsageError
 from synthbench.evaluation.answer_words import vocabulary
 from synthbench.evaluation.final_answer import answer_writer, find_answer, score_answer
-from synthbench.tasks.base import Task
 from synthbench.tasks.registry import make_task
 from tests.evaluation import answers_as_written as written
 from tests.planted.task import Reversal
@@ -94,7 +93,7 @@ SILENCE = [
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_an_answer_is_found_in_many_forms(form: str) -> None:
+def test_an_answer_is_found_in_many_forms(form):
     for number in ("7", "0", "7.0", "07"):
         label = int(float(number))
         text = form.format(*[number] * form.count("{}"))
@@ -102,7 +101,7 @@ def test_an_answer_is_found_in_many_forms(form: str) -> None:
         assert score_answer(text, {"label": label + 1}, LISTOPS) == 0.0
 
 
-def test_what_gives_no_single_answer_scores_for_no_label() -> None:
+def test_what_gives_no_single_answer_scores_for_no_label():
     labels = [{"label": label} for label in range(10)]
     assert [
         text for text in SILENCE if any(score_answer(text, row, LISTOPS) for row in labels)
@@ -110,9 +109,7 @@ def test_what_gives_no_single_answer_scores_for_no_label() -> None:
 
 
 @given(st.sampled_from(FORMS), st.integers(0, 10**6), st.integers(0, 9))
-def test_a_number_scores_if_it_is_the_label_and_never_else(
-    form: str, number: int, label: int
-) -> None:
+def test_a_number_scores_if_it_is_the_label_and_never_else(form, number, label):
     text = form.format(*[number] * form.count("{}"))
     assert score_answer(text, {"label": label}, LISTOPS) == float(number == label)
 
@@ -123,7 +120,7 @@ def test_a_number_scores_if_it_is_the_label_and_never_else(
     .map("".join) | st.text(),
     st.integers(0, 9),
 )  # fmt: skip
-def test_what_scores_has_the_label_standing_by_itself_in_its_text(text: str, label: int) -> None:
+def test_what_scores_has_the_label_standing_by_itself_in_its_text(text, label):
     score = score_answer(text, {"label": label}, LISTOPS)
     assert score in (0.0, 1.0)
     if score:
@@ -131,7 +128,7 @@ def test_what_scores_has_the_label_standing_by_itself_in_its_text(text: str, lab
 
 
 @given(st.text())
-def test_text_of_any_kind_is_read_without_an_error(text: str) -> None:
+def test_text_of_any_kind_is_read_without_an_error(text):
     for task in (LISTOPS, CTL, GRID, make_task("clusters"), make_task("composites")):
         find_answer(task, text)
 
@@ -146,13 +143,13 @@ def test_text_of_any_kind_is_read_without_an_error(text: str) -> None:
         "7 or maybe ", "\\text", "\\textbf{",
     ],
 )  # fmt: skip
-def test_a_text_that_runs_away_is_read_in_no_time_worth_mentioning(piece: str) -> None:
+def test_a_text_that_runs_away_is_read_in_no_time_worth_mentioning(piece):
     # Each of these would take hours if reading took more than about linear time.
     for task in (LISTOPS, GRID, make_task("composites"), Reversal()):
         find_answer(task, piece * 20_000)
 
 
-def test_no_answer_scores_as_nothing() -> None:
+def test_no_answer_scores_as_nothing():
     assert score_answer(None, {"label": 0}, "listops") == 0.0
     with pytest.raises(UsageError, match="Did you mean 'listops'"):
         score_answer("7", {"label": 7}, "listop")
@@ -173,7 +170,7 @@ WRITTEN = {
 
 
 @pytest.mark.parametrize("task", WRITTEN, ids=lambda task: task.name)
-def test_an_answer_is_read_as_models_write_it(task: Task) -> None:
+def test_an_answer_is_read_as_models_write_it(task):
     expected = dict(WRITTEN[task])
     assert {text: find_answer(task, text) for text in expected} == expected
 
@@ -181,7 +178,7 @@ def test_an_answer_is_read_as_models_write_it(task: Task) -> None:
 # Text as labels.
 
 
-def test_the_exact_label_scores_where_labels_are_text() -> None:
+def test_the_exact_label_scores_where_labels_are_text():
     task = Reversal()
     for label in ("dcba", "dc ba", "d.", "**d**", "The answer is 3.", "7", "a\nb", "`"):
         row = {"text": label[::-1], "label": label}
@@ -197,12 +194,12 @@ def test_the_exact_label_scores_where_labels_are_text() -> None:
 # Classes by a part of their name.
 
 
-def test_a_part_that_two_classes_have_in_common_names_neither() -> None:
+def test_a_part_that_two_classes_have_in_common_names_neither():
     names = vocabulary(
         ("red/rose", "white/rose", "tulips", "tulip", "Lily", "lily", "3/4", "oak s", "N/A")
     )
 
-    def read(text: str) -> list[str | None]:
+    def read(text):
         return [word.value for word in names.find(text)]
 
     assert read("red white rose") == ["red/rose", "white/rose"]
@@ -217,7 +214,7 @@ def test_a_part_that_two_classes_have_in_common_names_neither() -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_symbols_keep_their_leading_zeros(form: str) -> None:
+def test_symbols_keep_their_leading_zeros(form):
     for symbol in ("000", "010", "101"):
         text = form.format(*[symbol] * form.count("{}"))
         assert find_answer(CTL, text) == symbol
@@ -234,14 +231,14 @@ def test_symbols_keep_their_leading_zeros(form: str) -> None:
 # Every task.
 
 
-def test_a_label_that_is_a_plain_number_is_found_too() -> None:
+def test_a_label_that_is_a_plain_number_is_found_too():
     row: dict[str, Any] = {"text": "0:1212", "label": 1212}
     assert answer_writer(Numbers())(row["label"]) == "1212"
     assert score_answer("That makes 1,212.", row, Numbers()) == 1.0
     assert score_answer("That makes 1,2,12.", row, Numbers()) == 0.0
 
 
-def test_the_answer_as_text_is_a_class_by_name_or_json() -> None:
+def test_the_answer_as_text_is_a_class_by_name_or_json():
     assert answer_writer(CTL)(2) == "010"
     assert answer_writer(GRID)([[1]]) == "[[1]]"
     numbers = np.array([0.1, -0.5], np.float32).tolist()
@@ -251,7 +248,7 @@ def test_the_answer_as_text_is_a_class_by_name_or_json() -> None:
 # The reward, as libraries for reinforcement learning call it.
 
 
-def test_the_reward_function_takes_what_libraries_give_it() -> None:
+def test_the_reward_function_takes_what_libraries_give_it():
     assert list(inspect.signature(score_answer).parameters)[:2] == ["answer", "entry"]
     row = {"text": "", "label": 3, "steps": ["011"]}
     assert score_answer("So it is 011.", row, "ctl") == 1.0
@@ -262,7 +259,7 @@ def test_the_reward_function_takes_what_libraries_give_it() -> None:
 
 
 @pytest.mark.parametrize(("name", "variant"), IMAGELESS)
-def test_the_instruction_tells_what_a_row_does_not(name: str, variant: str) -> None:
+def test_the_instruction_tells_what_a_row_does_not(name, variant):
     task = make_task(name, variant)
     assert re.fullmatch(r"[A-Z].*[.?]", task.instruction, re.DOTALL)
     for function, symbols in task.tables.items():
@@ -270,7 +267,7 @@ def test_the_instruction_tells_what_a_row_does_not(name: str, variant: str) -> N
             assert f"{start} to {reached}" in task.instruction.split(f" {function}: ")[1]
 
 
-def test_the_instruction_follows_the_parameters() -> None:
+def test_the_instruction_follows_the_parameters():
     assert "modulo 7" in make_task("arithmetic", parameters={"modulus": 7}).instruction
     assert "from left to right" in CTL.instruction
     assert "from right to left" in make_task("ctl", "backward").instruction

@@ -10,7 +10,6 @@ import random
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import datasets
@@ -22,8 +21,7 @@ import pytest
 import torch
 
 from synthbench.errors import UsageError
-from synthbench.evaluation.evaluate import Report, evaluate, score
-from synthbench.tasks.base import Task
+from synthbench.evaluation.evaluate import evaluate, score
 from synthbench.tasks.features import label_names
 from synthbench.tasks.registry import make_task
 from tests.support import draw_splits, id_texts, plain_rows, run_python
@@ -43,7 +41,7 @@ TASKS = [
 class Asked:
     """Rows of one task in a shuffled order, and an answer to each."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task):
         self.task = task
         if task.name == "composites":  # whose rows need source images, but whose labels do not
             rows = [{"id": f"{number:016x}", "label": number % 7} for number in range(12)]
@@ -61,22 +59,22 @@ class Asked:
         if np.shape(wrong) == np.shape(self.answers[0]):
             self.answers[0] = wrong
 
-    def answer(self, row: dict[str, Any]) -> Any:
+    def answer(self, row):
         return row["label"] if "label" in row else [[2 * x, y] for x, y in row["points"]]
 
     @property
-    def classes(self) -> int | None:
+    def classes(self):
         names = label_names(self.task.columns.get("label", {}))
         return None if names is None else len(names)
 
-    def evaluate(self, predictions: Any) -> Report:
+    def evaluate(self, predictions):
         return evaluate(self.rows, predictions, task=self.task)
 
     @functools.cached_property
-    def expected(self) -> Report:
+    def expected(self):
         return self.evaluate(dict(zip(self.ids, self.answers, strict=True)))
 
-    def shuffled(self) -> tuple[list[str], list[Any]]:
+    def shuffled(self):
         """Ids and answers in another order than the rows."""
         pairs = list(zip(self.ids, self.answers, strict=True))
         random.Random(2).shuffle(pairs)
@@ -84,22 +82,22 @@ class Asked:
         return list(ids), list(answers)
 
     @property
-    def uniform(self) -> bool:
+    def uniform(self):
         """Whether all answers have one shape, as those of an array must have."""
         return len({np.shape(answer) for answer in self.answers}) == 1
 
 
 @functools.cache
-def asked(name: str, variant: str) -> Asked:
+def asked(name, variant):
     return Asked(make_task(name, variant))
 
 
 @pytest.fixture(params=TASKS, ids=lambda pair: "-".join(pair))
-def case(request: pytest.FixtureRequest) -> Asked:
+def case(request):
     return asked(*request.param)
 
 
-def test_what_the_forms_are_compared_with_is_right_but_for_one_row(case: Asked) -> None:
+def test_what_the_forms_are_compared_with_is_right_but_for_one_row(case):
     report = case.expected
     assert report.rows == report.answered.rows == 12
     assert report.readings == {"value": 12}
@@ -111,15 +109,15 @@ def test_what_the_forms_are_compared_with_is_right_but_for_one_row(case: Asked) 
 # By id.
 
 
-def table(ids: list[str], answers: list[Any], name: str = "prediction") -> pa.Table:
+def table(ids, answers, name="prediction"):
     return pa.table({"more": [0] * len(ids), name: answers, "id": ids})
 
 
-def frame(ids: list[str], answers: list[Any]) -> pd.DataFrame:
+def frame(ids, answers):
     return pd.DataFrame({"prediction": answers, "id": ids}, index=range(7, 7 + len(ids)))
 
 
-def records(ids: list[str], answers: list[Any]) -> list[dict[str, Any]]:
+def records(ids, answers):
     return [{"id": one, "prediction": answer} for one, answer in zip(ids, answers, strict=True)]
 
 
@@ -146,24 +144,24 @@ BY_ID: dict[str, Callable[[list[str], list[Any]], Any]] = {
 
 
 @pytest.mark.parametrize("form", BY_ID.values(), ids=BY_ID)
-def test_predictions_by_id_may_have_any_form(case: Asked, form: Any) -> None:
+def test_predictions_by_id_may_have_any_form(case, form):
     assert case.evaluate(form(*case.shuffled())) == case.expected
 
 
-def write_lines(path: Path, ids: list[str], answers: list[Any]) -> None:
+def write_lines(path, ids, answers):
     text = "".join(f"{json.dumps(one)}\n" for one in records(ids, answers))
     path.write_text(text, encoding="utf-8")
 
 
-def write_json(path: Path, ids: list[str], answers: list[Any]) -> None:
+def write_json(path, ids, answers):
     path.write_text(json.dumps(records(ids, answers), indent=1), encoding="utf-8")
 
 
-def write_mapping(path: Path, ids: list[str], answers: list[Any]) -> None:
+def write_mapping(path, ids, answers):
     path.write_text(json.dumps(dict(zip(ids, answers, strict=True))), encoding="utf-8")
 
 
-def write_separated(path: Path, ids: list[str], answers: list[Any]) -> None:
+def write_separated(path, ids, answers):
     delimiter = "\t" if path.suffix == ".tsv" else ","
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, delimiter=delimiter)
@@ -172,7 +170,7 @@ def write_separated(path: Path, ids: list[str], answers: list[Any]) -> None:
         writer.writerows(zip(range(len(ids)), ids, texts, strict=True))
 
 
-def write_parquet(path: Path, ids: list[str], answers: list[Any]) -> None:
+def write_parquet(path, ids, answers):
     pq.write_table(table(ids, answers), path)
 
 
@@ -187,7 +185,7 @@ FILES = {
 
 
 @pytest.mark.parametrize(("name", "write"), FILES.items(), ids=FILES)
-def test_a_file_may_have_any_form(case: Asked, tmp_path: Path, name: str, write: Any) -> None:
+def test_a_file_may_have_any_form(case, tmp_path, name, write):
     write(tmp_path / name, *case.shuffled())
     assert case.evaluate(tmp_path / name) == case.expected
     assert case.evaluate(str(tmp_path / name)) == case.expected
@@ -197,7 +195,7 @@ def test_a_file_may_have_any_form(case: Asked, tmp_path: Path, name: str, write:
         assert case.evaluate(packed) == case.expected
 
 
-def test_no_library_is_loaded_to_tell_what_predictions_are() -> None:
+def test_no_library_is_loaded_to_tell_what_predictions_are():
     code = """
 import sys
 from synthbench import evaluate, score
@@ -229,7 +227,7 @@ IN_ORDER: dict[str, Callable[[list[Any]], Any]] = {
 
 
 @pytest.mark.parametrize("form", IN_ORDER.values(), ids=IN_ORDER)
-def test_predictions_in_order_may_have_any_form(case: Asked, form: Any) -> None:
+def test_predictions_in_order_may_have_any_form(case, form):
     assert case.evaluate(form(case.answers)) == case.expected
 
 
@@ -244,7 +242,7 @@ ARRAYS: dict[str, Callable[[list[Any]], Any]] = {
 
 
 @pytest.mark.parametrize("form", ARRAYS.values(), ids=ARRAYS)
-def test_an_array_has_one_row_for_each_row(case: Asked, form: Any) -> None:
+def test_an_array_has_one_row_for_each_row(case, form):
     if case.uniform:
         assert case.evaluate(form(case.answers)) == case.expected
     else:  # grids differ in size
@@ -267,15 +265,15 @@ SCALARS: dict[str, Callable[[int], Any]] = {
 
 
 @pytest.mark.parametrize("form", SCALARS.values(), ids=SCALARS)
-def test_a_class_may_be_a_number_of_any_type(case: Asked, form: Any) -> None:
+def test_a_class_may_be_a_number_of_any_type(case, form):
     if case.classes is not None:
         assert case.evaluate([form(answer) for answer in case.answers]) == case.expected
         assert score(case.task, case.rows[1], form(case.answers[1])) == 1.0
 
 
 @pytest.mark.parametrize("form", [Fraction, Decimal], ids=["Fraction", "Decimal"])
-def test_several_numbers_may_be_of_any_type(case: Asked, form: Any) -> None:
-    def exact(answer: Any) -> Any:
+def test_several_numbers_may_be_of_any_type(case, form):
+    def exact(answer):
         return [exact(one) for one in answer] if isinstance(answer, list) else form(answer)
 
     if case.classes is None:
@@ -285,7 +283,7 @@ def test_several_numbers_may_be_of_any_type(case: Asked, form: Any) -> None:
 # Scores over classes.
 
 
-def scores(case: Asked) -> np.ndarray[Any, np.dtype[np.float64]]:
+def scores(case):
     assert case.classes is not None
     noise = np.random.default_rng(0).normal(size=(len(case.answers), case.classes))
     return noise + 100.0 * np.eye(case.classes)[case.answers]
@@ -302,7 +300,7 @@ SCORES: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("form", SCORES.values(), ids=SCORES)
-def test_scores_are_read_as_their_argmax_where_there_are_classes(case: Asked, form: Any) -> None:
+def test_scores_are_read_as_their_argmax_where_there_are_classes(case, form):
     if case.classes is None:
         with pytest.raises(UsageError):  # as other numbers of another shape
             case.evaluate(form(np.random.default_rng(0).normal(size=(12, 77))))
@@ -315,7 +313,7 @@ def test_scores_are_read_as_their_argmax_where_there_are_classes(case: Asked, fo
     assert case.evaluate({"id": ids, "prediction": order}) == report
 
 
-def test_a_row_of_scores_with_nan_or_a_mask_is_no_prediction() -> None:
+def test_a_row_of_scores_with_nan_or_a_mask_is_no_prediction():
     case = asked("listops", "default")
     values = scores(case)
     values[3, 2] = np.nan
@@ -329,7 +327,7 @@ def test_a_row_of_scores_with_nan_or_a_mask_is_no_prediction() -> None:
 # What has no certain meaning.
 
 
-def wrong_forms(case: Asked) -> dict[str, Any]:
+def wrong_forms(case):
     ids, answers = case.shuffled()
     values = scores(case)
     return {
@@ -370,7 +368,7 @@ def wrong_forms(case: Asked) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", wrong_forms(asked("listops", "default")))
-def test_what_has_no_certain_meaning_is_refused(name: str) -> None:
+def test_what_has_no_certain_meaning_is_refused(name):
     for task in [("listops", "default"), ("ctl", "forward"), ("composites", "main")]:
         case = asked(*task)
         given = wrong_forms(case)[name]
@@ -381,7 +379,7 @@ def test_what_has_no_certain_meaning_is_refused(name: str) -> None:
         assert ": " in text, "what was got, and what is allowed"
 
 
-def test_scores_in_a_list_are_refused_with_the_form_that_is_read() -> None:
+def test_scores_in_a_list_are_refused_with_the_form_that_is_read():
     case = asked("listops", "default")
     with pytest.raises(UsageError) as caught:
         case.evaluate(list(torch.tensor(scores(case))))
@@ -391,7 +389,7 @@ def test_scores_in_a_list_are_refused_with_the_form_that_is_read() -> None:
     assert text.endswith(" Scores are given as one floating array (rows, classes).")
 
 
-def test_several_numbers_of_a_form_without_meaning_are_refused(case: Asked) -> None:
+def test_several_numbers_of_a_form_without_meaning_are_refused(case):
     if case.classes is not None:
         return
     pairs = list(zip(case.ids, case.answers, strict=True))
@@ -407,19 +405,19 @@ def test_several_numbers_of_a_form_without_meaning_are_refused(case: Asked) -> N
      pd.Series([3]), pa.scalar([3]), pa.array([3]), {3}, 3 + 0j],
     ids=lambda given: type(given).__name__,
 )  # fmt: skip
-def test_score_refuses_what_no_class_can_be(given: Any) -> None:
+def test_score_refuses_what_no_class_can_be(given):
     with pytest.raises(UsageError) as caught:
         score("listops", {"label": 3}, given)
     assert f"of type {type(given).__name__}: expected a class (0, 1, 2" in str(caught.value)
 
 
 @pytest.mark.parametrize("given", [None, float("nan"), "none", b"x", 3.5, 17, -1, Decimal("sNaN")])
-def test_score_takes_what_a_model_may_answer_and_counts_it_as_wrong(given: Any) -> None:
+def test_score_takes_what_a_model_may_answer_and_counts_it_as_wrong(given):
     assert score("listops", {"label": 3}, given) == 0.0
 
 
 @pytest.mark.parametrize("given", [3, True, "a", {"a": 1}, [True, False]], ids=str)
-def test_score_of_several_numbers(given: Any) -> None:
+def test_score_of_several_numbers(given):
     row = {"x": [1.0, 2.0], "label": [1.0, 2.0]}
     assert score("identity", row, "[1, 2]") == 0.0
     assert score("identity", row, [1, 2, 3]) == np.inf

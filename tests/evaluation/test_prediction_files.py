@@ -1,11 +1,7 @@
 """Predictions are read in every form that is promised, and every other is refused by name."""
 
-from __future__ import annotations
-
 import gzip
 import json
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,16 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synthbench.errors import DatasetError, UsageError
-from synthbench.evaluation.predictions import Predictions, read_predictions
+from synthbench.evaluation.predictions import read_predictions
 
 
-def write(path: Path, *lines: Any) -> Path:
+def write(path, *lines):
     texts = (line if isinstance(line, str) else json.dumps(line) for line in lines)
     path.write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
     return path
 
 
-def refusal(given: Any, kind: type[Exception], split: str | None = None) -> str:
+def refusal(given, kind, split=None):
     with pytest.raises(kind) as caught:
         read_predictions(given, split)
     return str(caught.value)
@@ -34,7 +30,7 @@ def refusal(given: Any, kind: type[Exception], split: str | None = None) -> str:
 # In memory.
 
 
-def test_a_mapping_is_read_by_id() -> None:
+def test_a_mapping_is_read_by_id():
     read = read_predictions({"a": 1, "b": None})
     assert read.by_id == {"a": 1, "b": None}
     assert read.in_order is None
@@ -46,48 +42,48 @@ def test_a_mapping_is_read_by_id() -> None:
     [list, tuple, np.array, lambda values: np.array(values, np.int8), torch.tensor],
     ids=["list", "tuple", "int64", "int8", "torch"],
 )
-def test_a_sequence_or_array_is_read_in_order(given_as: Any) -> None:
+def test_a_sequence_or_array_is_read_in_order(given_as):
     read = read_predictions(given_as([3, 1, 4]))
     assert read.in_order == [3, 1, 4]
     assert read.by_id is None
 
 
-def test_a_range_is_a_sequence() -> None:
+def test_a_range_is_a_sequence():
     assert read_predictions(range(3)).in_order == [0, 1, 2]
 
 
-def test_an_array_of_several_axes_has_one_entry_for_each_row() -> None:
+def test_an_array_of_several_axes_has_one_entry_for_each_row():
     read = read_predictions(np.arange(24).reshape(2, 3, 4))
     assert read.in_order is not None and len(read.in_order) == 2
     assert (read.in_order[1] == np.arange(12, 24).reshape(3, 4)).all()
 
 
-def test_masked_entries_of_an_array_are_no_predictions() -> None:
+def test_masked_entries_of_an_array_are_no_predictions():
     masked = np.ma.masked_array([1, 2], mask=[False, True])
     assert read_predictions(masked).in_order == [1, None]
 
 
-def test_a_mapping_keyed_by_row_number_is_refused() -> None:
+def test_a_mapping_keyed_by_row_number_is_refused():
     assert "Predictions by id: 0 is not an id" in refusal({0: 3}, UsageError)
 
 
 @pytest.mark.parametrize(
     "odd", [None, 3, {1, 2}, b"abc", iter([1])], ids=lambda odd: type(odd).__name__
 )
-def test_what_is_no_collection_of_predictions_is_refused_by_its_type(odd: Any) -> None:
+def test_what_is_no_collection_of_predictions_is_refused_by_its_type(odd):
     assert f"Predictions of type {type(odd).__name__}" in refusal(odd, UsageError)
 
 
-def test_a_single_value_is_refused() -> None:
+def test_a_single_value_is_refused():
     assert "a single value" in refusal(np.array(3), UsageError)
 
 
-def test_a_tensor_that_needs_gradients_or_is_of_bfloat16_is_read() -> None:
+def test_a_tensor_that_needs_gradients_or_is_of_bfloat16_is_read():
     given = torch.tensor([3.0, 1.0], dtype=torch.bfloat16, requires_grad=True)
     assert read_predictions(given).in_order == [3.0, 1.0]
 
 
-def test_a_tensor_without_values_is_refused_with_its_own_words() -> None:
+def test_a_tensor_without_values_is_refused_with_its_own_words():
     text = refusal(torch.zeros(3, device="meta"), UsageError)
     assert text.startswith("Predictions of type Tensor: ")
     assert "meta" in text
@@ -96,7 +92,7 @@ def test_a_tensor_without_values_is_refused_with_its_own_words() -> None:
 # Files.
 
 
-def test_a_jsonl_file_has_one_prediction_a_line(tmp_path: Path) -> None:
+def test_a_jsonl_file_has_one_prediction_a_line(tmp_path):
     path = write(tmp_path / "p.jsonl", {"id": "a", "prediction": 1, "more": 2}, "  ",
                  {"prediction": "2", "id": "b"})  # fmt: skip
     assert read_predictions(path).by_id == {"a": 1, "b": "2"}
@@ -112,15 +108,13 @@ json_values = st.recursive(
 
 @given(st.dictionaries(st.text(), json_values, min_size=1))
 @settings(max_examples=50)
-def test_a_jsonl_prediction_may_be_any_json_value(
-    tmp_path_factory: pytest.TempPathFactory, values: dict[str, Any]
-) -> None:
+def test_a_jsonl_prediction_may_be_any_json_value(tmp_path_factory, values):
     lines = [{"id": name, "prediction": value} for name, value in values.items()]
     path = write(tmp_path_factory.mktemp("any") / "p.jsonl", *lines)
     assert read_predictions(path).by_id == values
 
 
-def test_nan_and_a_byte_order_mark_are_read(tmp_path: Path) -> None:
+def test_nan_and_a_byte_order_mark_are_read(tmp_path):
     path = tmp_path / "p.jsonl"
     path.write_text('\ufeff{"id": "a", "prediction": NaN}\r\n', encoding="utf-8")
     by_id = read_predictions(path).by_id
@@ -128,7 +122,7 @@ def test_nan_and_a_byte_order_mark_are_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", [pa.string(), pa.large_string()], ids=str)
-def test_a_parquet_file_has_one_prediction_a_row(tmp_path: Path, text: pa.DataType) -> None:
+def test_a_parquet_file_has_one_prediction_a_row(tmp_path, text):
     path = tmp_path / "split=test" / "p.PARQUET"
     path.parent.mkdir()
     table = {"more": [0, 0], "prediction": [[1.5], None], "id": pa.array(["a", "b"], text)}
@@ -136,7 +130,7 @@ def test_a_parquet_file_has_one_prediction_a_row(tmp_path: Path, text: pa.DataTy
     assert read_predictions(path).by_id == {"a": [1.5], "b": None}
 
 
-def test_dictionary_encoded_ids_of_a_parquet_file_are_read(tmp_path: Path) -> None:
+def test_dictionary_encoded_ids_of_a_parquet_file_are_read(tmp_path):
     ids = pa.array(["a", "b", "a"]).dictionary_encode()
     pq.write_table(pa.table({"id": ids, "prediction": [1, 2, 3]}), tmp_path / "p.parquet")
     read = read_predictions(tmp_path / "p.parquet")
@@ -144,7 +138,7 @@ def test_dictionary_encoded_ids_of_a_parquet_file_are_read(tmp_path: Path) -> No
     assert read.repeated == ("a",)
 
 
-def test_of_a_repeated_id_the_first_prediction_counts(tmp_path: Path) -> None:
+def test_of_a_repeated_id_the_first_prediction_counts(tmp_path):
     ids = ["b", "a", "b", "b", "c", "a"]
     lines = [{"id": name, "prediction": number} for number, name in enumerate(ids)]
     read = read_predictions(write(tmp_path / "p.jsonl", *lines))
@@ -153,7 +147,7 @@ def test_of_a_repeated_id_the_first_prediction_counts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])
-def test_predictions_of_other_splits_are_set_aside(tmp_path: Path, kind: str) -> None:
+def test_predictions_of_other_splits_are_set_aside(tmp_path, kind):
     lines = [
         {"id": "a", "prediction": 1, "split": "test"},
         {"id": "b", "prediction": 2, "split": "iid"},
@@ -171,9 +165,7 @@ def test_predictions_of_other_splits_are_set_aside(tmp_path: Path, kind: str) ->
     assert read_predictions(path).repeated == ("b",)
 
 
-def test_a_file_without_predictions_for_the_split_says_for_which_it_has_some(
-    tmp_path: Path,
-) -> None:
+def test_a_file_without_predictions_for_the_split_says_for_which_it_has_some(tmp_path):
     lines = [{"id": "a", "prediction": 1, "split": name} for name in ("test", "iid", "test")]
     path = write(tmp_path / "p.jsonl", *lines)
     expected = f"{path} has no predictions for split 'train'; it has some for: iid, test."
@@ -183,7 +175,7 @@ def test_a_file_without_predictions_for_the_split_says_for_which_it_has_some(
 # What is wrong with a file.
 
 
-def test_another_kind_of_file_is_refused(tmp_path: Path) -> None:
+def test_another_kind_of_file_is_refused(tmp_path):
     for name in ("p.txt", "p", "p.gz", "p.jsonl.zip", "p.parquet.gz"):
         path = tmp_path / name
         expected = (
@@ -194,19 +186,19 @@ def test_another_kind_of_file_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])
-def test_a_missing_file_is_named(tmp_path: Path, kind: str) -> None:
+def test_a_missing_file_is_named(tmp_path, kind):
     path = tmp_path / f"p.{kind}"
     assert refusal(path, DatasetError) == f"{path} is missing."
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])
-def test_a_directory_in_place_of_a_file_cannot_be_read(tmp_path: Path, kind: str) -> None:
+def test_a_directory_in_place_of_a_file_cannot_be_read(tmp_path, kind):
     path = tmp_path / f"p.{kind}"
     path.mkdir()
     assert refusal(path, DatasetError).startswith(f"{path} cannot be read: ")
 
 
-def test_an_empty_file_is_refused(tmp_path: Path) -> None:
+def test_an_empty_file_is_refused(tmp_path):
     path = write(tmp_path / "p.jsonl", "", " ")
     assert refusal(path, DatasetError) == f"{path} is empty: it holds no predictions."
     path = tmp_path / "p.parquet"
@@ -214,7 +206,7 @@ def test_an_empty_file_is_refused(tmp_path: Path) -> None:
     assert refusal(path, DatasetError) == f"{path} is empty: it holds no predictions."
 
 
-def test_a_file_that_is_no_parquet_file_cannot_be_read(tmp_path: Path) -> None:
+def test_a_file_that_is_no_parquet_file_cannot_be_read(tmp_path):
     path = write(tmp_path / "p.parquet", "no parquet")
     assert refusal(path, DatasetError).startswith(f"{path} cannot be read: ")
 
@@ -239,13 +231,13 @@ COLUMNS = "'id' and 'prediction' (or 'response' or 'completion')"
         ('{"id": "b", "prediction": 3, "split": 1}', "split 1 is not text."),
     ],
 )
-def test_a_bad_line_is_told_by_its_number(tmp_path: Path, line: str, expected: str) -> None:
+def test_a_bad_line_is_told_by_its_number(tmp_path, line, expected):
     path = write(tmp_path / "p.jsonl", GOOD, "", line)
     start = f"{path}, line 3: {expected}"
     assert refusal(path, DatasetError).startswith(start)
 
 
-def test_a_line_that_is_no_utf8_is_told_by_its_number(tmp_path: Path) -> None:
+def test_a_line_that_is_no_utf8_is_told_by_its_number(tmp_path):
     path = tmp_path / "p.jsonl"
     path.write_bytes(b'{"id": "a", "prediction": "\xff"}\n')
     assert refusal(path, DatasetError).startswith(f"{path}, line 1: not valid JSON (")
@@ -268,9 +260,7 @@ def test_a_line_that_is_no_utf8_is_told_by_its_number(tmp_path: Path) -> None:
         ({"id": ["a"], "prediction": [1], "split": [2]}, ", row 0: split 2 is not text."),
     ],
 )
-def test_bad_columns_of_a_parquet_file_are_told(
-    tmp_path: Path, columns: dict[str, list[Any]], expected: str
-) -> None:
+def test_bad_columns_of_a_parquet_file_are_told(tmp_path, columns, expected):
     path = tmp_path / "p.parquet"
     pq.write_table(pa.table(columns), path)
     assert refusal(path, DatasetError) == f"{path}{expected}"
@@ -279,13 +269,13 @@ def test_bad_columns_of_a_parquet_file_are_told(
 # Tables as text, JSON in one piece, compressed files.
 
 
-def written(path: Path, text: str) -> Path:
+def written(path, text):
     data = text.encode()
     path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
     return path
 
 
-def test_the_answer_may_be_called_prediction_response_or_completion(tmp_path: Path) -> None:
+def test_the_answer_may_be_called_prediction_response_or_completion(tmp_path):
     for name in ("prediction", "response", "completion"):
         path = write(tmp_path / "p.jsonl", {"id": "a", name: "3", "text": "x"})
         assert read_predictions(path).by_id == {"a": "3"}
@@ -293,7 +283,7 @@ def test_the_answer_may_be_called_prediction_response_or_completion(tmp_path: Pa
     assert read_predictions(both).by_id == {"a": "3"}
 
 
-def test_cells_of_a_table_may_hold_quotes_commas_and_lines(tmp_path: Path) -> None:
+def test_cells_of_a_table_may_hold_quotes_commas_and_lines(tmp_path):
     text = '\ufeffsplit,prediction,id\r\niid,"a ""b"", c\nd",x\r\n\r\ntest,3,y\r\n'
     path = written(tmp_path / "p.CSV", text)
     assert read_predictions(path).by_id == {"x": 'a "b", c\nd', "y": "3"}
@@ -303,7 +293,7 @@ def test_cells_of_a_table_may_hold_quotes_commas_and_lines(tmp_path: Path) -> No
     assert read_predictions(path).by_id == {"a": long}
 
 
-def test_json_in_one_piece_may_be_a_mapping_records_or_in_order(tmp_path: Path) -> None:
+def test_json_in_one_piece_may_be_a_mapping_records_or_in_order(tmp_path):
     path = written(tmp_path / "p.json", '{"a": 3, "b": [1, 2]}')
     assert read_predictions(path).by_id == {"a": 3, "b": [1, 2]}
     path = written(tmp_path / "p.json.gz", '[{"id": "a", "response": 3}]')
@@ -334,15 +324,13 @@ def test_json_in_one_piece_may_be_a_mapping_records_or_in_order(tmp_path: Path) 
         ("p.json", '{"id": "a", "prediction": 3}', ": 'id' is 'a'; expected a"),
     ],
 )
-def test_what_is_wrong_with_a_table_is_told(
-    tmp_path: Path, name: str, text: str, expected: str
-) -> None:
+def test_what_is_wrong_with_a_table_is_told(tmp_path, name, text, expected):
     for path in (tmp_path / name, tmp_path / f"{name}.gz"):
         found = refusal(written(path, text), DatasetError)
         assert found.startswith(f"{path}{expected}"), found
 
 
-def test_a_damaged_compressed_file_cannot_be_read(tmp_path: Path) -> None:
+def test_a_damaged_compressed_file_cannot_be_read(tmp_path):
     packed = gzip.compress(b'{"id": "a", "prediction": 1}\n' * 1_000)
     for damaged in (b"not gzip", packed[:-9], packed[:30] + b"\xff" + packed[31:]):
         path = tmp_path / "p.jsonl.gz"
@@ -350,7 +338,7 @@ def test_a_damaged_compressed_file_cannot_be_read(tmp_path: Path) -> None:
         assert refusal(path, DatasetError).startswith(f"{path}")
 
 
-def test_text_that_is_no_utf8_is_told(tmp_path: Path) -> None:
+def test_text_that_is_no_utf8_is_told(tmp_path):
     path = tmp_path / "p.csv"
     path.write_bytes(b"id,prediction\na,\xff\n")
     assert refusal(path, DatasetError).startswith(f"{path}, line 2: 'utf-8' codec can't decode")
@@ -359,11 +347,11 @@ def test_text_that_is_no_utf8_is_told(tmp_path: Path) -> None:
 # Logs of lm-evaluation-harness.
 
 
-def read(path: Path, *lines: Any) -> Predictions:
+def read(path, *lines):
     return read_predictions(write(path, *lines))
 
 
-def test_the_first_filter_of_a_harness_log_counts(tmp_path: Path) -> None:
+def test_the_first_filter_of_a_harness_log_counts(tmp_path):
     lines = [
         {"doc_id": 0, "doc": {"id": name, "label": 3}, "filter": filter, "filtered_resps": [answer]}
         for filter, answer in (("tolerant", "3"), ("strict", "It is 3."))
@@ -385,14 +373,12 @@ def test_the_first_filter_of_a_harness_log_counts(tmp_path: Path) -> None:
         ([["x"]], None),
     ],
 )
-def test_of_a_multiple_choice_the_likeliest_is_the_prediction(
-    tmp_path: Path, choices: list[Any], expected: int | None
-) -> None:
+def test_of_a_multiple_choice_the_likeliest_is_the_prediction(tmp_path, choices, expected):
     found = read(tmp_path / "samples.jsonl", {"doc": {"id": "a"}, "filtered_resps": choices})
     assert found.by_id == {"a": expected}
 
 
-def test_a_harness_log_of_rows_without_ids_is_refused(tmp_path: Path) -> None:
+def test_a_harness_log_of_rows_without_ids_is_refused(tmp_path):
     with pytest.raises(DatasetError, match="line 1: no 'id'"):
         read(tmp_path / "samples.jsonl", {"doc": {"text": "x"}, "filtered_resps": ["3"]})
     with pytest.raises(DatasetError, match="line 1: no 'prediction'"):
@@ -401,7 +387,7 @@ def test_a_harness_log_of_rows_without_ids_is_refused(tmp_path: Path) -> None:
     assert found.by_id == {"a": None}
 
 
-def test_a_file_name_that_a_terminal_would_obey_is_written_out() -> None:
+def test_a_file_name_that_a_terminal_would_obey_is_written_out():
     with pytest.raises(DatasetError) as caught:
         read_predictions("\x1b[2J\udce9.parquet")
     assert str(caught.value) == r"\x1b[2J\udce9.parquet is missing."

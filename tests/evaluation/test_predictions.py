@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import datasets
@@ -19,14 +18,14 @@ from hypothesis import strategies as st
 
 from synthbench.evaluation.evaluate import evaluate
 from synthbench.tasks.listops.task import ListOps
-from tests.evaluation.making import SIZES, Made, Rows, wrong
+from tests.evaluation.making import SIZES, wrong
 
 # Predictions that were changed: the report tells exactly how.
 
 
 @given(data=st.data())
 @settings(max_examples=25, deadline=None)
-def test_every_change_to_right_predictions_is_counted(made: Made, data: st.DataObject) -> None:
+def test_every_change_to_right_predictions_is_counted(made, data):
     rows = made.rows["test"]
     ids = [row["id"] for row in rows]
     kinds = ["right", "right", "wrong", "missing", "unreadable"]
@@ -57,7 +56,7 @@ def test_every_change_to_right_predictions_is_counted(made: Made, data: st.DataO
 
 @given(flipped=st.integers(0, SIZES["iid"]))
 @settings(max_examples=20, deadline=None)
-def test_k_wrong_answers_of_n_take_k_nths_away(made: Made, flipped: int) -> None:
+def test_k_wrong_answers_of_n_take_k_nths_away(made, flipped):
     labels = [row["label"] for row in made.rows["iid"]]
     given = [wrong(label) for label in labels[:flipped]] + labels[flipped:]
     report = evaluate(made.path, given, split="iid")
@@ -65,7 +64,7 @@ def test_k_wrong_answers_of_n_take_k_nths_away(made: Made, flipped: int) -> None
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])
-def test_a_file_gives_the_report_of_the_mapping(made: Made, tmp_path: Path, kind: str) -> None:
+def test_a_file_gives_the_report_of_the_mapping(made, tmp_path, kind):
     predictions = made.right("test", "iid")
     entries = [{"id": name, "prediction": str(label)} for name, label in predictions.items()]
     random.Random(0).shuffle(entries)
@@ -80,9 +79,7 @@ def test_a_file_gives_the_report_of_the_mapping(made: Made, tmp_path: Path, kind
 
 @given(st.lists(st.tuples(st.integers(0, 39), st.integers(0, 9)), min_size=1, max_size=80))
 @settings(max_examples=30, deadline=None)
-def test_of_repeated_ids_the_first_prediction_counts(
-    made: Made, tmp_path_factory: pytest.TempPathFactory, drawn: list[tuple[int, int]]
-) -> None:
+def test_of_repeated_ids_the_first_prediction_counts(made, tmp_path_factory, drawn):
     rows = made.rows["test"]
     path = tmp_path_factory.mktemp("repeated") / "p.jsonl"
     lines = (json.dumps({"id": rows[i]["id"], "prediction": answer}) for i, answer in drawn)
@@ -99,7 +96,7 @@ def test_of_repeated_ids_the_first_prediction_counts(
     assert len(report.repeated) == len(set(report.repeated))
 
 
-def test_predictions_without_any_id_of_the_split_score_nothing(made: Made) -> None:
+def test_predictions_without_any_id_of_the_split_score_nothing(made):
     report = evaluate(made.path, made.right("iid"), split="test")
     assert report.accuracy == 0.0
     assert len(report.missing) == SIZES["test"]
@@ -110,12 +107,12 @@ def test_predictions_without_any_id_of_the_split_score_nothing(made: Made) -> No
 # Forms of rows and predictions.
 
 
-def as_table(rows: Rows) -> datasets.Dataset:
+def as_table(rows):
     return datasets.Dataset.from_list(rows)
 
 
 @pytest.mark.parametrize("form", [list, tuple, as_table], ids=["list", "tuple", "datasets"])
-def test_rows_at_hand_give_the_report_of_the_directory(made: Made, form: Any) -> None:
+def test_rows_at_hand_give_the_report_of_the_directory(made, form):
     predictions = made.right("test")
     for name in list(predictions)[:5]:
         predictions[name] = None
@@ -126,7 +123,7 @@ def test_rows_at_hand_give_the_report_of_the_directory(made: Made, form: Any) ->
     assert len(expected.unreadable) == 5
 
 
-def test_a_loaded_dataset_is_evaluated_in_whatever_format_it_is(made: Made, tmp_path: Path) -> None:
+def test_a_loaded_dataset_is_evaluated_in_whatever_format_it_is(made, tmp_path):
     loaded = datasets.load_dataset(str(made.path), cache_dir=str(tmp_path))
     predictions = made.right("test", "iid")
     report = evaluate(loaded, predictions, task="listops")
@@ -139,7 +136,7 @@ def test_a_loaded_dataset_is_evaluated_in_whatever_format_it_is(made: Made, tmp_
     assert set(report.by["dependency_depth"]) == {7, 8}
 
 
-def test_rows_need_only_what_their_answers_are_judged_by() -> None:
+def test_rows_need_only_what_their_answers_are_judged_by():
     rows = [{"label": 3}, {"label": 4}]
     report = evaluate(rows, [3, "x"], task="listops")
     assert report.accuracy == 0.5
@@ -148,7 +145,7 @@ def test_rows_need_only_what_their_answers_are_judged_by() -> None:
     assert list(report.splits) == ["rows"]
 
 
-def test_numbers_of_rows_at_hand_may_be_of_numpy(made: Made) -> None:
+def test_numbers_of_rows_at_hand_may_be_of_numpy(made):
     rows = [{name: np.array(value)[()] for name, value in row.items()} for row in made.rows["test"]]
     report = evaluate(rows, made.right("test"), task="listops")
     assert report.accuracy == 1.0

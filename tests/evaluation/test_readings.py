@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,13 +11,13 @@ import pytest
 
 from synthbench.errors import UsageError
 from synthbench.evaluation.evaluate import evaluate, score
-from tests.evaluation.making import SIZES, Made, refusal, wrong
+from tests.evaluation.making import SIZES, refusal, wrong
 from tests.planted.task import Reversal
 
 # Over all rows, and over the answered ones.
 
 
-def test_scores_are_given_over_all_rows_and_over_the_answered_ones(made: Made) -> None:
+def test_scores_are_given_over_all_rows_and_over_the_answered_ones(made):
     rows = made.rows["test"]
     predictions: dict[str, Any] = {row["id"]: row["label"] for row in rows[:20]}
     predictions[rows[0]["id"]] = wrong(rows[0]["label"])
@@ -31,9 +30,7 @@ def test_scores_are_given_over_all_rows_and_over_the_answered_ones(made: Made) -
     assert "answered rows" not in str(evaluate(made.path, made.right("test"), split="test"))
 
 
-def test_a_harness_log_of_few_rows_is_scored_over_all_and_over_these(
-    made: Made, tmp_path: Path
-) -> None:
+def test_a_harness_log_of_few_rows_is_scored_over_all_and_over_these(made, tmp_path):
     lines = [
         {"doc_id": number, "doc": row, "filter": "tolerant", "filtered_resps": [str(row["label"])]}
         for number, row in enumerate(made.rows["test"][:20])
@@ -46,7 +43,7 @@ def test_a_harness_log_of_few_rows_is_scored_over_all_and_over_these(
     assert len(report.missing) == 20
 
 
-def test_without_any_answer_there_is_no_score_over_the_answered_rows() -> None:
+def test_without_any_answer_there_is_no_score_over_the_answered_rows():
     report = evaluate([{"label": 9}], [None], task="listops")
     assert report.answered.rows == 0 and np.isnan(report.answered.accuracy)
     assert report.to_dict()["answered"] == {"rows": 0, "accuracy": None}
@@ -56,7 +53,7 @@ def test_without_any_answer_there_is_no_score_over_the_answered_rows() -> None:
 # Running text.
 
 
-def test_answers_are_found_in_running_text_when_asked_for(made: Made) -> None:
+def test_answers_are_found_in_running_text_when_asked_for(made):
     rows = made.rows["test"]
     texts: list[Any] = [f"First 3. So **the answer is {row['label']}.**" for row in rows]
     texts[0], texts[1] = rows[0]["label"], "No idea at all."
@@ -68,7 +65,7 @@ def test_answers_are_found_in_running_text_when_asked_for(made: Made) -> None:
     assert evaluate(made.path, texts, split="test").accuracy == 1 / 40
 
 
-def test_text_labels_are_found_in_running_text_and_as_they_are() -> None:
+def test_text_labels_are_found_in_running_text_and_as_they_are():
     rows = [{"id": name, "label": name[::-1]} for name in ("abc", "de", "3 f")]
     texts = {"abc": "cba", "de": "The answer is **ed**.", "3 f": "No: f3"}
     report = evaluate(rows, texts, task=Reversal(), read="text")
@@ -77,7 +74,7 @@ def test_text_labels_are_found_in_running_text_and_as_they_are() -> None:
     assert score(Reversal(), rows[0], "cba") == 1.0
 
 
-def test_another_way_to_read_is_refused(made: Made) -> None:
+def test_another_way_to_read_is_refused(made):
     text = refusal(UsageError, made.path, {}, read="texts")
     assert text == "Unknown way to read predictions 'texts'; allowed: value, text. Did you mean " \
         "'text'?"  # fmt: skip
@@ -86,7 +83,7 @@ def test_another_way_to_read_is_refused(made: Made) -> None:
 # The warning.
 
 
-def test_if_most_cannot_be_read_an_example_and_what_would_mend_it_are_told(made: Made) -> None:
+def test_if_most_cannot_be_read_an_example_and_what_would_mend_it_are_told(made):
     name = made.rows["test"][0]["id"]
     texts = [f"The answer is {row['label']}." for row in made.rows["test"]]
     report = evaluate(made.path, texts, split="test")
@@ -105,7 +102,7 @@ def test_if_most_cannot_be_read_an_example_and_what_would_mend_it_are_told(made:
 
 
 @pytest.mark.parametrize(("unreadable", "warned"), [(20, False), (21, True)])
-def test_the_warning_comes_above_a_half(made: Made, unreadable: int, warned: bool) -> None:
+def test_the_warning_comes_above_a_half(made, unreadable, warned):
     answers: list[Any] = [row["label"] for row in made.rows["test"]]
     answers[:unreadable] = ["?"] * unreadable
     report = evaluate(made.path, answers, split="test")
@@ -117,7 +114,7 @@ def test_the_warning_comes_above_a_half(made: Made, unreadable: int, warned: boo
 # As a table for pandas and for notebooks.
 
 
-def test_the_report_is_a_data_frame(made: Made) -> None:
+def test_the_report_is_a_data_frame(made):
     report = evaluate(made.path, {**made.right("iid", "test"), made.rows["iid"][0]["id"]: None})
     frame = report.to_pandas()
     assert list(frame) == ["by", "value", "rows", "accuracy", "accuracy_low", "accuracy_high"]
@@ -132,7 +129,7 @@ def test_the_report_is_a_data_frame(made: Made) -> None:
     assert isinstance(frame, pd.DataFrame)
 
 
-def test_the_report_is_a_table_in_a_notebook(made: Made) -> None:
+def test_the_report_is_a_table_in_a_notebook(made):
     predictions = {**made.right("test"), "<script>": 3}
     text = evaluate(made.path, predictions, split="test")._repr_html_()
     assert text.count("<tr>") == text.count("</tr>") > 10

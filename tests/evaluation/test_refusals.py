@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import datasets
 import pyarrow.parquet as pq
@@ -12,36 +11,36 @@ import pytest
 from synthbench.errors import DatasetError, ParameterError, UsageError
 from synthbench.evaluation.evaluate import evaluate
 from synthbench.tasks.listops.task import ListOps
-from tests.evaluation.making import Made, refusal
+from tests.evaluation.making import refusal
 
 
-def test_an_unknown_split_is_refused_and_the_nearest_offered(made: Made) -> None:
+def test_an_unknown_split_is_refused_and_the_nearest_offered(made):
     text = refusal(UsageError, made.path, {}, split="tset")
     assert "'tset'; allowed: train, iid, validation, test. Did you mean 'test'?" in text
     text = refusal(UsageError, made.rows, {}, split="tset", task="listops")
     assert "Did you mean 'test'?" in text
 
 
-def test_another_number_of_predictions_than_rows_is_refused(made: Made) -> None:
+def test_another_number_of_predictions_than_rows_is_refused(made):
     expected = "39 predictions in order for the 40 rows of split 'test': expected one for each."
     assert refusal(UsageError, made.path, [0] * 39, split="test") == expected
     rows = made.rows["test"]
     assert refusal(UsageError, rows, [0] * 39, split="test", task="listops") == expected
 
 
-def test_predictions_in_order_need_one_split(made: Made) -> None:
+def test_predictions_in_order_need_one_split(made):
     text = refusal(UsageError, made.path, [0] * 40)
     assert text.endswith("Splits: train, iid, validation, test.")
     assert evaluate({"test": made.rows["test"]}, [0] * 40, task="listops").rows == 40
 
 
-def test_predictions_for_no_row_at_all_are_refused_unless_a_split_is_named(made: Made) -> None:
+def test_predictions_for_no_row_at_all_are_refused_unless_a_split_is_named(made):
     text = refusal(UsageError, made.path, {"x": 1, "y": 2})
     assert text.startswith("None of the 2 predictions has an id of ")
     assert evaluate(made.path, {"x": 1}, split="iid").unknown == ("x",)
 
 
-def test_rows_need_a_task(made: Made) -> None:
+def test_rows_need_a_task(made):
     text = refusal(UsageError, made.rows["test"], {})
     assert text == "Rows of type list do not say which task they are of; give task=NAME."
     assert "Did you mean 'listops'?" in refusal(UsageError, made.rows["test"], {}, task="listop")
@@ -50,13 +49,13 @@ def test_rows_need_a_task(made: Made) -> None:
 @pytest.mark.parametrize(
     "named", [{"task": "ctl"}, {"parameters": {"p_op": 0.5}}, {"seed": 3}], ids=str
 )
-def test_what_a_directory_says_itself_is_refused(made: Made, named: dict[str, Any]) -> None:
+def test_what_a_directory_says_itself_is_refused(made, named):
     text = refusal(UsageError, made.path, {}, split="test", **named)
     assert text.endswith(": a dataset directory says it; leave it out.")
     assert text.startswith(f"{next(iter(named))}=")
 
 
-def test_choices_beside_a_task_that_has_made_them_are_refused() -> None:
+def test_choices_beside_a_task_that_has_made_them_are_refused():
     rows = [{"label": 3}]
     text = refusal(UsageError, rows, [3], task=ListOps(), parameters={"p_op": 0.5})
     assert text.startswith("Task 'listops' is given with its variant, parameters and seed chosen")
@@ -77,7 +76,7 @@ def test_choices_beside_a_task_that_has_made_them_are_refused() -> None:
         ([{"text": "3"}] * 2, "A row has no column 'label', by which answers of listops are"),
     ],
 )
-def test_rows_that_are_none_are_refused(rows: Any, expected: str) -> None:
+def test_rows_that_are_none_are_refused(rows, expected):
     assert refusal(UsageError, rows, [3, 4], task="listops").startswith(expected)
 
 
@@ -87,41 +86,39 @@ class Undeclared(ListOps):
     judged_by: ClassVar[tuple[str, ...]] = ()
 
 
-def test_rows_of_quite_another_kind_are_refused() -> None:
+def test_rows_of_quite_another_kind_are_refused():
     text = refusal(UsageError, [{"name": 3}], [3], task=Undeclared())
     expected = "the columns text, label, depth, dependency_depth, length; these have name."
     assert text.endswith(expected)
     assert evaluate([{"label": 3}], [3], task=Undeclared()).accuracy == 1.0
 
 
-def test_streamed_rows_are_refused(made: Made) -> None:
+def test_streamed_rows_are_refused(made):
     streamed = datasets.Dataset.from_list(made.rows["test"]).to_iterable_dataset()
     text = refusal(UsageError, streamed, {}, task="listops")
     assert text == "Rows of split 'rows' are streamed; give them as list(...)."
 
 
-def test_predictions_by_id_need_ids() -> None:
+def test_predictions_by_id_need_ids():
     text = refusal(UsageError, [{"label": 3}], {"x": 3}, task="listops")
     assert text == "Predictions are by id, but split 'rows' has no column 'id'."
 
 
-def test_a_directory_with_fewer_rows_than_its_manifest_is_refused(
-    made: Made, tmp_path: Path
-) -> None:
+def test_a_directory_with_fewer_rows_than_its_manifest_is_refused(made, tmp_path):
     shard = broken_copy(made, tmp_path)
     pq.write_table(pq.read_table(shard).slice(0, 30), shard)
     text = refusal(DatasetError, tmp_path / "copy", [0] * 40, split="test")
     assert text.endswith("default/test has 30 rows where its manifest says 40.")
 
 
-def test_a_directory_without_a_column_is_refused(made: Made, tmp_path: Path) -> None:
+def test_a_directory_without_a_column_is_refused(made, tmp_path):
     shard = broken_copy(made, tmp_path)
     pq.write_table(pq.read_table(shard).drop_columns(["label"]), shard)
     text = refusal(DatasetError, tmp_path / "copy", [0] * 40, split="test")
     assert text == f"{shard}: column label is missing, expected int64."
 
 
-def broken_copy(made: Made, tmp_path: Path) -> Path:
+def broken_copy(made, tmp_path):
     """A copy of the dataset; returns the shard of test, to be broken."""
     for file in made.path.rglob("*"):
         if file.is_file():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,12 +12,12 @@ from hypothesis import strategies as st
 
 from synthbench.evaluation.evaluate import evaluate
 from synthbench.evaluation.report import wilson
-from tests.evaluation.making import SIZES, Made, wrong
+from tests.evaluation.making import SIZES, wrong
 
 # Which splits are evaluated.
 
 
-def test_without_a_split_those_with_predictions_are_evaluated(made: Made) -> None:
+def test_without_a_split_those_with_predictions_are_evaluated(made):
     report = evaluate(made.path, made.right("iid", "test"))
     assert list(report.splits) == ["iid", "test"]
     assert report.without_predictions == ("train", "validation")
@@ -29,7 +28,7 @@ def test_without_a_split_those_with_predictions_are_evaluated(made: Made) -> Non
     assert everything.without_predictions == ()
 
 
-def test_one_prediction_is_enough_for_its_split_to_be_evaluated(made: Made) -> None:
+def test_one_prediction_is_enough_for_its_split_to_be_evaluated(made):
     predictions = made.right("test")
     straggler = made.rows["train"][-1]
     report = evaluate(made.path, {straggler["id"]: straggler["label"], **predictions})
@@ -38,7 +37,7 @@ def test_one_prediction_is_enough_for_its_split_to_be_evaluated(made: Made) -> N
     assert len(report.missing) == SIZES["train"] - 1
 
 
-def test_the_split_column_sets_other_splits_aside(made: Made, tmp_path: Path) -> None:
+def test_the_split_column_sets_other_splits_aside(made, tmp_path):
     path = tmp_path / "p.jsonl"
     lines = [
         json.dumps({"id": row["id"], "prediction": row["label"], "split": split})
@@ -55,7 +54,7 @@ def test_the_split_column_sets_other_splits_aside(made: Made, tmp_path: Path) ->
 # What the report says.
 
 
-def test_the_breakdowns_are_those_of_the_rows(made: Made) -> None:
+def test_the_breakdowns_are_those_of_the_rows(made):
     rows = made.rows["test"]
     predictions = made.right("test")
     for row in rows:
@@ -72,7 +71,7 @@ def test_the_breakdowns_are_those_of_the_rows(made: Made) -> None:
     assert list(report.by["depth"]) == sorted({row["depth"] for row in rows})
 
 
-def test_the_report_is_json_values(made: Made) -> None:
+def test_the_report_is_json_values(made):
     predictions = {**made.right("test"), "b": 1, "a": 2}
     predictions[made.rows["test"][0]["id"]] = "none"
     report = evaluate(made.path, predictions)
@@ -88,7 +87,7 @@ def test_the_report_is_json_values(made: Made) -> None:
     assert values["without_predictions"] == ["train", "iid", "validation"]
 
 
-def test_the_printed_report_is_an_aligned_table(made: Made) -> None:
+def test_the_printed_report_is_an_aligned_table(made):
     labels = [row["label"] for row in made.rows["test"]]
     labels[:10] = [wrong(label) for label in labels[:10]]
     lines = str(evaluate(made.path, labels, split="test")).splitlines()
@@ -102,15 +101,13 @@ def test_the_printed_report_is_an_aligned_table(made: Made) -> None:
     assert heads == ["split", "dependency_depth", "depth", "length"]
 
 
-def test_several_splits_have_a_line_for_all(made: Made) -> None:
+def test_several_splits_have_a_line_for_all(made):
     text = str(evaluate(made.path, made.right("iid", "test")))
     assert "\nall " in text
     assert "\nall " not in str(evaluate(made.path, made.right("test")))
 
 
-def test_the_printed_report_names_problems_and_few_ids(
-    made: Made, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_printed_report_names_problems_and_few_ids(made, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")  # nothing wraps
     predictions: dict[str, Any] = dict.fromkeys(made.right("test"), math.nan)
     predictions = dict(list(predictions.items())[:-1])
@@ -139,14 +136,12 @@ def test_the_printed_report_names_problems_and_few_ids(
         (20, 20, 0.8389, 1.0000),
     ],
 )
-def test_the_interval_has_known_values(
-    successes: int, trials: int, low: float, high: float
-) -> None:
+def test_the_interval_has_known_values(successes, trials, low, high):
     assert tuple(round(bound, 4) for bound in wilson(successes, trials)) == (low, high)
 
 
 @given(st.integers(1, 10**9).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
-def test_the_interval_holds_the_share_and_is_symmetric(drawn: tuple[int, int]) -> None:
+def test_the_interval_holds_the_share_and_is_symmetric(drawn):
     successes, trials = drawn
     low, high = wilson(successes, trials)
     assert 0.0 <= low <= successes / trials <= high <= 1.0

@@ -19,12 +19,11 @@ from synthbench.evaluation.evaluate import Report, evaluate, score, solve
 from synthbench.tasks.base import read_class
 from synthbench.tasks.listops.task import ListOps
 from synthbench.tasks.registry import make_task
-from tests.evaluation.making import Made
 
 # One row at a time.
 
 
-def test_score_judges_one_prediction() -> None:
+def test_score_judges_one_prediction():
     row = {"label": 6}
     assert score("listops", row, " 6\n") == 1.0
     assert score("listops", row, 5) == 0.0
@@ -32,14 +31,14 @@ def test_score_judges_one_prediction() -> None:
     assert score("parity", {"label": 11}, 11, parameters={"n_values": 12}) == 1.0
 
 
-def test_score_refuses_a_row_that_cannot_be_judged() -> None:
+def test_score_refuses_a_row_that_cannot_be_judged():
     with pytest.raises(UsageError, match="no column 'label'"):
         score("listops", {"text": "3"}, 3)
     with pytest.raises(UsageError, match="Did you mean 'listops'"):
         score("listop", {"label": 3}, 3)
 
 
-def test_solve_answers_by_the_reference_solver() -> None:
+def test_solve_answers_by_the_reference_solver():
     assert solve("listops", "[MED 4 8 5 [MAX 8 4 9 ] ]") == 6
     assert solve("parity", "3 4 7 2 =") == 7
     assert solve("grid-count", [[6, 6, 0], [3, 7, 0], [4, 3, 6]])[0] == [3, 3, 0]
@@ -49,7 +48,7 @@ def test_solve_answers_by_the_reference_solver() -> None:
 
 
 @pytest.mark.parametrize("question", ["[MED 4", "[FOO 1 2 ]", "", None, 5, [1, 2]], ids=repr)
-def test_solve_refuses_what_is_no_question(question: Any) -> None:
+def test_solve_refuses_what_is_no_question(question):
     with pytest.raises(UsageError) as caught:
         solve("listops", question)
     assert str(caught.value).startswith(f"{question!r} is not a question of listops: ")
@@ -84,23 +83,23 @@ NO_DIGIT: list[Any] = [
 ]  # fmt: skip
 
 
-def test_what_means_3_is_read_as_3() -> None:
+def test_what_means_3_is_read_as_3():
     for prediction in THREE:
         read = read_class(prediction, DIGITS)
         assert (read, type(read)) == (3, int), repr(prediction)
 
 
-def test_what_means_no_digit_is_not_read() -> None:
+def test_what_means_no_digit_is_not_read():
     for prediction in NO_DIGIT:
         assert read_class(prediction, DIGITS) is None, repr(prediction)[:30]
 
 
-def test_thousands_of_leading_zeros_do_not_matter() -> None:
+def test_thousands_of_leading_zeros_do_not_matter():
     assert read_class("0" * 5_000 + "3", DIGITS) == 3
     assert read_class("0" * 5_000, DIGITS) == 0
 
 
-def test_names_come_before_indices() -> None:
+def test_names_come_before_indices():
     assert read_class("1", ("2", "1", "0")) == 1
     assert read_class("0", ("2", "1", "0")) == 2
     assert read_class(0, ("2", "1", "0")) == 0
@@ -110,10 +109,10 @@ def test_names_come_before_indices() -> None:
 
 
 @given(st.integers() | st.floats() | st.text() | st.binary() | st.none() | st.booleans())
-def test_anything_is_read_as_a_class_or_not_at_all(prediction: Any) -> None:
+def test_anything_is_read_as_a_class_or_not_at_all(prediction):
     read = read_class(prediction, DIGITS)
     assert read is None or (type(read) is int and 0 <= read < 10)
 
 
-def test_the_report_is_known_by_its_class(made: Made) -> None:
+def test_the_report_is_known_by_its_class(made):
     assert isinstance(evaluate(made.path, made.right("test")), Report)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -26,25 +24,25 @@ class Numbers(ListOps):
     metrics = ("error", "told", "accuracy")
     judged_by: ClassVar[tuple[str, ...]] = ("label",)
 
-    def measure(self, row: Mapping[str, Any], answer: Any) -> dict[str, float]:
+    def measure(self, row, answer):
         if answer is None:
             return {"error": math.inf, "told": math.nan, "accuracy": 0.0}
         right = answer == row["label"]
         told = float(right) / 2 if row["label"] < 5 else math.nan
         return {"error": abs(answer - row["label"]), "told": told, "accuracy": float(right)}
 
-    def baseline(self) -> dict[str, float]:
+    def baseline(self):
         return {"guessing": 0.1}
 
 
-def test_metrics_without_a_value_are_left_out_of_the_mean() -> None:
+def test_metrics_without_a_value_are_left_out_of_the_mean():
     rows = [{"label": label} for label in (1, 2, 8, 9)]
     report = evaluate(rows, [1, 3, 8, 9], task=Numbers())
     assert report.metrics == {"error": 0.25, "told": 0.25, "accuracy": 0.75}
     assert math.isnan(evaluate(rows[2:], [8, 9], task=Numbers()).metrics["told"])
 
 
-def test_only_metrics_of_0_and_1_have_an_interval() -> None:
+def test_only_metrics_of_0_and_1_have_an_interval():
     rows = [{"label": 1}, {"label": 9}]
     report = evaluate(rows, [1, 9], task=Numbers())
     assert set(report.intervals) == {"accuracy"}
@@ -53,7 +51,7 @@ def test_only_metrics_of_0_and_1_have_an_interval() -> None:
     ]  # fmt: skip
 
 
-def test_means_that_are_no_finite_number_are_null_in_json() -> None:
+def test_means_that_are_no_finite_number_are_null_in_json():
     report = evaluate([{"label": 9}], [None], task=Numbers())
     assert report.metrics["error"] == math.inf
     values = json.loads(json.dumps(report.to_dict(), allow_nan=False))
@@ -61,19 +59,19 @@ def test_means_that_are_no_finite_number_are_null_in_json() -> None:
     assert str(report).splitlines()[3].split()[2:5] == ["inf", "-", "0.0000"]
 
 
-def test_a_task_whose_first_metric_is_no_accuracy_has_none() -> None:
+def test_a_task_whose_first_metric_is_no_accuracy_has_none():
     report = evaluate([{"label": 9}], [9], task=Numbers())
     with pytest.raises(AttributeError, match="the task measures error, told, accuracy"):
         report.accuracy  # noqa: B018
 
 
-def test_what_is_reached_without_solving_the_task_stands_beside() -> None:
+def test_what_is_reached_without_solving_the_task_stands_beside():
     report = evaluate([{"label": 9}], [9], task=Numbers())
     assert report.to_dict()["baselines"] == {"guessing": 0.1}
     assert "For comparison, guessing: 0.1000\n" in str(report)
 
 
-def test_grids_are_evaluated_from_their_directory(tmp_path: Path) -> None:
+def test_grids_are_evaluated_from_their_directory(tmp_path):
     rows = {"train": 20, "iid": 10, "test": 14}
     generate("grid-count", out=tmp_path / "grids", rows=rows, workers=1, progress=False)
     there = list(DatasetDirectory.open(tmp_path / "grids").rows("default", "test"))
@@ -86,7 +84,7 @@ def test_grids_are_evaluated_from_their_directory(tmp_path: Path) -> None:
     assert list(report.by["size"]) == [7, 8, 9, 10, 12, 15, 20]
 
 
-def test_class_labels_are_broken_down_by_their_names(tmp_path: Path) -> None:
+def test_class_labels_are_broken_down_by_their_names(tmp_path):
     parameters = {"n_values": 4}
     out = tmp_path / "parity"
     generate("parity", out=out, parameters=parameters, workers=1, progress=False)
@@ -97,7 +95,7 @@ def test_class_labels_are_broken_down_by_their_names(tmp_path: Path) -> None:
     assert evaluate(out, in_order, split="test").by == report.by
 
 
-def test_another_variant_is_evaluated_when_named(tmp_path: Path) -> None:
+def test_another_variant_is_evaluated_when_named(tmp_path):
     sizes = {"train": 80, "iid": 8, "validation": 6, "test": 6}
     out = tmp_path / "ctl"
     generate("ctl", out=out, variant="all", rows=sizes, workers=1, progress=False)
@@ -108,6 +106,6 @@ def test_another_variant_is_evaluated_when_named(tmp_path: Path) -> None:
     assert "'backwards'; allowed: forward, backward. Did you mean 'backward'?" in text
 
 
-def test_a_task_may_say_by_which_columns_it_judges() -> None:
+def test_a_task_may_say_by_which_columns_it_judges():
     text = refusal(UsageError, [{"text": "3"}], [3], task=Numbers())
     assert text == "A row has no column 'label', by which answers of numbers are judged."

@@ -3,8 +3,6 @@
 Of the machine's own clock only root could do it, for everybody; so it is `time.time` that does.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 

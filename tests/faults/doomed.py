@@ -16,7 +16,6 @@ import signal
 import sys
 import threading
 from pathlib import Path
-from typing import Any
 
 from synthbench.cli.main import main
 
@@ -27,13 +26,13 @@ _CHANGES = {"os.rename", "os.remove", "os.rmdir", "os.mkdir", "shutil.rmtree", "
 class Steps:
     """Names every step in the file system below a directory, and dies before one of them."""
 
-    def __init__(self, root: Path, last: str) -> None:
+    def __init__(self, root, last):
         self._root, self._last = root, last
         self._met: collections.Counter[str] = collections.Counter()
         self._counting = threading.Lock()
         self._main = os.getpid()
 
-    def __call__(self, event: str, arguments: tuple[Any, ...]) -> None:
+    def __call__(self, event, arguments):
         """An audit hook: called before the step."""
         if event not in _CHANGES or os.getpid() != self._main:
             return

@@ -1,13 +1,9 @@
 """File systems of our own, small, read-only or on a loop device, in a name space of our own."""
 
-from __future__ import annotations
-
 import functools
 import shutil
 import subprocess
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 
 class Mounts:
@@ -21,10 +17,10 @@ class Mounts:
         enter: words before a command that let it run in here, in the directory named by `cwd`.
     """
 
-    def __init__(self, root: bool = False) -> None:
+    def __init__(self, root=False):
         self._root = root
 
-    def __enter__(self) -> Self:
+    def __enter__(self):
         user = [] if self._root else ["--map-root-user"]
         self._holder = subprocess.Popen(
             ["unshare", "--mount", *user, "sh", "-c", "echo ready; exec cat"],
@@ -38,39 +34,34 @@ class Mounts:
         self.enter = ["nsenter", f"--target={self._holder.pid}", "--mount", *user]
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind, error, trace):
         self._holder.communicate()
 
-    def mount(self, *words: str | Path) -> bool:
+    def mount(self, *words):
         """Mount something; whether that was possible."""
         return self.do("mount", *words)
 
-    def unmount(self, place: Path) -> bool:
+    def unmount(self, place):
         """Unmount what is mounted at a place; whether that was possible."""
         return self.do("umount", place)
 
-    def tmpfs(self, place: Path, options: str) -> None:
+    def tmpfs(self, place, options):
         """Mount a file system in memory, or change the options of the one that is there."""
         there = "remount," if self.do("mountpoint", place) else ""
         assert self.mount("-t", "tmpfs", "-o", there + options, "none", place)
 
-    def see(self, place: Path) -> Path:
+    def see(self, place):
         """A place in here as the path by which this process sees it."""
         return Path(f"/proc/{self._holder.pid}/root", *place.parts[1:])
 
-    def do(self, *words: str | Path) -> bool:
+    def do(self, *words):
         """Run a command in here; whether it succeeded."""
         done = subprocess.run([*self.enter, *map(str, words)], capture_output=True, check=False)
         return done.returncode == 0
 
 
 @functools.cache
-def can_mount() -> bool:
+def can_mount():
     """Whether a file system in memory can be mounted in a name space of our own."""
     if shutil.which("unshare") is None or shutil.which("nsenter") is None:
         return False
@@ -79,7 +70,7 @@ def can_mount() -> bool:
 
 
 @functools.cache
-def can_loop() -> bool:
+def can_loop():
     """Whether we are root enough to mount an ext4 from a file."""
     if not can_mount() or shutil.which("mkfs.ext4") is None:
         return False

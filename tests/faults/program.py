@@ -1,7 +1,5 @@
 """The command line as a process group of its own, to be ended in the middle of its work."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import io
@@ -12,7 +10,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -39,14 +36,7 @@ class Program:
         changes: variables of its environment.
     """
 
-    def __init__(
-        self,
-        words: Sequence[str],
-        cwd: Path,
-        module: Sequence[str] = ("synthbench",),
-        enter: Sequence[str] = (),
-        **changes: str,
-    ) -> None:
+    def __init__(self, words, cwd, module=("synthbench",), enter=(), **changes):
         self.words = words
         self._process = subprocess.Popen(
             # What is entered may be another file system, where `cwd` is another directory.
@@ -59,30 +49,30 @@ class Program:
         )
         self.pid = self._process.pid
 
-    def wait_for(self, path: Path) -> None:
+    def wait_for(self, path):
         """Wait until a file is there, or the run has ended."""
         until = time.monotonic() + PATIENCE
         while not path.exists() and self.running:
             assert time.monotonic() < until, f"{path} does not come"
             time.sleep(0.001)
 
-    def wait_for_workers(self) -> None:
+    def wait_for_workers(self):
         """Wait until the run is at work, or has ended."""
         until = time.monotonic() + PATIENCE
         while not self.workers() and self.running:
             assert time.monotonic() < until, "no workers come"
             time.sleep(0.001)
 
-    def wait(self, seconds: float) -> None:
+    def wait(self, seconds):
         """Wait some time, or until the run has ended."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(seconds)
 
     @property
-    def running(self) -> bool:
+    def running(self):
         return self._process.poll() is None
 
-    def workers(self) -> list[int]:
+    def workers(self):
         """Process ids of its children."""
         try:
             listed = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text()
@@ -90,14 +80,14 @@ class Program:
             return []
         return [int(one) for one in listed.split()]
 
-    def send(self, number: int, to: str = "main") -> None:
+    def send(self, number, to="main"):
         """Send a signal to `main`, or to the whole `group`, as a terminal does."""
         if to == "group":
             os.killpg(self.pid, number)
         else:
             self._process.send_signal(number)
 
-    def end(self) -> tuple[int, str, str]:
+    def end(self):
         """Wait until it has ended with all its workers: status, output, errors.
 
         Raises:
@@ -115,7 +105,7 @@ class Program:
         return self._process.returncode, printed, errors
 
 
-def group(leader: int) -> list[int]:
+def group(leader):
     """The processes of a group that run; those that have ended and are not waited for do not."""
     members = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
@@ -128,12 +118,12 @@ def group(leader: int) -> list[int]:
     return members
 
 
-def run(*words: str, cwd: Path, enter: Sequence[str] = (), **changes: str) -> tuple[int, str, str]:
+def run(*words, cwd, enter=(), **changes):
     """A run from beginning to end: status, output, errors."""
     return Program(words, cwd, enter=enter, **changes).end()
 
 
-def run_here(*words: str, cwd: Path) -> tuple[int, str, str]:
+def run_here(*words, cwd):
     """The same in this process, which has imported everything already."""
     printed, errors = io.StringIO(), io.StringIO()
     with (
@@ -148,14 +138,14 @@ def run_here(*words: str, cwd: Path) -> tuple[int, str, str]:
 
 
 @functools.cache
-def whole(words: tuple[str, ...]) -> dict[str, str]:
+def whole(words):
     """The files that a command makes as `ctl`, undisturbed, in one process."""
     with tempfile.TemporaryDirectory() as directory:
         assert run_here(*words, "--workers=1", cwd=Path(directory)) == (0, "", "")
         return files(Path(directory, "ctl"))
 
 
-def finished_shards(out: Path) -> dict[str, tuple[int, int]]:
+def finished_shards(out):
     """The shards that an interrupted run has noted as finished, each with its stamp."""
     workplace = out.with_name(f".{out.name}.partial")
     if not (workplace / "dataset").exists() or not (workplace / "progress.json").exists():
@@ -170,6 +160,6 @@ def finished_shards(out: Path) -> dict[str, tuple[int, int]]:
     return {name: stamp(workplace / "dataset" / name) for name in shards}
 
 
-def stamp(file: Path) -> tuple[int, int]:
+def stamp(file):
     """What a file keeps that is not touched, even if it moves with its directory."""
     return file.stat().st_ino, file.stat().st_mtime_ns

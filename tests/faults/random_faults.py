@@ -50,20 +50,20 @@ class Fault:
     keeps: bool = True
 
 
-def send(number: int, to: str) -> Strike:
+def send(number, to):
     """Send a signal to the `main` process or to the `group`, as a terminal does."""
 
-    def strike(program: Program, workplace: Path, draws: random.Random) -> bool:
+    def strike(program, workplace, draws):
         program.send(number, to)
         return True
 
     return strike
 
 
-def kill_workers(count: int) -> Strike:
+def kill_workers(count):
     """Kill some of the workers, as the system does when there is no memory left."""
 
-    def strike(program: Program, workplace: Path, draws: random.Random) -> bool:
+    def strike(program, workplace, draws):
         workers = program.workers()
         if len(workers) < WORKERS:
             return False
@@ -75,14 +75,14 @@ def kill_workers(count: int) -> Strike:
     return strike
 
 
-def remove(below: str) -> Strike:
+def remove(below):
     """Remove the workplace of the run, or a directory in it.
 
     It is moved away first: who removes file by file goes on in a directory that is published
     meanwhile, and no run could do anything about it.
     """
 
-    def strike(program: Program, workplace: Path, draws: random.Random) -> bool:
+    def strike(program, workplace, draws):
         away = workplace.parent / "away"
         try:
             (workplace / below).rename(away)
@@ -127,7 +127,7 @@ class Disturbed:
         seed: of the moments.
     """
 
-    def __init__(self, directory: Path, fault: str, seed: int) -> None:
+    def __init__(self, directory, fault, seed):
         self._directory, self._out = directory, directory / "ctl"
         self._workplace = directory / ".ctl.partial"
         self._fault = FAULTS[fault]
@@ -135,7 +135,7 @@ class Disturbed:
         self._seconds = 1.0
         self._finished: dict[str, tuple[int, int]] = {}
 
-    def strike(self, times: int) -> None:
+    def strike(self, times):
         """Let the fault strike, and the command come to its end.
 
         Raises:
@@ -147,7 +147,7 @@ class Disturbed:
         if self._workplace.exists():
             self._run_once(disturb=False)
 
-    def _run_once(self, disturb: bool) -> bool:
+    def _run_once(self, disturb):
         """One run; whether it was struck."""
         program = Program(WORDS, self._directory, PYTHONWARNINGS=WARNINGS)
         program.wait_for_workers()
@@ -167,7 +167,7 @@ class Disturbed:
             self._seconds = time.monotonic() - started
         return struck
 
-    def _check_end(self, status: int, printed: str, errors: str, struck: bool) -> None:
+    def _check_end(self, status, printed, errors, struck):
         assert printed == ""
         if self._out.exists() and errors == "":
             # Perhaps it was struck when all was done, and only the process had yet to end.
@@ -180,7 +180,7 @@ class Disturbed:
         if self._fault.keeps:
             self._check_kept()
 
-    def _check_kept(self) -> None:
+    def _check_kept(self):
         """What was finished once is the same file for ever."""
         if self._out.exists():
             there = {name: stamp(self._out / name) for name in self._finished}
@@ -189,7 +189,7 @@ class Disturbed:
         assert self._finished.items() <= there.items()
         self._finished = there
 
-    def _check_dataset(self) -> None:
+    def _check_dataset(self):
         assert files(self._out) == whole(tuple(WORDS))
         assert names(self._directory) == ["ctl"]
         shutil.rmtree(self._out)

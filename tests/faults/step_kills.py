@@ -1,12 +1,9 @@
 """Runs that are killed just before a step in the file system: a file opened, renamed, removed."""
 
-from __future__ import annotations
-
 import shutil
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -24,7 +21,7 @@ WORDS = [
 ]
 
 
-def steps(words: list[str], directory: Path) -> list[str]:
+def steps(words, directory):
     """The names of all steps that a command makes in the file system below a directory."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.faults.doomed", "-", str(directory), *words],
@@ -45,7 +42,7 @@ class KillsBeforeSteps:
         overwriting: whether another dataset is there that is to be replaced.
     """
 
-    def __init__(self, directory: Path, overwriting: bool) -> None:
+    def __init__(self, directory, overwriting):
         self._directory, self._out = directory, directory / "ctl"
         self._overwriting = overwriting
         self._words = [*WORDS, *(["--overwrite"] if overwriting else [])]
@@ -55,18 +52,18 @@ class KillsBeforeSteps:
         if overwriting:
             run_here(*WORDS, "--seed=5", "--out=before", cwd=directory)
 
-    def steps(self) -> list[str]:
+    def steps(self):
         """The names of all steps that the command makes."""
         self._place_old()
         named = steps(self._words, self._directory)
         shutil.rmtree(self._out)
         return named
 
-    def _place_old(self) -> None:
+    def _place_old(self):
         if self._overwriting:
             shutil.copytree(self._before, self._out)
 
-    def kill(self, step: str) -> None:
+    def kill(self, step):
         """Kill before a step.
 
         Raises:

@@ -6,8 +6,6 @@ import fcntl
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -27,17 +25,17 @@ needs_loops = pytest.mark.skipif(
 
 
 @pytest.fixture
-def mounts() -> Iterator[Mounts]:
+def mounts():
     with Mounts() as mine:
         yield mine
 
 
-def check_made(directory: Path) -> None:
+def check_made(directory):
     assert names(directory) == ["ctl"]
     assert files(directory / "ctl") == whole(tuple(WORDS))
 
 
-def check_failed(ended: tuple[int, str, str], message: str) -> None:
+def check_failed(ended, message):
     status, printed, errors = ended
     assert (status, printed) == (1, ""), errors
     assert errors.startswith("Error: ")
@@ -47,9 +45,7 @@ def check_failed(ended: tuple[int, str, str], message: str) -> None:
 
 
 @needs_mounts
-def test_on_a_full_disk_a_run_goes_on_whenever_there_is_more_room(
-    tmp_path: Path, mounts: Mounts
-) -> None:
+def test_on_a_full_disk_a_run_goes_on_whenever_there_is_more_room(tmp_path, mounts):
     """A small tmpfs that grows."""
     kept: dict[str, tuple[int, int]] = {}
     for kilobytes in (4, 40, 100):
@@ -69,9 +65,7 @@ def test_on_a_full_disk_a_run_goes_on_whenever_there_is_more_room(
 
 
 @needs_mounts
-def test_a_full_disk_does_not_harm_the_dataset_that_was_to_be_replaced(
-    tmp_path: Path, mounts: Mounts
-) -> None:
+def test_a_full_disk_does_not_harm_the_dataset_that_was_to_be_replaced(tmp_path, mounts):
     """A tmpfs that has room for little more than one dataset."""
     mounts.tmpfs(tmp_path, "size=64m")
     there = mounts.see(tmp_path)
@@ -88,7 +82,7 @@ def test_a_full_disk_does_not_harm_the_dataset_that_was_to_be_replaced(
 
 
 @needs_mounts
-def test_a_disk_without_inodes_is_full_too(tmp_path: Path, mounts: Mounts) -> None:
+def test_a_disk_without_inodes_is_full_too(tmp_path, mounts):
     for inodes in (3, 9):
         mounts.tmpfs(tmp_path, f"size=64m,nr_inodes={inodes}")
         ended = run(*WORDS, cwd=tmp_path, enter=mounts.enter)
@@ -99,7 +93,7 @@ def test_a_disk_without_inodes_is_full_too(tmp_path: Path, mounts: Mounts) -> No
 
 
 @pytest.mark.skipif(shutil.which("prlimit") is None, reason="no prlimit to set a limit with")
-def test_a_limit_of_files_is_named_and_gone_on_from_when_it_is_lifted(tmp_path: Path) -> None:
+def test_a_limit_of_files_is_named_and_gone_on_from_when_it_is_lifted(tmp_path):
     """`RLIMIT_FSIZE`, the nearest to a quota that needs no administrator."""
     for limit in (1500, 9000):
         ended = run(*WORDS, cwd=tmp_path, enter=["prlimit", f"--fsize={limit}"])
@@ -109,9 +103,7 @@ def test_a_limit_of_files_is_named_and_gone_on_from_when_it_is_lifted(tmp_path: 
 
 
 @needs_mounts
-def test_a_read_only_disk_is_refused_but_a_dataset_on_it_is_read(
-    tmp_path: Path, mounts: Mounts
-) -> None:
+def test_a_read_only_disk_is_refused_but_a_dataset_on_it_is_read(tmp_path, mounts):
     mounts.tmpfs(tmp_path, "size=64m")
     assert run(*WORDS, cwd=tmp_path, enter=mounts.enter) == (0, "", "")
     mounts.tmpfs(tmp_path, "ro")
@@ -135,7 +127,7 @@ SHUTDOWN, NOLOGFLUSH = 0x8004587D, b"\x02\x00\x00\x00"
 class Disk:
     """An ext4 on a loop device that can lose its power."""
 
-    def __init__(self, mounts: Mounts, image: Path, place: Path) -> None:
+    def __init__(self, mounts, image, place):
         self._mounts, self._image, self._place = mounts, image, place
         with image.open("wb") as file:
             file.truncate(64 << 20)
@@ -143,10 +135,10 @@ class Disk:
         place.mkdir()
         self.switch_on()
 
-    def switch_on(self) -> None:
+    def switch_on(self):
         assert self._mounts.mount("-o", "loop", self._image, self._place)
 
-    def switch_off(self) -> None:
+    def switch_off(self):
         """What the kernel has not yet written is lost, and nothing can be read or written."""
         descriptor = os.open(self._mounts.see(self._place), os.O_RDONLY)
         try:
@@ -154,25 +146,23 @@ class Disk:
         finally:
             os.close(descriptor)
 
-    def abort(self) -> None:
+    def abort(self):
         """What the kernel does after an error of the disk: nothing can be written any more."""
         assert self._mounts.mount("-o", "remount,abort", self._place)
 
-    def restart(self) -> None:
+    def restart(self):
         assert self._mounts.unmount(self._place)
         self.switch_on()
 
 
 @pytest.fixture
-def disk(tmp_path: Path) -> Iterator[tuple[Mounts, Disk]]:
+def disk(tmp_path):
     with Mounts(root=True) as mounts:
         yield mounts, Disk(mounts, tmp_path / "image", tmp_path / "disk")
 
 
 @needs_loops
-def test_what_was_published_is_still_there_after_a_loss_of_power(
-    tmp_path: Path, disk: tuple[Mounts, Disk]
-) -> None:
+def test_what_was_published_is_still_there_after_a_loss_of_power(tmp_path, disk):
     mounts, ext4 = disk
     there = mounts.see(tmp_path / "disk")
     for seed in ("--seed=5", "--seed=0"):
@@ -191,8 +181,8 @@ def test_what_was_published_is_still_there_after_a_loss_of_power(
     [("switch_off", "Input/output error."), ("abort", "Read-only file system.")],
 )
 def test_a_disk_that_fails_in_the_middle_ends_the_run_which_goes_on_when_it_is_back(
-    tmp_path: Path, disk: tuple[Mounts, Disk], fails: str, message: str
-) -> None:
+    tmp_path, disk, fails, message
+):
     mounts, ext4 = disk
     there = mounts.see(tmp_path / "disk")
     program = Program(WORDS, tmp_path / "disk", enter=mounts.enter)

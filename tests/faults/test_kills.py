@@ -1,7 +1,5 @@
 """`kill -9` at any moment: the same command goes on, to the same bytes, and nothing is lost."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 
@@ -23,9 +21,7 @@ TIMES = int(os.environ.get("FAULTS", "1"))
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_at_random_moments_costs_no_finished_shard_and_changes_no_byte(
-    tmp_path: Path, fault: str
-) -> None:
+def test_a_fault_at_random_moments_costs_no_finished_shard_and_changes_no_byte(tmp_path, fault):
     Disturbed(tmp_path, fault, seed=0).strike(TIMES)
 
 
@@ -54,8 +50,8 @@ OVERWRITING_STEPS = [
     ids=["new", "overwriting"],
 )
 def test_a_kill_just_before_a_step_loses_neither_the_old_dataset_nor_what_is_finished_of_the_new(
-    tmp_path: Path, overwriting: bool, steps: list[str]
-) -> None:
+    tmp_path, overwriting, steps
+):
     run = KillsBeforeSteps(tmp_path, overwriting)
     for step in steps if TIMES == 1 else run.steps():
         run.kill(step)

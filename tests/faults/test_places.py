@@ -1,12 +1,9 @@
 """Directories that are lost, shared, elsewhere or from the future, each tried for real."""
 
-from __future__ import annotations
-
 import os
 import random
 import shutil
 import time
-from pathlib import Path
 
 import pytest
 
@@ -23,7 +20,7 @@ needs_mounts = pytest.mark.skipif(
 )
 
 
-def check_made(directory: Path, name: str = "ctl") -> None:
+def check_made(directory, name="ctl"):
     assert files(directory / name) == whole(tuple(WORDS))
     assert not (directory / f".{name}.partial").exists()
 
@@ -31,9 +28,7 @@ def check_made(directory: Path, name: str = "ctl") -> None:
 # Lost.
 
 
-def test_a_directory_that_is_removed_with_all_around_it_ends_the_run_in_a_line(
-    tmp_path: Path,
-) -> None:
+def test_a_directory_that_is_removed_with_all_around_it_ends_the_run_in_a_line(tmp_path):
     draws = random.Random(0)
     for _ in range(2):
         room = tmp_path / "room"
@@ -58,7 +53,7 @@ def test_a_directory_that_is_removed_with_all_around_it_ends_the_run_in_a_line(
 
 
 @pytest.mark.parametrize("year", [1980, 2100])
-def test_shards_of_another_time_are_gone_on_from(tmp_path: Path, year: int) -> None:
+def test_shards_of_another_time_are_gone_on_from(tmp_path, year):
     program = Program(WORDS, tmp_path)
     program.wait_for(tmp_path / ".ctl.partial" / "progress.json")
     program.send(9)
@@ -73,7 +68,7 @@ def test_shards_of_another_time_are_gone_on_from(tmp_path: Path, year: int) -> N
     check_made(tmp_path)
 
 
-def test_a_clock_that_runs_backwards_changes_nothing_not_even_for_the_bar(tmp_path: Path) -> None:
+def test_a_clock_that_runs_backwards_changes_nothing_not_even_for_the_bar(tmp_path):
     """`time.time` of the process; the bar is shown, for it alone looks at the clock."""
     words = [word for word in WORDS if word != "--quiet"]
     with terminal() as (its, shown):
@@ -90,8 +85,8 @@ def test_a_clock_that_runs_backwards_changes_nothing_not_even_for_the_bar(tmp_pa
 
 @pytest.mark.parametrize("overwriting", [False, True], ids=["new", "overwriting"])
 def test_of_runs_that_start_together_one_makes_the_dataset_and_the_others_leave_it_alone(
-    tmp_path: Path, overwriting: bool
-) -> None:
+    tmp_path, overwriting
+):
     draws = random.Random(0)
     words = [*WORDS, "--overwrite"] if overwriting else WORDS
     programs = []
@@ -108,7 +103,7 @@ def test_of_runs_that_start_together_one_makes_the_dataset_and_the_others_leave_
     check_made(tmp_path)
 
 
-def test_another_command_at_once_is_refused_and_does_not_disturb(tmp_path: Path) -> None:
+def test_another_command_at_once_is_refused_and_does_not_disturb(tmp_path):
     first = Program(WORDS, tmp_path)
     first.wait_for(tmp_path / ".ctl.partial" / "progress.json")
     status, printed, errors = run(*WORDS, "--seed=1", "--overwrite", cwd=tmp_path)
@@ -121,9 +116,7 @@ def test_another_command_at_once_is_refused_and_does_not_disturb(tmp_path: Path)
         assert files(tmp_path / "ctl") == whole((*WORDS, "--seed=1"))
 
 
-def test_whoever_reads_while_a_dataset_is_replaced_gets_one_or_an_error_in_a_line(
-    tmp_path: Path,
-) -> None:
+def test_whoever_reads_while_a_dataset_is_replaced_gets_one_or_an_error_in_a_line(tmp_path):
     assert run_here(*WORDS, cwd=tmp_path) == (0, "", "")
     for seed in (1, 0):
         writer = Program([*WORDS, "--overwrite", f"--seed={seed}"], tmp_path)
@@ -140,7 +133,7 @@ def test_whoever_reads_while_a_dataset_is_replaced_gets_one_or_an_error_in_a_lin
 
 
 @needs_mounts
-def test_a_dataset_on_another_file_system_is_made_there(tmp_path: Path) -> None:
+def test_a_dataset_on_another_file_system_is_made_there(tmp_path):
     """A tmpfs; the working directory and the directory for temporary files are on others."""
     with Mounts() as mounts:
         (tmp_path / "disk").mkdir()
@@ -167,15 +160,13 @@ def test_a_dataset_on_another_file_system_is_made_there(tmp_path: Path) -> None:
         assert "is a mount point" in errors
 
 
-def test_a_directory_for_temporary_files_is_not_needed(tmp_path: Path) -> None:
+def test_a_directory_for_temporary_files_is_not_needed(tmp_path):
     assert run(*WORDS, cwd=tmp_path, TMPDIR=str(tmp_path / "none")) == (0, "", "")
     check_made(tmp_path)
 
 
 @needs_mounts
-def test_a_dataset_that_cannot_be_moved_aside_stays_and_the_new_one_is_kept(
-    tmp_path: Path,
-) -> None:
+def test_a_dataset_that_cannot_be_moved_aside_stays_and_the_new_one_is_kept(tmp_path):
     """In the lower layer of an overlay, as a container has its image, nothing can be renamed."""
     for name in ("lower", "layers", "merged"):
         (tmp_path / name).mkdir()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,21 +20,21 @@ ROWS = {"train": 60, "test": 50}
 
 
 @pytest.fixture(autouse=True)
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def place(tmp_path, monkeypatch):
     """An empty cache directory."""
     monkeypatch.setenv(cache.CACHE_VARIABLE, str(tmp_path / "cache"))
     return tmp_path / "cache"
 
 
-def load(split: str | None = "test", **arguments: Any) -> Any:
+def load(split="test", **arguments):
     return synthbench.load_dataset("parity", split, **{"rows": ROWS, **arguments})
 
 
-def entries(place: Path) -> list[str]:
+def entries(place):
     return sorted(path.name for path in place.glob("parity-*") if path.is_dir())
 
 
-def test_the_rows_are_those_that_generate_writes_with_their_features(tmp_path: Path) -> None:
+def test_the_rows_are_those_that_generate_writes_with_their_features(tmp_path):
     make(tmp_path / "made", "parity", rows=ROWS, seed=3)
     rows = list(DatasetDirectory.open(tmp_path / "made").rows("default", "test"))
     loaded = load(seed=3)
@@ -45,13 +44,13 @@ def test_the_rows_are_those_that_generate_writes_with_their_features(tmp_path: P
     assert {name: len(split) for name, split in both.items()} == ROWS
 
 
-def test_the_second_call_makes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_second_call_makes_nothing(monkeypatch):
     first = load()["id"][:]
     monkeypatch.setattr(cache, "run", None)
     assert load()["id"][:] == first
 
 
-def test_every_request_has_a_directory_of_its_own(place: Path) -> None:
+def test_every_request_has_a_directory_of_its_own(place):
     requests: list[dict[str, Any]] = [
         {},
         {"seed": 1},
@@ -68,7 +67,7 @@ def test_every_request_has_a_directory_of_its_own(place: Path) -> None:
     assert set(entries(place)) == names
 
 
-def test_the_name_of_a_directory_is_the_same_in_every_process(place: Path) -> None:
+def test_the_name_of_a_directory_is_the_same_in_every_process(place):
     load()
     here = entries(place)
     code = f"import synthbench; synthbench.load_dataset('parity', 'test', rows={ROWS!r})"
@@ -76,7 +75,7 @@ def test_the_name_of_a_directory_is_the_same_in_every_process(place: Path) -> No
     assert entries(place) == here
 
 
-def test_two_directories_of_one_name_are_never_mixed_up(tmp_path: Path) -> None:
+def test_two_directories_of_one_name_are_never_mixed_up(tmp_path):
     ids = []
     for seed in (1, 2):
         make(tmp_path / str(seed) / "parity", "parity", rows=ROWS, seed=seed)
@@ -87,7 +86,7 @@ def test_two_directories_of_one_name_are_never_mixed_up(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_of_two_processes_at_once_the_second_waits_for_the_first(place: Path) -> None:
+def test_of_two_processes_at_once_the_second_waits_for_the_first(place):
     code = (
         "import synthbench; "
         "print(synthbench.load_dataset('listops', 'test', preset='small')['id'][0])"
@@ -104,9 +103,7 @@ def test_of_two_processes_at_once_the_second_waits_for_the_first(place: Path) ->
     assert not list(place.glob(".*.partial"))
 
 
-def test_a_cache_that_cannot_be_written_is_said_once_and_left(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_cache_that_cannot_be_written_is_said_once_and_left(tmp_path, monkeypatch, capsys):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv(cache.CACHE_VARIABLE, str(tmp_path / "file" / "cache"))
     assert len(load()) == len(load(seed=1)) == 50
@@ -115,14 +112,14 @@ def test_a_cache_that_cannot_be_written_is_said_once_and_left(
     assert "SYNTHBENCH_CACHE" in said[0]
 
 
-def test_a_broken_entry_is_made_again(place: Path) -> None:
+def test_a_broken_entry_is_made_again(place):
     first = load().to_list()
     (entry,) = entries(place)
     next((place / entry / "data").rglob("test-*.parquet")).unlink()
     assert load().to_list() == first
 
 
-def test_the_rows_of_an_entry_that_was_removed_come_again(place: Path) -> None:
+def test_the_rows_of_an_entry_that_was_removed_come_again(place):
     first = load().to_list()
     shutil.rmtree(place / entries(place)[0])
     assert load().to_list() == first
@@ -140,18 +137,14 @@ def test_the_rows_of_an_entry_that_was_removed_come_again(place: Path) -> None:
         ({"rows": {"train": 0}}, "whole numbers from 1"),
     ],
 )
-def test_wrong_requests_are_refused_before_anything_is_written(
-    wrong: dict[str, Any], message: str, place: Path
-) -> None:
+def test_wrong_requests_are_refused_before_anything_is_written(wrong, message, place):
     with pytest.raises(UsageError, match=message):
         load(**wrong)
     assert not place.exists()
 
 
 @pytest.mark.slow
-def test_a_task_of_another_package_is_made_again_when_its_module_changes(
-    place: Path, tmp_path: Path
-) -> None:
+def test_a_task_of_another_package_is_made_again_when_its_module_changes(place, tmp_path):
     module = tmp_path / "own_task.py"
     text = (
         "import synthbench\n"
@@ -170,6 +163,6 @@ def test_a_task_of_another_package_is_made_again_when_its_module_changes(
         assert len(entries(place)) == min(number + 1, 2)
 
 
-def test_list_tasks_names_what_load_dataset_takes() -> None:
+def test_list_tasks_names_what_load_dataset_takes():
     assert synthbench.list_tasks()[:2] == ["listops", "arithmetic"]
     assert "composites" in synthbench.list_tasks()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -27,7 +26,6 @@ from tests.making import (
     names,
 )
 from tests.support import environment
-from tests.toy_task import Numbers
 
 # Interruptions.
 
@@ -45,8 +43,8 @@ from tests.toy_task import Numbers
     ],
 )
 def test_a_run_that_is_interrupted_anywhere_is_continued_to_the_same_bytes(
-    tmp_path: Path, whole: dict[str, str], owner: Any, name: str, calls: int, after: bool
-) -> None:
+    tmp_path, whole, owner, name, calls, after
+):
     for at in range(calls):
         out = tmp_path / f"{at}" / "data"
         with pytest.MonkeyPatch.context() as patched:
@@ -59,9 +57,7 @@ def test_a_run_that_is_interrupted_anywhere_is_continued_to_the_same_bytes(
         assert names(out.parent) == ["data"]
 
 
-def test_that_many_calls_are_all_there_are(
-    tmp_path: Path, numbers: type[Numbers], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_that_many_calls_are_all_there_are(tmp_path, numbers, monkeypatch):
     saves = interrupting(monkeypatch, staging.Staging, "save", -1)
     tables = interrupting(monkeypatch, pq.ParquetWriter, "write_table", -1)
     rounds = interrupting(monkeypatch, split_writer.LocalWriter, "write", -1)
@@ -69,9 +65,7 @@ def test_that_many_calls_are_all_there_are(
     assert (len(saves), len(tables), len(rounds)) == (SHARDS + 3, GROUPS, ROUNDS)
 
 
-def test_a_run_that_is_interrupted_after_every_shard_comes_to_its_end_all_the_same(
-    tmp_path: Path, whole: dict[str, str]
-) -> None:
+def test_a_run_that_is_interrupted_after_every_shard_comes_to_its_end_all_the_same(tmp_path, whole):
     runs = 0
     while not (tmp_path / "data").exists():
         runs += 1
@@ -85,9 +79,7 @@ def test_a_run_that_is_interrupted_after_every_shard_comes_to_its_end_all_the_sa
     assert files(tmp_path / "data") == whole
 
 
-def test_buckets_that_stall_are_continued_to_the_same_bytes_too(
-    tmp_path: Path, numbers: type[Numbers]
-) -> None:
+def test_buckets_that_stall_are_continued_to_the_same_bytes_too(tmp_path, numbers):
     options: dict[str, Any] = {"parameters": {"sizes": (40, 7, 2000, 1000), "counted": False}}
     make(tmp_path / "whole", **options)
     expected = files(tmp_path / "whole")
@@ -100,9 +92,7 @@ def test_buckets_that_stall_are_continued_to_the_same_bytes_too(
         assert files(tmp_path / f"{at}") == expected
 
 
-def test_what_is_finished_is_not_made_again(
-    tmp_path: Path, whole: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_finished_is_not_made_again(tmp_path, whole, monkeypatch):
     with monkeypatch.context() as patched:
         interrupting(patched, staging.Staging, "save", 4, after=True)
         with pytest.raises(Interrupted):
@@ -115,9 +105,7 @@ def test_what_is_finished_is_not_made_again(
     assert files(tmp_path / "data") == whole
 
 
-def test_a_damaged_shard_of_an_interrupted_run_is_made_anew(
-    tmp_path: Path, whole: dict[str, str]
-) -> None:
+def test_a_damaged_shard_of_an_interrupted_run_is_made_anew(tmp_path, whole):
     out = tmp_path / "data"
     for number, damage in zip(range(7), 2 * ["flip", "cut", "remove", "empty"], strict=False):
         with pytest.MonkeyPatch.context() as patched:
@@ -148,9 +136,7 @@ def test_a_damaged_shard_of_an_interrupted_run_is_made_anew(
         ("pathlib.Path.rename", 0),
     ],
 )
-def test_a_run_that_is_killed_is_continued_to_the_same_bytes(
-    tmp_path: Path, place: str, number: int
-) -> None:
+def test_a_run_that_is_killed_is_continued_to_the_same_bytes(tmp_path, place, number):
     """With workers, who must not go on holding the lock when the main process is gone."""
     make(tmp_path / "whole", "ctl", shard_rows=500, **CTL)
     out = tmp_path / "killed" / "ctl"
@@ -164,7 +150,7 @@ def test_a_run_that_is_killed_is_continued_to_the_same_bytes(
 # What is there already.
 
 
-def stamps(directory: Path) -> dict[str, tuple[int, int]]:
+def stamps(directory):
     """Every file and directory with its inode and time of change."""
     return {
         str(one): (one.stat().st_ino, one.stat().st_mtime_ns)
@@ -172,7 +158,7 @@ def stamps(directory: Path) -> dict[str, tuple[int, int]]:
     }
 
 
-def test_the_same_command_again_changes_nothing(tmp_path: Path) -> None:
+def test_the_same_command_again_changes_nothing(tmp_path):
     made = make(tmp_path / "ctl", "ctl", **CTL)
     before, content = stamps(tmp_path), files(tmp_path)
     assert make(tmp_path / "ctl", "ctl", **CTL, workers=2) == made
@@ -192,12 +178,8 @@ def test_the_same_command_again_changes_nothing(tmp_path: Path) -> None:
 )
 @pytest.mark.parametrize("partial", [False, True], ids=["finished", "interrupted"])
 def test_another_command_is_refused_by_its_difference_and_harms_nothing(
-    tmp_path: Path,
-    whole: dict[str, str],
-    other: dict[str, Any],
-    difference: str,
-    partial: bool,
-) -> None:
+    tmp_path, whole, other, difference, partial
+):
     out = tmp_path / "data"
     with pytest.MonkeyPatch.context() as patched:
         if partial:
@@ -214,9 +196,7 @@ def test_another_command_is_refused_by_its_difference_and_harms_nothing(
     assert files(out) == whole
 
 
-def test_overwriting_replaces_a_dataset_or_an_interrupted_run_of_another_command(
-    tmp_path: Path, whole: dict[str, str]
-) -> None:
+def test_overwriting_replaces_a_dataset_or_an_interrupted_run_of_another_command(tmp_path, whole):
     out = tmp_path / "new" / "data"
     make(out, seed=1)
     make(out, overwrite=True)
@@ -240,9 +220,7 @@ def test_overwriting_replaces_a_dataset_or_an_interrupted_run_of_another_command
         (staging.Staging, "publish", 0),
     ],
 )
-def test_overwriting_that_fails_leaves_the_old_dataset_whole(
-    tmp_path: Path, whole: dict[str, str], owner: Any, name: str, at: int
-) -> None:
+def test_overwriting_that_fails_leaves_the_old_dataset_whole(tmp_path, whole, owner, name, at):
     out = tmp_path / "new" / "data"
     make(out, seed=1)
     old = files(out)
@@ -257,11 +235,11 @@ def test_overwriting_that_fails_leaves_the_old_dataset_whole(
 
 
 def test_shards_that_go_at_the_very_end_are_made_again_and_never_missed(
-    tmp_path: Path, whole: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+    tmp_path, whole, monkeypatch
+):
     flush = staging._flush
 
-    def flush_slowly(directory: Path) -> None:
+    def flush_slowly(directory):
         flush(directory)
         shutil.rmtree(directory / "data" / "default")
 
@@ -276,9 +254,7 @@ def test_shards_that_go_at_the_very_end_are_made_again_and_never_missed(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
-def test_overwriting_that_is_killed_leaves_the_old_dataset_or_none_and_can_be_repeated(
-    tmp_path: Path,
-) -> None:
+def test_overwriting_that_is_killed_leaves_the_old_dataset_or_none_and_can_be_repeated(tmp_path):
     out = tmp_path / "data"
     make(tmp_path / "new" / "data", "parity")
     words = f"'parity', out={str(out)!r}, overwrite=True"
@@ -293,9 +269,7 @@ def test_overwriting_that_is_killed_leaves_the_old_dataset_or_none_and_can_be_re
     assert names(tmp_path) == ["data", "new"]
 
 
-def test_a_shard_that_is_lost_from_a_finished_dataset_is_noticed(
-    tmp_path: Path, whole: dict[str, str]
-) -> None:
+def test_a_shard_that_is_lost_from_a_finished_dataset_is_noticed(tmp_path, whole):
     make(tmp_path / "data")
     next((tmp_path / "data").rglob("test-00001*")).unlink()
     with pytest.raises(SynthbenchError, match=r"test-00001.* is missing.*--overwrite"):
@@ -304,9 +278,7 @@ def test_a_shard_that_is_lost_from_a_finished_dataset_is_noticed(
     assert files(tmp_path / "data") == whole
 
 
-def test_of_two_runs_at_once_the_second_is_refused_and_the_first_not_disturbed(
-    tmp_path: Path, ctl: dict[str, str]
-) -> None:
+def test_of_two_runs_at_once_the_second_is_refused_and_the_first_not_disturbed(tmp_path, ctl):
     code = f"""
 from synthbench.dataset import staging as publishing
 from synthbench.generation import generate as generation

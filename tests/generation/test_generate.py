@@ -1,10 +1,6 @@
 """From a command to a published directory: the same bytes, whoever makes them."""
 
-from __future__ import annotations
-
 import dataclasses
-from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -31,9 +27,7 @@ from tests.toy_task import Numbers
 # What is made.
 
 
-def test_a_directory_holds_its_shards_a_manifest_and_a_card_and_nothing_else(
-    tmp_path: Path, numbers: type[Numbers]
-) -> None:
+def test_a_directory_holds_its_shards_a_manifest_and_a_card_and_nothing_else(tmp_path, numbers):
     manifest = make(tmp_path / "data")
     assert names(tmp_path) == ["data"]
     assert names(tmp_path / "data") == ["README.md", "data", "manifest.json"]
@@ -48,7 +42,7 @@ def test_a_directory_holds_its_shards_a_manifest_and_a_card_and_nothing_else(
     assert sorted(listed) == found
 
 
-def test_the_manifest_says_what_is_in_the_files(tmp_path: Path, numbers: type[Numbers]) -> None:
+def test_the_manifest_says_what_is_in_the_files(tmp_path, numbers):
     manifest = make(tmp_path, seed=3, rows={"train": 301})
     (splits,) = manifest.variants.values()
     assert list(splits) == ["train", "iid", "test"]  # as readers see them
@@ -75,7 +69,7 @@ def test_the_manifest_says_what_is_in_the_files(tmp_path: Path, numbers: type[Nu
         assert split.digest == digest.hexdigest()
 
 
-def test_a_manifest_shows_itself_in_two_lines(tmp_path: Path) -> None:
+def test_a_manifest_shows_itself_in_two_lines(tmp_path):
     rows = {"train": 1500, "iid": 90, "validation": 60, "test": 40}
     one = make(tmp_path / "one", "ctl", rows=rows, seed=3)
     assert repr(one).splitlines() == [
@@ -92,7 +86,7 @@ def test_a_manifest_shows_itself_in_two_lines(tmp_path: Path) -> None:
     assert len(lines) == 2 and all(len(line) <= 200 and line.isprintable() for line in lines)
 
 
-def test_variants_are_made_as_each_alone_would_be(tmp_path: Path) -> None:
+def test_variants_are_made_as_each_alone_would_be(tmp_path):
     both = make(tmp_path / "both", "ctl", variant="all", **CTL)
     assert list(both.variants) == ["forward", "backward"]
     for variant in both.variants:
@@ -102,18 +96,16 @@ def test_variants_are_made_as_each_alone_would_be(tmp_path: Path) -> None:
     assert list(turned.variants) == ["backward", "forward"]
 
 
-def test_without_a_name_the_directory_is_called_as_the_task(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_name_the_directory_is_called_as_the_task(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     generate("parity", workers=1, progress=False)
     assert names(tmp_path) == ["parity"]
 
 
 def test_the_small_preset_has_a_hundredth_and_at_least_a_hundred_rows_where_they_exist(
-    tmp_path: Path, numbers: type[Numbers]
-) -> None:
-    def sizes(task: str, **options: Any) -> dict[str, int]:
+    tmp_path, numbers
+):
+    def sizes(task, **options):
         made = make(tmp_path / f"{len(names(tmp_path))}", task, preset="small", **options)
         (splits,) = made.variants.values()
         return {name: split.rows for name, split in splits.items()}
@@ -132,8 +124,8 @@ def test_the_small_preset_has_a_hundredth_and_at_least_a_hundred_rows_where_they
 
 
 def test_the_number_of_workers_changes_no_byte_of_large_blocks_or_of_many_small_ones(
-    tmp_path: Path, ctl: dict[str, str], whole: dict[str, str]
-) -> None:
+    tmp_path, ctl, whole
+):
     make(tmp_path / "ctl", "ctl", workers=2, **CTL)
     assert files(tmp_path / "ctl") == ctl
     for workers in (2, 5):
@@ -157,18 +149,14 @@ def test_the_number_of_workers_changes_no_byte_of_large_blocks_or_of_many_small_
     ],
     ids=["plain C locale", "Turkish and optimised"],
 )
-def test_hash_seed_locale_time_zone_and_optimising_change_no_byte(
-    tmp_path: Path, ctl: dict[str, str], changes: dict[str, str]
-) -> None:
+def test_hash_seed_locale_time_zone_and_optimising_change_no_byte(tmp_path, ctl, changes):
     """A locale that is not installed leaves the C locale, and proves no more than that."""
     done = run_program("generate", *CTL_WORDS, "--workers=2", cwd=tmp_path, **changes)
     assert done.returncode == 0, done.stderr
     assert files(tmp_path / "ctl") == ctl
 
 
-def test_the_rows_of_a_shard_change_files_but_no_digest(
-    tmp_path: Path, numbers: type[Numbers]
-) -> None:
+def test_the_rows_of_a_shard_change_files_but_no_digest(tmp_path, numbers):
     expected = digests(make(tmp_path / "default"))
     read = {name: stored_rows(tmp_path / "default", "default", name) for name in ("train", "iid")}
     for shard_rows in (7, 40, 499, 500):
@@ -182,9 +170,7 @@ def test_the_rows_of_a_shard_change_files_but_no_digest(
             assert stored_rows(out, "default", name).to_pylist() == rows.to_pylist()
 
 
-def test_what_lies_around_or_was_made_before_changes_no_byte(
-    tmp_path: Path, ctl: dict[str, str], numbers: type[Numbers]
-) -> None:
+def test_what_lies_around_or_was_made_before_changes_no_byte(tmp_path, ctl, numbers):
     make(tmp_path / "other")
     make(tmp_path / "ctl", "ctl", seed=1, **CTL)
     make(tmp_path / "ctl", "ctl", overwrite=True, **CTL)
@@ -194,9 +180,7 @@ def test_what_lies_around_or_was_made_before_changes_no_byte(
 # Places that cannot be used.
 
 
-def test_a_place_that_cannot_be_used_is_refused_before_any_work(
-    tmp_path: Path, numbers: type[Numbers], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_place_that_cannot_be_used_is_refused_before_any_work(tmp_path, numbers, monkeypatch):
     drawn = interrupting(monkeypatch, Numbers, "propose", -1)
     (tmp_path / "file").write_text("mine")
     (tmp_path / "full").mkdir()
@@ -216,7 +200,7 @@ def test_a_place_that_cannot_be_used_is_refused_before_any_work(
     assert files(tmp_path) == before
 
 
-def test_an_empty_directory_or_a_link_to_one_will_do(tmp_path: Path, whole: dict[str, str]) -> None:
+def test_an_empty_directory_or_a_link_to_one_will_do(tmp_path, whole):
     (tmp_path / "empty").mkdir()
     make(tmp_path / "empty")
     assert files(tmp_path / "empty") == whole
@@ -263,9 +247,7 @@ def test_an_empty_directory_or_a_link_to_one_will_do(tmp_path: Path, whole: dict
         ({"task": "parity", "rows": {"train": 14_641}}, "only 12,797 exist that are not held out"),
     ],
 )
-def test_what_is_impossible_is_refused_in_one_line_before_any_file_is_made(
-    tmp_path: Path, options: dict[str, Any], text: str
-) -> None:
+def test_what_is_impossible_is_refused_in_one_line_before_any_file_is_made(tmp_path, options, text):
     with pytest.raises(UsageError, match=text.replace("?", r"\?")) as refused:
         make(tmp_path / "data", **{"task": "ctl", **options})
     assert refused.value.exit_status == 2
@@ -273,7 +255,7 @@ def test_what_is_impossible_is_refused_in_one_line_before_any_file_is_made(
     assert names(tmp_path) == []
 
 
-def test_all_tasks_at_once_take_no_options_of_one_task() -> None:
+def test_all_tasks_at_once_take_no_options_of_one_task():
     for option, given in (("variant", ["x"]), ("rows", {"train": 5}), ("parameters", {"n": 1})):
         request = Request("all", **{option: given})  # type: ignore[arg-type]
         with pytest.raises(UsageError, match=f"{option} goes with one task"):
@@ -281,8 +263,8 @@ def test_all_tasks_at_once_take_no_options_of_one_task() -> None:
 
 
 def test_a_bucket_that_cannot_be_filled_ends_the_run_by_name_and_publishes_nothing(
-    tmp_path: Path, numbers: type[Numbers]
-) -> None:
+    tmp_path, numbers
+):
     parameters = {"sizes": (7, 20, 500), "counted": False}
     with pytest.raises(SynthbenchError, match=r"200 rows asked for.*bucket 0: \d found, bucket 1:"):
         make(tmp_path / "data", parameters=parameters, rows={"train": 200, "iid": 2})

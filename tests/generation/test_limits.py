@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import tracemalloc
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,10 +14,9 @@ from numpy.typing import NDArray
 from synthbench.errors import SynthbenchError
 from synthbench.generation import split_writer
 from synthbench.sampling.bucket_stream import BucketStream
-from synthbench.seeding import Draws
 from synthbench.tasks import registry
-from synthbench.tasks.base import Block, Split
-from synthbench.tasks.features import Feature, value
+from synthbench.tasks.base import Block
+from synthbench.tasks.features import value
 from tests.making import (
     files,
     make,
@@ -30,12 +28,10 @@ from tests.toy_task import Numbers
 
 
 @pytest.mark.parametrize("name", ["manifest.json", "README.md", "progress.json"])
-def test_a_full_disk_is_named_for_every_other_file_too(
-    tmp_path: Path, whole: dict[str, str], name: str
-) -> None:
+def test_a_full_disk_is_named_for_every_other_file_too(tmp_path, whole, name):
     write_text = Path.write_text
 
-    def write(self: Path, *arguments: Any, **options: Any) -> int:
+    def write(self, *arguments, **options):
         if self.name.startswith(name):
             raise OSError(errno.ENOSPC, "No space left on device")
         return write_text(self, *arguments, **options)
@@ -67,38 +63,36 @@ class Wide(Numbers):
     shard_rows = 1024
 
     @property
-    def columns(self) -> dict[str, Feature]:
+    def columns(self):
         return {**super().columns, "payload": [value("int16")]}
 
-    def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
+    def propose(self, draws, n, split, bucket):
         block = super().propose(draws, n, split, bucket)
         return Block({**block.columns, "payload": draws.halves((n, 125)).view(np.int8)})
 
-    def content(self, block: Block) -> NDArray[np.uint8]:
+    def content(self, block):
         code = np.column_stack([block["bucket"], 2 * block["number"] + 1])
         return code.astype(">u4").view(np.uint8)  # not the payload as JSON
 
-    def render(self, block: Block) -> dict[str, pa.Array]:
+    def render(self, block):
         payload: NDArray[np.int8] = block["payload"]
         lists = pa.FixedSizeListArray.from_arrays(pa.array(payload.ravel()).cast(pa.int16()), 500)
         return {**super().render(block), "payload": lists.cast(pa.list_(pa.int16()))}
 
 
 @pytest.mark.slow
-def test_memory_grows_by_a_few_bytes_a_row_not_by_the_rows_themselves(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_memory_grows_by_a_few_bytes_a_row_not_by_the_rows_themselves(tmp_path, monkeypatch):
     monkeypatch.setitem(registry._registered, "wide", Wide)
     write = split_writer.LocalWriter.write
     arrow: list[int] = []
 
-    def watched(*arguments: Any) -> None:
+    def watched(*arguments):
         write(*arguments)
         arrow.append(pa.total_allocated_bytes())
 
     monkeypatch.setattr(split_writer.LocalWriter, "write", watched)
 
-    def peaks(rows: int) -> tuple[int, int]:
+    def peaks(rows):
         arrow.clear()
         sizes = {"train": rows, "iid": 1, "test": 1}
         tracemalloc.start()
@@ -114,13 +108,11 @@ def test_memory_grows_by_a_few_bytes_a_row_not_by_the_rows_themselves(
     assert (many[1] - few[1]) / 80_000 < 400
 
 
-def test_blocks_in_flight_are_few_however_many_will_be_needed(
-    tmp_path: Path, numbers: type[Numbers], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_blocks_in_flight_are_few_however_many_will_be_needed(tmp_path, numbers, monkeypatch):
     pending: list[int] = []
     prepare = BucketStream.prepare
 
-    def watched(self: BucketStream, rows: int) -> None:
+    def watched(self, rows):
         prepare(self, rows)
         pending.append(len(self._pending))
 

@@ -6,7 +6,6 @@ import contextlib
 import dataclasses
 import errno
 import pickle
-from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
@@ -14,14 +13,13 @@ from typing import Any
 import pytest
 
 from synthbench.dataset import digest, staging
-from synthbench.engine.engine import Asked, Engine, RemoteResult
+from synthbench.engine.engine import Engine, RemoteResult
 from synthbench.errors import SynthbenchError
 from synthbench.generation import generate
 from synthbench.generation import shards as making_shards
 from synthbench.generation.split_writer import RemoteWriter
 from synthbench.sampling.blocks import BlockSummary
 from tests.making import SHARDS, Interrupted, files, interrupting, make, names
-from tests.toy_task import Numbers
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,55 +35,53 @@ class Elsewhere(Engine):
     batch = 3
     remote = True
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__(None, 2)
         self.ahead = 3
         self.kept: list[Any] = []
         self.came_back: list[Any] = []
 
-    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Asked[Any]:
+    def submit(self, function, /, *args, **kwargs):
         result: Future[Any] = Future()
         made = self._call(function, args)
         self.came_back.append(made)
         result.set_result(pickle.loads(pickle.dumps(made)))
         return result
 
-    def keep(
-        self, view: Callable[..., Any], function: Callable[..., Any], /, *args: Any, **kwargs: Any
-    ) -> RemoteResult[Any, Any]:
+    def keep(self, view, function, /, *args, **kwargs):
         self.kept.append(self._call(function, args))
         handle = Handle(len(self.kept) - 1)
         return RemoteResult(handle, self.submit(view, handle))
 
-    def _call(self, function: Callable[..., Any], args: Any) -> Any:
+    def _call(self, function, args):
         return function(*[self._resolved(one) for one in pickle.loads(pickle.dumps(args))])
 
-    def _resolved(self, value: Any) -> Any:
+    def _resolved(self, value):
         if isinstance(value, Handle):
             return self.kept[value.number]
         return [self._resolved(one) for one in value] if isinstance(value, list) else value
 
 
 @pytest.fixture
-def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Elsewhere:
+def elsewhere(monkeypatch):
     """What `engine="dask"` opens in one test."""
     engine = Elsewhere()
 
     @contextlib.contextmanager
-    def opened(name: str, *arguments: Any) -> Iterator[Engine]:
+    def opened(name, *arguments):
         yield engine if name == "dask" else Engine(None, 1)
 
     monkeypatch.setattr(generate, "open_engine", opened)
     return engine
 
 
-def chunks_of(monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
+def chunks_of(monkeypatch, rows):
     """Chunks of so few rows that a small dataset has many."""
     for module in (digest, making_shards):
         monkeypatch.setattr(module, "CHUNK_ROWS", rows)
 
 
-def made_shards(elsewhere: Elsewhere) -> list[list[making_shards.MadeShard]]:
+def made_shards(elsewhere):
     """What came back of each call that made shards."""
     came = elsewhere.came_back
     return [made for made in came if isinstance(made[0], making_shards.MadeShard)]
@@ -96,13 +92,8 @@ def made_shards(elsewhere: Elsewhere) -> list[list[making_shards.MadeShard]]:
     [(1, 20), (7, 5), (60, 60), (90, 60), (8192, 1000)],
 )
 def test_shards_made_elsewhere_are_the_same_to_the_byte(
-    tmp_path: Path,
-    numbers: type[Numbers],
-    elsewhere: Elsewhere,
-    monkeypatch: pytest.MonkeyPatch,
-    chunk_rows: int,
-    shard_rows: int,
-) -> None:
+    tmp_path, numbers, elsewhere, monkeypatch, chunk_rows, shard_rows
+):
     chunks_of(monkeypatch, chunk_rows)
     here = make(tmp_path / "here", shard_rows=shard_rows)
     assert elsewhere.kept == []
@@ -110,9 +101,7 @@ def test_shards_made_elsewhere_are_the_same_to_the_byte(
     assert files(tmp_path / "there") == files(tmp_path / "here")
 
 
-def test_only_fingerprints_and_bytes_come_here(
-    tmp_path: Path, numbers: type[Numbers], elsewhere: Elsewhere
-) -> None:
+def test_only_fingerprints_and_bytes_come_here(tmp_path, numbers, elsewhere):
     make(tmp_path, engine="dask")
     assert len(elsewhere.kept) > 10
     for result in elsewhere.came_back:
@@ -124,13 +113,8 @@ def test_only_fingerprints_and_bytes_come_here(
 @pytest.mark.parametrize("chunk_rows", [9, 70])
 @pytest.mark.parametrize("engines", ["there there", "here there", "there here"])
 def test_a_run_that_is_interrupted_is_continued_to_the_same_bytes_here_or_there(
-    tmp_path: Path,
-    numbers: type[Numbers],
-    elsewhere: Elsewhere,
-    monkeypatch: pytest.MonkeyPatch,
-    chunk_rows: int,
-    engines: str,
-) -> None:
+    tmp_path, numbers, elsewhere, monkeypatch, chunk_rows, engines
+):
     chunks_of(monkeypatch, chunk_rows)
     first, second = ({"here": "local", "there": "dask"}[name] for name in engines.split())
     make(tmp_path / "whole")
@@ -146,12 +130,7 @@ def test_a_run_that_is_interrupted_is_continued_to_the_same_bytes_here_or_there(
         assert files(out) == expected
 
 
-def test_what_is_finished_is_not_made_again(
-    tmp_path: Path,
-    whole: dict[str, str],
-    elsewhere: Elsewhere,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_is_finished_is_not_made_again(tmp_path, whole, elsewhere, monkeypatch):
     chunks_of(monkeypatch, 30)
     make(tmp_path / "whole", engine="dask")
     with monkeypatch.context() as patched:
@@ -164,18 +143,13 @@ def test_what_is_finished_is_not_made_again(
     assert files(tmp_path / "data") == files(tmp_path / "whole")
 
 
-def test_few_shards_are_asked_for_ahead(
-    tmp_path: Path,
-    numbers: type[Numbers],
-    elsewhere: Elsewhere,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_few_shards_are_asked_for_ahead(tmp_path, numbers, elsewhere, monkeypatch):
     """Or their blocks would fill the cluster, and their bytes the memory here."""
     chunks_of(monkeypatch, 30)
     waiting: list[int] = []
     ask = RemoteWriter._ask
 
-    def watched(self: RemoteWriter, *arguments: Any) -> None:
+    def watched(self, *arguments):
         ask(self, *arguments)
         waiting.append(len(self._making))
 
@@ -187,13 +161,11 @@ def test_few_shards_are_asked_for_ahead(
 
 
 @pytest.mark.parametrize("at", [0, 5])
-def test_a_full_disk_names_the_file_and_can_be_gone_on_from(
-    tmp_path: Path, whole: dict[str, str], elsewhere: Elsewhere, at: int
-) -> None:
+def test_a_full_disk_names_the_file_and_can_be_gone_on_from(tmp_path, whole, elsewhere, at):
     write_bytes = Path.write_bytes
     calls: list[Path] = []
 
-    def write(self: Path, content: bytes) -> int:
+    def write(self, content):
         calls.append(self)
         if len(calls) == at + 1:
             raise OSError(errno.ENOSPC, "No space left on device")

@@ -22,17 +22,17 @@ class CaughtError(Exception):
     """Carries the request that would have been run."""
 
 
-def catch(request: Request) -> Any:
+def catch(request):
     raise CaughtError(request)
 
 
-def test_the_options_of_generate_are_the_fields_of_a_request_with_their_defaults() -> None:
+def test_the_options_of_generate_are_the_fields_of_a_request_with_their_defaults():
     fields = dataclasses.fields(Request)
     assert list(OPTIONS) == [field.name for field in fields]
     assert [OPTIONS[field.name] for field in fields[1:]] == [field.default for field in fields[1:]]
 
 
-def test_every_option_of_generate_arrives_under_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_option_of_generate_arrives_under_its_name(monkeypatch):
     monkeypatch.setattr(generation, "run", catch)
     given: dict[str, Any] = {name: f"given as {name}" for name in OPTIONS}
     given |= {"preset": "small", "shard_rows": 7, "workers": 2, "engine": "dask"}
@@ -42,7 +42,7 @@ def test_every_option_of_generate_arrives_under_its_name(monkeypatch: pytest.Mon
     assert dataclasses.asdict(request) == given
 
 
-def test_every_option_of_the_command_line_arrives_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_option_of_the_command_line_arrives_too(monkeypatch):
     monkeypatch.setattr(generation, "run_all", catch)
     words = (
         "ctl --variant forward --variant backward --out here --seed 3 --preset small "

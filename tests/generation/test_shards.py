@@ -6,7 +6,6 @@ import errno
 import hashlib
 import itertools
 import threading
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +37,7 @@ COLUMNS: dict[str, Feature] = {
 }
 
 
-def some_rows(count: int) -> pa.Table:
+def some_rows(count):
     made = [
         {
             "id": f"{number:016x}",
@@ -55,15 +54,7 @@ def some_rows(count: int) -> pa.Table:
 class Run:
     """A writer with what its shards were called back with."""
 
-    def __init__(
-        self,
-        directory: Path,
-        count: int,
-        shard_rows: int = 10,
-        group_rows: int = 4,
-        columns: dict[str, Feature] = COLUMNS,
-        finished: Sequence[Shard] = (),
-    ) -> None:
+    def __init__(self, directory, count, shard_rows=10, group_rows=4, columns=COLUMNS, finished=()):
         self.directory = directory
         self.calls: list[tuple[list[Shard], Any]] = []
         self.writer = LocalWriter(
@@ -72,17 +63,17 @@ class Run:
             lambda shards, checkpoint: self.calls.append((list(shards), checkpoint)),
         )
 
-    def write(self, *parts: pa.Table) -> list[Shard]:
+    def write(self, *parts):
         with self.writer as writer:
             for number, part in enumerate(parts):
                 writer.write(part, number)
             return writer.finish()
 
-    def files(self) -> dict[str, str]:
+    def files(self):
         return {file.name: file_sha256(file) for file in self.directory.rglob("*.parquet")}
 
 
-def cut(whole: pa.Table, places: Sequence[int]) -> list[pa.Table]:
+def cut(whole, places):
     edges = [0, *sorted(places), whole.num_rows]
     return [whole.slice(low, high - low) for low, high in itertools.pairwise(edges)]
 
@@ -90,7 +81,7 @@ def cut(whole: pa.Table, places: Sequence[int]) -> list[pa.Table]:
 # Names and sizes.
 
 
-def test_shards_have_the_names_that_datasets_expects() -> None:
+def test_shards_have_the_names_that_datasets_expects():
     assert shard_file("main", "iid", 3, 12) == "data/main/iid-00003-of-00012.parquet"
 
 
@@ -105,9 +96,7 @@ def test_shards_have_the_names_that_datasets_expects() -> None:
         (3, 1, [1, 1, 1]),
     ],
 )
-def test_every_shard_but_the_last_has_the_rows_of_a_shard(
-    tmp_path: Path, count: int, shard_rows: int, sizes: list[int]
-) -> None:
+def test_every_shard_but_the_last_has_the_rows_of_a_shard(tmp_path, count, shard_rows, sizes):
     whole = some_rows(count)
     shards = Run(tmp_path, count, shard_rows).write(whole)
     assert [shard.rows for shard in shards] == sizes
@@ -124,7 +113,7 @@ def test_every_shard_but_the_last_has_the_rows_of_a_shard(
     assert len(list(tmp_path.rglob("*.*"))) == total
 
 
-def test_every_row_group_but_a_shards_last_has_the_rows_of_a_group(tmp_path: Path) -> None:
+def test_every_row_group_but_a_shards_last_has_the_rows_of_a_group(tmp_path):
     shards = Run(tmp_path, 25, shard_rows=10, group_rows=4).write(*cut(some_rows(25), [7, 8, 21]))
     groups = []
     for shard in shards:
@@ -134,9 +123,7 @@ def test_every_row_group_but_a_shards_last_has_the_rows_of_a_group(tmp_path: Pat
 
 
 @given(st.integers(1, 300), st.integers(1, 90), st.integers(1, 50))
-def test_every_chunk_is_hashed_once_with_the_shard_in_which_it_ends(
-    rows: int, shard_rows: int, chunk_rows: int
-) -> None:
+def test_every_chunk_is_hashed_once_with_the_shard_in_which_it_ends(rows, shard_rows, chunk_rows):
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(cutting, "CHUNK_ROWS", chunk_rows)
         plan = ShardPlan(Path(), "main", "train", COLUMNS, rows, shard_rows, 4)
@@ -154,9 +141,7 @@ def test_every_chunk_is_hashed_once_with_the_shard_in_which_it_ends(
 # The form of the files.
 
 
-def test_files_are_zstd_with_page_indexes_and_dictionaries_where_values_repeat(
-    tmp_path: Path,
-) -> None:
+def test_files_are_zstd_with_page_indexes_and_dictionaries_where_values_repeat(tmp_path):
     (shard,) = Run(tmp_path, 10).write(some_rows(10))
     metadata = pq.read_metadata(tmp_path / shard.file)
     encodings = {}
@@ -176,7 +161,7 @@ def test_files_are_zstd_with_page_indexes_and_dictionaries_where_values_repeat(
     }
 
 
-def test_a_rows_id_is_the_fingerprint_of_its_content() -> None:
+def test_a_rows_id_is_the_fingerprint_of_its_content():
     task = Numbers()
     block = task.propose(Draws({"test": True}), 20, task.split("train"), 1)
     prints = fingerprints(task, block)
@@ -194,12 +179,8 @@ def test_a_rows_id_is_the_fingerprint_of_its_content() -> None:
 @settings(max_examples=20)
 @given(st.integers(1, 60), st.integers(1, 25), st.integers(1, 25), st.data())
 def test_files_are_the_same_to_the_byte_however_the_rows_are_cut(
-    tmp_path_factory: pytest.TempPathFactory,
-    count: int,
-    shard_rows: int,
-    group_rows: int,
-    data: st.DataObject,
-) -> None:
+    tmp_path_factory, count, shard_rows, group_rows, data
+):
     whole = some_rows(count)
     places = data.draw(st.lists(st.integers(0, count), max_size=8))
     at_once = Run(tmp_path_factory.mktemp("at_once"), count, shard_rows, group_rows)
@@ -211,9 +192,7 @@ def test_files_are_the_same_to_the_byte_however_the_rows_are_cut(
 
 @settings(max_examples=12)
 @given(st.data())
-def test_that_holds_for_any_columns_with_gaps_lists_and_structs(
-    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
-) -> None:
+def test_that_holds_for_any_columns_with_gaps_lists_and_structs(tmp_path_factory, data):
     columns = data.draw(tables())
     given_rows = data.draw(rows(columns, min_size=2, max_size=12))
     places = data.draw(st.lists(st.integers(0, len(given_rows)), max_size=4))
@@ -231,7 +210,7 @@ def test_that_holds_for_any_columns_with_gaps_lists_and_structs(
 
 
 @pytest.mark.parametrize("there", [0, 1, 2, 3])
-def test_going_on_behind_finished_shards_gives_the_same_files(tmp_path: Path, there: int) -> None:
+def test_going_on_behind_finished_shards_gives_the_same_files(tmp_path, there):
     whole = some_rows(37)
     first = Run(tmp_path / "whole", 37)
     shards = first.write(whole)
@@ -244,9 +223,7 @@ def test_going_on_behind_finished_shards_gives_the_same_files(tmp_path: Path, th
     assert second.writer.digest.hexdigest() == first.writer.digest.hexdigest()
 
 
-def test_each_finished_shard_is_reported_with_the_checkpoint_of_the_rows_that_filled_it(
-    tmp_path: Path,
-) -> None:
+def test_each_finished_shard_is_reported_with_the_checkpoint_of_the_rows_that_filled_it(tmp_path):
     run = Run(tmp_path, 35)
     shards = run.write(*cut(some_rows(35), [6, 12, 14, 33]))
     assert (
@@ -260,18 +237,18 @@ def test_each_finished_shard_is_reported_with_the_checkpoint_of_the_rows_that_fi
     )
 
 
-def test_few_row_groups_wait_for_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_row_groups_wait_for_the_disk(tmp_path, monkeypatch):
     gate, waiting = threading.Event(), []
     write_table = pq.ParquetWriter.write_table
 
-    def slow(self: pq.ParquetWriter, *arguments: Any, **options: Any) -> None:
+    def slow(self, *arguments, **options):
         assert gate.wait(20)
         write_table(self, *arguments, **options)
 
     monkeypatch.setattr(pq.ParquetWriter, "write_table", slow)
     run = Run(tmp_path, 100)
 
-    def feed() -> None:
+    def feed():
         for part in cut(some_rows(100), range(4, 100, 4)):
             waiting.append(part.num_rows)
             run.writer.write(part, None)
@@ -290,15 +267,13 @@ def test_few_row_groups_wait_for_the_disk(tmp_path: Path, monkeypatch: pytest.Mo
 # When it cannot be written.
 
 
-def failing(
-    monkeypatch: pytest.MonkeyPatch, error: Exception, at: int, times: int = 1
-) -> list[int]:
+def failing(monkeypatch, error, at, times=1):
     """Let row groups number `at` and following fail, of one thread: of two none is third."""
     monkeypatch.setattr(writing, "_MAKERS", 1)
     calls: list[int] = []
     write_table = pq.ParquetWriter.write_table
 
-    def write(self: pq.ParquetWriter, *arguments: Any, **options: Any) -> None:
+    def write(self, *arguments, **options):
         calls.append(len(calls))
         if at <= calls[-1] < at + times:
             raise error
@@ -310,8 +285,8 @@ def failing(
 
 @pytest.mark.parametrize("at", [0, 1, 2, 3, 5])
 def test_a_full_disk_is_an_error_that_names_the_file_and_says_how_to_go_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int
-) -> None:
+    tmp_path, monkeypatch, at
+):
     failing(monkeypatch, OSError(errno.ENOSPC, "No space left on device"), at)
     run = Run(tmp_path, 40)
     with pytest.raises(SynthbenchError) as failed:
@@ -324,9 +299,7 @@ def test_a_full_disk_is_an_error_that_names_the_file_and_says_how_to_go_on(
     assert [len(shards) for shards, _ in run.calls] == list(range(1, at // 3 + 1))
 
 
-def test_a_shard_that_lacks_a_row_group_is_not_finished_though_room_was_made(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_shard_that_lacks_a_row_group_is_not_finished_though_room_was_made(tmp_path, monkeypatch):
     """Or it would be trusted without the rows that failed."""
     failing(monkeypatch, OSError(errno.ENOSPC, "No space left on device"), 1)
     run = Run(tmp_path, 40)
@@ -335,9 +308,7 @@ def test_a_shard_that_lacks_a_row_group_is_not_finished_though_room_was_made(
     assert run.calls == []
 
 
-def test_any_other_failure_names_the_file_and_the_reason(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_any_other_failure_names_the_file_and_the_reason(tmp_path, monkeypatch):
     failing(monkeypatch, OSError(errno.EIO, "Input/output error"), 0)
     with pytest.raises(SynthbenchError, match=r"train-00000-of-00001.parquet cannot be written: I"):
         Run(tmp_path, 5).write(some_rows(5))
@@ -347,10 +318,10 @@ def test_any_other_failure_names_the_file_and_the_reason(
         Run(tmp_path, 5).write(some_rows(5))
 
 
-def test_an_error_of_the_report_ends_the_writing(tmp_path: Path) -> None:
+def test_an_error_of_the_report_ends_the_writing(tmp_path):
     run = Run(tmp_path, 40)
 
-    def report(shards: list[Shard], checkpoint: Any) -> None:
+    def report(shards, checkpoint):
         reports.append(len(shards))
         raise KeyError("report")
 
@@ -362,15 +333,13 @@ def test_an_error_of_the_report_ends_the_writing(tmp_path: Path) -> None:
     assert reports == [1]
 
 
-def test_a_writer_that_is_left_early_ends_its_threads_and_closes_its_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_writer_that_is_left_early_ends_its_threads_and_closes_its_files(tmp_path, monkeypatch):
     before = threading.active_count()
     opened: list[pq.ParquetWriter] = []
     wrote = threading.Event()
     write_table = pq.ParquetWriter.write_table
 
-    def write(self: pq.ParquetWriter, *arguments: Any, **options: Any) -> None:
+    def write(self, *arguments, **options):
         write_table(self, *arguments, **options)
         opened.append(self)
         if len(opened) == 4:  # three groups of the first shard, one of the second
@@ -387,7 +356,7 @@ def test_a_writer_that_is_left_early_ends_its_threads_and_closes_its_files(
     assert not any(writer.is_open for writer in opened)
 
 
-def test_a_shard_whose_rows_never_all_come_is_not_reported(tmp_path: Path) -> None:
+def test_a_shard_whose_rows_never_all_come_is_not_reported(tmp_path):
     run = Run(tmp_path, 40)
     with run.writer as writer:
         writer.write(some_rows(15), None)

@@ -44,14 +44,14 @@ ASKED: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-def command(name: str) -> dict[str, Any]:
+def command(name):
     """What makes a dataset, for `generate`."""
     task, options = ASKED[name]
     return {"task": task, "workers": 1, "progress": False, **options}
 
 
 @functools.cache
-def dataset(name: str) -> Path:
+def dataset(name):
     """A dataset as it was made; not to be changed."""
     out = _root() / name / "data"
     generate(out=out, source_dir=sources() if name == "composites" else None, **command(name))
@@ -59,13 +59,13 @@ def dataset(name: str) -> Path:
 
 
 @functools.cache
-def sources() -> Path:
+def sources():
     """Small source images."""
     return write_sources(_root() / "sources")
 
 
 @functools.cache
-def _root() -> Path:
+def _root():
     made = tempfile.TemporaryDirectory(prefix="hostile-made-")
     _KEPT.append(made)
     return Path(made.name)
@@ -75,7 +75,7 @@ def _root() -> Path:
 _KEPT: list[tempfile.TemporaryDirectory[str]] = []
 
 
-def copy_of(name: str, root: Path) -> Path:
+def copy_of(name, root):
     """A copy to be spoilt, with something beside it that nobody may touch."""
     outside = root / "outside"
     outside.mkdir()
@@ -85,17 +85,17 @@ def copy_of(name: str, root: Path) -> Path:
     return target
 
 
-def shards(directory: Path) -> list[Path]:
+def shards(directory):
     """The shards of a dataset."""
     return sorted(directory.glob("data/*/*.parquet"))
 
 
-def manifest_values(name: str) -> Any:
+def manifest_values(name):
     """The manifest of a dataset as JSON values."""
     return json.loads((dataset(name) / "manifest.json").read_text(encoding="utf-8"))
 
 
-def fit_checksum(directory: Path, shard: Path) -> None:
+def fit_checksum(directory, shard):
     """Let manifest and card have the size and checksum of a shard."""
     file = directory / "manifest.json"
     values = json.loads(file.read_text(encoding="utf-8"))
@@ -108,7 +108,7 @@ def fit_checksum(directory: Path, shard: Path) -> None:
     fit_card(directory)
 
 
-def fit(directory: Path) -> None:
+def fit(directory):
     """Let manifest and card say what the shards hold: rows, sizes, checksums and digests.
 
     What is left to tell a forged row by is the row itself, its place, and the buckets.
@@ -133,7 +133,7 @@ def fit(directory: Path) -> None:
     fit_card(directory)
 
 
-def fit_card(directory: Path) -> None:
+def fit_card(directory):
     """Let the card's front matter say what the manifest does."""
     manifest = DatasetDirectory.open(directory).manifest
     card = directory / "README.md"

@@ -30,10 +30,10 @@ MANIFEST, CARD = "manifest.json", "README.md"
 Spoil = Callable[[Path], None]
 
 
-def link_to_outside(name: str, relative: bool = False) -> Spoil:
+def link_to_outside(name, relative=False):
     """Move a file or directory out and put a link to it in its place."""
 
-    def spoil(directory: Path) -> None:
+    def spoil(directory):
         path = directory / name
         outside = directory.parent / "outside" / path.name
         path.rename(outside)
@@ -42,45 +42,45 @@ def link_to_outside(name: str, relative: bool = False) -> Spoil:
     return spoil
 
 
-def link_to(name: str, target: str) -> Spoil:
+def link_to(name, target):
     """Put a link in the place of a file."""
 
-    def spoil(directory: Path) -> None:
+    def spoil(directory):
         (directory / name).unlink()
         (directory / name).symlink_to(target)
 
     return spoil
 
 
-def pipe(name: str) -> Spoil:
+def pipe(name):
     """Put a pipe that nobody writes to in the place of a file, or beside the files."""
 
-    def spoil(directory: Path) -> None:
+    def spoil(directory):
         (directory / name).unlink(missing_ok=True)
         os.mkfifo(directory / name)
 
     return spoil
 
 
-def folder(name: str) -> Spoil:
+def folder(name):
     """Put a directory in the place of a file."""
 
-    def spoil(directory: Path) -> None:
+    def spoil(directory):
         (directory / name).unlink()
         (directory / name).mkdir()
 
     return spoil
 
 
-def link_beside(name: str) -> Spoil:
+def link_beside(name):
     """Put a link to what is outside beside the shards."""
     return lambda directory: (directory / name).symlink_to(directory.parent / "outside")
 
 
-def manifest_with(change: Callable[[Any], object]) -> Spoil:
+def manifest_with(change):
     """Change the manifest."""
 
-    def spoil(directory: Path) -> None:
+    def spoil(directory):
         file = directory / MANIFEST
         values = json.loads(file.read_text(encoding="utf-8"))
         change(values)
@@ -89,7 +89,7 @@ def manifest_with(change: Callable[[Any], object]) -> Spoil:
     return spoil
 
 
-def shard_named(place: str) -> Spoil:
+def shard_named(place):
     """Let the manifest name a shard elsewhere."""
     splits: Callable[[Any], Any] = lambda values: values["variants"]["default"]["splits"]  # noqa: E731
     return manifest_with(lambda values: splits(values)["iid"]["shards"][0].update(file=place))
@@ -117,7 +117,7 @@ SPOILT: dict[str, Spoil] = {
 }
 
 
-def _outcome(function: Callable[[], Any]) -> str:
+def _outcome(function):
     """What a reader makes of a dataset: good, failures, or an error; it may not wait for ever."""
     signal.alarm(30)
     result = ours(function)
@@ -128,7 +128,7 @@ def _outcome(function: Callable[[], Any]) -> str:
     return "; ".join(failures) if failures else "good"
 
 
-def attack(name: str, root: Path) -> dict[str, str]:
+def attack(name, root):
     """Make one of the spoilt datasets and let every reader at it; what came of it, by reader."""
     directory = made.copy_of("listops", root)
     SPOILT[name](directory)
@@ -144,7 +144,7 @@ def attack(name: str, root: Path) -> dict[str, str]:
     return outcomes
 
 
-def class_folders(root: Path, source_dir: Path, folders: str) -> dict[str, str]:
+def class_folders(root, source_dir, folders):
     """A dataset of composites whose manifest names class folders somewhere."""
     directory = shutil.copytree(made.dataset("composites"), root / "data")
     manifest_with(lambda values: values["parameters"].update(target_source=f"folder:{folders}"))(
@@ -158,7 +158,7 @@ def class_folders(root: Path, source_dir: Path, folders: str) -> dict[str, str]:
         }
 
 
-def main() -> int:
+def main():
     os.environ["SYNTHBENCH_DATA"] = made.NOWHERE
     made.dataset("listops")
     made.dataset("composites")

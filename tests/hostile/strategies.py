@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import copy
 import json
-from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -25,7 +24,7 @@ _NUMBERS = [
 
 
 @st.composite
-def mutated_bytes(draw: Draw, original: bytes, focus: int = 0, most: int = 6) -> bytes:
+def mutated_bytes(draw, original, focus=0, most=6):
     """The bytes with some changed, more often behind `focus`; now and then cut or blown up."""
     data = bytearray(original)
     for _ in range(draw(st.integers(1, most))):
@@ -66,7 +65,7 @@ PLACES = [
 _TEXTS = st.sampled_from([*PLACES, "\x1b[2J\x1b]0;x\x07", "a\nb\nc", "\u2028", "x" * 3_000])
 
 
-def odd_values(deep: bool = True) -> st.SearchStrategy[Any]:
+def odd_values(deep=True):
     """Values that nobody expects where they stand."""
     plain = (
         st.none()
@@ -86,7 +85,7 @@ def odd_values(deep: bool = True) -> st.SearchStrategy[Any]:
     ) | st.integers(5, 400).map(nested)
 
 
-def nested(depth: int) -> Any:
+def nested(depth):
     """A list of lists of lists."""
     value: Any = []
     for _ in range(depth):
@@ -94,7 +93,7 @@ def nested(depth: int) -> Any:
     return value
 
 
-def _paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+def _paths(value, path=()):
     """The places in a JSON value, those that hold others before these; not the deepest ones."""
     inside: Any = []
     if len(path) == 12:
@@ -107,7 +106,7 @@ def _paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 @st.composite
-def mutated_json(draw: Draw, original: Any) -> Any:
+def mutated_json(draw, original):
     """The value with one to three places changed, taken away, added or renamed."""
     value = copy.deepcopy(original)
     for _ in range(draw(st.sampled_from([1, 1, 1, 2, 3]))):
@@ -124,7 +123,7 @@ def mutated_json(draw: Draw, original: Any) -> Any:
     return value
 
 
-def _change(draw: Draw, holder: Any, key: Any) -> bool:
+def _change(draw, holder, key):
     """Change one entry of an object or list; whether the whole is to stay at all."""
     there = holder[key]
     match draw(st.integers(0, 9)):
@@ -145,7 +144,7 @@ def _change(draw: Draw, holder: Any, key: Any) -> bool:
     return True
 
 
-def _like(draw: Draw, there: Any) -> Any:
+def _like(draw, there):
     """Another value of the same kind, or one that a careless reader takes for the same."""
     if isinstance(there, bool):
         return int(there)
@@ -161,7 +160,7 @@ def _like(draw: Draw, there: Any) -> Any:
 
 
 @st.composite
-def json_bytes(draw: Draw, values: st.SearchStrategy[Any]) -> bytes:
+def json_bytes(draw, values):
     """JSON values as a file has them: mostly well, else in another encoding or damaged."""
     text = json.dumps(draw(values), ensure_ascii=draw(st.booleans()))
     encoding = draw(st.sampled_from(["utf-8"] * 6 + ["utf-8-sig", "utf-16", "utf-32", "latin-1"]))
@@ -173,7 +172,7 @@ def json_bytes(draw: Draw, values: st.SearchStrategy[Any]) -> bytes:
 
 
 @st.composite
-def prediction_lines(draw: Draw, ids: Sequence[str]) -> bytes:
+def prediction_lines(draw, ids):
     """Lines of a predictions file, few of them as they should be."""
     lines = draw(st.lists(_prediction_line(ids), max_size=8))
     ending = draw(st.sampled_from([b"\n", b"\n", b"\r\n", b"\r", b"\n\n", b"\x00", b"\x0c\n"]))
@@ -182,7 +181,7 @@ def prediction_lines(draw: Draw, ids: Sequence[str]) -> bytes:
 
 
 @st.composite
-def _prediction_line(draw: Draw, ids: Sequence[str]) -> bytes:
+def _prediction_line(draw, ids):
     match draw(st.integers(0, 11)):
         case 0:
             return draw(st.binary(max_size=30))
@@ -224,7 +223,7 @@ _TYPES = [
 
 
 @st.composite
-def columns(draw: Draw, rows: int) -> pa.Array:
+def columns(draw, rows):
     """A column of any type that Parquet can hold, with any values."""
     if draw(st.booleans()):
         feature = draw(arbitrary.features())
@@ -241,7 +240,7 @@ def columns(draw: Draw, rows: int) -> pa.Array:
 
 
 @st.composite
-def mutated_tables(draw: Draw, original: pa.Table) -> pa.Table:
+def mutated_tables(draw, original):
     """The table with one to three things about it changed: columns, types, values, metadata."""
     table = original
     for _ in range(draw(st.integers(1, 3))):
@@ -278,7 +277,7 @@ def mutated_tables(draw: Draw, original: pa.Table) -> pa.Table:
     return table
 
 
-def _metadata(original: Any) -> st.SearchStrategy[Any]:
+def _metadata(original):
     try:
         features = st.just(json.loads(original[b"huggingface"]))
     except (ValueError, KeyError, TypeError):  # spoilt before
@@ -292,7 +291,7 @@ def _metadata(original: Any) -> st.SearchStrategy[Any]:
 
 
 @st.composite
-def _with_another_value(draw: Draw, table: pa.Table, index: int) -> pa.Table:
+def _with_another_value(draw, table, index):
     """The table with one value replaced: by another row's, by one a little off, by none."""
     field, values = table.schema.field(index), table.column(index).to_pylist()
     if not values:
@@ -311,7 +310,7 @@ def _with_another_value(draw: Draw, table: pa.Table, index: int) -> pa.Table:
 
 
 @st.composite
-def _near(draw: Draw, there: Any) -> Any:
+def _near(draw, there):
     if isinstance(there, bool):
         return not there
     if isinstance(there, int | float):

@@ -41,17 +41,17 @@ NAMES = st.sampled_from(list(made.ASKED))
 SMALL = st.sampled_from(["listops", "ctl", "identity", "grid-count"])
 
 
-def target(strategy: st.SearchStrategy[Case]) -> Callable[[Callable[[Any], None]], Any]:
+def target(strategy):
     """Note a target under its function's name."""
 
-    def note(function: Callable[[Case], None]) -> Callable[[Case], None]:
+    def note(function):
         TARGETS[function.__name__] = strategy, function
         return function
 
     return note
 
 
-def ours(function: Callable[[], Any]) -> Any:
+def ours(function):
     """What a function returns, or the error of ours that it raises, which is short and plain."""
     try:
         return function()
@@ -63,7 +63,7 @@ def ours(function: Callable[[], Any]) -> Any:
         return error
 
 
-def judged(directory: Path) -> VerificationReport | SynthbenchError:
+def judged(directory):
     """What `verify` makes of a dataset."""
     sources = made.sources()
     verdict = ours(lambda: verify(directory, workers=1, source_dir=sources, progress=False))
@@ -74,11 +74,11 @@ def judged(directory: Path) -> VerificationReport | SynthbenchError:
     return verdict
 
 
-def is_good(verdict: VerificationReport | SynthbenchError) -> bool:
+def is_good(verdict):
     return isinstance(verdict, VerificationReport) and verdict.ok
 
 
-def evaluated(*arguments: Any, **options: Any) -> None:
+def evaluated(*arguments, **options):
     """Evaluate, and look at the report in all its forms."""
     report = ours(lambda: evaluate(*arguments, **options))
     if not isinstance(report, SynthbenchError):
@@ -96,7 +96,7 @@ _MANIFESTS = NAMES.flatmap(
 
 
 @target(_MANIFESTS)
-def manifest_values(case: tuple[str, Any]) -> None:
+def manifest_values(case):
     """What is accepted as a manifest is what it was made from; all else is named."""
     _, values = case
     manifest = ours(lambda: Manifest.from_dict(values))
@@ -109,13 +109,13 @@ def manifest_values(case: tuple[str, Any]) -> None:
         assert str(manifest).startswith("manifest.json")
 
 
-def task_of(manifest: Manifest, variant: str) -> Any:
+def task_of(manifest, variant):
     return DatasetDirectory(Path("/nowhere"), manifest).make_task(variant).splits
 
 
 @target(_MANIFESTS.flatmap(lambda case: st.tuples(
     st.just(case[0]), strategies.json_bytes(st.just(case[1])))))  # fmt: skip
-def manifest_file(case: tuple[str, bytes]) -> None:
+def manifest_file(case):
     """A dataset whose manifest says anything else is not found good; nothing outside is read."""
     name, data = case
     with scratch() as root:
@@ -134,7 +134,7 @@ def manifest_file(case: tuple[str, bytes]) -> None:
         assert _same_but_untold(json.loads(data), made.manifest_values(name))
 
 
-def _same_but_untold(values: Any, original: Any) -> bool:
+def _same_but_untold(values, original):
     """Whether manifests of one version are the same; another's rows are not made again."""
     return values["synthbench"] != original["synthbench"] or same(values, original)
 
@@ -146,7 +146,7 @@ def _same_but_untold(values: Any, original: Any) -> bool:
     st.just(name),
     strategies.mutated_bytes((made.dataset(name) / "README.md").read_bytes()[:2_500], most=3),
 )))  # fmt: skip
-def card(case: tuple[str, bytes]) -> None:
+def card(case):
     """A card that `datasets` would read in another way is not found good."""
     name, data = case
     whole = (made.dataset(name) / "README.md").read_bytes()
@@ -168,7 +168,7 @@ def card(case: tuple[str, bytes]) -> None:
 
 
 @st.composite
-def _spoilt_shards(draw: st.DrawFn) -> tuple[str, int, bytes, bool]:
+def _spoilt_shards(draw):
     name = draw(NAMES)
     found = made.shards(made.dataset(name))
     number = draw(st.integers(0, len(found) - 1))
@@ -178,7 +178,7 @@ def _spoilt_shards(draw: st.DrawFn) -> tuple[str, int, bytes, bool]:
 
 
 @target(_spoilt_shards())
-def shard_bytes(case: tuple[str, int, bytes, bool]) -> None:
+def shard_bytes(case):
     """Damaged shards are found, also where checksums and digests are made to fit."""
     name, number, data, fitted = case
     with scratch() as root:
@@ -195,13 +195,13 @@ def shard_bytes(case: tuple[str, int, bytes, bool]) -> None:
             assert data == whole or (fitted and _same_for_readers(path, made.dataset(name), number))
 
 
-def _same_for_readers(path: Path, original: Path, number: int) -> bool:
+def _same_for_readers(path, original, number):
     there, right = pq.read_table(path), pq.read_table(made.shards(original)[number])
     return bool(there.equals(right) and there.schema.equals(right.schema, check_metadata=True))
 
 
 @st.composite
-def _spoilt_tables(draw: st.DrawFn) -> tuple[str, int, pa.Table, dict[str, Any]]:
+def _spoilt_tables(draw):
     name = draw(NAMES)
     found = made.shards(made.dataset(name))
     number = draw(st.integers(0, len(found) - 1))
@@ -210,7 +210,7 @@ def _spoilt_tables(draw: st.DrawFn) -> tuple[str, int, pa.Table, dict[str, Any]]
 
 
 @target(_spoilt_tables())
-def shard_tables(case: tuple[str, int, pa.Table, dict[str, Any]]) -> None:
+def shard_tables(case):
     """Forged rows and columns are found though manifest and card are made to fit them."""
     name, number, table, options = case
     with scratch() as root:
@@ -238,7 +238,7 @@ _ENDINGS = st.sampled_from(["jsonl", "json", "csv", "tsv", "jsonl.gz"])
 
 
 @target(st.tuples(strategies.prediction_lines(_IDS), _ENDINGS))
-def prediction_lines(case: tuple[bytes, str]) -> None:
+def prediction_lines(case):
     """Lines of anything are read as predictions or named, whatever the file is called."""
     data, ending = case
     with scratch() as root:
@@ -251,7 +251,7 @@ def prediction_lines(case: tuple[bytes, str]) -> None:
 
 
 @st.composite
-def _prediction_tables(draw: st.DrawFn) -> tuple[pa.Table, dict[str, Any], bytes | None]:
+def _prediction_tables(draw):
     rows = draw(st.integers(0, 5))
     names = draw(st.lists(st.sampled_from(["id", "prediction", "split", "id.a", "x"]), max_size=5))
     ids = pa.array(draw(st.lists(st.sampled_from([*_IDS, None]), min_size=rows, max_size=rows)))
@@ -263,7 +263,7 @@ def _prediction_tables(draw: st.DrawFn) -> tuple[pa.Table, dict[str, Any], bytes
 
 
 @target(_prediction_tables())
-def prediction_tables(case: tuple[pa.Table, dict[str, Any], bytes | None]) -> None:
+def prediction_tables(case):
     """Tables of anything are read as predictions or named."""
     table, options, _ = case
     with scratch() as root:
@@ -277,7 +277,7 @@ def prediction_tables(case: tuple[pa.Table, dict[str, Any], bytes | None]) -> No
 
 
 @st.composite
-def _prediction_files(draw: st.DrawFn) -> bytes:
+def _prediction_files(draw):
     sink = pa.BufferOutputStream()
     ids = pa.array(_IDS).dictionary_encode() if draw(st.booleans()) else pa.array(_IDS)
     table = pa.table({"id": ids, "prediction": [[1], [2, None], None], "split": ["test"] * 3})
@@ -286,7 +286,7 @@ def _prediction_files(draw: st.DrawFn) -> bytes:
 
 
 @target(_prediction_files())
-def prediction_bytes(data: bytes) -> None:
+def prediction_bytes(data):
     """Damaged Parquet files are read as predictions or named."""
     with scratch() as root:
         path = root / "p.parquet"
@@ -304,7 +304,7 @@ _ANSWERS = strategies.odd_values() | st.sampled_from([
 
 
 @target(st.tuples(NAMES, _ANSWERS, st.integers(0, 2)))
-def answers(case: tuple[str, Any, int]) -> None:
+def answers(case):
     """Any value is judged as an answer by every task, as a mapping and in order."""
     name, answer, number = case
     directory = made.dataset(name)
@@ -319,14 +319,14 @@ def answers(case: tuple[str, Any, int]) -> None:
 
 
 @st.composite
-def _rows_at_hand(draw: st.DrawFn) -> tuple[str, Any]:
+def _rows_at_hand(draw):
     name = draw(NAMES.filter(lambda one: one != "composites"))
     rows = pq.read_table(made.shards(made.dataset(name))[-1]).to_pylist()
     return name, draw(strategies.mutated_json(rows) | strategies.odd_values())
 
 
 @target(_rows_at_hand())
-def rows_at_hand(case: tuple[str, Any]) -> None:
+def rows_at_hand(case):
     """Rows given as values are judged or named, whatever they hold."""
     name, rows = case
     parameters = made.ASKED[name][1].get("parameters")
@@ -340,7 +340,7 @@ def rows_at_hand(case: tuple[str, Any]) -> None:
 
 
 @st.composite
-def _images(draw: st.DrawFn) -> list[bytes]:
+def _images(draw):
     count = draw(st.integers(1, 3))
     size = draw(st.sampled_from([(1, 1), (8, 5), (56, 56)]))
     files = png.encode(np.full((count, *size, 3), draw(st.integers(0, 255)), np.uint8)).to_pylist()
@@ -350,7 +350,7 @@ def _images(draw: st.DrawFn) -> list[bytes]:
 
 
 @target(_images())
-def images(files: list[bytes]) -> None:
+def images(files):
     """Damaged images are decoded alike alone and together, or refused."""
     alone: list[Any] = []
     for file in files:
@@ -367,14 +367,14 @@ def images(files: list[bytes]) -> None:
 
 
 @st.composite
-def _leftovers(draw: st.DrawFn) -> tuple[bytes | None, bytes | None]:
+def _leftovers(draw):
     progress = {"sha256": "0" * 64, "progress": {"default": {"iid": {"shards": [], "emitted": 0}}}}
     drawn = strategies.json_bytes(strategies.mutated_json(progress) | strategies.odd_values())
     return draw(st.none() | drawn), draw(st.none() | drawn)
 
 
 @target(_leftovers())
-def leftovers(case: tuple[bytes | None, bytes | None]) -> None:
+def leftovers(case):
     """Garbage in what an interrupted run left changes nothing in what is made, or is refused."""
     progress, begun = case
     with scratch() as root:

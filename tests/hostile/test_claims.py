@@ -1,11 +1,7 @@
 """No claim of a file costs more memory or time than its bytes warrant."""
 
-from __future__ import annotations
-
 import collections
 import json
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +23,7 @@ MEGABYTE = 1 << 20
 MODEST = 300 * MEGABYTE
 
 
-def refusal(path: Path, **options: Any) -> str:
+def refusal(path, **options):
     """Why a Parquet file is not read, which must show before much memory is taken."""
     pool, counted = pa.default_memory_pool(), pa.proxy_memory_pool(pa.default_memory_pool())
     pa.set_memory_pool(counted)
@@ -40,11 +36,11 @@ def refusal(path: Path, **options: Any) -> str:
     return str(caught.value)
 
 
-def failures(directory: Path) -> list[str]:
+def failures(directory):
     return verify(directory, workers=1, progress=False).failures
 
 
-def write(path: Path, column: Any, **options: Any) -> Path:
+def write(path, column, **options):
     pq.write_table(pa.table({"prediction": column}), path, write_statistics=False, **options)
     assert path.stat().st_size < MEGABYTE
     return path
@@ -53,22 +49,20 @@ def write(path: Path, column: Any, **options: Any) -> Path:
 # Parquet.
 
 
-def test_a_page_that_unpacks_to_gigabytes_is_not_unpacked(tmp_path: Path) -> None:
+def test_a_page_that_unpacks_to_gigabytes_is_not_unpacked(tmp_path):
     zeros = pa.array([bytes(100 * MEGABYTE)]).cast(pa.string())
     path = write(tmp_path / "p.parquet", zeros, compression="zstd", use_dictionary=False)
     assert "would unpack 104,857" in refusal(path)
 
 
-def test_a_dictionary_of_one_large_text_for_millions_of_rows_is_not_spread_out(
-    tmp_path: Path,
-) -> None:
+def test_a_dictionary_of_one_large_text_for_millions_of_rows_is_not_spread_out(tmp_path):
     large = pa.array(["x" * MEGABYTE])
     rows = pa.DictionaryArray.from_arrays(np.zeros(1_000_000, np.int32), large)
     path = write(tmp_path / "p.parquet", rows, compression="zstd", store_schema=False)
     assert "unpacks to far more than its" in refusal(path)
 
 
-def test_texts_that_share_their_beginning_are_not_spread_out_either(tmp_path: Path) -> None:
+def test_texts_that_share_their_beginning_are_not_spread_out_either(tmp_path):
     start = "x" * MEGABYTE
     path = write(
         tmp_path / "p.parquet",
@@ -80,25 +74,25 @@ def test_texts_that_share_their_beginning_are_not_spread_out_either(tmp_path: Pa
     assert "unpacks to far more than its" in refusal(path)
 
 
-def test_rows_without_values_are_not_counted_for_hours(tmp_path: Path) -> None:
+def test_rows_without_values_are_not_counted_for_hours(tmp_path):
     groups = pa.table({"prediction": pa.nulls(30_000_000, pa.int64())})
     pq.write_table(groups, tmp_path / "p.parquet", write_statistics=False, compression="zstd")
     assert "unpacks to far more than its" in refusal(tmp_path / "p.parquet")
     assert "claims 30,000,000 rows" in refusal(tmp_path / "p.parquet", smallest_row=4)
 
 
-def test_a_list_of_more_values_than_its_bytes_warrant_is_refused(tmp_path: Path) -> None:
+def test_a_list_of_more_values_than_its_bytes_warrant_is_refused(tmp_path):
     nulls = pa.ListArray.from_arrays([0, 20_000_000], pa.nulls(20_000_000, pa.int32()))
     path = write(tmp_path / "p.parquet", nulls, compression="zstd")
     assert "unpacks to far more than its" in refusal(path)
 
 
-def test_missing_values_of_many_megabytes_each_are_not_made(tmp_path: Path) -> None:
+def test_missing_values_of_many_megabytes_each_are_not_made(tmp_path):
     path = write(tmp_path / "p.parquet", pa.nulls(4, pa.binary(1 << 26)), compression="zstd")
     assert "values of more than 65,536 bytes each" in refusal(path)
 
 
-def test_large_texts_that_repeat_are_read_a_few_at_a_time(tmp_path: Path) -> None:
+def test_large_texts_that_repeat_are_read_a_few_at_a_time(tmp_path):
     texts = pa.array(["x" * MEGABYTE]).take(pa.array([0] * 400)).dictionary_encode()
     noise = pa.array([np.random.default_rng(0).bytes(MEGABYTE)])
     path = tmp_path / "p.parquet"
@@ -111,7 +105,7 @@ def test_large_texts_that_repeat_are_read_a_few_at_a_time(tmp_path: Path) -> Non
         assert max(sizes) <= 128
 
 
-def test_rows_of_a_megabyte_are_no_rows_of_a_task(listops: Path) -> None:
+def test_rows_of_a_megabyte_are_no_rows_of_a_task(listops):
     path = next(listops.glob("data/default/iid-*"))
     table = pq.read_table(path)
     texts = table["text"].to_pylist()
@@ -126,7 +120,7 @@ def test_rows_of_a_megabyte_are_no_rows_of_a_task(listops: Path) -> None:
         list(DatasetDirectory.open(listops).rows("default", "iid"))
 
 
-def test_more_rows_than_ids_fit_into_a_shard_are_not_looked_at(listops: Path) -> None:
+def test_more_rows_than_ids_fit_into_a_shard_are_not_looked_at(listops):
     path = next(listops.glob("data/default/iid-*"))
     table = pq.read_table(path)
     many = table.slice(0, 1).take(pa.array([0] * 200_000))
@@ -141,27 +135,27 @@ def test_more_rows_than_ids_fit_into_a_shard_are_not_looked_at(listops: Path) ->
 # JSON.
 
 
-def edit_manifest(directory: Path, **changes: Any) -> None:
+def edit_manifest(directory, **changes):
     file = directory / "manifest.json"
     values = json.loads(file.read_text(encoding="utf-8"))
     file.write_text(json.dumps({**values, **changes}), encoding="utf-8")
 
 
 @pytest.mark.parametrize("depth", [33, 1_000, 1_000_000])
-def test_a_manifest_that_is_nested_without_end_is_refused(listops: Path, depth: int) -> None:
+def test_a_manifest_that_is_nested_without_end_is_refused(listops, depth):
     (listops / "manifest.json").write_text('{"tables": ' + "[" * depth + "]" * depth + "}")
     with pytest.raises(DatasetError, match=r"manifest.json is no manifest: nested more than 32"):
         DatasetDirectory.open(listops)
 
 
-def test_a_manifest_of_a_terabyte_is_not_read(listops: Path) -> None:
+def test_a_manifest_of_a_terabyte_is_not_read(listops):
     with (listops / "manifest.json").open("ab") as file:
         file.truncate(1 << 40)  # a hole, which takes no room
     with pytest.raises(DatasetError, match="has 1,099,511,627,776 bytes; at most 67,108,864"):
         DatasetDirectory.open(listops)
 
 
-def test_a_range_of_a_trillion_numbers_is_no_parameter(listops: Path) -> None:
+def test_a_range_of_a_trillion_numbers_is_no_parameter(listops):
     edit_manifest(listops, parameters={"train_depths": "1..1000000000000"})
     assert any("train_depths='1..1000000000000': expected whole numbers" in f
                for f in failures(listops))  # fmt: skip
@@ -169,7 +163,7 @@ def test_a_range_of_a_trillion_numbers_is_no_parameter(listops: Path) -> None:
         evaluate(listops, {"id": 1})
 
 
-def test_a_billion_rows_that_the_manifest_claims_cost_nothing(listops: Path) -> None:
+def test_a_billion_rows_that_the_manifest_claims_cost_nothing(listops):
     values = made.manifest_values("listops")["variants"]
     values["default"]["splits"]["iid"].update(rows=10**9, candidates=10**9, buckets={"1": 10**9})
     values["default"]["splits"]["iid"]["shards"][0]["rows"] = 10**9
@@ -182,7 +176,7 @@ def test_a_billion_rows_that_the_manifest_claims_cost_nothing(listops: Path) -> 
 
 
 @pytest.mark.parametrize("name", ["p.jsonl", "p.csv", "p.tsv"])
-def test_a_line_of_gigabytes_is_not_read(tmp_path: Path, name: str) -> None:
+def test_a_line_of_gigabytes_is_not_read(tmp_path, name):
     path = tmp_path / name
     with path.open("wb") as file:
         lines = {"p.csv": b"id,prediction\n", "p.tsv": b"id\tprediction\n"}
@@ -195,26 +189,26 @@ def test_a_line_of_gigabytes_is_not_read(tmp_path: Path, name: str) -> None:
 # The card.
 
 
-def front(directory: Path, text: str) -> list[str]:
+def front(directory, text):
     card = directory / "README.md"
     there = card.read_text(encoding="utf-8")
     card.write_text(there.replace("---\n", f"---\n{text}\n", 1), encoding="utf-8")
     return failures(directory)
 
 
-def test_references_that_stand_for_billions_of_values_are_not_followed(listops: Path) -> None:
+def test_references_that_stand_for_billions_of_values_are_not_followed(listops):
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 12)]
     (found,) = front(listops, "\n".join(lines))
     assert found.endswith("front matter cannot be read: ValueError references are not allowed")
 
 
-def test_front_matter_nested_without_end_is_refused(listops: Path) -> None:
+def test_front_matter_nested_without_end_is_refused(listops):
     (found,) = front(listops, "a: " + "[" * 50_000 + "]" * 50_000)
     assert found.startswith("README.md: its front matter cannot be read: RecursionError")
 
 
-def test_front_matter_of_megabytes_is_not_parsed(listops: Path) -> None:
+def test_front_matter_of_megabytes_is_not_parsed(listops):
     (found,) = front(listops, "a: b\n" * 300_000)
     assert found == "README.md: its front matter cannot be read: it has more than 1,048,576 " \
                     "characters"  # fmt: skip

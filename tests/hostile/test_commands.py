@@ -1,10 +1,6 @@
 """What the command line says of hostile files: one line or two, exit status 1 or 2."""
 
-from __future__ import annotations
-
 import os
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -14,10 +10,10 @@ Told = tuple[int, str, str]
 
 
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., Told]:
+def run(capsys):
     """The command line in this process: exit status, standard output and error."""
 
-    def run(*words: object) -> Told:
+    def run(*words):
         with pytest.raises(SystemExit) as ended:
             main([str(word) for word in words])
         assert isinstance(ended.value.code, int)
@@ -26,7 +22,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., Told]:
     return run
 
 
-def is_one_error(told: Told, status: int) -> bool:
+def is_one_error(told, status):
     """Whether a command failed with this status and an error of one line or two, no traceback."""
     code, out, err = told
     lines = err.splitlines()
@@ -42,9 +38,7 @@ MANIFESTS = [
 
 
 @pytest.mark.parametrize("data", MANIFESTS, ids=range(len(MANIFESTS)))
-def test_a_manifest_of_anything_is_one_error(
-    listops: Path, run: Callable[..., Told], data: bytes
-) -> None:
+def test_a_manifest_of_anything_is_one_error(listops, run, data):
     (listops / "manifest.json").write_bytes(data)
     again = ["generate", "listops", "--out", listops, "--workers", "1"]
     assert is_one_error(run("verify", listops, "--workers", "1"), 1)
@@ -60,9 +54,7 @@ LINES = [
 
 
 @pytest.mark.parametrize("data", LINES, ids=range(len(LINES)))
-def test_predictions_of_anything_are_one_error(
-    listops: Path, run: Callable[..., Told], data: bytes
-) -> None:
+def test_predictions_of_anything_are_one_error(listops, run, data):
     path = listops.parent / "p.jsonl"
     path.write_bytes(data)
     assert is_one_error(run("evaluate", listops, path, "--split", "iid"), 1)
@@ -70,22 +62,18 @@ def test_predictions_of_anything_are_one_error(
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes in folders here")
 @pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
-def test_a_pipe_in_place_of_predictions_is_not_waited_for(
-    listops: Path, run: Callable[..., Told], suffix: str
-) -> None:
+def test_a_pipe_in_place_of_predictions_is_not_waited_for(listops, run, suffix):
     path = listops.parent / f"p.{suffix}"
     os.mkfifo(path)
     assert is_one_error(run("evaluate", listops, path), 1)
 
 
-def test_a_name_too_long_for_any_file_is_one_error(run: Callable[..., Told]) -> None:
+def test_a_name_too_long_for_any_file_is_one_error(run):
     assert is_one_error(run("verify", "x" * 5_000), 2)
     assert is_one_error(run("evaluate", "x" * 5_000, "p.jsonl"), 2)
 
 
-def test_ids_that_a_terminal_would_obey_are_shown_as_text(
-    listops: Path, run: Callable[..., Told]
-) -> None:
+def test_ids_that_a_terminal_would_obey_are_shown_as_text(listops, run):
     path = listops.parent / "p.jsonl"
     path.write_text('{"id": "\\u001b[2J\\u009b\\ud800", "prediction": 1}\n')
     code, out, _ = run("evaluate", listops, path, "--split", "iid")
@@ -94,9 +82,7 @@ def test_ids_that_a_terminal_would_obey_are_shown_as_text(
     assert r"\x1b[2J" in out
 
 
-def test_file_names_that_a_terminal_would_obey_are_shown_as_text(
-    listops: Path, run: Callable[..., Told]
-) -> None:
+def test_file_names_that_a_terminal_would_obey_are_shown_as_text(listops, run):
     (listops / "data" / "a\x1b[2J\nb").write_bytes(b"")
     (listops / "data" / os.fsdecode(b"\xff\xfe")).write_bytes(b"")
     code, out, _ = run("verify", listops, "--workers", "1", "--quiet")

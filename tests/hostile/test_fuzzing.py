@@ -3,10 +3,7 @@
 With FUZZ=100 in the environment a hundred times as many, others each time.
 """
 
-from __future__ import annotations
-
 import os
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -24,7 +21,7 @@ CASES = {"shard_tables": 12, "shard_bytes": 15, "manifest_file": 25, "card": 15,
 
 
 @pytest.mark.parametrize("name", list(TARGETS))
-def test_whatever_is_written_is_read_as_it_stands_or_named(name: str) -> None:
+def test_whatever_is_written_is_read_as_it_stands_or_named(name):
     strategy, check = TARGETS[name]
 
     @settings(
@@ -34,7 +31,7 @@ def test_whatever_is_written_is_read_as_it_stands_or_named(name: str) -> None:
         suppress_health_check=list(HealthCheck),
     )
     @given(strategy)
-    def cases(case: Any) -> None:
+    def cases(case):
         check(case)
 
     cases()

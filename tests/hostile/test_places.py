@@ -21,7 +21,7 @@ HARMLESS_TO_EVALUATE = {
 
 
 @pytest.fixture(scope="module")
-def outcomes() -> dict[str, dict[str, str]]:
+def outcomes():
     """What came of every dataset, from a process that listens to what it opens."""
     done = start("-m", "tests.hostile.places")
     assert done.returncode == 0, done.stderr
@@ -29,15 +29,11 @@ def outcomes() -> dict[str, dict[str, str]]:
     return found
 
 
-def test_a_dataset_that_leads_elsewhere_is_never_found_good(
-    outcomes: dict[str, dict[str, str]],
-) -> None:
+def test_a_dataset_that_leads_elsewhere_is_never_found_good(outcomes):
     assert [name for name in places.SPOILT if outcomes[name]["verify"] == "good"] == []
 
 
-def test_it_is_evaluated_only_where_all_that_is_read_lies_in_it(
-    outcomes: dict[str, dict[str, str]],
-) -> None:
+def test_it_is_evaluated_only_where_all_that_is_read_lies_in_it(outcomes):
     good = {name for name in places.SPOILT if outcomes[name]["evaluate"] == "good"}
     assert good == HARMLESS_TO_EVALUATE
 
@@ -56,7 +52,7 @@ def test_it_is_evaluated_only_where_all_that_is_read_lies_in_it(
         ("shard '../secret.parquet'", "iid.shards[0].file is '../secret.parquet', expected a path"),
     ],
 )
-def test_the_reason_is_said(name: str, expected: str, outcomes: dict[str, dict[str, str]]) -> None:
+def test_the_reason_is_said(name, expected, outcomes):
     assert expected in outcomes[name]["verify"]
 
 
@@ -64,9 +60,7 @@ def test_the_reason_is_said(name: str, expected: str, outcomes: dict[str, dict[s
     "name",
     ["elsewhere", "above", "of nobody", "in the working directory"],
 )
-def test_class_folders_that_a_manifest_names_are_not_looked_for_outside_the_sources(
-    name: str, outcomes: dict[str, dict[str, str]]
-) -> None:
+def test_class_folders_that_a_manifest_names_are_not_looked_for_outside_the_sources(name, outcomes):
     for reader in ("verify", "evaluate"):
         said = outcomes[f"folders {name}"][reader]
         if name == "of nobody":

@@ -6,7 +6,6 @@ import contextlib
 import os
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -26,26 +25,24 @@ _SYSTEM = tuple(
 )
 
 
-def _note(event: str, arguments: tuple[object, ...]) -> None:
+def _note(event, arguments):
     if _touched is not None and event in _EVENTS and isinstance(arguments[0], str | bytes):
         _touched.append(os.fsdecode(arguments[0]))
 
 
-def install() -> None:
+def install():
     """Begin to listen, which cannot be ended; pyarrow, which no hook sees, is wrapped."""
     sys.addaudithook(_note)
     opened = pa.OSFile
 
-    def noting(path: bytes, *arguments: object) -> pa.OSFile:
+    def noting(path, *arguments):
         _note("open", (path,))
         return opened(path, *arguments)
 
     pa.OSFile = noting
     read = pq.ParquetFile.__init__
 
-    def reading(
-        self: pq.ParquetFile, source: object, *arguments: object, **options: object
-    ) -> None:
+    def reading(self, source, *arguments, **options):
         if not isinstance(source, opened):  # which was noted
             _note("open", (str(source),))
         read(self, source, *arguments, **options)
@@ -54,7 +51,7 @@ def install() -> None:
 
 
 @contextlib.contextmanager
-def nothing_else_is_touched(root: Path, given: Sequence[Path]) -> Iterator[None]:
+def nothing_else_is_touched(root, given):
     """Fail if the block opens, lists or changes anything in or out of `root` but what was given.
 
     Args:
@@ -76,7 +73,7 @@ def nothing_else_is_touched(root: Path, given: Sequence[Path]) -> Iterator[None]
     assert _listing(root, given) == before
 
 
-def _listing(root: Path, given: Sequence[Path]) -> list[tuple[str, int, int]]:
+def _listing(root, given):
     """All files below a directory, but what was given, with sizes and times of change."""
     listed = []
     for place, directories, names in os.walk(root):
@@ -90,7 +87,7 @@ def _listing(root: Path, given: Sequence[Path]) -> list[tuple[str, int, int]]:
 
 
 @contextlib.contextmanager
-def scratch() -> Iterator[Path]:
+def scratch():
     """A directory for one case, gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="hostile-") as made:
         yield Path(made)

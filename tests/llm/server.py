@@ -1,21 +1,17 @@
 """A model server for tests: OpenAI's chat interface on 127.0.0.1, with answers by a function."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import threading
-from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
 
 
 @contextlib.contextmanager
-def serve(answer: Callable[[list[dict[str, Any]]], str]) -> Iterator[str]:
+def serve(answer):
     """The base URL of a server that answers messages by `answer`, for a `with` block."""
 
     class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
+        def do_POST(self):
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             reply = {
                 "id": "chatcmpl-0",
@@ -38,7 +34,7 @@ def serve(answer: Callable[[list[dict[str, Any]]], str]) -> Iterator[str]:
             self.end_headers()
             self.wfile.write(body)
 
-        def log_message(self, *_: Any) -> None:
+        def log_message(self, *_):
             """Say nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

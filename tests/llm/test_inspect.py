@@ -1,11 +1,6 @@
 """Inspect runs our tasks with its mock model."""
 
-from __future__ import annotations
-
 import importlib.util
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -20,7 +15,7 @@ if importlib.util.find_spec("inspect_ai") is None:
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
 
 
-def evaluated(task: Any, answers: list[str], place: Path) -> dict[str, Any]:
+def evaluated(task, answers, place):
     """The scores of a run by sample, for a mock model that answers the task's samples so."""
     import inspect_ai
     from inspect_ai.model import ModelOutput, ModelUsage, get_model
@@ -28,7 +23,7 @@ def evaluated(task: Any, answers: list[str], place: Path) -> dict[str, Any]:
     inputs = [sample.input for sample in task.dataset]
     prompts = [one if isinstance(one, str) else one[0].text for one in inputs]
 
-    def outputs(messages: list[Any], *_: Any) -> ModelOutput:
+    def outputs(messages, *_):
         output = ModelOutput.from_content("mockllm", answers[prompts.index(messages[0].text)])
         # Without usage, tokens would be counted with a tokenizer from the internet.
         output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
@@ -40,7 +35,7 @@ def evaluated(task: Any, answers: list[str], place: Path) -> dict[str, Any]:
     return {sample.id: sample.scores["right_answer"] for sample in log.samples}
 
 
-def test_right_answers_score_1_and_wrong_ones_0(tmp_path: Path) -> None:
+def test_right_answers_score_1_and_wrong_ones_0(tmp_path):
     task = llm.inspect_task("parity", split="test", limit=4, preset="small")
     targets = [sample.target for sample in task.dataset]
     answers = [f"Let me see.\nAnswer: {target}" for target in targets[:3]] + ["I cannot say."]
@@ -49,9 +44,7 @@ def test_right_answers_score_1_and_wrong_ones_0(tmp_path: Path) -> None:
     assert [scores[sample.id].answer for sample in task.dataset] == [*targets[:3], None]
 
 
-def test_composites_are_images_for_vision_models(
-    tiny: Callable[[str], Path], tmp_path: Path
-) -> None:
+def test_composites_are_images_for_vision_models(tiny, tmp_path):
     task = llm.inspect_task(tiny("composites"), limit=1)
     picture, text = task.dataset[0].input[0].content
     assert picture.type == "image"
@@ -61,7 +54,7 @@ def test_composites_are_images_for_vision_models(
     assert score.value == 1.0
 
 
-def test_inspect_finds_the_tasks_by_their_entry_point(tmp_path: Path) -> None:
+def test_inspect_finds_the_tasks_by_their_entry_point(tmp_path):
     # The mock model counts tokens with a tokenizer from the internet; here it counts words.
     program = """
 import tiktoken

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,11 +19,11 @@ ROWS = {"train": 60, "test": 50}
 ASKABLE = ["listops", "arithmetic", "ctl", "parity", "composites"]
 
 
-def test_tasks_with_a_text_or_image_and_a_right_answer_can_be_asked() -> None:
+def test_tasks_with_a_text_or_image_and_a_right_answer_can_be_asked():
     assert [name for name in list_tasks() if why_not_askable(make_task(name)) is None] == ASKABLE
 
 
-def test_a_prompt_has_the_rule_the_row_and_its_answer() -> None:
+def test_a_prompt_has_the_rule_the_row_and_its_answer():
     rows = llm.prompts("parity", split="test", limit=20, seed=2, rows=ROWS, n_values=12)
     loaded = synthbench.load_dataset("parity", "test", seed=2, rows=ROWS, n_values=12)
     assert len(rows) == 20
@@ -41,15 +39,13 @@ def test_a_prompt_has_the_rule_the_row_and_its_answer() -> None:
 
 
 @pytest.mark.parametrize("options", [{"preset": "small"}, {"rows": ROWS}, {"seed": 1}])
-def test_what_a_directory_has_settled_is_refused_beside_it(
-    options: dict[str, Any], tiny: Callable[[str], Path]
-) -> None:
+def test_what_a_directory_has_settled_is_refused_beside_it(options, tiny):
     with pytest.raises(UsageError, match=r"is a dataset directory and has its own (preset|rows|s)"):
         llm.prompts(tiny("parity"), **options)
 
 
 @pytest.mark.parametrize("name", ASKABLE)
-def test_a_directory_gives_its_own_rows(name: str, tiny: Callable[[str], Path]) -> None:
+def test_a_directory_gives_its_own_rows(name, tiny):
     directory = tiny(name)
     rows = llm.prompts(directory, split="test")
     dataset = DatasetDirectory.open(directory)
@@ -61,9 +57,7 @@ def test_a_directory_gives_its_own_rows(name: str, tiny: Callable[[str], Path]) 
         assert llm.score(directory, "I do not know.", row) == 0.0
 
 
-def test_composites_have_a_place_for_the_image_that_the_row_has(
-    tiny: Callable[[str], Path],
-) -> None:
+def test_composites_have_a_place_for_the_image_that_the_row_has(tiny):
     row = llm.prompts(tiny("composites"), limit=1)[0]
     picture, text = row["prompt"][0]["content"]
     assert picture["type"] == "image"
@@ -71,7 +65,7 @@ def test_composites_have_a_place_for_the_image_that_the_row_has(
     assert row["image"].size == (56, 56)
 
 
-def test_an_answer_with_thoughts_before_it_counts_and_two_answers_do_not() -> None:
+def test_an_answer_with_thoughts_before_it_counts_and_two_answers_do_not():
     row = {"text": "3 4 7 2 =", "label": 7}
     assert llm.score("parity", "2? No, 3 is odd, so 7.\nAnswer: 7", row) == 1.0
     assert llm.score("parity", [{"role": "assistant", "content": "Answer: 7"}], row) == 1.0
@@ -81,7 +75,7 @@ def test_an_answer_with_thoughts_before_it_counts_and_two_answers_do_not() -> No
         assert llm.score("parity", wrong, row) == 0.0
 
 
-def test_the_seed_and_variant_matter_where_the_rule_depends_on_them() -> None:
+def test_the_seed_and_variant_matter_where_the_rule_depends_on_them():
     one, two = (llm.prompts("ctl", limit=1, seed=seed, preset="small")[0] for seed in (0, 1))
     rule = [row["prompt"][0]["content"].split("\n\n")[0] for row in (one, two)]
     assert rule[0] != rule[1]
@@ -90,14 +84,14 @@ def test_the_seed_and_variant_matter_where_the_rule_depends_on_them() -> None:
 
 
 @pytest.mark.parametrize("name", list_tasks())
-def test_every_instruction_says_what_is_given_and_what_the_answer_is(name: str) -> None:
+def test_every_instruction_says_what_is_given_and_what_the_answer_is(name):
     for variant in task_class(name).variants:
         task = make_task(name, variant)
         assert len(task.instruction.split()) >= 12
         assert "answer" in task.instruction
 
 
-def test_the_instruction_of_composites_lists_answers_that_are_read() -> None:
+def test_the_instruction_of_composites_lists_answers_that_are_read():
     for variant in task_class("composites").variants:
         task = make_task("composites", variant)
         names = task.instruction.rpartition("one of: ")[2].rstrip(".").split(", ")
@@ -106,7 +100,7 @@ def test_the_instruction_of_composites_lists_answers_that_are_read() -> None:
         assert set(label.values()) == set(range(len(task.label_names)))
 
 
-def test_a_reward_takes_columns_as_trl_gives_them() -> None:
+def test_a_reward_takes_columns_as_trl_gives_them():
     reward = llm.trl_reward("parity")
     completions: list[Any] = ["Answer: 7", [{"role": "assistant", "content": "Answer: 8"}], "no"]
     columns = {"label": [7, 8, 9], "prompts": ["?"] * 3, "trainer_state": None, "log_metric": print}
@@ -127,14 +121,12 @@ def test_a_reward_takes_columns_as_trl_gives_them() -> None:
         (lambda: llm.trl_reward("parity")(["7"], text=["1 2 3 4 ="]), "no column 'label'"),
     ],
 )
-def test_what_cannot_be_asked_is_refused(call: Callable[[], Any], message: str) -> None:
+def test_what_cannot_be_asked_is_refused(call, message):
     with pytest.raises(SynthbenchError, match=message):
         call()
 
 
-def test_a_framework_that_is_missing_is_named_with_its_extra(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_framework_that_is_missing_is_named_with_its_extra(monkeypatch):
     for module in ("inspect_tasks", "taskset"):
         monkeypatch.delitem(sys.modules, f"synthbench.llm.{module}", raising=False)
     for package in ("inspect_ai", "verifiers", "verifiers.v1"):

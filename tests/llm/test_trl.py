@@ -1,7 +1,5 @@
 """TRL's GRPOTrainer takes our prompts and our reward, as the example uses them."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 import runpy
@@ -18,7 +16,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
 EXAMPLE = Path(__file__).parents[2] / "examples" / "reward_function.py"
 
 
-def write_tiny_gpt2(path: str) -> None:
+def write_tiny_gpt2(path):
     """A random GPT-2 that reads and writes bytes."""
     import tokenizers
     import torch
@@ -41,9 +39,7 @@ def write_tiny_gpt2(path: str) -> None:
     GPT2LMHeadModel(config).save_pretrained(path)
 
 
-def test_two_steps_of_grpo_with_a_tiny_random_gpt2(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_two_steps_of_grpo_with_a_tiny_random_gpt2(tmp_path, monkeypatch, capsys):
     write_tiny_gpt2(str(tmp_path))
     monkeypatch.setattr("sys.argv", [str(EXAMPLE), str(tmp_path)])
     runpy.run_path(str(EXAMPLE), run_name="__main__")

@@ -8,7 +8,6 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -27,7 +26,7 @@ if importlib.util.find_spec("verifiers") is None:
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
 
 
-def test_the_taskset_is_endless_and_the_rows_are_those_of_the_stream() -> None:
+def test_the_taskset_is_endless_and_the_rows_are_those_of_the_stream():
     taskset = llm.verifiers_taskset("parity", seed=1)
     assert taskset.INFINITE
     tasks = list(itertools.islice(taskset, 300))
@@ -38,7 +37,7 @@ def test_the_taskset_is_endless_and_the_rows_are_those_of_the_stream() -> None:
     assert first.answer == str(batch["label"][0])
 
 
-def test_composites_are_image_messages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_composites_are_image_messages(tmp_path, monkeypatch):
     monkeypatch.setenv("SYNTHBENCH_DATA", str(write_sources(tmp_path / "sources")))
     data = next(iter(llm.verifiers_taskset("composites"))).data
     picture, text = data.prompt[0].content
@@ -47,22 +46,22 @@ def test_composites_are_image_messages(tmp_path: Path, monkeypatch: pytest.Monke
     json.dumps(data.model_dump(mode="json"))
 
 
-def test_a_task_that_has_no_right_answer_is_refused() -> None:
+def test_a_task_that_has_no_right_answer_is_refused():
     with pytest.raises(UsageError, match="neither a text nor an image"):
         llm.verifiers_taskset("identity")
 
 
-def test_load_environment_gives_an_environment_over_the_taskset() -> None:
+def test_load_environment_gives_an_environment_over_the_taskset():
     environment = llm.load_environment("listops", seed=1, max_length=30)
     first = next(iter(environment.taskset)).data
     assert first.row["length"] <= 30
     assert first.id == next(iter(llm.verifiers_taskset("listops", seed=1, max_length=30))).data.id
 
 
-def test_vf_eval_scores_the_replies_of_a_model(tmp_path: Path) -> None:
+def test_vf_eval_scores_the_replies_of_a_model(tmp_path):
     asked: list[str] = []
 
-    def answer(messages: list[dict[str, Any]]) -> str:
+    def answer(messages):
         content = messages[-1]["content"]
         text = content if isinstance(content, str) else "".join(part["text"] for part in content)
         (line,) = (line for line in text.splitlines() if line.endswith(" ="))

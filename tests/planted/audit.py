@@ -1,21 +1,17 @@
 """What `audit` looks for in the rows of `planted`."""
 
-from __future__ import annotations
-
 import numpy as np
-from numpy.typing import NDArray
 
-from synthbench.tasks.audit_spec import AuditSpec, Claim, Columns, Levels, by_key, codes, numbers
-from tests.planted.task import Planted
+from synthbench.tasks.audit_spec import AuditSpec, Claim, Levels, by_key, codes, numbers
 
 
-def audit_spec(task: Planted) -> AuditSpec:
+def audit_spec(task):
     """A bit of everything that a task can ask for."""
 
-    def letters(columns: Columns) -> NDArray[np.int64]:
+    def letters(columns):
         return task.parse(columns)["tokens"].astype(np.int64)
 
-    def sums(columns: Columns) -> NDArray[np.int64]:
+    def sums(columns):
         found = letters(columns)
         return (found - (found > 0)).sum(axis=1)
 

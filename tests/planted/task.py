@@ -15,9 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from synthbench.errors import unknown_name
-from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Parameters, Split, TextTask, parameter
-from synthbench.tasks.features import Feature, class_label, value
+from synthbench.tasks.features import class_label, value
 
 LETTERS = tuple("abcdefgh")
 LABELS = ("0", "1", "2", "3")
@@ -38,7 +37,7 @@ class PlantedParameters(Parameters):
     planted_lengths: tuple[int, ...] = parameter((8, 9), "in rows of which length")
     hard: bool = parameter(True, "whether each length should withstand shortcuts by itself")
 
-    def __post_init__(self) -> None:
+    def __post_init__(self):
         if self.plant not in PLANTS:
             raise unknown_name("plant", self.plant, PLANTS)
 
@@ -55,21 +54,21 @@ class Planted(TextTask):
     judged_by = ("label",)
     tokens = LETTERS
 
-    def solve(self, question: str) -> int:
+    def solve(self, question):
         return sum(LETTERS.index(letter) for letter in question.split()) % 4
 
     @property
-    def columns(self) -> dict[str, Feature]:
+    def columns(self):
         return {"text": value("string"), "label": class_label(LABELS), "length": value("int8")}
 
     @property
-    def splits(self) -> tuple[Split, ...]:
+    def splits(self):
         return (
             Split("train", 3_000, (8, 9), evaluation=False),
             Split("test", 400, (8, 9)),
         )
 
-    def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
+    def propose(self, draws, n, split, bucket):
         letters = draws.integers(8, (n, bucket))
         if self.parameters.plant == "marker":
             letters = 4 + letters % 4
@@ -81,7 +80,7 @@ class Planted(TextTask):
         tokens[:, :bucket] = letters + 1
         return Block({"tokens": tokens})
 
-    def render(self, block: Block) -> dict[str, pa.Array]:
+    def render(self, block):
         length = (block["tokens"] > 0).sum(axis=1)
         sums = block["tokens"].sum(axis=1, dtype=np.int64) - length
         return {
@@ -96,17 +95,17 @@ class Reversal(Planted):
 
     name = "reversal"
 
-    def solve(self, question: str) -> str:  # type: ignore[override]
+    def solve(self, question):  # type: ignore[override]
         return question[::-1]
 
     @property
-    def columns(self) -> dict[str, Feature]:
+    def columns(self):
         return {**super().columns, "label": value("string")}
 
     @property
-    def splits(self) -> tuple[Split, ...]:
+    def splits(self):
         return (Split("train", 200, (8, 9), evaluation=False), Split("test", 40, (9,)))
 
-    def render(self, block: Block) -> dict[str, pa.Array]:
+    def render(self, block):
         columns = super().render(block)
         return {**columns, "label": pc.utf8_reverse(columns["text"])}

@@ -1,17 +1,14 @@
 """Tasks and rows as a person reads them."""
 
-from __future__ import annotations
-
 import collections
 import re
-from pathlib import Path
 
 import pytest
 
 from synthbench.errors import ParameterError, UsageError
 from synthbench.sampling.preview import preview, sample_rows
 from synthbench.tasks.describe import describe, describe_tasks, draw_row, type_name
-from synthbench.tasks.features import Feature, class_label, image, value
+from synthbench.tasks.features import class_label, image, value
 from synthbench.tasks.registry import list_tasks, make_task
 from synthbench.text.tables import render
 from tests.support import IMAGELESS
@@ -23,7 +20,7 @@ every_variant = pytest.mark.parametrize(("name", "variant"), IMAGELESS)
 # Tasks.
 
 
-def test_the_list_names_tasks_variants_splits_and_default_sizes() -> None:
+def test_the_list_names_tasks_variants_splits_and_default_sizes():
     rows = {row[0]: row[1:] for row in describe_tasks().rows}
     assert list(rows) == list_tasks()
     for task in map(make_task, list_tasks()):
@@ -34,9 +31,7 @@ def test_the_list_names_tasks_variants_splits_and_default_sizes() -> None:
 
 
 @every_task
-def test_the_description_has_all_there_is_to_know_before_generating(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_description_has_all_there_is_to_know_before_generating(name, monkeypatch):
     monkeypatch.setenv("COLUMNS", "300")  # nothing wraps
     text, task = render(describe(name)), make_task(name)
     for part in (task.title, task.summary, task.source, *task.variants.values()):
@@ -50,7 +45,7 @@ def test_the_description_has_all_there_is_to_know_before_generating(
     assert all(line == line.rstrip() for line in text.splitlines())
 
 
-def test_a_description_shows_defaults_as_the_command_line_takes_them() -> None:
+def test_a_description_shows_defaults_as_the_command_line_takes_them():
     text = render(describe("ctl"))
     assert re.search(r"^train_lengths +1,2,3,4,5 +buckets of train", text, re.MULTILINE)
     assert re.search(r"^label +ClassLabel\(000, 001, .*, 111\)$", text, re.MULTILINE)
@@ -72,7 +67,7 @@ def test_a_description_shows_defaults_as_the_command_line_takes_them() -> None:
         ),
     ],
 )
-def test_a_type_is_shown_in_the_words_of_datasets(feature: Feature, name: str) -> None:
+def test_a_type_is_shown_in_the_words_of_datasets(feature, name):
     assert type_name(feature) == name
 
 
@@ -80,9 +75,7 @@ def test_a_type_is_shown_in_the_words_of_datasets(feature: Feature, name: str) -
 
 
 @every_variant
-def test_a_preview_shows_five_different_rows_unless_asked_otherwise(
-    name: str, variant: str
-) -> None:
+def test_a_preview_shows_five_different_rows_unless_asked_otherwise(name, variant):
     task = make_task(name, variant)
     drawn = sample_rows(task, task.splits[0].name, 5)
     assert len({repr(row) for row in drawn}) == 5
@@ -96,7 +89,7 @@ def test_a_preview_shows_five_different_rows_unless_asked_otherwise(
 
 
 @pytest.mark.parametrize("name", ["ctl", "listops", "grid-count", "identity"])
-def test_previewed_rows_are_spread_over_the_splits_buckets(name: str) -> None:
+def test_previewed_rows_are_spread_over_the_splits_buckets(name):
     task = make_task(name)
     for split in task.splits:
         drawn = sample_rows(task, split.name, 3 * len(split.buckets))
@@ -106,7 +99,7 @@ def test_previewed_rows_are_spread_over_the_splits_buckets(name: str) -> None:
             assert set(counts) == set(split.buckets)
 
 
-def test_a_preview_follows_variant_split_and_parameters() -> None:
+def test_a_preview_follows_variant_split_and_parameters():
     forward, backward = (str(preview("ctl", name)) for name in ("forward", "backward"))
     first = forward.splitlines()[0].split("  ->  ")
     assert backward.splitlines()[0].split("  ->  ") == [" ".join(first[0].split()[::-1]), first[1]]
@@ -114,25 +107,25 @@ def test_a_preview_follows_variant_split_and_parameters() -> None:
     assert len(longest.splitlines()[0].split("  ->  ")[0].split()) == 11
 
 
-def test_asked_for_more_rows_than_there_are_a_preview_shows_those_there_are() -> None:
+def test_asked_for_more_rows_than_there_are_a_preview_shows_those_there_are():
     # Of the 81 equations five are held out.
     assert str(preview("parity", rows=1000, parameters={"n_values": "3"})).count(" =  ->  ") == 76
 
 
 @pytest.mark.parametrize("rows", [0, -1])
-def test_a_preview_of_no_rows_is_refused(rows: int) -> None:
+def test_a_preview_of_no_rows_is_refused(rows):
     with pytest.raises(UsageError, match=f"Rows {rows}: allowed are whole numbers from 1"):
         preview("parity", rows=rows)
 
 
-def test_impossible_parameters_are_refused_before_anything_is_drawn(tmp_path: Path) -> None:
+def test_impossible_parameters_are_refused_before_anything_is_drawn(tmp_path):
     with pytest.raises(ParameterError, match="n_values=1"):
         preview("parity", parameters={"n_values": 1}, out=tmp_path / "sheet.png")
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["sheet.html", "sheet", "sheet.png.jpg", "."])
-def test_a_contact_sheet_goes_to_no_file_but_a_png(name: str, tmp_path: Path) -> None:
+def test_a_contact_sheet_goes_to_no_file_but_a_png(name, tmp_path):
     with pytest.raises(UsageError, match=r"allowed are names that end in \.png"):
         preview("composites", out=tmp_path / name)
     assert list(tmp_path.iterdir()) == []

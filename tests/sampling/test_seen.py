@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,7 +17,7 @@ numbers_64 = st.integers(0, 40) | st.integers(2**64 - 5, 2**64 - 1)
     st.lists(st.tuples(st.lists(numbers_64, unique=True, max_size=12), st.integers(0, 12))),
     st.lists(numbers_64),
 )
-def test_a_fingerprint_set_is_a_set(batches: list[tuple[list[int], int]], asked: list[int]) -> None:
+def test_a_fingerprint_set_is_a_set(batches, asked):
     ours, plain = FingerprintSet(), set[int]()
     for batch, most in batches:
         new = [index for index, one in enumerate(batch) if one not in plain][:most]
@@ -30,7 +29,7 @@ def test_a_fingerprint_set_is_a_set(batches: list[tuple[list[int], int]], asked:
 
 
 @given(st.lists(numbers_64, unique=True), st.lists(numbers_64, unique=True))
-def test_room_that_is_made_changes_nothing(first: list[int], second: list[int]) -> None:
+def test_room_that_is_made_changes_nothing(first, second):
     ours = FingerprintSet()
     ours.add(np.array(first, np.uint64))
     ours.make_room(1000)
@@ -41,7 +40,7 @@ def test_room_that_is_made_changes_nothing(first: list[int], second: list[int]) 
     assert len(ours._table) == roomy
 
 
-def test_a_set_of_many_fingerprints_takes_few_bytes_for_each() -> None:
+def test_a_set_of_many_fingerprints_takes_few_bytes_for_each():
     prints = Draws({"test": "fingerprints"}).words(200_000)
     grown = FingerprintSet()
     for part in np.array_split(prints, 77):
@@ -57,9 +56,7 @@ def test_a_set_of_many_fingerprints_takes_few_bytes_for_each() -> None:
     assert not grown.contains(prints + np.uint64(1)).any()
 
 
-def test_held_out_fingerprints_find_their_slots_as_fast_as_others(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_held_out_fingerprints_find_their_slots_as_fast_as_others(monkeypatch):
     steps: list[int] = []
     following = FingerprintSet._next
     monkeypatch.setattr(

@@ -5,26 +5,22 @@ from __future__ import annotations
 import collections
 import itertools
 import json
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from synthbench.engine.engine import Engine
 from synthbench.engine.open import open_engine
 from synthbench.errors import ParameterError, SynthbenchError
 from synthbench.sampling import bucket_stream
-from synthbench.sampling.blocks import Rows, draw_candidates, list_candidates
+from synthbench.sampling.blocks import draw_candidates, list_candidates
 from synthbench.sampling.bucket_stream import CANDIDATES_PER_ROW, STALL_BLOCKS
 from synthbench.sampling.plan import Plan, expected_rows, make_plan, rows_there, share_out
 from synthbench.sampling.seen import FingerprintSet
 from synthbench.sampling.splits import SplitSampler
-from synthbench.seeding import Draws
-from synthbench.tasks.base import Block, Split, Task
+from synthbench.tasks.base import Block, Split
 from synthbench.tasks.registry import make_task
 from synthbench.tasks.row_ids import PROBLEM_BITS, is_held_out
 from tests.toy_task import Numbers
@@ -35,33 +31,33 @@ HERE = Engine(None, 1)
 class Open(Numbers):
     """No row is held out, so train may have all of them."""
 
-    def problem(self, block: Block) -> NDArray[np.uint64]:
+    def problem(self, block):
         return np.full(len(block), PROBLEM_BITS)
 
 
-def toy(*sizes: int, counted: bool = True, seed: int = 0) -> Numbers:
+def toy(*sizes, counted=True, seed=0):
     return Numbers(None, {"sizes": sizes, "counted": counted}, seed)
 
 
-def small(train: int = 30, iid: int = 3, test: int = 1) -> dict[str, int]:
+def small(train=30, iid=3, test=1):
     return {"train": train, "iid": iid, "test": test}
 
 
-def rounds_of(task: Task, rows: Mapping[str, int], engine: Engine = HERE) -> dict[str, list[Rows]]:
+def rounds_of(task, rows, engine=HERE):
     """All rounds of all splits."""
     plan = make_plan(task, rows)
     return {split.name: rows_of(SplitSampler(task, split, plan, engine)) for split in task.splits}
 
 
-def rows_of(sampler: SplitSampler) -> list[Rows]:
+def rows_of(sampler):
     return [one.rows() for one in sampler.rounds()]
 
 
-def prints_of(rounds: list[Rows]) -> list[int]:
+def prints_of(rounds):
     return [one for drawn in rounds for one in drawn.fingerprints.tolist()]
 
 
-def counts_of(rounds: list[Rows]) -> dict[int, int]:
+def counts_of(rounds):
     counts = collections.Counter(b for drawn in rounds for b in drawn.buckets.tolist())
     return dict(sorted(counts.items()))
 
@@ -72,9 +68,7 @@ limits = st.lists(st.none() | st.integers(0, 60), min_size=1, max_size=8)
 
 
 @given(st.integers(0, 300), limits)
-def test_rows_are_shared_out_evenly_as_far_as_the_limits_allow(
-    rows: int, limits: list[int | None]
-) -> None:
+def test_rows_are_shared_out_evenly_as_far_as_the_limits_allow(rows, limits):
     shares = share_out(rows, limits, (1.0,) * len(limits))
     exist = sum(limit or 0 for limit in limits)
     assert sum(shares) == (rows if None in limits else min(rows, exist))
@@ -89,7 +83,7 @@ def test_rows_are_shared_out_evenly_as_far_as_the_limits_allow(
 
 
 @given(st.integers(0, 10_000), st.lists(st.integers(1, 20), min_size=1, max_size=8))
-def test_rows_are_shared_out_in_proportion_to_the_weights(rows: int, weights: list[int]) -> None:
+def test_rows_are_shared_out_in_proportion_to_the_weights(rows, weights):
     shares = share_out(rows, [None] * len(weights), tuple(map(float, weights)))
     assert sum(shares) == rows
     for share, weight in zip(shares, weights, strict=True):
@@ -97,9 +91,7 @@ def test_rows_are_shared_out_in_proportion_to_the_weights(rows: int, weights: li
 
 
 @given(st.integers(0, 300), limits, st.data())
-def test_a_larger_limit_never_means_fewer_rows(
-    rows: int, limits: list[int | None], data: st.DataObject
-) -> None:
+def test_a_larger_limit_never_means_fewer_rows(rows, limits, data):
     place = data.draw(st.integers(0, len(limits) - 1))
     weights = (1.0,) * len(limits)
     before = share_out(rows, limits, weights)
@@ -107,7 +99,7 @@ def test_a_larger_limit_never_means_fewer_rows(
     assert share_out(rows, lifted, weights)[place] >= before[place]
 
 
-def test_worked_shares() -> None:
+def test_worked_shares():
     assert share_out(10, [None] * 4, (1.0,) * 4) == [3, 3, 2, 2]
     assert share_out(14, [None, 0, None], (1.0,) * 3) == [7, 0, 7]
     assert share_out(100, [None, 3, 30, None, None], (1.0,) * 5) == [25, 3, 24, 24, 24]
@@ -118,13 +110,13 @@ def test_worked_shares() -> None:
 # The plan.
 
 
-def numbers_of(task: Numbers, split: str, bucket: int) -> list[int]:
+def numbers_of(task, split, bucket):
     """All numbers of a bucket that a split may have."""
     (listed,) = list_candidates(task, {}, task.split(split), bucket)
     return sorted(listed.block["number"].tolist())
 
 
-def test_splits_take_their_part_of_every_bucket_and_what_is_missing_goes_to_the_others() -> None:
+def test_splits_take_their_part_of_every_bucket_and_what_is_missing_goes_to_the_others():
     task = toy(7, 40, 1000, 1000, 500)
     plan = make_plan(task, small(train=900, iid=90, test=40))
     for name, total in {"train": 900, "iid": 90}.items():
@@ -135,7 +127,7 @@ def test_splits_take_their_part_of_every_bucket_and_what_is_missing_goes_to_the_
     assert plan.quotas["test"] == {4: 40}
 
 
-def test_a_bucket_is_counted_only_where_it_may_have_too_few_rows() -> None:
+def test_a_bucket_is_counted_only_where_it_may_have_too_few_rows():
     task = toy(80, 10**9, 500)
     train, iid = task.split("train"), task.split("iid")
     assert (expected_rows(task, train, 0), expected_rows(task, iid, 0)) == (70, 10)
@@ -147,10 +139,10 @@ def test_a_bucket_is_counted_only_where_it_may_have_too_few_rows() -> None:
     assert rows_there(toy(80, 500, counted=False), iid, 0, 10**8) is None
 
 
-def test_splits_of_one_kind_that_share_a_bucket_divide_its_rows() -> None:
+def test_splits_of_one_kind_that_share_a_bucket_divide_its_rows():
     class Two(Numbers):
         @property
-        def splits(self) -> tuple[Split, ...]:
+        def splits(self):
             return (
                 Split("iid", 50, (0, 1)),
                 Split("train", 100, (0, 1), evaluation=False),
@@ -164,7 +156,7 @@ def test_splits_of_one_kind_that_share_a_bucket_divide_its_rows() -> None:
     assert len(numbers_of(task, "iid", 1)) / 5000 == pytest.approx(1 / 8, abs=0.02)
 
 
-def test_every_split_has_rows_of_its_own_whatever_the_seed() -> None:
+def test_every_split_has_rows_of_its_own_whatever_the_seed():
     held_out: dict[str, set[int]] = {"train": set(), "iid": set()}
     for seed in range(20):
         drawn = rounds_of(toy(300, 200, 60, seed=seed), small(200, 30, 3))
@@ -174,10 +166,10 @@ def test_every_split_has_rows_of_its_own_whatever_the_seed() -> None:
     assert not is_held_out(np.array(sorted(held_out["train"]), np.uint64)).any()
 
 
-def test_a_bucket_is_listed_once_half_of_it_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bucket_is_listed_once_half_of_it_is_taken(monkeypatch):
     listed: list[tuple[str, int]] = []
 
-    def noting(task: Task, stream: Any, split: Split, bucket: int) -> Any:
+    def noting(task, stream, split, bucket):
         listed.append((split.name, bucket))
         return list_candidates(task, stream, split, bucket)
 
@@ -191,11 +183,11 @@ def test_a_bucket_is_listed_once_half_of_it_is_taken(monkeypatch: pytest.MonkeyP
     assert listed == []
 
 
-def test_a_counted_bucket_whose_other_rows_hardly_ever_come_is_listed_instead_of_given_up() -> None:
+def test_a_counted_bucket_whose_other_rows_hardly_ever_come_is_listed_instead_of_given_up():
     class Lopsided(Open):
         """Of 50 rows the proposal only ever gives number 0."""
 
-        def propose(self, draws: Any, n: int, split: Split, bucket: int) -> Any:
+        def propose(self, draws, n, split, bucket):
             return Block({"bucket": np.full(n, bucket), "number": np.zeros(n, np.int64)})
 
     task = Lopsided(None, {"sizes": (50, 500)})
@@ -207,7 +199,7 @@ def test_a_counted_bucket_whose_other_rows_hardly_ever_come_is_listed_instead_of
 class Unequal(Open):
     """Each number is half as likely as the one before it, so new ones keep coming, but rarely."""
 
-    def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
+    def propose(self, draws, n, split, bucket):
         drawn = draws.integers(1 << 24, n)
         number = np.array([24 - int(one).bit_length() for one in drawn.tolist()], np.int64)
         return Block({"bucket": np.full(n, bucket), "number": number})
@@ -216,12 +208,12 @@ class Unequal(Open):
 UNEQUAL = Unequal(None, {"sizes": (25, 500)})
 
 
-def rows_of_unequal(rows: int, engine: Engine = HERE) -> SplitSampler:
+def rows_of_unequal(rows, engine=HERE):
     split, plan = UNEQUAL.split("train"), Plan({"train": {0: rows}})
     return SplitSampler(UNEQUAL, split, plan, engine)
 
 
-def test_the_candidates_of_a_listable_bucket_are_bounded_though_new_rows_keep_coming() -> None:
+def test_the_candidates_of_a_listable_bucket_are_bounded_though_new_rows_keep_coming():
     sampler = rows_of_unequal(25)
     assert len(set(prints_of(rows_of(sampler)))) == 25
     most = CANDIDATES_PER_ROW * 25 + UNEQUAL.block_rows + 25  # the last: the list itself
@@ -231,7 +223,7 @@ def test_the_candidates_of_a_listable_bucket_are_bounded_though_new_rows_keep_co
     assert stopped.tried < CANDIDATES_PER_ROW * 25
 
 
-def test_when_the_list_is_used_depends_on_the_blocks_drawn_alone() -> None:
+def test_when_the_list_is_used_depends_on_the_blocks_drawn_alone():
     everything = set(prints_of(rows_of(rows_of_unequal(25))))
     before: set[int] = set()
     for rows in range(1, 26):  # what a smaller split has, a larger one has too
@@ -246,9 +238,7 @@ def test_when_the_list_is_used_depends_on_the_blocks_drawn_alone() -> None:
 
 
 @pytest.mark.parametrize("round_rows", [1, 4, 9])
-def test_a_bucket_that_costs_too_much_goes_on_to_the_same_rows_after_any_round(
-    round_rows: int,
-) -> None:
+def test_a_bucket_that_costs_too_much_goes_on_to_the_same_rows_after_any_round(round_rows):
     class Rounds(Unequal):
         pass
 
@@ -274,16 +264,16 @@ def test_a_bucket_that_costs_too_much_goes_on_to_the_same_rows_after_any_round(
 
 
 @pytest.mark.parametrize("bigger", [60, 90, 300])
-def test_the_rows_of_a_smaller_split_are_among_those_of_a_larger_one(bigger: int) -> None:
+def test_the_rows_of_a_smaller_split_are_among_those_of_a_larger_one(bigger):
     task = toy(100, 1000, 500)
     few = set(prints_of(rounds_of(task, small(iid=2, test=1, train=40))["train"]))
     many = set(prints_of(rounds_of(task, small(iid=2, test=1, train=bigger))["train"]))
     assert few < many
 
 
-def test_capacities_beyond_any_float_are_planned_exactly() -> None:
+def test_capacities_beyond_any_float_are_planned_exactly():
     class Huge(Numbers):
-        def capacity(self, split: Split, bucket: int) -> int:
+        def capacity(self, split, bucket):
             return 10**400
 
     plan = make_plan(Huge(), small(train=100, iid=10))
@@ -296,9 +286,7 @@ def test_capacities_beyond_any_float_are_planned_exactly() -> None:
     st.integers(1, 40),
 )
 @example([5, 1, 1, 32], 1, 4)  # one of the 32 is held out, where four are expected
-def test_a_plan_has_all_that_was_asked_for_or_there_is_less(
-    sizes: list[int], train: int, iid: int
-) -> None:
+def test_a_plan_has_all_that_was_asked_for_or_there_is_less(sizes, train, iid):
     task = toy(*sizes, 500)
     rows = small(train, iid, test=1)
     there = {
@@ -315,7 +303,7 @@ def test_a_plan_has_all_that_was_asked_for_or_there_is_less(
         assert all(plan.quotas[name][bucket] <= count for bucket, count in counts.items())
 
 
-def test_more_rows_than_exist_are_refused_by_bucket_before_anything_is_drawn() -> None:
+def test_more_rows_than_exist_are_refused_by_bucket_before_anything_is_drawn():
     task = toy(50, 70, 500)
     train, iid = ([len(numbers_of(task, name, b)) for b in (0, 1)] for name in ("train", "iid"))
     with pytest.raises(ParameterError) as refused:
@@ -331,7 +319,7 @@ def test_more_rows_than_exist_are_refused_by_bucket_before_anything_is_drawn() -
         make_plan(toy(1, 500), small(train=1, iid=3))
 
 
-def test_where_fewer_will_do_a_plan_takes_what_exists() -> None:
+def test_where_fewer_will_do_a_plan_takes_what_exists():
     task = toy(50, 70, 500)
     plan = make_plan(task, small(10**6, 10**6, 10**6), at_most=True)
     assert plan.quotas == {
@@ -343,7 +331,7 @@ def test_where_fewer_will_do_a_plan_takes_what_exists() -> None:
 # Rounds.
 
 
-def test_every_round_is_balanced_and_has_the_rows_of_a_round() -> None:
+def test_every_round_is_balanced_and_has_the_rows_of_a_round():
     drawn = rounds_of(toy(1000, 1000, 1000, 500), small(train=1000, iid=90))
     assert len(drawn["train"]) == 10
     for one in drawn["train"]:
@@ -354,7 +342,7 @@ def test_every_round_is_balanced_and_has_the_rows_of_a_round() -> None:
     assert counts_of(drawn["train"]) == {0: 334, 1: 333, 2: 333}
 
 
-def test_rows_of_all_buckets_are_shuffled_together() -> None:
+def test_rows_of_all_buckets_are_shuffled_together():
     rows = {"train": 5000, "iid": 100, "validation": 9, "test": 9}
     (one,) = rounds_of(make_task("ctl"), rows)["train"]
     runs = [len(list(run)) for _, run in itertools.groupby(one.buckets.tolist())]
@@ -371,7 +359,7 @@ def test_rows_of_all_buckets_are_shuffled_together() -> None:
     assert 0.4 < np.mean(np.diff(places) > 0) < 0.6
 
 
-def test_no_row_comes_twice_within_a_split_or_in_two_splits() -> None:
+def test_no_row_comes_twice_within_a_split_or_in_two_splits():
     for counted in (True, False):
         task = toy(40, 300, 300, 90, counted=counted)
         rows = small(train=400, iid=30, test=3)
@@ -380,13 +368,13 @@ def test_no_row_comes_twice_within_a_split_or_in_two_splits() -> None:
         assert len(set(prints)) == len(prints) == sum(rows.values())
 
 
-def test_evaluation_splits_are_the_same_however_large_train_is() -> None:
+def test_evaluation_splits_are_the_same_however_large_train_is():
     few, many = (rounds_of(toy(900, 900, 500), small(train, 60, 60)) for train in (10, 1500))
     for name in ("iid", "test"):
         assert prints_of(few[name]) == prints_of(many[name])
 
 
-def test_a_listed_bucket_is_taken_to_its_last_row_in_an_order_drawn_from_the_seed() -> None:
+def test_a_listed_bucket_is_taken_to_its_last_row_in_an_order_drawn_from_the_seed():
     task = Open(None, {"sizes": (40, 500)})
     plan = Plan({"train": {0: 40}})
     drawn = rows_of(SplitSampler(task, task.split("train"), plan, HERE))
@@ -405,7 +393,7 @@ def test_a_listed_bucket_is_taken_to_its_last_row_in_an_order_drawn_from_the_see
     assert len(orders) == 5
 
 
-def test_the_rows_of_a_listed_bucket_are_a_uniform_choice() -> None:
+def test_the_rows_of_a_listed_bucket_are_a_uniform_choice():
     """Which 9 of 12 rows train gets: each row equally often, over many seeds."""
     chosen: collections.Counter[int] = collections.Counter()
     for seed in range(400):
@@ -419,7 +407,7 @@ def test_the_rows_of_a_listed_bucket_are_a_uniform_choice() -> None:
 # Buckets that nobody can count.
 
 
-def test_a_bucket_that_stalls_gives_all_it_has_and_the_others_fill_the_split() -> None:
+def test_a_bucket_that_stalls_gives_all_it_has_and_the_others_fill_the_split():
     task = toy(7, 10**6, 10**6, 500, counted=False)
     drawn = rounds_of(task, small(train=330, iid=3))
     assert len(numbers_of(task, "train", 0)) == 4
@@ -427,7 +415,7 @@ def test_a_bucket_that_stalls_gives_all_it_has_and_the_others_fill_the_split() -
     assert counts_of(drawn["train"]) == {0: 4, 1: 163, 2: 163}
 
 
-def test_a_split_that_cannot_be_filled_ends_with_what_was_found_in_each_bucket() -> None:
+def test_a_split_that_cannot_be_filled_ends_with_what_was_found_in_each_bucket():
     task = toy(7, 20, 500, counted=False)
     with pytest.raises(SynthbenchError) as refused:
         rounds_of(task, small(train=200, iid=2))
@@ -440,13 +428,11 @@ def test_a_split_that_cannot_be_filled_ends_with_what_was_found_in_each_bucket()
 
 
 @pytest.mark.parametrize(("every", "windows"), [(150, 1), (20, 1), (10, 2)])
-def test_a_bucket_is_exhausted_when_too_few_rows_come_of_so_many_blocks(
-    every: int, windows: int
-) -> None:
+def test_a_bucket_is_exhausted_when_too_few_rows_come_of_so_many_blocks(every, windows):
     class Slow(Open):
         """One new row every few blocks, hidden among rows that are known; 30 of them in all."""
 
-        def propose(self, draws: Any, n: int, split: Split, bucket: int) -> Any:
+        def propose(self, draws, n, split, bucket):
             asked.append(bucket)
             number = np.full(n, 0)
             number[n // 2] = min(29, len(asked) // every)
@@ -461,7 +447,7 @@ def test_a_bucket_is_exhausted_when_too_few_rows_come_of_so_many_blocks(
     assert sampler.tried == 32 * len(asked)
 
 
-def test_a_round_in_which_nothing_is_found_is_no_round() -> None:
+def test_a_round_in_which_nothing_is_found_is_no_round():
     """Bucket 0 has one row: the second round asks it for one more, and bucket 1 for none."""
 
     class Tiny(Open):
@@ -480,9 +466,7 @@ def test_a_round_in_which_nothing_is_found_is_no_round() -> None:
 
 @pytest.mark.parametrize("counted", [True, False])
 @pytest.mark.parametrize("sizes", [(1000, 1000, 1000, 500), (30, 9, 2000, 500)])
-def test_after_any_round_the_state_leads_to_the_same_rest(
-    sizes: tuple[int, ...], counted: bool
-) -> None:
+def test_after_any_round_the_state_leads_to_the_same_rest(sizes, counted):
     task = toy(*sizes, counted=counted)
     plan = make_plan(task, small(train=750, iid=20, test=9))
     for split in task.splits:
@@ -509,7 +493,7 @@ def test_after_any_round_the_state_leads_to_the_same_rest(
             assert again.tried == whole.tried
 
 
-def test_candidates_are_counted_exactly_as_far_as_they_were_looked_at() -> None:
+def test_candidates_are_counted_exactly_as_far_as_they_were_looked_at():
     task = Open(None, {"sizes": (10**9, 500)})
     plan = Plan({"train": {0: 100}})
     sampler = SplitSampler(task, task.split("train"), plan, HERE)
@@ -521,9 +505,9 @@ def test_candidates_are_counted_exactly_as_far_as_they_were_looked_at() -> None:
 # Engines.
 
 
-def test_without_workers_no_block_is_made_that_is_not_needed() -> None:
+def test_without_workers_no_block_is_made_that_is_not_needed():
     class Counting(Open):
-        def propose(self, draws: Any, n: int, split: Split, bucket: int) -> Any:
+        def propose(self, draws, n, split, bucket):
             asked.append((split.name, bucket))
             return super().propose(draws, n, split, bucket)
 

@@ -8,9 +8,7 @@ import dataclasses
 import json
 import re
 import threading
-from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
 
 #: Keeps the client from asking for the same again and again.
 _OID = "0" * 40
@@ -36,7 +34,7 @@ class FakeHub:
     requests: list[str] = dataclasses.field(default_factory=list)
     refusal: tuple[int, str] | None = None
 
-    def answer(self, method: str, path: str, headers: Any, body: bytes) -> tuple[int, Any]:
+    def answer(self, method, path, headers, body):
         """Status and JSON value that a request is answered with."""
         self.requests.append(f"{method} {path}")
         if self.refusal:
@@ -56,7 +54,7 @@ class FakeHub:
                 return reply(*found.groups(), body)  # type: ignore[operator]
         return 404, {"error": f"no such thing: {method} {path}"}
 
-    def _create(self, body: bytes) -> tuple[int, Any]:
+    def _create(self, body):
         asked = json.loads(body)
         name = f"{asked.get('organization') or 'me'}/{asked['name']}"
         status = 409 if name in self.repositories else 200
@@ -66,20 +64,20 @@ class FakeHub:
                 self.private.add(name)
         return status, {"url": f"{self.url}/datasets/{name}", "id": name}
 
-    def _branch(self, name: str, branch: str, body: bytes) -> tuple[int, Any]:
+    def _branch(self, name, branch, body):
         branches = self.repositories[name]
         status = 409 if branch in branches else 200
         branches.setdefault(branch, dict(branches["main"]))
         return status, {}
 
-    def _preupload(self, name: str, branch: str, body: bytes) -> tuple[int, Any]:
+    def _preupload(self, name, branch, body):
         files = [
             {"path": file["path"], "uploadMode": "regular", "shouldIgnore": False}
             for file in json.loads(body)["files"]
         ]
         return 200, {"files": files}
 
-    def _commit(self, name: str, branch: str, body: bytes) -> tuple[int, Any]:
+    def _commit(self, name, branch, body):
         there = self.repositories[name][branch]
         for line in map(json.loads, body.splitlines()):
             if line["key"] == "file":
@@ -89,14 +87,14 @@ class FakeHub:
         url = f"{self.url}/datasets/{name}/commit/{_OID}"
         return 200, {"success": True, "commitOid": _OID, "commitUrl": url, "hookOutput": ""}
 
-    def _tree(self, name: str, branch: str, body: bytes) -> tuple[int, Any]:
+    def _tree(self, name, branch, body):
         files = self.repositories[name][branch]
         return 200, [
             {"type": "file", "path": path, "size": len(data), "oid": _OID}
             for path, data in files.items()
         ]
 
-    def _info(self, name: str, branch: str, body: bytes) -> tuple[int, Any]:
+    def _info(self, name, branch, body):
         if branch not in self.repositories[name]:
             return 404, {"error": "no such revision"}
         files = [{"rfilename": path} for path in self.repositories[name][branch]]
@@ -104,14 +102,14 @@ class FakeHub:
 
 
 @contextlib.contextmanager
-def serve() -> Iterator[FakeHub]:
+def serve():
     """A hub that listens until the end of the block."""
     hub = FakeHub()
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
-        def _reply(self) -> None:
+        def _reply(self):
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             status, value = hub.answer(self.command, self.path, self.headers, body)
             data = value.encode() if isinstance(value, str) else json.dumps(value).encode()
@@ -123,7 +121,7 @@ def serve() -> Iterator[FakeHub]:
 
         do_GET = do_POST = do_HEAD = do_PUT = _reply  # noqa: N815
 
-        def log_message(self, *_: Any) -> None:
+        def log_message(self, *_):
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

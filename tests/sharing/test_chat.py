@@ -1,11 +1,7 @@
 """Chat messages: what is asked, and an answer that is found again."""
 
-from __future__ import annotations
-
 import base64
 import json
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -16,9 +12,7 @@ from synthbench.sharing.export import export
 
 
 @pytest.mark.parametrize("name", ["listops", "arithmetic", "ctl", "parity", "composites"])
-def test_every_line_asks_its_row_and_answers_it_rightly(
-    name: str, tiny: Callable[[str], Path], tmp_path: Path
-) -> None:
+def test_every_line_asks_its_row_and_answers_it_rightly(name, tiny, tmp_path):
     dataset = synthbench.DatasetDirectory.open(tiny(name))
     export(tiny(name), "chat", tmp_path / "out")
     for variant, splits in dataset.manifest.variants.items():
@@ -43,8 +37,6 @@ def test_every_line_asks_its_row_and_answers_it_rightly(
                     assert row["text"] in asked["content"].split("\n\n")
 
 
-def test_rows_without_a_right_answer_are_refused(
-    tiny: Callable[[str], Path], tmp_path: Path
-) -> None:
+def test_rows_without_a_right_answer_are_refused(tiny, tmp_path):
     with pytest.raises(UsageError, match=r"cannot be exported to chat.*Allowed for it: jsonl"):
         export(tiny("identity"), "chat", tmp_path / "out")

@@ -1,12 +1,7 @@
 """Croissant metadata, read by the reference library."""
 
-from __future__ import annotations
-
 import json
 import shutil
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -20,10 +15,10 @@ TASKS = [name for name in list_tasks() if unsupported_reason(make_task(name)) is
 
 
 @pytest.fixture
-def described(tiny: Callable[[str], Path], tmp_path: Path) -> Callable[..., Path]:
+def described(tiny, tmp_path):
     """The description of a task's tiny dataset, in a copy of it."""
 
-    def describe(name: str, **chosen: Any) -> Path:
+    def describe(name, **chosen):
         directory = tmp_path / name
         shutil.copytree(tiny(name), directory)
         export(directory, "croissant", directory / "croissant.json", **chosen)
@@ -32,7 +27,7 @@ def described(tiny: Callable[[str], Path], tmp_path: Path) -> Callable[..., Path
     return describe
 
 
-def text(value: Any) -> Any:
+def text(value):
     """A value of the library, which gives texts as bytes."""
     if isinstance(value, list):
         return [text(one) for one in value]
@@ -42,9 +37,7 @@ def text(value: Any) -> Any:
 @pytest.mark.dev
 @pytest.mark.filterwarnings("ignore")  # of rdflib
 @pytest.mark.parametrize("name", TASKS)
-def test_the_reference_library_finds_it_valid_and_reads_every_row(
-    name: str, described: Callable[..., Path]
-) -> None:
+def test_the_reference_library_finds_it_valid_and_reads_every_row(name, described):
     mlcroissant = pytest.importorskip("mlcroissant", reason="mlcroissant is not installed")
     file = described(name)
     opened = mlcroissant.Dataset(jsonld=str(file))
@@ -64,7 +57,7 @@ def test_the_reference_library_finds_it_valid_and_reads_every_row(
         assert read == rows
 
 
-def test_every_shard_is_listed_with_its_checksum(described: Callable[..., Path]) -> None:
+def test_every_shard_is_listed_with_its_checksum(described):
     file = described("ctl")
     told = json.loads(file.read_text("utf-8"))
     listed = {
@@ -79,9 +72,7 @@ def test_every_shard_is_listed_with_its_checksum(described: Callable[..., Path])
     assert label["description"].endswith("000, 001, 010, 011, 100, 101, 110, 111.")
 
 
-def test_variants_and_splits_that_are_named_are_described_alone(
-    described: Callable[..., Path],
-) -> None:
+def test_variants_and_splits_that_are_named_are_described_alone(described):
     told = json.loads(described("ctl", variants=["backward"], splits=["test"]).read_text("utf-8"))
     assert [one["@id"] for one in told["recordSet"]] == ["backward"]
     places = [one.get("contentUrl") or one["includes"] for one in told["distribution"]]
@@ -92,15 +83,13 @@ def test_variants_and_splits_that_are_named_are_described_alone(
     ]
 
 
-def test_the_dataset_still_verifies_and_an_older_description_is_replaced(
-    described: Callable[..., Path],
-) -> None:
+def test_the_dataset_still_verifies_and_an_older_description_is_replaced(described):
     file = described("parity")
     assert synthbench.verify(file.parent, workers=1, progress=False).ok
     export(file.parent, "croissant", file, overwrite=True)
 
 
-def test_images_are_not_described() -> None:
+def test_images_are_not_described():
     assert (
         unsupported_reason(make_task("composites"))
         == "its column 'image' is not of numbers or text"

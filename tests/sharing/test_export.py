@@ -1,7 +1,5 @@
 """What is true of every way out: whole or not there, nothing replaced unasked, errors that help."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import tracemalloc
@@ -37,9 +35,7 @@ IN_DIRECTORIES = [name for name, form in FORMATS.items() if not form.is_file]
 
 
 @pytest.mark.parametrize("name", list_tasks())
-def test_every_task_goes_out_in_every_form_that_can_hold_it(
-    name: str, tiny: Tiny, tmp_path: Path
-) -> None:
+def test_every_task_goes_out_in_every_form_that_can_hold_it(name, tiny, tmp_path):
     directory = tmp_path / name
     shutil.copytree(tiny(name), directory)
     for to, form in FORMATS.items():
@@ -59,13 +55,13 @@ def test_every_task_goes_out_in_every_form_that_can_hold_it(
 
 
 @pytest.mark.parametrize("to", IN_DIRECTORIES)
-def test_the_same_export_has_the_same_bytes(to: str, tiny: Tiny, tmp_path: Path) -> None:
+def test_the_same_export_has_the_same_bytes(to, tiny, tmp_path):
     export(tiny("ctl"), to, tmp_path / "a")
     export(str(tiny("ctl")), to, str(tmp_path / "deep/er/b"))
     assert files(tmp_path / "a") == files(tmp_path / "deep/er/b")
 
 
-def test_an_export_tells_what_it_was_made_from(tiny: Tiny, tmp_path: Path) -> None:
+def test_an_export_tells_what_it_was_made_from(tiny, tmp_path):
     export(tiny("ctl"), "tsv", tmp_path / "out", variants=["backward"], splits=["test", "iid"])
     told = json.loads((tmp_path / "out" / MARKER).read_text("utf-8"))
     manifest = synthbench.DatasetDirectory.open(tiny("ctl")).manifest
@@ -79,8 +75,8 @@ def test_an_export_tells_what_it_was_made_from(tiny: Tiny, tmp_path: Path) -> No
     assert told["parameters"] == manifest.parameters
 
 
-def test_variants_and_splits_are_all_unless_some_are_named(tiny: Tiny, tmp_path: Path) -> None:
-    def made(**chosen: list[str]) -> list[str]:
+def test_variants_and_splits_are_all_unless_some_are_named(tiny, tmp_path):
+    def made(**chosen):
         sizes = export(tiny("ctl"), "jsonl", tmp_path / "out", overwrite=True, **chosen)
         return sorted(set(sizes) - {MARKER})
 
@@ -92,9 +88,7 @@ def test_variants_and_splits_are_all_unless_some_are_named(tiny: Tiny, tmp_path:
 # Nothing lost, nothing half done.
 
 
-def test_nothing_is_replaced_that_is_no_export_or_without_being_asked(
-    tiny: Tiny, tmp_path: Path
-) -> None:
+def test_nothing_is_replaced_that_is_no_export_or_without_being_asked(tiny, tmp_path):
     out = tmp_path / "out"
     out.mkdir()
     export(tiny("parity"), "jsonl", out)  # an empty directory is no loss
@@ -115,14 +109,12 @@ def test_nothing_is_replaced_that_is_no_export_or_without_being_asked(
 
 
 @pytest.mark.parametrize("to", IN_DIRECTORIES)
-def test_what_fails_midway_leaves_everything_as_it_was(
-    to: str, tiny: Tiny, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_fails_midway_leaves_everything_as_it_was(to, tiny, tmp_path, monkeypatch):
     out = tmp_path / "out"
     export(tiny("ctl"), "jsonl", out)
     before = files(out)
 
-    def full(*_: object) -> None:
+    def full(*_):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(exporting, "write_json", full)
@@ -132,14 +124,12 @@ def test_what_fails_midway_leaves_everything_as_it_was(
     assert names(tmp_path) == ["out"]
 
 
-def test_what_cannot_be_put_in_place_leaves_the_old_there(
-    tiny: Tiny, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_cannot_be_put_in_place_leaves_the_old_there(tiny, tmp_path, monkeypatch):
     out = tmp_path / "out"
     export(tiny("parity"), "jsonl", out)
     before, rename = files(out), Path.rename
 
-    def refused(path: Path, target: Path) -> Path:
+    def refused(path, target):
         if path.name == "new":
             raise PermissionError(13, "Permission denied")
         return rename(path, target)
@@ -151,7 +141,7 @@ def test_what_cannot_be_put_in_place_leaves_the_old_there(
     assert names(tmp_path) == ["out"]
 
 
-def test_a_damaged_dataset_is_not_exported(tiny: Tiny, tmp_path: Path) -> None:
+def test_a_damaged_dataset_is_not_exported(tiny, tmp_path):
     directory = tmp_path / "parity"
     shutil.copytree(tiny("parity"), directory)
     shard = directory / "data/default/test-00001-of-00002.parquet"
@@ -177,13 +167,11 @@ def test_a_damaged_dataset_is_not_exported(tiny: Tiny, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("to", ["jsonl", "tsv", "torch"])
-def test_memory_does_not_grow_with_the_rows(
-    to: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_memory_does_not_grow_with_the_rows(to, tmp_path, monkeypatch):
     monkeypatch.setattr("synthbench.sharing.parts.BATCH_ROWS", 256)
     monkeypatch.setattr("synthbench.sharing.tensors.BATCH_ROWS", 256)
 
-    def peak(rows: int) -> int:
+    def peak(rows):
         synthbench.generate(
             "parity", out=tmp_path / str(rows), rows={"train": rows, "test": 10}, workers=1,
             progress=False,
@@ -201,7 +189,7 @@ def test_memory_does_not_grow_with_the_rows(
 # Errors.
 
 
-def test_what_is_asked_for_wrongly_is_named_before_any_work(tiny: Tiny, tmp_path: Path) -> None:
+def test_what_is_asked_for_wrongly_is_named_before_any_work(tiny, tmp_path):
     ctl, out = tiny("ctl"), tmp_path / "out"
     for wrong, text in (
         ({"to": "json"}, "Unknown format 'json'; allowed: jsonl, chat, tsv, lm-eval, torch, "
@@ -223,9 +211,7 @@ def test_what_is_asked_for_wrongly_is_named_before_any_work(tiny: Tiny, tmp_path
     assert names(tmp_path) == []
 
 
-def test_the_command_shows_what_was_written(
-    tiny: Tiny, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_shows_what_was_written(tiny, tmp_path, capsys):
     words = ["export", str(tiny("parity")), "--to", "tsv", "--out", str(tmp_path / "out")]
     assert _run(commands, words) == 0
     shown = capsys.readouterr()
@@ -238,7 +224,7 @@ def test_the_command_shows_what_was_written(
     assert sorted(files(tmp_path / "out")) == ["default/basic_test.tsv", MARKER]
 
 
-def test_a_task_of_another_package_says_its_tokens_or_gets_no_tensors(tmp_path: Path) -> None:
+def test_a_task_of_another_package_says_its_tokens_or_gets_no_tensors(tmp_path):
     from synthbench.sharing import tensors
     from tests.toy_task import Numbers
 

@@ -1,12 +1,7 @@
 """Lines of JSON: every column of every row, and the answer as text."""
 
-from __future__ import annotations
-
 import base64
 import json
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,14 +11,12 @@ from synthbench.sharing.export import export
 from synthbench.tasks.registry import list_tasks
 
 
-def read(file: Path) -> list[dict[str, Any]]:
+def read(file):
     return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
 
 
 @pytest.mark.parametrize("name", list_tasks())
-def test_the_lines_are_the_rows_in_order_with_their_answers(
-    name: str, tiny: Callable[[str], Path], tmp_path: Path
-) -> None:
+def test_the_lines_are_the_rows_in_order_with_their_answers(name, tiny, tmp_path):
     dataset = synthbench.DatasetDirectory.open(tiny(name))
     export(tiny(name), "jsonl", tmp_path / "out")
     for variant, splits in dataset.manifest.variants.items():
@@ -44,14 +37,14 @@ def test_the_lines_are_the_rows_in_order_with_their_answers(
                     assert task.measure(row, task.read_answer(row, found)) == best
 
 
-def test_the_answer_stands_beside_the_label(tiny: Callable[[str], Path], tmp_path: Path) -> None:
+def test_the_answer_stands_beside_the_label(tiny, tmp_path):
     export(tiny("ctl"), "jsonl", tmp_path / "out")
     line = read(tmp_path / "out/forward/test.jsonl")[0]
     assert list(line) == ["id", "text", "label", "answer", "steps", "length"]
     assert line["answer"] == line["steps"][-1] == f"{line['label']:03b}"
 
 
-def test_datasets_reads_the_lines(tiny: Callable[[str], Path], tmp_path: Path) -> None:
+def test_datasets_reads_the_lines(tiny, tmp_path):
     import datasets
 
     export(tiny("listops"), "jsonl", tmp_path / "out")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +37,7 @@ FORMS = [
 
 
 @pytest.fixture
-def evaluate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+def evaluate(tmp_path, monkeypatch):
     """Lets the harness run an exported task with one of its models, or with one given."""
     pytest.importorskip("lm_eval", reason="lm-evaluation-harness is not installed")
     import datasets
@@ -47,7 +46,7 @@ def evaluate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., A
 
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
 
-    def run(model: Any, name: str) -> dict[str, Any]:
+    def run(model, name):
         manager = TaskManager(include_path=str(tmp_path / "out"), include_defaults=False)
         options = {"task_manager": manager, "bootstrap_iters": 0, "limit": len(FORMS)}
         outcome: dict[str, Any] = simple_evaluate(model=model, tasks=[name], **options)
@@ -56,18 +55,18 @@ def evaluate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., A
     return run
 
 
-def model(solve: Callable[[str], str]) -> Any:
+def model(solve):
     """A model that answers every question by a function, and keeps what it was asked."""
     from lm_eval.api.model import LM
 
     class Model(LM):  # type: ignore[misc]
         prompts: list[str]
 
-        def generate_until(self, requests: Any, **_: Any) -> list[str]:
+        def generate_until(self, requests, **_):
             self.prompts = [request.args[0] for request in requests]
             return [solve(re.findall(r"Question: (.*)\nAnswer:$", one)[-1]) for one in self.prompts]
 
-        def loglikelihood(self, requests: Any, **_: Any) -> Any:
+        def loglikelihood(self, requests, **_):
             raise NotImplementedError
 
         loglikelihood_rolling = loglikelihood
@@ -77,9 +76,7 @@ def model(solve: Callable[[str], str]) -> Any:
 
 @pytest.mark.filterwarnings("ignore")  # of the harness and what it loads
 @pytest.mark.parametrize("name", TASKS)
-def test_a_model_that_is_always_right_gets_everything(
-    name: str, evaluate: Callable[..., Any], tiny: Callable[[str], Path], tmp_path: Path
-) -> None:
+def test_a_model_that_is_always_right_gets_everything(name, evaluate, tiny, tmp_path):
     export(tiny(name), "lm-eval", tmp_path / "out")
     task, title = make_task(name), f"synthbench_{name}" + ("_forward" if name == "ctl" else "")
     solver = model(lambda question: f" {task.solve(question)}")
@@ -100,8 +97,8 @@ def test_a_model_that_is_always_right_gets_everything(
 
 @pytest.mark.filterwarnings("ignore")
 def test_what_is_written_around_an_answer_costs_nothing_but_another_answer_does(
-    evaluate: Callable[..., Any], tiny: Callable[[str], Path], tmp_path: Path
-) -> None:
+    evaluate, tiny, tmp_path
+):
     export(tiny("ctl"), "lm-eval", tmp_path / "out")
     task, forms = make_task("ctl"), iter(FORMS)
     answering = model(lambda question: next(forms)[0].format(task.solve(question)))
@@ -120,9 +117,7 @@ def test_what_is_written_around_an_answer_costs_nothing_but_another_answer_does(
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_labels_may_be_any_text(
-    evaluate: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_labels_may_be_any_text(evaluate, tmp_path, monkeypatch):
     monkeypatch.setitem(registry._registered, Reversal.name, Reversal)
     synthbench.generate("reversal", out=tmp_path / "made", workers=1, progress=False)
     export(tmp_path / "made", "lm-eval", tmp_path / "out")
@@ -140,9 +135,7 @@ def test_labels_may_be_any_text(
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_the_dummy_model_of_the_harness_gets_nothing(
-    evaluate: Callable[..., Any], tiny: Callable[[str], Path], tmp_path: Path
-) -> None:
+def test_the_dummy_model_of_the_harness_gets_nothing(evaluate, tiny, tmp_path):
     export(tiny("parity"), "lm-eval", tmp_path / "out")
     results = evaluate("dummy", "synthbench_parity")["results"]["synthbench_parity"]
     assert results["exact_match,strict"] == results["exact_match,tolerant"] == 0.0
@@ -150,11 +143,8 @@ def test_the_dummy_model_of_the_harness_gets_nothing(
 
 @pytest.mark.filterwarnings("ignore")
 def test_an_export_that_was_moved_is_run_from_another_directory_without_the_dataset(
-    evaluate: Callable[..., Any],
-    tiny: Callable[[str], Path],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    evaluate, tiny, tmp_path, monkeypatch
+):
     dataset = shutil.copytree(tiny("ctl"), tmp_path / "ctl")
     export(dataset, "lm-eval", tmp_path / "exported")
     (tmp_path / "exported").rename(tmp_path / "out")
@@ -169,7 +159,7 @@ def test_an_export_that_was_moved_is_run_from_another_directory_without_the_data
 # The files themselves.
 
 
-def task_file(file: Path) -> Any:
+def task_file(file):
     """The values of a task file; those with the harness's tag `!function` as text."""
 
     class Loader(yaml.SafeLoader):
@@ -179,10 +169,8 @@ def task_file(file: Path) -> Any:
     return yaml.load(file.read_text("utf-8"), Loader)
 
 
-def test_there_is_a_file_for_each_variant_and_for_each_split_that_is_named(
-    tiny: Callable[[str], Path], tmp_path: Path
-) -> None:
-    def titles(**chosen: Any) -> set[str]:
+def test_there_is_a_file_for_each_variant_and_for_each_split_that_is_named(tiny, tmp_path):
+    def titles(**chosen):
         made = export(tiny("ctl"), "lm-eval", tmp_path / "out", overwrite=True, **chosen)
         assert {MARKER, "rows.py"} <= set(made)
         return {Path(file).stem for file in made if file.endswith(".yaml")}
@@ -194,9 +182,7 @@ def test_there_is_a_file_for_each_variant_and_for_each_split_that_is_named(
     }
 
 
-def test_a_file_names_the_rows_that_were_copied_beside_it(
-    tiny: Callable[[str], Path], tmp_path: Path
-) -> None:
+def test_a_file_names_the_rows_that_were_copied_beside_it(tiny, tmp_path):
     directory, out = tiny("parity"), tmp_path / "out"
     made = export(directory, "lm-eval", out, splits=["test", "train"])
     values = task_file(out / "synthbench_parity.yaml")
@@ -219,7 +205,7 @@ def test_a_file_names_the_rows_that_were_copied_beside_it(
     assert "fewshot_split" not in task_file(out / "synthbench_parity_train.yaml")
 
 
-def test_a_shard_of_another_dataset_is_noticed(tiny: Callable[[str], Path], tmp_path: Path) -> None:
+def test_a_shard_of_another_dataset_is_noticed(tiny, tmp_path):
     dataset = shutil.copytree(tiny("parity"), tmp_path / "parity")
     shards = sorted((dataset / "data/default").glob("test-*"))
     shards[0].write_bytes(shards[0].read_bytes()[::-1])
@@ -228,7 +214,7 @@ def test_a_shard_of_another_dataset_is_noticed(tiny: Callable[[str], Path], tmp_
     assert not (tmp_path / "out").exists()
 
 
-def test_the_tolerant_filter_reads_numbers_as_the_rewards_do() -> None:
+def test_the_tolerant_filter_reads_numbers_as_the_rewards_do():
     values = word_pattern(("0", "1"))
     assert values.findall("not 18, 7.5, 7th or x3 but -1.") == ["18", "7.5", "7th", "-1"]
     assert not values.groups  # the harness takes what is in brackets, if there are any

@@ -1,11 +1,9 @@
 """Pushing to a Hub on this machine: what goes up, what is shown before, and no token anywhere."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import huggingface_hub.constants
@@ -15,14 +13,14 @@ import synthbench
 from synthbench.cli.main import _run, commands
 from synthbench.errors import DatasetError, SynthbenchError, UsageError
 from synthbench.sharing.push import push
-from tests.sharing.fake_hub import FakeHub, serve
+from tests.sharing.fake_hub import serve
 from tests.support import run_program
 
 Tiny = Callable[[str], Path]
 
 
 @pytest.fixture
-def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeHub]:
+def hub(monkeypatch, tmp_path):
     """A Hub that the client in this process takes for the real one."""
     with serve() as hub:
         monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", hub.url)
@@ -32,13 +30,13 @@ def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeHub]:
         yield hub
 
 
-def local(directory: Path) -> dict[str, bytes]:
+def local(directory):
     found = (file for file in directory.rglob("*") if file.is_file())
     return {file.relative_to(directory).as_posix(): file.read_bytes() for file in found}
 
 
 @pytest.mark.parametrize("name", ["ctl", "composites"])
-def test_the_files_of_a_dataset_go_up_as_they_are(name: str, tiny: Tiny, hub: FakeHub) -> None:
+def test_the_files_of_a_dataset_go_up_as_they_are(name, tiny, hub):
     pushed = push(tiny(name), f"me/{name}")
     there = hub.repositories[f"me/{name}"]["main"]
     assert there.pop(".gitattributes") == b""
@@ -49,9 +47,7 @@ def test_the_files_of_a_dataset_go_up_as_they_are(name: str, tiny: Tiny, hub: Fa
     assert hub.private == set()
 
 
-def test_only_what_belongs_to_the_dataset_goes_up_and_older_rows_go(
-    tiny: Tiny, hub: FakeHub, tmp_path: Path
-) -> None:
+def test_only_what_belongs_to_the_dataset_goes_up_and_older_rows_go(tiny, hub, tmp_path):
     directory = tmp_path / "parity"
     shutil.copytree(tiny("parity"), directory)
     belongs = local(directory)
@@ -71,9 +67,7 @@ def test_only_what_belongs_to_the_dataset_goes_up_and_older_rows_go(
     assert there == {".gitattributes": b"", "eval.yaml": b"somebody's", **belongs}
 
 
-def test_a_branch_and_a_private_repository_are_made_where_they_are_asked_for(
-    tiny: Tiny, hub: FakeHub
-) -> None:
+def test_a_branch_and_a_private_repository_are_made_where_they_are_asked_for(tiny, hub):
     pushed = push(tiny("parity"), "parity", private=True, revision="v1.0")
     assert pushed.repo_id == "me/parity"  # the token's own user
     assert hub.private == {"me/parity"}
@@ -84,8 +78,8 @@ def test_a_branch_and_a_private_repository_are_made_where_they_are_asked_for(
 
 
 def test_a_dry_run_shows_everything_and_needs_neither_network_nor_token(
-    tiny: Tiny, hub: FakeHub, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+    tiny, hub, monkeypatch, capsys
+):
     monkeypatch.delenv("HF_TOKEN")
     words = ["push", str(tiny("ctl")), "me/ctl", "--private", "--dry-run"]
     assert _run(commands, words) == 0
@@ -106,9 +100,7 @@ def test_a_dry_run_shows_everything_and_needs_neither_network_nor_token(
     assert hub.repositories == {}
 
 
-def test_the_command_pushes_in_a_process_of_its_own(
-    tiny: Tiny, hub: FakeHub, tmp_path: Path
-) -> None:
+def test_the_command_pushes_in_a_process_of_its_own(tiny, hub, tmp_path):
     done = run_program(
         "push", str(tiny("parity")), "me/parity", cwd=tmp_path,
         HF_ENDPOINT=hub.url, HF_TOKEN=hub.token, HF_HUB_OFFLINE="0", HF_HOME=str(tmp_path),
@@ -122,9 +114,7 @@ def test_the_command_pushes_in_a_process_of_its_own(
 
 
 @pytest.mark.parametrize("debug", ["0", "1"])
-def test_no_token_is_shown_whatever_the_hub_says(
-    debug: str, tiny: Tiny, hub: FakeHub, tmp_path: Path
-) -> None:
+def test_no_token_is_shown_whatever_the_hub_says(debug, tiny, hub, tmp_path):
     token = "hf_" + "Planted" * 5
     hub.token = "hf_another"  # so it is refused, and sent back in the answer
     done = run_program(
@@ -142,9 +132,7 @@ def test_no_token_is_shown_whatever_the_hub_says(
     assert "Planted" not in done.stdout + done.stderr
 
 
-def test_the_error_keeps_no_token_in_its_causes_either(
-    tiny: Tiny, hub: FakeHub, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_error_keeps_no_token_in_its_causes_either(tiny, hub, monkeypatch):
     monkeypatch.setenv("HF_TOKEN", "not-of-the-usual-form")
     with pytest.raises(SynthbenchError) as caught:
         push(tiny("parity"), "me/parity")
@@ -156,9 +144,7 @@ def test_the_error_keeps_no_token_in_its_causes_either(
 # Errors.
 
 
-def test_without_a_token_nothing_is_sent(
-    tiny: Tiny, hub: FakeHub, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_token_nothing_is_sent(tiny, hub, monkeypatch):
     monkeypatch.delenv("HF_TOKEN")
     with pytest.raises(SynthbenchError, match="There is no token for the Hugging Face Hub"):
         push(tiny("parity"), "me/parity")
@@ -175,9 +161,7 @@ def test_without_a_token_nothing_is_sent(
         (500, "Pushing to "),
     ],
 )
-def test_a_refusal_is_explained_in_a_line_or_two(
-    status: int, text: str, tiny: Tiny, hub: FakeHub
-) -> None:
+def test_a_refusal_is_explained_in_a_line_or_two(status, text, tiny, hub):
     hub.refusal = status, json.dumps({"error": "no such luck\nat all"})
     with pytest.raises(SynthbenchError, match=text) as caught:
         push(tiny("parity"), "me/parity")
@@ -185,9 +169,7 @@ def test_a_refusal_is_explained_in_a_line_or_two(
     assert caught.value.exit_status == 1
 
 
-def test_a_network_that_is_down_is_said_to_be(
-    tiny: Tiny, hub: FakeHub, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_network_that_is_down_is_said_to_be(tiny, hub, monkeypatch):
     monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", "http://127.0.0.1:9")
     with pytest.raises(SynthbenchError, match=r"127.0.0.1:9/datasets/me/parity failed: .*refused"):
         push(tiny("parity"), "me/parity")
@@ -199,27 +181,25 @@ def test_a_network_that_is_down_is_said_to_be(
 @pytest.mark.parametrize(
     "repo_id", ["", "a b", "me/ctl/x", "me/.ctl", "https://hub/me/ctl", "a..b"]
 )
-def test_what_is_no_name_of_a_repository_is_refused(repo_id: str, tiny: Tiny) -> None:
+def test_what_is_no_name_of_a_repository_is_refused(repo_id, tiny):
     with pytest.raises(UsageError, match=r"^Repository '"):
         push(tiny("parity"), repo_id, dry_run=True)
 
 
 @pytest.mark.parametrize("revision", ["", "-x", "a b", "../x"])
-def test_what_is_no_name_of_a_branch_is_refused(revision: str, tiny: Tiny) -> None:
+def test_what_is_no_name_of_a_branch_is_refused(revision, tiny):
     with pytest.raises(UsageError, match="expected the name of a branch"):
         push(tiny("parity"), "me/parity", revision=revision, dry_run=True)
 
 
-def test_nothing_goes_up_of_a_dataset_that_is_not_whole(
-    tiny: Tiny, hub: FakeHub, tmp_path: Path
-) -> None:
+def test_nothing_goes_up_of_a_dataset_that_is_not_whole(tiny, hub, tmp_path):
     directory = tmp_path / "parity"
 
-    def fresh() -> None:
+    def fresh():
         shutil.rmtree(directory, ignore_errors=True)
         shutil.copytree(tiny("parity"), directory)
 
-    def refused(text: str) -> None:
+    def refused(text):
         for dry_run in (True, False):
             with pytest.raises(DatasetError, match=text):
                 push(directory, "me/parity", dry_run=dry_run)
@@ -247,9 +227,7 @@ def test_nothing_goes_up_of_a_dataset_that_is_not_whole(
 
 
 @pytest.mark.skipif(os.name != "posix", reason="links as POSIX has them")
-def test_a_link_that_leads_out_of_the_directory_is_not_followed(
-    tiny: Tiny, hub: FakeHub, tmp_path: Path
-) -> None:
+def test_a_link_that_leads_out_of_the_directory_is_not_followed(tiny, hub, tmp_path):
     directory = tmp_path / "parity"
     shutil.copytree(tiny("parity"), directory)
     shard = directory / "data/default/test-00000-of-00002.parquet"

@@ -1,11 +1,6 @@
 """Tensors: every row comes out again from numbers, lengths and vocabulary."""
 
-from __future__ import annotations
-
 import sys
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -20,9 +15,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 
 @pytest.mark.parametrize("name", list_tasks())
-def test_every_row_can_be_read_from_the_tensors(
-    name: str, tiny: Callable[[str], Path], tmp_path: Path
-) -> None:
+def test_every_row_can_be_read_from_the_tensors(name, tiny, tmp_path):
     dataset = synthbench.DatasetDirectory.open(tiny(name))
     export(tiny(name), "torch", tmp_path / "out")
     for variant, splits in dataset.manifest.variants.items():
@@ -41,7 +34,7 @@ def test_every_row_can_be_read_from_the_tensors(
                         assert restored(task, loaded, column, number) == plain(value), column
 
 
-def restored(task: Any, loaded: dict[str, Any], column: str, number: int) -> Any:
+def restored(task, loaded, column, number):
     """A value from the tensors."""
     values = loaded[column][number].numpy()
     if column == "text":
@@ -60,13 +53,11 @@ def restored(task: Any, loaded: dict[str, Any], column: str, number: int) -> Any
     return values.tolist()
 
 
-def plain(value: Any) -> Any:
+def plain(value):
     return png.decode(value["bytes"]).tobytes() if isinstance(value, dict) else value
 
 
-def test_tokens_have_the_same_numbers_in_every_split(
-    tiny: Callable[[str], Path], tmp_path: Path
-) -> None:
+def test_tokens_have_the_same_numbers_in_every_split(tiny, tmp_path):
     export(tiny("listops"), "torch", tmp_path / "out")
     splits = [torch.load(file, weights_only=True) for file in (tmp_path / "out").rglob("*.pt")]
     assert len(splits) == 4
@@ -77,7 +68,7 @@ def test_tokens_have_the_same_numbers_in_every_split(
     assert all(split["text"].shape[1] == split["text_length"].max() for split in splits)
 
 
-def test_many_tokens_take_wider_numbers(tmp_path: Path) -> None:
+def test_many_tokens_take_wider_numbers(tmp_path):
     synthbench.generate(
         "ctl",
         out=tmp_path / "ctl",
@@ -97,9 +88,7 @@ def test_many_tokens_take_wider_numbers(tmp_path: Path) -> None:
     assert np.dtype(loaded["text"].numpy().dtype) == np.int16
 
 
-def test_without_pytorch_the_error_says_what_to_install(
-    tiny: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_pytorch_the_error_says_what_to_install(tiny, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(SynthbenchError, match=r"needs PyTorch: pip install 'synthbench\[train\]'"):
         export(tiny("parity"), "torch", tmp_path / "out")

@@ -1,10 +1,6 @@
 """Tables in the form of Long Range Arena."""
 
-from __future__ import annotations
-
 import csv
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -17,9 +13,7 @@ from tests.planted.task import Reversal
 
 
 @pytest.mark.parametrize("name", ["listops", "arithmetic", "ctl", "parity"])
-def test_a_csv_reader_finds_text_and_class_of_every_row(
-    name: str, tiny: Callable[[str], Path], tmp_path: Path
-) -> None:
+def test_a_csv_reader_finds_text_and_class_of_every_row(name, tiny, tmp_path):
     dataset = synthbench.DatasetDirectory.open(tiny(name))
     export(tiny(name), "tsv", tmp_path / "out")
     for variant, splits in dataset.manifest.variants.items():
@@ -33,9 +27,7 @@ def test_a_csv_reader_finds_text_and_class_of_every_row(
             assert [(line["Source"], line["Target"]) for line in read] == pairs
 
 
-def test_labels_that_are_text_stand_as_they_are(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_labels_that_are_text_stand_as_they_are(tmp_path, monkeypatch):
     monkeypatch.setitem(registry._registered, Reversal.name, Reversal)
     synthbench.generate("reversal", out=tmp_path / "made", workers=1, progress=False)
     export(tmp_path / "made", "tsv", tmp_path / "out")
@@ -46,14 +38,12 @@ def test_labels_that_are_text_stand_as_they_are(
 
 
 @pytest.mark.parametrize("name", ["grid-count", "identity", "clusters", "composites"])
-def test_rows_of_another_kind_are_refused(name: str) -> None:
+def test_rows_of_another_kind_are_refused(name):
     reason = "its rows are not a text with a class or another text as label"
     assert why_not_tsv(make_task(name)) == reason
 
 
-def test_the_files_are_named_as_the_loaders_look_for_them(
-    tiny: Callable[[str], Path], tmp_path: Path
-) -> None:
+def test_the_files_are_named_as_the_loaders_look_for_them(tiny, tmp_path):
     sizes = export(tiny("listops"), "tsv", tmp_path / "out")
     assert {f"default/basic_{name}.tsv" for name in ("train", "val", "test")} <= set(sizes)
     raw = (tmp_path / "out/default/basic_test.tsv").read_bytes()

@@ -5,8 +5,6 @@ from __future__ import annotations
 import collections
 import functools
 import itertools
-from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +12,7 @@ import torch.utils.data
 
 from synthbench.errors import ParameterError, UsageError
 from synthbench.streaming import rounds as streaming
-from synthbench.streaming.rounds import Batch, Rounds, datasets_stream, stream
+from synthbench.streaming.rounds import Rounds, datasets_stream, stream
 from synthbench.streaming.torch import TorchStream
 from synthbench.tasks.registry import make_task
 from tests.support import IMAGELESS, draw_splits, id_texts
@@ -27,18 +25,18 @@ PARITY = {"task": "parity", "batch_size": 256}
 PER_ROUND = OPEN // 256
 
 
-def first(batches: Iterator[Batch], count: int) -> list[Batch]:
+def first(batches, count):
     """The first batches; a stream's workers end with it."""
     taken = list(itertools.islice(batches, count))
     batches.close()  # type: ignore[attr-defined]
     return taken
 
 
-def ids_of(batches: list[Batch]) -> list[str]:
+def ids_of(batches):
     return [one for batch in batches for one in batch["id"].tolist()]
 
 
-def assert_same(one: list[Batch], two: list[Batch]) -> None:
+def assert_same(one, two):
     assert len(one) == len(two)
     for a, b in zip(one, two, strict=True):
         assert list(a) == list(b)
@@ -47,7 +45,7 @@ def assert_same(one: list[Batch], two: list[Batch]) -> None:
 
 
 @pytest.fixture
-def short_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+def short_rounds(monkeypatch):
     """Rounds that are soon made, for what is tried with every task."""
     monkeypatch.setattr(streaming, "ROUND_ROWS", 2_048)
 
@@ -57,7 +55,7 @@ def short_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("short_rounds")
 @every_variant
-def test_a_batch_has_all_columns_and_is_as_long_as_asked(name: str, variant: str) -> None:
+def test_a_batch_has_all_columns_and_is_as_long_as_asked(name, variant):
     task = make_task(name, variant)
     for split in task.splits:
         (batch,) = first(stream(name, variant=variant, split=split.name, batch_size=70), 1)
@@ -68,12 +66,12 @@ def test_a_batch_has_all_columns_and_is_as_long_as_asked(name: str, variant: str
 
 
 @functools.cache
-def one_round(name: str, variant: str, split: str, batch_size: int) -> tuple[Rounds, list[Batch]]:
+def one_round(name, variant, split, batch_size):
     source = Rounds(make_task(name, variant), split, batch_size)
     return source, list(source.batches_of(source.rows(0)))
 
 
-def test_a_round_is_balanced_and_has_no_row_twice() -> None:
+def test_a_round_is_balanced_and_has_no_row_twice():
     source, batches = one_round("ctl", "forward", "train", 500)
     assert len(batches) == source.batches == 65_536 // 500
     assert {len(batch["id"]) for batch in batches} == {500}
@@ -89,7 +87,7 @@ def test_a_round_is_balanced_and_has_no_row_twice() -> None:
     assert abs(lengths[4] - lengths[5]) <= 1
 
 
-def test_batches_have_the_splits_balance() -> None:
+def test_batches_have_the_splits_balance():
     _, batches = one_round("ctl", "forward", "test", 500)
     for batch in batches:
         counts = collections.Counter(batch["length"].tolist())
@@ -98,9 +96,7 @@ def test_batches_have_the_splits_balance() -> None:
         assert abs(counts[9] - 250) < 56
 
 
-def test_a_batch_size_that_does_not_divide_the_round_leaves_rows_out_but_gives_whole_batches() -> (
-    None
-):
+def test_a_batch_size_that_does_not_divide_the_round_leaves_rows_out_but_gives_whole_batches():
     batches = first(stream("parity", batch_size=1_000), 24)
     assert {len(batch["id"]) for batch in batches} == {1_000}
     rounds = [ids_of(batches[start : start + 12]) for start in (0, 12)]
@@ -108,7 +104,7 @@ def test_a_batch_size_that_does_not_divide_the_round_leaves_rows_out_but_gives_w
     assert rounds[0] != rounds[1]
 
 
-def test_a_batch_may_be_all_rows_there_are_but_not_more() -> None:
+def test_a_batch_may_be_all_rows_there_are_but_not_more():
     (batch,) = first(stream("parity", batch_size=OPEN), 1)
     assert len(set(batch["id"].tolist())) == OPEN
     with pytest.raises(
@@ -119,13 +115,13 @@ def test_a_batch_may_be_all_rows_there_are_but_not_more() -> None:
         stream("parity", batch_size=OPEN + 1)
 
 
-def test_a_batch_may_be_larger_than_a_usual_round() -> None:
+def test_a_batch_may_be_larger_than_a_usual_round():
     (batch,) = first(stream("identity", batch_size=70_000), 1)
     assert len(set(batch["id"].tolist())) == 70_000
 
 
 @pytest.mark.parametrize("name", ["ctl", "grid-count"])
-def test_small_buckets_are_emptied_and_the_others_fill_the_round(name: str) -> None:
+def test_small_buckets_are_emptied_and_the_others_fill_the_round(name):
     """`ctl` has 72 rows of length 1, `grid-count` 10 of size 1, and so on."""
     task = make_task(name)
     source = Rounds(task, "train", batch_size=512)
@@ -144,7 +140,7 @@ def test_small_buckets_are_emptied_and_the_others_fill_the_round(name: str) -> N
 # What never comes.
 
 
-def test_a_stream_and_the_held_out_rows_are_everything_there_is() -> None:
+def test_a_stream_and_the_held_out_rows_are_everything_there_is():
     test = set(id_texts(draw_splits(make_task("parity"), None)["test"].fingerprints))
     everything = set(ids_of(first(stream("parity", batch_size=OPEN), 1)))
     assert (len(everything), len(test)) == (OPEN, 11**4 - OPEN)
@@ -155,18 +151,18 @@ def test_a_stream_and_the_held_out_rows_are_everything_there_is() -> None:
 
 
 @pytest.mark.parametrize("start", [1, PER_ROUND - 1])
-def test_starting_at_a_batch_is_skipping_those_before_it(start: int) -> None:
+def test_starting_at_a_batch_is_skipping_those_before_it(start):
     whole = first(stream(**PARITY), start + 3)
     assert_same(first(stream(**PARITY, start=start), 3), whole[start:])
 
 
-def test_two_workers_give_the_same_batches_as_one() -> None:
+def test_two_workers_give_the_same_batches_as_one():
     assert_same(first(stream(**PARITY, workers=2), 40), first(stream(**PARITY), 40))
     assert_same(first(stream(**PARITY, workers=2, start=20), 3), first(stream(**PARITY), 23)[20:])
 
 
-def test_seeds_splits_variants_and_parameters_have_streams_of_their_own() -> None:
-    def opening(**arguments: Any) -> list[str]:
+def test_seeds_splits_variants_and_parameters_have_streams_of_their_own():
+    def opening(**arguments):
         return ids_of(first(stream(**{"task": "ctl", "batch_size": 64, **arguments}), 1))
 
     forward = opening()
@@ -178,7 +174,7 @@ def test_seeds_splits_variants_and_parameters_have_streams_of_their_own() -> Non
     assert opening(variant="backward") == forward
 
 
-def test_rounds_differ_from_each_other_and_from_the_dataset() -> None:
+def test_rounds_differ_from_each_other_and_from_the_dataset():
     source = Rounds(make_task("identity"), "train", batch_size=512)
     one, two = (set(id_texts(source.rows(number)[1])) for number in (0, 1))
     assert not one & two
@@ -186,7 +182,7 @@ def test_rounds_differ_from_each_other_and_from_the_dataset() -> None:
     assert not one & dataset
 
 
-def test_arrays_can_be_written_to() -> None:
+def test_arrays_can_be_written_to():
     (batch,) = first(stream("grid-count", batch_size=8), 1)
     assert all(array.flags.writeable for array in batch.values())
 
@@ -211,9 +207,7 @@ def test_arrays_can_be_written_to() -> None:
         ({"workers": 1.5}, r"Workers 1\.5: allowed are whole numbers from 1 to 256\."),
     ],
 )
-def test_what_cannot_be_streamed_is_refused_at_the_call(
-    arguments: dict[str, Any], message: str
-) -> None:
+def test_what_cannot_be_streamed_is_refused_at_the_call(arguments, message):
     with pytest.raises(UsageError, match=message):
         stream(**{"task": "parity", **arguments})
     if "workers" not in arguments:
@@ -226,7 +220,7 @@ def test_what_cannot_be_streamed_is_refused_at_the_call(
 more_workers_than_cores = pytest.mark.filterwarnings("ignore:This DataLoader will create")
 
 
-def loaded(workers: int, count: int, **arguments: Any) -> list[Batch]:
+def loaded(workers, count, **arguments):
     """The first batches of a DataLoader, its strings as arrays again."""
     source = TorchStream(**{**PARITY, **arguments})
     loader = torch.utils.data.DataLoader(source, batch_size=None, num_workers=workers)
@@ -236,19 +230,19 @@ def loaded(workers: int, count: int, **arguments: Any) -> list[Batch]:
     return batches
 
 
-def names_of(batches: list[Batch]) -> list[str]:
+def names_of(batches):
     """Each batch by its first id; no two batches of a few rounds begin alike."""
     return [",".join(batch["id"].tolist()) for batch in batches]
 
 
-def test_a_data_loader_without_workers_gives_the_stream_itself() -> None:
+def test_a_data_loader_without_workers_gives_the_stream_itself():
     assert_same(loaded(0, 20), first(stream(**PARITY), 20))
     assert_same(loaded(0, 3, start=20), first(stream(**PARITY), 23)[20:])
 
 
 @more_workers_than_cores
 @pytest.mark.parametrize("workers", [1, 2])
-def test_the_workers_of_a_data_loader_lose_and_repeat_no_batch(workers: int) -> None:
+def test_the_workers_of_a_data_loader_lose_and_repeat_no_batch(workers):
     expected = names_of(first(stream(**PARITY), workers * PER_ROUND))
     found = names_of(loaded(workers, workers * PER_ROUND))
     assert sorted(found) == sorted(expected)
@@ -257,7 +251,7 @@ def test_the_workers_of_a_data_loader_lose_and_repeat_no_batch(workers: int) -> 
 
 @more_workers_than_cores
 @pytest.mark.parametrize("workers", [2])
-def test_a_start_holds_for_all_workers_of_a_data_loader_together(workers: int) -> None:
+def test_a_start_holds_for_all_workers_of_a_data_loader_together(workers):
     start = PER_ROUND + 5
     # The rest of round 1, and the rounds up to one for each worker.
     rest = PER_ROUND - 5 + (workers - 1) * PER_ROUND
@@ -269,9 +263,7 @@ def test_a_start_holds_for_all_workers_of_a_data_loader_together(workers: int) -
 
 
 @pytest.mark.parametrize("options", [{}, {"batch_size": 32}, {"batch_size": 2, "num_workers": 1}])
-def test_a_data_loader_that_would_join_batches_is_told_what_to_write(
-    options: dict[str, int],
-) -> None:
+def test_a_data_loader_that_would_join_batches_is_told_what_to_write(options):
     loader = torch.utils.data.DataLoader(TorchStream(**PARITY), **options)
     with pytest.raises(
         UsageError,
@@ -281,9 +273,7 @@ def test_a_data_loader_that_would_join_batches_is_told_what_to_write(
         next(iter(loader))
 
 
-def test_a_stream_goes_on_where_its_state_says_and_makes_no_round_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_stream_goes_on_where_its_state_says_and_makes_no_round_again(monkeypatch):
     stop = 2 * PER_ROUND + 4
     whole = first(stream(**PARITY), stop + 7)
     source = TorchStream(**PARITY)
@@ -309,7 +299,7 @@ def test_a_stream_goes_on_where_its_state_says_and_makes_no_round_again(
 # Hugging Face datasets.
 
 
-def test_a_datasets_stream_gives_the_streams_rows_with_the_features() -> None:
+def test_a_datasets_stream_gives_the_streams_rows_with_the_features():
     given = list(itertools.islice(datasets_stream("ctl", seed=4), 300))
     batches = first(stream("ctl", seed=4, batch_size=1), 300)
     assert [row["id"] for row in given] == ids_of(batches)
@@ -321,16 +311,14 @@ def test_a_datasets_stream_gives_the_streams_rows_with_the_features() -> None:
     assert features["label"].names == list(task.symbols)
 
 
-def test_a_datasets_stream_goes_from_round_to_round_as_the_stream_does(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_datasets_stream_goes_from_round_to_round_as_the_stream_does(monkeypatch):
     monkeypatch.setattr(streaming, "ROUND_ROWS", 4)
     given = [row["id"] for row in itertools.islice(datasets_stream("parity"), 50)]
     assert given == ids_of(first(stream("parity", batch_size=4), 13))[:50]
 
 
 @pytest.mark.usefixtures("short_rounds")
-def test_the_shards_of_a_datasets_stream_are_endless_and_have_no_row_in_common() -> None:
+def test_the_shards_of_a_datasets_stream_are_endless_and_have_no_row_in_common():
     whole = datasets_stream("identity")
     assert all(whole.num_shards % parts == 0 for parts in range(1, 11))
     parts = [whole.shard(3, index) for index in range(3)]
@@ -339,7 +327,7 @@ def test_the_shards_of_a_datasets_stream_are_endless_and_have_no_row_in_common()
     assert given[0] == ids_of(first(stream("identity", batch_size=1), 500))
 
 
-def test_a_datasets_stream_goes_on_where_its_state_says(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_datasets_stream_goes_on_where_its_state_says(monkeypatch):
     monkeypatch.setattr(streaming, "ROUND_ROWS", 4)
     rows = datasets_stream("parity")
     reading = iter(rows)
@@ -355,9 +343,7 @@ def test_a_datasets_stream_goes_on_where_its_state_says(monkeypatch: pytest.Monk
 @pytest.mark.usefixtures("short_rounds")
 @more_workers_than_cores
 @pytest.mark.parametrize("workers", [2])
-def test_the_workers_of_a_data_loader_have_different_rows_of_a_datasets_stream(
-    workers: int,
-) -> None:
+def test_the_workers_of_a_data_loader_have_different_rows_of_a_datasets_stream(workers):
     rows = datasets_stream("identity")
     loader = torch.utils.data.DataLoader(rows, batch_size=100, num_workers=workers)
     batches = [batch["id"] for batch in itertools.islice(iter(loader), 5 * workers)]

@@ -27,12 +27,12 @@ TEXT += [("ctl", "forward"), ("ctl", "backward")]
 
 
 @pytest.fixture(autouse=True)
-def short_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+def short_rounds(monkeypatch):
     monkeypatch.setattr(streaming, "ROUND_ROWS", 320)
     monkeypatch.setattr(streaming, "EVALUATION_ROUND_ROWS", 320)
 
 
-def form(batch: Any) -> Any:
+def form(batch):
     """The type, dtype and shape of each column."""
     return {name: (type(column), column.dtype, column.shape) for name, column in batch.items()}
 
@@ -43,9 +43,7 @@ def form(batch: Any) -> Any:
 @pytest.mark.parametrize(
     ("name", "variant", "workers"), [*((*one, 0) for one in IMAGELESS), ("ctl", "forward", 1)]
 )
-def test_rows_that_a_data_loader_joins_look_like_a_batch_of_the_stream(
-    name: str, variant: str, workers: int
-) -> None:
+def test_rows_that_a_data_loader_joins_look_like_a_batch_of_the_stream(name, variant, workers):
     task = {"task": name, "variant": variant, "split": make_task(name, variant).splits[-1].name}
     single = list(itertools.islice(synthbench.stream(**task, batch_size=1), 16))
     stream = TorchStream(**task, batch_size=None)
@@ -57,14 +55,14 @@ def test_rows_that_a_data_loader_joins_look_like_a_batch_of_the_stream(
             np.testing.assert_array_equal(one, row[column][0])
 
 
-def test_rows_of_a_stream_are_plain_values() -> None:
+def test_rows_of_a_stream_are_plain_values():
     row = next(iter(TorchStream("ctl", batch_size=None)))
     assert isinstance(row["text"], str)
     assert isinstance(row["label"], np.int64)
     assert list(row["steps"]) == make_task("ctl").recompute_columns(row)["steps"]
 
 
-def test_a_stream_of_rows_goes_on_at_the_row_where_its_state_says() -> None:
+def test_a_stream_of_rows_goes_on_at_the_row_where_its_state_says():
     whole = [row["id"] for row in itertools.islice(TorchStream("parity", batch_size=None), 700)]
     assert len(set(whole)) > 600
     stream = TorchStream("parity", batch_size=None)
@@ -79,12 +77,12 @@ def test_a_stream_of_rows_goes_on_at_the_row_where_its_state_says() -> None:
 
 
 @pytest.mark.parametrize("workers", [0, 2])
-def test_torchdatas_stateful_loader_resumes_rows_in_every_worker(workers: int) -> None:
+def test_torchdatas_stateful_loader_resumes_rows_in_every_worker(workers):
     stateful = pytest.importorskip(
         "torchdata.stateful_dataloader", reason="torchdata is not installed: the extra dev has it"
     )
 
-    def loader() -> Any:
+    def loader():
         rows = TorchStream("parity", batch_size=None, encode=True)
         return stateful.StatefulDataLoader(rows, batch_size=48, num_workers=workers)
 
@@ -104,9 +102,7 @@ def test_torchdatas_stateful_loader_resumes_rows_in_every_worker(workers: int) -
 
 @pytest.mark.parametrize(("name", "variant"), TEXT)
 @pytest.mark.parametrize("split", ["train", "test"])
-def test_encoded_batches_are_the_tokens_of_the_rows_in_one_width(
-    name: str, variant: str, split: str
-) -> None:
+def test_encoded_batches_are_the_tokens_of_the_rows_in_one_width(name, variant, split):
     task = make_task(name, variant)
     arguments: dict[str, Any] = {"task": name, "variant": variant, "split": split, "batch_size": 32}
     plain = synthbench.stream(**arguments)
@@ -128,7 +124,7 @@ def test_encoded_batches_are_the_tokens_of_the_rows_in_one_width(
     assert widths == {longest.get(name, 50)}
 
 
-def test_encoded_rows_can_be_joined_by_any_collate_function() -> None:
+def test_encoded_rows_can_be_joined_by_any_collate_function():
     rows = list(itertools.islice(TorchStream("listops", batch_size=None, encode=True), 8))
     joined = default_collate([dict(row) for row in rows])
     assert form(joined) == form(default_collate(rows))
@@ -136,7 +132,7 @@ def test_encoded_rows_can_be_joined_by_any_collate_function() -> None:
 
 
 @pytest.mark.parametrize("name", ["composites", "grid-count", "identity", "clusters"])
-def test_what_is_not_text_cannot_be_encoded_and_is_told_which_tasks_can(name: str) -> None:
+def test_what_is_not_text_cannot_be_encoded_and_is_told_which_tasks_can(name):
     with pytest.raises(
         UsageError,
         match=rf"encode=True: rows of '{name}' are not text .* allowed are listops, arithmetic, "

@@ -1,20 +1,17 @@
 """Blocks of rows as the tests of single tasks look at them."""
 
-from __future__ import annotations
-
 import json
-from typing import Any
 
 import pyarrow as pa
 
 from synthbench.seeding import Draws
-from synthbench.tasks.base import Block, Task
+from synthbench.tasks.base import Block
 from synthbench.tasks.features import arrow_schema
 from synthbench.tasks.row_ids import fingerprints
 from synthbench.verification.conformance.rows import check_columns, check_ids, check_solver
 
 
-def propose_all(task: Task, n: int = 60, split: str = "train", block: int = 0) -> Block:
+def propose_all(task, n=60, split="train", block=0):
     """Candidates of all the split's buckets, in one block as the sampler joins them."""
     chosen = task.split(split)
     return Block.concatenate(
@@ -25,21 +22,21 @@ def propose_all(task: Task, n: int = 60, split: str = "train", block: int = 0) -
     )
 
 
-def all_candidates(task: Task, draws: dict[str, object], n: int, bucket: int) -> Block:
+def all_candidates(task, draws, n, bucket):
     """Candidates of a bucket, held out or not: from the same draws train and iid get their own."""
     parts = [task.propose(Draws(draws), n, task.split(name), bucket) for name in ("train", "iid")]
     return Block.concatenate(parts)
 
 
-def table(task: Task, block: Block) -> pa.Table:
+def table(task, block):
     return pa.table(list(task.render(block).values()), schema=arrow_schema(task.columns))
 
 
-def rows_of(task: Task, block: Block) -> list[dict[str, Any]]:
+def rows_of(task, block):
     return table(task, block).to_pylist()
 
 
-def assert_sound(task: Task, block: Block) -> list[dict[str, Any]]:
+def assert_sound(task, block):
     """A block keeps what conformance demands, and equal rows and only these have equal ids.
 
     For blocks of other parameters than the default ones, with which conformance is tested.
@@ -56,5 +53,5 @@ def assert_sound(task: Task, block: Block) -> list[dict[str, Any]]:
     return rows
 
 
-def ids(task: Task, block: Block) -> list[int]:
+def ids(task, block):
     return fingerprints(task, block).tolist()

@@ -1,10 +1,7 @@
 """Modules beside a task's: looked up by those who audit or draw, never imported by the task."""
 
-from __future__ import annotations
-
 import sys
 import textwrap
-from pathlib import Path
 
 import pytest
 
@@ -25,7 +22,7 @@ TASK = """
 
 
 @pytest.fixture
-def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def package(tmp_path, monkeypatch):
     """A package of somebody else's with one task."""
     place = tmp_path / "strange_sums"
     place.mkdir()
@@ -37,9 +34,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         del sys.modules[name]
 
 
-def test_a_task_of_another_package_is_audited_and_drawn_by_the_modules_beside_it(
-    package: Path,
-) -> None:
+def test_a_task_of_another_package_is_audited_and_drawn_by_the_modules_beside_it(package):
     (package / "audit.py").write_text(
         "from synthbench.tasks.audit_spec import AuditSpec, fixed\n"
         "def audit_spec(task):\n"
@@ -52,9 +47,7 @@ def test_a_task_of_another_package_is_audited_and_drawn_by_the_modules_beside_it
     assert str(draw_row(Sums(), {"text": "1:2", "label": 2})) == "1:2!"
 
 
-def test_without_these_modules_a_task_is_drawn_by_columns_and_audited_like_any(
-    package: Path,
-) -> None:
+def test_without_these_modules_a_task_is_drawn_by_columns_and_audited_like_any(package):
     from strange_sums.task import Sums
 
     assert audit_spec_of(Sums()).shortcuts == ()
@@ -63,14 +56,14 @@ def test_without_these_modules_a_task_is_drawn_by_columns_and_audited_like_any(
     assert draw_row(Numbers(), {"text": "1:2", "label": 2, "bucket": 1}) == drawn
 
 
-def test_a_module_of_that_name_without_the_function_is_passed_over(package: Path) -> None:
+def test_a_module_of_that_name_without_the_function_is_passed_over(package):
     (package / "audit.py").write_text("LEDGER = []\n")
     from strange_sums.task import Sums
 
     assert companion(Sums(), "audit", "audit_spec") is None
 
 
-def test_a_task_that_changes_another_is_audited_and_drawn_like_it() -> None:
+def test_a_task_that_changes_another_is_audited_and_drawn_like_it():
     parity = make_task("parity")
 
     class Other(type(parity)):  # type: ignore[misc]
@@ -81,7 +74,7 @@ def test_a_task_that_changes_another_is_audited_and_drawn_like_it() -> None:
     assert audit_spec_of(Other()).near_duplicate_keys.keys() == {"the same with a and b exchanged"}
 
 
-def test_making_every_task_imports_none_of_the_modules_beside_it() -> None:
+def test_making_every_task_imports_none_of_the_modules_beside_it():
     code = """
 import sys
 from synthbench.tasks.registry import make_task, list_tasks

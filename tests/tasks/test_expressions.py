@@ -1,10 +1,6 @@
 """`balance=label`: every label equally often under every root operator, at every depth."""
 
-from __future__ import annotations
-
 from collections import Counter
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -27,17 +23,17 @@ BALANCED = {"balance": "label"}
 SHALLOW = {"train_depths": "3", "validation_depths": "3", "test_depths": "2"}
 
 
-def balanced(name: str, **parameters: Any) -> ExpressionTask:
+def balanced(name, **parameters):
     task = make_task(name, None, {**BALANCED, **parameters})
     assert isinstance(task, ExpressionTask)
     return task
 
 
-def root(task: ExpressionTask, text: str) -> str:
+def root(task, text):
     return task.read(text).symbol
 
 
-def buckets(task: ExpressionTask, split: str) -> list[tuple[int, str, int]]:
+def buckets(task, split):
     """Depth, root operator and label of each bucket of a split."""
     goals = [task.goal(bucket) for bucket in task.split(split).buckets]
     operators = task.parameters.operators
@@ -47,7 +43,7 @@ def buckets(task: ExpressionTask, split: str) -> list[tuple[int, str, int]]:
 @pytest.mark.parametrize(
     ("name", "each_depth"), [("listops", 38), ("arithmetic", 20)], ids=["listops", "arithmetic"]
 )
-def test_buckets_are_every_depth_with_every_operator_and_label(name: str, each_depth: int) -> None:
+def test_buckets_are_every_depth_with_every_operator_and_label(name, each_depth):
     task = balanced(name)
     found = buckets(task, "train")
     assert len(set(found)) == len(found) == 5 * each_depth
@@ -56,7 +52,7 @@ def test_buckets_are_every_depth_with_every_operator_and_label(name: str, each_d
     assert ("MAX", 0) not in {(kind, label) for _, kind, label in found}
 
 
-def test_what_does_not_divide_evenly_goes_to_all_depths_operators_and_labels() -> None:
+def test_what_does_not_divide_evenly_goes_to_all_depths_operators_and_labels():
     first = buckets(balanced("listops"), "train")[:50]
     for part in zip(*first, strict=True):
         counts = Counter(part).values()
@@ -64,7 +60,7 @@ def test_what_does_not_divide_evenly_goes_to_all_depths_operators_and_labels() -
 
 
 @pytest.mark.parametrize("name", ["listops", "arithmetic"])
-def test_a_bucket_is_what_its_rows_are_and_is_read_from_them_again(name: str) -> None:
+def test_a_bucket_is_what_its_rows_are_and_is_read_from_them_again(name):
     task = balanced(name)
     split = task.split("train")
     for bucket in split.buckets[::11]:
@@ -84,9 +80,7 @@ def test_a_bucket_is_what_its_rows_are_and_is_read_from_them_again(name: str) ->
     ("name", "chance"),
     [("listops", 0.1056), pytest.param("arithmetic", 0.1, marks=pytest.mark.slow)],
 )
-def test_majority_label_and_root_operator_alone_are_worth_no_more_than_chance(
-    name: str, chance: float
-) -> None:
+def test_majority_label_and_root_operator_alone_are_worth_no_more_than_chance(name, chance):
     task = balanced(name, **SHALLOW)
     rows = plain_rows(task.render(draw_splits(task, 380, "train")["train"].block))
     labels = Counter(row["label"] for row in rows)
@@ -98,7 +92,7 @@ def test_majority_label_and_root_operator_alone_are_worth_no_more_than_chance(
     assert sum(best.values()) / len(rows) == pytest.approx(chance, abs=0.003)
 
 
-def given(task: ExpressionTask, block: Block, kind: int, label: int) -> Block:
+def given(task, block, kind, label):
     """The rows with a root operator and a label, from rows of any."""
     kinds = task.root_operators({"text": task.render(block)["text"]})
     return block.take((kinds == kind) & (block["label"] == label))
@@ -108,9 +102,7 @@ def given(task: ExpressionTask, block: Block, kind: int, label: int) -> Block:
     ("name", "depth", "kind", "label"),
     [("listops", 2, 0, 3), ("listops", 2, 2, 9), ("arithmetic", 3, 1, 0)],
 )
-def test_rows_of_a_bucket_are_those_of_the_proposal_that_fit(
-    name: str, depth: int, kind: int, label: int
-) -> None:
+def test_rows_of_a_bucket_are_those_of_the_proposal_that_fit(name, depth, kind, label):
     """Lengths and depths, against the proposal of the depth alone from which others are dropped."""
     task, plain = balanced(name), make_task(name)
     bucket = next(b for b in task.split("train").buckets if task.goal(b) == (depth, kind, label))
@@ -129,7 +121,7 @@ def test_rows_of_a_bucket_are_those_of_the_proposal_that_fit(
         assert abs(one.mean() - two.mean()) <= 4.5 * error + 1e-9
 
 
-def test_root_operators_are_read_from_text() -> None:
+def test_root_operators_are_read_from_text():
     listops, arithmetic = balanced("listops"), balanced("arithmetic")
     lists = ["[MED 1 [MAX 2 3 ] ]", "[SM 1 1 ]", "[MIN 0 0 ]", "[NOR 1 2 ]", "7"]
     assert listops.root_operators({"text": pa.array(lists)}).tolist() == [2, 3, 0, -1, -1]
@@ -143,7 +135,7 @@ def test_root_operators_are_read_from_text() -> None:
     assert set(listops.buckets(strange).tolist()) == {-1}
 
 
-def test_of_arithmetic_the_few_rows_of_depth_1_are_counted_and_listed() -> None:
+def test_of_arithmetic_the_few_rows_of_depth_1_are_counted_and_listed():
     task = balanced("arithmetic", train_depths="1,3,5")
     assert isinstance(task, Arithmetic)
     split = task.split("train")
@@ -162,7 +154,7 @@ def test_of_arithmetic_the_few_rows_of_depth_1_are_counted_and_listed() -> None:
     assert shares[5, 1, 3] == shares[3, 0, 6]
 
 
-def test_with_another_modulus_buckets_that_cannot_be_stay_empty() -> None:
+def test_with_another_modulus_buckets_that_cannot_be_stay_empty():
     task = balanced("arithmetic", modulus=30, train_depths="1", validation_depths="2")
     split = task.split("train")
     counts = {task.bucket_label(b): task.capacity(split, b) for b in split.buckets}
@@ -170,7 +162,7 @@ def test_with_another_modulus_buckets_that_cannot_be_stay_empty() -> None:
     assert counts["1 * 27"] == 2  # 3*9 and 9*3; 57 is no product of digits
 
 
-def test_a_balanced_dataset_verifies(tmp_path: Path) -> None:
+def test_a_balanced_dataset_verifies(tmp_path):
     rows = {"train": 380, "iid": 76, "validation": 76, "test": 76}
     out = tmp_path / "listops"
     made = make(out, "listops", rows=rows, parameters={**BALANCED, **SHALLOW})
@@ -182,7 +174,7 @@ def test_a_balanced_dataset_verifies(tmp_path: Path) -> None:
     assert "buckets such as" in card  # they are too many to be listed one by one
 
 
-def test_the_default_is_the_papers_balance() -> None:
+def test_the_default_is_the_papers_balance():
     for name in ("listops", "arithmetic"):
         task = make_task(name)
         assert task.split("train").buckets == (1, 2, 3, 4, 5)
@@ -191,6 +183,6 @@ def test_the_default_is_the_papers_balance() -> None:
 
 
 @pytest.mark.parametrize("name", ["listops", "arithmetic"])
-def test_another_balance_is_refused_with_the_nearest_name(name: str) -> None:
+def test_another_balance_is_refused_with_the_nearest_name(name):
     with pytest.raises(UsageError, match=r"balance 'labels'.*Did you mean 'label'"):
         make_task(name, None, {"balance": "labels"})

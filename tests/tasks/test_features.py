@@ -41,13 +41,11 @@ QUADRANTS: Feature = [{"kind": value("string"), "rgb": [value("float32")]}]
         ),
     ],
 )
-def test_every_feature_has_the_arrow_type_that_datasets_expects(
-    feature: Feature, arrow: pa.DataType
-) -> None:
+def test_every_feature_has_the_arrow_type_that_datasets_expects(feature, arrow):
     assert arrow_type(feature) == arrow
 
 
-def test_lists_stand_in_the_schema_in_the_old_form_that_datasets_2_14_reads() -> None:
+def test_lists_stand_in_the_schema_in_the_old_form_that_datasets_2_14_reads():
     columns = {"id": value("string"), "steps": [value("int8")], "quadrants": QUADRANTS}
     schema = arrow_schema(columns)
     assert schema.names == list(columns)
@@ -59,9 +57,7 @@ def test_lists_stand_in_the_schema_in_the_old_form_that_datasets_2_14_reads() ->
 
 
 @given(tables(images=True))
-def test_datasets_reads_the_schema_and_the_card_as_the_same_features(
-    columns: dict[str, Feature],
-) -> None:
+def test_datasets_reads_the_schema_and_the_card_as_the_same_features(columns):
     schema = arrow_schema(columns)
     read = datasets.Features.from_arrow_schema(schema)
     assert list(read) == list(columns)
@@ -69,14 +65,14 @@ def test_datasets_reads_the_schema_and_the_card_as_the_same_features(
     assert datasets.Features._from_yaml_list(card_features(columns)) == read
 
 
-def test_class_labels_have_their_names_in_datasets() -> None:
+def test_class_labels_have_their_names_in_datasets():
     columns = {"label": class_label(["000", "001"])}
     read = datasets.Features.from_arrow_schema(arrow_schema(columns))
     assert read["label"].int2str(1) == "001"
     assert datasets.Features._from_yaml_list(card_features(columns)) == read
 
 
-def test_names_of_labels_and_images_are_known_and_of_nothing_else() -> None:
+def test_names_of_labels_and_images_are_known_and_of_nothing_else():
     assert label_names(class_label(("a", "b"))) == ["a", "b"]
     assert is_image(image())
     for feature in (value("string"), [image()], [class_label(["a"])], {"a": image()}):

@@ -1,11 +1,8 @@
 """The package of `synthbench new-task` works as it stands."""
 
-from __future__ import annotations
-
 import os
 import re
 import tomllib
-from pathlib import Path
 
 import pytest
 
@@ -15,7 +12,7 @@ from synthbench.tasks.new_task import write_package
 from tests.support import ROOT, run_program, start
 
 
-def install(package: Path, site: Path) -> dict[str, str]:
+def install(package, site):
     """Install a package as `pip install -e` does: its sources on the path, and its entry point."""
     project = tomllib.loads((package / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     information = site / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
@@ -30,7 +27,7 @@ def install(package: Path, site: Path) -> dict[str, str]:
 
 
 @pytest.mark.slow
-def test_the_package_is_made_installed_checked_generated_and_verified(tmp_path: Path) -> None:
+def test_the_package_is_made_installed_checked_generated_and_verified(tmp_path):
     made = run_program("new-task", "digit-sum", cwd=tmp_path)
     assert (made.returncode, made.stderr) == (0, "")
     assert made.stdout.endswith("Next: pip install -e digit-sum && synthbench check digit-sum\n")
@@ -55,7 +52,7 @@ def test_the_package_is_made_installed_checked_generated_and_verified(tmp_path: 
         assert part.strip() in card
 
 
-def test_the_task_is_short_and_nothing_is_left_to_fill_in(tmp_path: Path) -> None:
+def test_the_task_is_short_and_nothing_is_left_to_fill_in(tmp_path):
     files = write_package("a-task-2", tmp_path / "made")
     texts = {path.name: path.read_text(encoding="utf-8") for path in files}
     assert len(texts["task.py"].splitlines()) <= 80
@@ -79,18 +76,14 @@ def test_the_task_is_short_and_nothing_is_left_to_fill_in(tmp_path: Path) -> Non
         ("synthbench", "a Python module 'synthbench' exists already"),
     ],
 )
-def test_a_name_that_is_not_allowed_or_taken_is_refused(
-    name: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_name_that_is_not_allowed_or_taken_is_refused(name, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UsageError, match=message):
         write_package(name)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_directory_that_holds_something_is_left_as_it_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_directory_that_holds_something_is_left_as_it_is(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "digit-sum").mkdir()
     (tmp_path / "digit-sum" / "notes.txt").write_text("mine")

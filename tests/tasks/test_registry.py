@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import datasets
 import numpy as np
@@ -15,7 +13,6 @@ import synthbench
 from synthbench.errors import SynthbenchError, UsageError
 from synthbench.tasks import describe, registry
 from synthbench.tasks.base import Breakdown, Split, Task
-from synthbench.tasks.features import Feature
 from synthbench.tasks.registry import list_tasks, make_task, register, task_class
 from tests.making import make
 from tests.support import stored_rows
@@ -27,7 +24,7 @@ OURS = [
 
 
 @pytest.fixture(autouse=True)
-def _fresh_registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _fresh_registry(monkeypatch):
     """No test sees a task that another one registered."""
     monkeypatch.setattr(registry, "_registered", {})
     registry._entry_points.cache_clear()
@@ -35,14 +32,14 @@ def _fresh_registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     registry._entry_points.cache_clear()
 
 
-def install(monkeypatch: pytest.MonkeyPatch, **points: str) -> None:
+def install(monkeypatch, **points):
     """Pretend that a package with these entry points is installed."""
     found = [
         importlib.metadata.EntryPoint(name, place, registry.ENTRY_POINTS)
         for name, place in points.items()
     ]
 
-    def entry_points(group: str) -> importlib.metadata.EntryPoints:
+    def entry_points(group):
         return importlib.metadata.EntryPoints(found).select(group=group)
 
     monkeypatch.setattr(importlib.metadata, "entry_points", entry_points)
@@ -51,19 +48,19 @@ def install(monkeypatch: pytest.MonkeyPatch, **points: str) -> None:
 # Names.
 
 
-def test_all_our_tasks_are_there_by_the_names_of_the_papers_page() -> None:
+def test_all_our_tasks_are_there_by_the_names_of_the_papers_page():
     assert list_tasks() == OURS
     assert [task_class(name).name for name in OURS] == OURS
 
 
-def test_a_task_that_does_not_exist_is_refused_with_the_nearest_name() -> None:
+def test_a_task_that_does_not_exist_is_refused_with_the_nearest_name():
     with pytest.raises(UsageError, match=r"Unknown task 'list-ops'.*Did you mean 'listops'\?"):
         make_task("list-ops")
     with pytest.raises(UsageError, match=r"allowed: listops, arithmetic, ctl, .*clusters\.$"):
         make_task("zzz")
 
 
-def test_a_task_is_made_with_its_first_variant_its_defaults_and_seed_0() -> None:
+def test_a_task_is_made_with_its_first_variant_its_defaults_and_seed_0():
     task = make_task("ctl")
     assert (task.variant, task.seed, task.parameters.changed()) == ("forward", 0, {})
 
@@ -71,7 +68,7 @@ def test_a_task_is_made_with_its_first_variant_its_defaults_and_seed_0() -> None
 # Registering.
 
 
-def test_a_registered_task_is_found_by_its_name_and_stands_behind_ours() -> None:
+def test_a_registered_task_is_found_by_its_name_and_stands_behind_ours():
     assert register(Numbers) is Numbers
     assert list_tasks() == [*OURS, "numbers"]
     assert task_class("numbers") is Numbers
@@ -81,13 +78,13 @@ def test_a_registered_task_is_found_by_its_name_and_stands_behind_ours() -> None
     )
 
 
-def test_registering_a_task_twice_changes_nothing() -> None:
+def test_registering_a_task_twice_changes_nothing():
     register(register(Numbers))
     assert list_tasks() == [*OURS, "numbers"]
 
 
 @pytest.mark.parametrize("taken", ["parity", "numbers"])
-def test_a_name_that_is_taken_is_refused(taken: str) -> None:
+def test_a_name_that_is_taken_is_refused(taken):
     register(Numbers)
     other = type("Other", (Numbers,), {"name": taken})
     with pytest.raises(UsageError, match=f"A task named '{taken}' exists already"):
@@ -95,7 +92,7 @@ def test_a_name_that_is_taken_is_refused(taken: str) -> None:
     assert task_class("numbers") is Numbers
 
 
-def test_what_is_no_task_is_not_registered() -> None:
+def test_what_is_no_task_is_not_registered():
     for wrong in (int, Numbers(), "numbers"):
         with pytest.raises(UsageError, match=r"expected a subclass of synthbench\.Task"):
             register(wrong)  # type: ignore[arg-type]
@@ -114,23 +111,21 @@ def test_what_is_no_task_is_not_registered() -> None:
         ({"enumerate_rows": Task.enumerate_rows}, r"no whole task: it lacks enumerate_rows\.$"),
     ],
 )
-def test_a_task_that_names_what_does_not_exist_is_refused(
-    wrong: dict[str, object], message: str
-) -> None:
+def test_a_task_that_names_what_does_not_exist_is_refused(wrong, message):
     other = type("Wrong", (Numbers,), {"name": "wrong", **wrong})
     with pytest.raises(UsageError, match=message):
         register(other)
     assert "wrong" not in list_tasks()
 
 
-def test_the_columns_of_every_variant_are_looked_at() -> None:
+def test_the_columns_of_every_variant_are_looked_at():
     class Wrong(Numbers):
         name = "wrong"
         variants: ClassVar = {"long": "With its bucket.", "short": "Without."}
         bucket_name = "label"
 
         @property
-        def columns(self) -> dict[str, Feature]:
+        def columns(self):
             every = super().columns
             return every if self.variant == "long" else {"text": every["text"]}
 
@@ -138,13 +133,13 @@ def test_the_columns_of_every_variant_are_looked_at() -> None:
         register(Wrong)
 
 
-def test_one_bucket_needs_no_column() -> None:
+def test_one_bucket_needs_no_column():
     class Whole(Numbers):
         name = "whole"
         bucket_name = "all of it"
 
         @property
-        def splits(self) -> tuple[Split, ...]:
+        def splits(self):
             return (Split("test", 10),)
 
     assert register(Whole) is Whole
@@ -152,19 +147,19 @@ def test_one_bucket_needs_no_column() -> None:
     assert Whole().bucket_label(0) == "all"
 
 
-def test_buckets_may_have_any_name_where_a_method_tells_them() -> None:
+def test_buckets_may_have_any_name_where_a_method_tells_them():
     class Told(Numbers):
         name = "told"
         bucket_name = "which bucket"
 
-        def buckets(self, columns: Any) -> Any:
+        def buckets(self, columns):
             return columns["bucket"].to_numpy()
 
     assert register(Told) is Told
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_our_tasks_would_be_registered_too(name: str) -> None:
+def test_our_tasks_would_be_registered_too(name):
     other = type("Other", (task_class(name),), {"name": f"other-{name}"})
     assert register(other) is other
 
@@ -172,9 +167,7 @@ def test_our_tasks_would_be_registered_too(name: str) -> None:
 # Entry points.
 
 
-def test_an_installed_packages_task_is_found_by_its_entry_point(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_installed_packages_task_is_found_by_its_entry_point(monkeypatch):
     install(monkeypatch, numbers="tests.toy_task:Numbers")
     assert list_tasks() == [*OURS, "numbers"]
     assert task_class("numbers") is Numbers
@@ -183,9 +176,7 @@ def test_an_installed_packages_task_is_found_by_its_entry_point(
         task_class("numbrs")
 
 
-def test_an_entry_point_cannot_take_the_place_of_one_of_our_tasks(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_entry_point_cannot_take_the_place_of_one_of_our_tasks(monkeypatch):
     install(monkeypatch, parity="tests.toy_task:Numbers")
     assert list_tasks() == OURS
     assert task_class("parity").name == "parity"
@@ -200,18 +191,14 @@ def test_an_entry_point_cannot_take_the_place_of_one_of_our_tasks(
         ("tests.cannot_be_imported:Numbers", "NameError: name 'Numbrs' is not defined"),
     ],
 )
-def test_an_entry_point_that_leads_nowhere_is_named_with_the_reason(
-    monkeypatch: pytest.MonkeyPatch, place: str, reason: str
-) -> None:
+def test_an_entry_point_that_leads_nowhere_is_named_with_the_reason(monkeypatch, place, reason):
     install(monkeypatch, broken=place)
     with pytest.raises(SynthbenchError, match=f"'broken' .*{place}.*{reason}"):
         make_task("broken")
     assert make_task("parity").name == "parity"
 
 
-def test_an_entry_point_with_another_name_than_its_task_is_refused(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_entry_point_with_another_name_than_its_task_is_refused(monkeypatch):
     install(monkeypatch, sums="tests.toy_task:Numbers")
     with pytest.raises(SynthbenchError, match=r"'sums' .* has the name 'numbers'"):
         make_task("sums")
@@ -221,7 +208,7 @@ def test_an_entry_point_with_another_name_than_its_task_is_refused(
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def made(tmp_path_factory):
     """A dataset of the toy task."""
     out = tmp_path_factory.mktemp("outside") / "numbers"
     with pytest.MonkeyPatch.context() as patched:
@@ -231,9 +218,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.usefixtures("numbers")
-def test_a_task_from_outside_is_loaded_by_datasets_with_its_features(
-    made: Path, tmp_path: Path
-) -> None:
+def test_a_task_from_outside_is_loaded_by_datasets_with_its_features(made, tmp_path):
     loaded = datasets.load_dataset(str(made), cache_dir=str(tmp_path / "cache"))
     types = {"id": "string", "text": "string", "label": "int32", "bucket": "int8"}
     expected = {name: datasets.Value(dtype) for name, dtype in types.items()}
@@ -244,9 +229,7 @@ def test_a_task_from_outside_is_loaded_by_datasets_with_its_features(
 
 
 @pytest.mark.usefixtures("numbers")
-def test_a_task_from_outside_is_verified_row_by_row_and_evaluated_with_its_breakdowns(
-    made: Path,
-) -> None:
+def test_a_task_from_outside_is_verified_row_by_row_and_evaluated_with_its_breakdowns(made):
     verdict = synthbench.verify(made, workers=2, progress=False)
     assert verdict.ok, verdict
     assert verdict.checked["rows"] == 660
@@ -264,9 +247,7 @@ def test_a_task_from_outside_is_verified_row_by_row_and_evaluated_with_its_break
 
 @pytest.mark.usefixtures("numbers")
 @pytest.mark.parametrize("workers", [1, 2])
-def test_a_task_from_outside_is_streamed_without_its_evaluation_rows(
-    made: Path, workers: int
-) -> None:
+def test_a_task_from_outside_is_streamed_without_its_evaluation_rows(made, workers):
     stream = synthbench.stream("numbers", seed=3, batch_size=100, workers=workers)
     batches = [next(stream) for _ in range(50)]
     stream.close()  # type: ignore[attr-defined]

@@ -17,7 +17,7 @@ from synthbench.errors import UsageError
 from synthbench.seeding import Draws
 from synthbench.streaming import rounds
 from synthbench.streaming.rounds import Rounds
-from synthbench.tasks.base import Block, Task
+from synthbench.tasks.base import Block
 from synthbench.tasks.registry import make_task
 from synthbench.tasks.row_ids import (
     HELD_OUT_SHARE,
@@ -32,7 +32,7 @@ from tests.support import IMAGELESS, draw_splits, id_texts
 every_variant = pytest.mark.parametrize(("name", "variant"), IMAGELESS)
 
 
-def candidates(task: Task, n: int, bucket: int) -> Block:
+def candidates(task, n, bucket):
     """Candidates of a bucket of the first split, held out or not, each once."""
     kinds = [dataclasses.replace(task.splits[0], evaluation=held_out) for held_out in (False, True)]
     block = Block.concatenate([task.propose(Draws({"test": 1}), n, kind, bucket) for kind in kinds])
@@ -40,11 +40,11 @@ def candidates(task: Task, n: int, bucket: int) -> Block:
 
 
 @pytest.fixture
-def short_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+def short_rounds(monkeypatch):
     monkeypatch.setattr(rounds, "ROUND_ROWS", 2_048)
 
 
-def check_splits_and_stream(name: str, variant: str, seed: int) -> None:
+def check_splits_and_stream(name, variant, seed):
     task = make_task(name, variant, seed=seed)
     for split, rows in draw_splits(task, 60).items():
         beginnings = {one[0] for one in id_texts(rows.fingerprints)}
@@ -58,24 +58,20 @@ def check_splits_and_stream(name: str, variant: str, seed: int) -> None:
 
 @pytest.mark.usefixtures("short_rounds")
 @every_variant
-def test_evaluation_splits_have_the_held_out_rows_and_nothing_else_has_any(
-    name: str, variant: str
-) -> None:
+def test_evaluation_splits_have_the_held_out_rows_and_nothing_else_has_any(name, variant):
     check_splits_and_stream(name, variant, seed=0)
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("short_rounds")
 @pytest.mark.parametrize("seed", range(1, 21))
-def test_so_it_is_for_every_seed(seed: int) -> None:
+def test_so_it_is_for_every_seed(seed):
     for name, variant in IMAGELESS:
         check_splits_and_stream(name, variant, seed)
 
 
 @every_variant
-def test_one_row_in_eight_is_held_out_whatever_its_bucket_label_and_length(
-    name: str, variant: str
-) -> None:
+def test_one_row_in_eight_is_held_out_whatever_its_bucket_label_and_length(name, variant):
     task = make_task(name, variant)
     split = task.splits[0]
     for bucket in split.buckets:
@@ -97,10 +93,8 @@ def test_one_row_in_eight_is_held_out_whatever_its_bucket_label_and_length(
 
 
 @given(st.lists(st.integers(0, 8), min_size=1, max_size=10), st.integers(0, 7), st.integers(0, 7))
-def test_chains_of_ctl_with_the_same_functions_pose_the_same_problem(
-    functions: list[int], one: int, other: int
-) -> None:
-    def held_out(variant: str, symbol: int) -> bool:
+def test_chains_of_ctl_with_the_same_functions_pose_the_same_problem(functions, one, other):
+    def held_out(variant, symbol):
         words = [f"{symbol:03b}", *("abcdefghi"[function] for function in functions)]
         text = " ".join(words if variant == "forward" else reversed(words))
         return synthbench.held_out("ctl", text)
@@ -117,9 +111,7 @@ numbers = st.integers(0, 10)
 
 
 @given(numbers, numbers, numbers, numbers)
-def test_equations_of_parity_with_a_and_b_exchanged_pose_the_same_problem(
-    a: int, b: int, c: int, d: int
-) -> None:
+def test_equations_of_parity_with_a_and_b_exchanged_pose_the_same_problem(a, b, c, d):
     one, other = (synthbench.held_out("parity", f"{x} {y} {c} {d} =") for x, y in ((a, b), (b, a)))
     assert one == other
 
@@ -134,7 +126,7 @@ def test_equations_of_parity_with_a_and_b_exchanged_pose_the_same_problem(
         ("ctl", "101 d a b", "000 d a b"),
     ],
 )
-def test_only_the_first_three_bits_come_from_the_problem(task: str, one: str, other: str) -> None:
+def test_only_the_first_three_bits_come_from_the_problem(task, one, other):
     chosen = make_task(task)
     prints = [
         fingerprints(chosen, chosen.parse({"text": pa.array([text])})) for text in (one, other)
@@ -143,7 +135,7 @@ def test_only_the_first_three_bits_come_from_the_problem(task: str, one: str, ot
     assert prints[0] != prints[1]
 
 
-def test_an_id_depends_on_its_row_alone_not_on_its_neighbours() -> None:
+def test_an_id_depends_on_its_row_alone_not_on_its_neighbours():
     for name in ("listops", "arithmetic", "ctl", "parity"):
         task = make_task(name)
         block = candidates(task, 50, task.splits[0].buckets[-1])
@@ -159,7 +151,7 @@ def test_an_id_depends_on_its_row_alone_not_on_its_neighbours() -> None:
 # `held_out`, as a user asks.
 
 
-def test_held_out_takes_text_or_a_row_of_any_variant_and_says_what_is_none() -> None:
+def test_held_out_takes_text_or_a_row_of_any_variant_and_says_what_is_none():
     rows = draw_splits(make_task("ctl", "backward"), 20)
     task = make_task("ctl", "backward")
     for split, drawn in rows.items():
@@ -187,7 +179,7 @@ def test_held_out_takes_text_or_a_row_of_any_variant_and_says_what_is_none() -> 
 
 
 @given(st.lists(st.integers(0, 2**64 - 1), max_size=20))
-def test_ids_are_sixteen_hexadecimal_digits_and_are_read_again(numbers: list[int]) -> None:
+def test_ids_are_sixteen_hexadecimal_digits_and_are_read_again(numbers):
     column = ids(np.array(numbers, np.uint64))
     column.validate(full=True)
     assert column.to_pylist() == [f"{number:016x}" for number in numbers]
@@ -195,7 +187,7 @@ def test_ids_are_sixteen_hexadecimal_digits_and_are_read_again(numbers: list[int
     assert read_ids(column).dtype == np.uint64
 
 
-def test_ids_are_read_from_slices_too() -> None:
+def test_ids_are_read_from_slices_too():
     column = ids(np.arange(10, dtype=np.uint64))
     assert read_ids(column.slice(3, 4)).tolist() == [3, 4, 5, 6]
     assert read_ids(column.slice(3, 0)).tolist() == []
@@ -206,7 +198,7 @@ def test_ids_are_read_from_slices_too() -> None:
     ["", "0", "00000000000000f", "00000000000000fff", "00000000000000FF", "000000000000000g",
      "0x00000000000000", "+000000000000000", "00000000000000\u00e9", None],
 )  # fmt: skip
-def test_what_is_no_id_is_refused_by_name(bad: str | None) -> None:
+def test_what_is_no_id_is_refused_by_name(bad):
     column = pa.array(["0123456789abcdef", bad, "0123456789abcdef"], pa.string())
     with pytest.raises(ValueError, match="is not 16 hexadecimal digits") as refused:
         read_ids(column)

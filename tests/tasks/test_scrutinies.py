@@ -1,31 +1,26 @@
 """What tasks other than trees and images ask to be looked for."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from synthbench.auditing.variant import audit_spec_of
-from synthbench.tasks.base import Task
 from synthbench.tasks.registry import make_task
 from tests.support import IMAGELESS, draw_splits
 
 
-def rendered(task: Task, split: str, rows: int = 60) -> dict[str, pa.Array]:
+def rendered(task, split, rows=60):
     return task.render(draw_splits(task, rows)[split].block)
 
 
-def predictions(task: Task, name: str, columns: dict[str, pa.Array], split: str = "test") -> Any:
+def predictions(task, name, columns, split="test"):
     shortcut = next(one for one in audit_spec_of(task).shortcuts if one.name == name)
     train = rendered(task, "train", 2_000) if "train" in [s.name for s in task.splits] else {}
     return shortcut.fit(train)(columns)
 
 
 @pytest.mark.parametrize(("name", "variant"), IMAGELESS)
-def test_every_task_can_be_looked_at_in_whole_and_in_parts(name: str, variant: str) -> None:
+def test_every_task_can_be_looked_at_in_whole_and_in_parts(name, variant):
     task = make_task(name, variant)
     spec = audit_spec_of(task)
     for split in draw_splits(task, 60).values():
@@ -49,7 +44,7 @@ def test_every_task_can_be_looked_at_in_whole_and_in_parts(name: str, variant: s
 
 
 @pytest.mark.parametrize("variant", ["forward", "backward"])
-def test_ctl_is_looked_at_in_the_order_of_computation(variant: str) -> None:
+def test_ctl_is_looked_at_in_the_order_of_computation(variant):
     task = make_task("ctl", variant)
     texts = ["101 d a b", "000 d a b", "101 b", "101 a d b"]
     if variant == "backward":
@@ -65,7 +60,7 @@ def test_ctl_is_looked_at_in_the_order_of_computation(variant: str) -> None:
     assert len({first, third, fourth}) == 3
 
 
-def test_the_last_function_alone_gets_one_label_for_each_function() -> None:
+def test_the_last_function_alone_gets_one_label_for_each_function():
     task = make_task("ctl")
     columns = {"text": pa.array(["101 d a b", "010 c b", "111 b"]), "label": pa.array([0, 1, 2])}
     assert len(set(predictions(task, "last function alone", columns).tolist())) == 1
@@ -74,19 +69,19 @@ def test_the_last_function_alone_gets_one_label_for_each_function() -> None:
 # parity.
 
 
-def parity(*rows: tuple[int, int, int, int]) -> dict[str, pa.Array]:
+def parity(*rows):
     a, b, c, d = zip(*rows, strict=True)
     return {"a": pa.array(a), "b": pa.array(b), "c": pa.array(c), "d": pa.array(d)}
 
 
-def test_parity_knows_rows_with_a_and_b_exchanged() -> None:
+def test_parity_knows_rows_with_a_and_b_exchanged():
     (code,) = audit_spec_of(make_task("parity")).near_duplicate_keys.values()
     found = code(parity((3, 4, 7, 2), (4, 3, 7, 2), (3, 4, 2, 7), (0, 0, 0, 0))).tolist()
     assert found[0] == found[1]
     assert len(set(found)) == 3
 
 
-def test_parity_counts_what_is_asked_for() -> None:
+def test_parity_counts_what_is_asked_for():
     distributions = audit_spec_of(make_task("parity")).distributions
     rows = parity((3, 4, 7, 2), (3, 5, 7, 2), (4, 6, 1, 1), (4, 5, 1, 2))
     assert list(distributions["what is asked for"](rows)) == ["c", "d", "d", "c"]
@@ -94,7 +89,7 @@ def test_parity_counts_what_is_asked_for() -> None:
     assert list(distributions["c and d"](rows)) == ["different", "different", "equal", "different"]
 
 
-def test_with_one_indicator_parity_is_no_better_than_with_none() -> None:
+def test_with_one_indicator_parity_is_no_better_than_with_none():
     task = make_task("parity")
     columns = rendered(task, "test", 4_000)
     label = columns["label"].to_numpy()
@@ -106,12 +101,12 @@ def test_with_one_indicator_parity_is_no_better_than_with_none() -> None:
 # Grids.
 
 
-def grid(task: Task, lines: list[list[int]]) -> dict[str, pa.Array]:
+def grid(task, lines):
     row = {"grid": lines, **task.recompute_columns({"grid": lines})}
     return {name: pa.array([value]) for name, value in row.items()}
 
 
-def test_grids_are_answered_without_counting_or_by_counting_a_line() -> None:
+def test_grids_are_answered_without_counting_or_by_counting_a_line():
     task = make_task("grid-count")
     columns = grid(task, [[6, 6, 0], [3, 7, 0], [4, 3, 6]])
     (zeros,) = predictions(task, "background everywhere", columns)
@@ -125,7 +120,7 @@ def test_grids_are_answered_without_counting_or_by_counting_a_line() -> None:
     assert lines.tolist() == [[6, 6, 0], [3, 3, 0], [3, 3, 3]]
 
 
-def test_grids_are_counted_by_colour_density_and_variety() -> None:
+def test_grids_are_counted_by_colour_density_and_variety():
     task = make_task("grid-count")
     columns = grid(task, [[6, 6, 0], [3, 7, 0], [4, 3, 6]])
     distributions = audit_spec_of(task).distributions
@@ -137,7 +132,7 @@ def test_grids_are_counted_by_colour_density_and_variety() -> None:
 # Numbers and points.
 
 
-def test_identity_is_answered_with_the_mean_of_train() -> None:
+def test_identity_is_answered_with_the_mean_of_train():
     task = make_task("identity")
     columns = rendered(task, "test")
     answers = predictions(task, "train's mean", columns)
@@ -146,7 +141,7 @@ def test_identity_is_answered_with_the_mean_of_train() -> None:
     assert abs(answers[0, 0]) < 0.02
 
 
-def test_clusters_collapse_into_one_point() -> None:
+def test_clusters_collapse_into_one_point():
     task = make_task("clusters")
     columns = rendered(task, "test")
     for answer, row in zip(

@@ -1,7 +1,5 @@
 """Text as tokens: split, numbered, padded, joined again, and refused with the reason."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -25,9 +23,7 @@ rows = st.lists(st.lists(st.integers(0, 10**6), min_size=1, max_size=11), max_si
 @pytest.mark.parametrize("vocabulary", VOCABULARIES, ids=lambda one: one.tokens[-1])
 @settings(max_examples=25)
 @given(rows)
-def test_texts_are_encoded_by_the_place_of_their_tokens_and_joined_again(
-    vocabulary: Vocabulary, numbers: list[list[int]]
-) -> None:
+def test_texts_are_encoded_by_the_place_of_their_tokens_and_joined_again(vocabulary, numbers):
     chosen = [[number % len(vocabulary.tokens) for number in row] for row in numbers]
     texts = [vocabulary.separator.join(vocabulary.tokens[one] for one in row) for row in chosen]
     padded = pa.array(["x", *texts], pa.string())[1:]  # a slice: its buffers begin earlier
@@ -53,30 +49,28 @@ def test_texts_are_encoded_by_the_place_of_their_tokens_and_joined_again(
     ("text", "reason"),
     [("z", "'z' is not a token; allowed are "), ("", "not a token|no tokens"), (None, "null")],
 )
-def test_text_that_is_not_made_of_tokens_is_refused_with_what_is_allowed(
-    vocabulary: Vocabulary, text: str | None, reason: str
-) -> None:
+def test_text_that_is_not_made_of_tokens_is_refused_with_what_is_allowed(vocabulary, text, reason):
     good = vocabulary.tokens[0]
     for texts in ([text], [good, text], [text, good], [good, text, good]):
         with pytest.raises(ValueError, match=reason):
             vocabulary.encode(pa.array(texts, pa.string()))
 
 
-def test_characters_beyond_ascii_are_named_whole() -> None:
+def test_characters_beyond_ascii_are_named_whole():
     with pytest.raises(ValueError, match="'é' is not a token"):
         Vocabulary(("(", ")", "1"), "").encode(pa.array(["(1)", "(é)"]))
 
 
-def test_words_that_are_not_tokens_have_the_number_0() -> None:
+def test_words_that_are_not_tokens_have_the_number_0():
     assert Vocabulary(("a", "b")).number(pa.array(["b", "c", "a"])).tolist() == [2, 0, 1]
 
 
-def test_many_allowed_tokens_are_shown_by_their_ends() -> None:
+def test_many_allowed_tokens_are_shown_by_their_ends():
     with pytest.raises(ValueError, match=r"allowed are w0 w1 .* w19 \.\.\. w299$"):
         VOCABULARIES[3].encode(pa.array(["w300"]))
 
 
-def test_padding_fills_nested_values_behind_each_run() -> None:
+def test_padding_fills_nested_values_behind_each_run():
     padded = pad(np.arange(6.0).reshape(3, 2), np.array([1, 0, 2]), np.nan)
     assert padded.shape == (3, 2, 2)
     assert padded[2].tolist() == [[2, 3], [4, 5]]

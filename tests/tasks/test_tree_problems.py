@@ -14,17 +14,15 @@ from hypothesis import strategies as st
 from synthbench.auditing.variant import audit_spec_of
 from synthbench.seeding import Draws
 from synthbench.tasks.arithmetic.task import OPERATORS as ARITHMETIC_OPERATORS
-from synthbench.tasks.base import Block
 from synthbench.tasks.listops.distribution import OPERATORS as LISTOPS_OPERATORS
 from synthbench.tasks.registry import make_task
 from synthbench.tasks.row_ids import is_held_out
-from synthbench.tasks.trees.expression import Expression
 from synthbench.tasks.trees.problems import problem_keys
 from synthbench.tasks.trees.task import ExpressionTask
 from tests.tasks.blocks import all_candidates
 
 
-def expressions(name: str, **parameters: Any) -> ExpressionTask:
+def expressions(name, **parameters):
     task = make_task(name, None, parameters)
     assert isinstance(task, ExpressionTask)
     return task
@@ -34,12 +32,12 @@ LISTOPS, ARITHMETIC = expressions("listops"), expressions("arithmetic")
 both = pytest.mark.parametrize("task", [LISTOPS, ARITHMETIC], ids=["listops", "arithmetic"])
 
 
-def keys_of(task: ExpressionTask, texts: list[str]) -> list[int]:
+def keys_of(task, texts):
     """The keys of rows as they are read from a file."""
     return task.problem(task.parse({"text": pa.array(texts)})).tolist()
 
 
-def texts_of(task: ExpressionTask, block: Block) -> list[str]:
+def texts_of(task, block):
     texts: list[str] = task.render(block)["text"].to_pylist()
     return texts
 
@@ -47,13 +45,13 @@ def texts_of(task: ExpressionTask, block: Block) -> list[str]:
 # The definition, word by word.
 
 
-def mix(word: int) -> int:
+def mix(word):
     word = (word ^ word >> 30) * 0xBF58476D1CE4E5B9 % 2**64
     word = (word ^ word >> 27) * 0x94D049BB133111EB % 2**64
     return word ^ word >> 31
 
 
-def plain_key(task: ExpressionTask, tree: Expression) -> int:
+def plain_key(task, tree):
     is_listop = task.name == "listops" and tree.arguments
     code = mix(1 + task.tokens.index(f"[{tree.symbol}" if is_listop else tree.symbol))
     if not tree.arguments:
@@ -61,7 +59,7 @@ def plain_key(task: ExpressionTask, tree: Expression) -> int:
     return mix((code + sum(plain_key(task, one) for one in tree.arguments)) % 2**64)
 
 
-def test_the_worked_example_is_right() -> None:
+def test_the_worked_example_is_right():
     forms = "[SM 3 [MIN 4 1 ] ]", "[SM 3 [MIN 1 4 ] ]", "[SM [MIN 4 1 ] 3 ]", "[SM [MIN 1 4 ] 3 ]"
     assert mix((mix(12) + mix(5) + mix(2)) % 2**64) == 0x9B5EFE496630FA66
     assert keys_of(LISTOPS, list(forms)) == [0x49BC16B23BB786D6] * 4
@@ -71,13 +69,13 @@ def test_the_worked_example_is_right() -> None:
 # Against each other and against the definition, whatever the parameters.
 
 
-def written(task: ExpressionTask, tree: Expression, arguments: list[str]) -> str:
+def written(task, tree, arguments):
     if task.name == "arithmetic":
         return f"({arguments[0]}{tree.symbol}{arguments[1]})"
     return f"[{tree.symbol} {' '.join(arguments)} ]"
 
 
-def shuffled(task: ExpressionTask, tree: Expression, rng: random.Random) -> str:
+def shuffled(task, tree, rng):
     """The tree with the arguments of every operator in another order."""
     if not tree.arguments:
         return tree.symbol
@@ -86,7 +84,7 @@ def shuffled(task: ExpressionTask, tree: Expression, rng: random.Random) -> str:
     return written(task, tree, arguments)
 
 
-def normal(task: ExpressionTask, tree: Expression) -> str:
+def normal(task, tree):
     """The tree with the arguments of every operator in ascending order."""
     if not tree.arguments:
         return tree.symbol
@@ -94,7 +92,7 @@ def normal(task: ExpressionTask, tree: Expression) -> str:
 
 
 @st.composite
-def tasks(draw: st.DrawFn) -> ExpressionTask:
+def tasks(draw):
     name = draw(st.sampled_from(["listops", "arithmetic"]))
     depths = st.lists(st.integers(1, 4), min_size=1, max_size=2, unique=True).map(tuple)
     every = LISTOPS_OPERATORS if name == "listops" else ARITHMETIC_OPERATORS
@@ -119,9 +117,7 @@ def tasks(draw: st.DrawFn) -> ExpressionTask:
 
 @given(tasks(), st.data())
 @settings(max_examples=20, deadline=None)
-def test_generator_and_solver_give_each_tree_its_key_whatever_the_order_of_arguments(
-    task: ExpressionTask, data: st.DataObject
-) -> None:
+def test_generator_and_solver_give_each_tree_its_key_whatever_the_order_of_arguments(task, data):
     split = data.draw(st.sampled_from(task.splits))
     bucket = data.draw(st.sampled_from(split.buckets))
     draws = Draws({"seed": data.draw(st.integers(0, 99))})
@@ -142,9 +138,7 @@ def test_generator_and_solver_give_each_tree_its_key_whatever_the_order_of_argum
 
 
 @given(st.lists(st.integers(0, 9), min_size=2, max_size=5), st.integers(0, 9))
-def test_another_digit_another_operator_or_another_nesting_is_another_problem(
-    digits: list[int], other: int
-) -> None:
+def test_another_digit_another_operator_or_another_nesting_is_another_problem(digits, other):
     words = " ".join(map(str, digits))
     nested = f"[MIN {digits[0]} [MIN {' '.join(map(str, digits[1:]))} ] ]"
     different = [f"[MIN {words} ]", f"[MAX {words} ]", f"[MIN {words} {other} ]", nested]
@@ -153,7 +147,7 @@ def test_another_digit_another_operator_or_another_nesting_is_another_problem(
     assert len(set(keys_of(LISTOPS, different))) == len(different)
 
 
-def test_a_bucket_that_is_listed_has_the_keys_of_its_rows() -> None:
+def test_a_bucket_that_is_listed_has_the_keys_of_its_rows():
     task = expressions("arithmetic", train_depths=(1,), validation_depths=(1,), test_depths=(1,))
     block = task.enumerate_rows(task.split("train"), 1)
     assert block["problem"].tolist() == keys_of(task, texts_of(task, block))
@@ -161,16 +155,14 @@ def test_a_bucket_that_is_listed_has_the_keys_of_its_rows() -> None:
     assert len(np.unique(block["problem"])) == 2 * 55  # pairs of digits without their order
 
 
-def test_brackets_that_do_not_match_do_no_harm_to_the_other_rows() -> None:
+def test_brackets_that_do_not_match_do_no_harm_to_the_other_rows():
     texts = ["] ] ] ]", "[MIN 4 1 ]", "[MIN [MIN [MIN", "]", "[MIN 1 4 ]", "3", "[MIN 1 ] ] ]"]
     keys = keys_of(LISTOPS, texts)
     assert keys[1] == keys[4] == keys_of(LISTOPS, ["[MIN 4 1 ]"])[0]
 
 
 @both
-def test_rows_with_arguments_in_another_order_are_near_duplicates_in_an_audit(
-    task: ExpressionTask,
-) -> None:
+def test_rows_with_arguments_in_another_order_are_near_duplicates_in_an_audit(task):
     (key,) = audit_spec_of(task).near_duplicate_keys.values()
     texts = {
         "listops": ["[SM 3 [MIN 4 1 ] ]", "[SM [MIN 1 4 ] 3 ]", "[SM [MIN 1 3 ] 4 ]"],
@@ -184,9 +176,7 @@ def test_rows_with_arguments_in_another_order_are_near_duplicates_in_an_audit(
 
 
 @both
-def test_train_and_iid_divide_the_candidates_an_eighth_of_every_depth_label_and_length(
-    task: ExpressionTask,
-) -> None:
+def test_train_and_iid_divide_the_candidates_an_eighth_of_every_depth_label_and_length(task):
     for bucket in task.split("train").buckets:
         rows = all_candidates(task, {"bits": bucket}, 20_000, bucket)
         # Problems, not rows: a problem is held out in all of its forms.

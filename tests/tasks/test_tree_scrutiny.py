@@ -1,9 +1,5 @@
 """What cut trees come to, which leaves decide, and when trees are the same but for order."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pyarrow as pa
 import pytest
 
@@ -16,7 +12,7 @@ from tests.support import draw_splits, plain_rows
 LISTOPS, ARITHMETIC = make_task("listops"), make_task("arithmetic")
 
 
-def cuts(task: Any, text: str, deepest: int) -> list[int]:
+def cuts(task, text, deepest):
     return [cut_value(task, task.read(text), levels) for levels in range(deepest + 1)]
 
 
@@ -30,7 +26,7 @@ def cuts(task: Any, text: str, deepest: int) -> list[int]:
         ("[MED 1 4 [MIN 9 9 ] ]", [NOTHING, 2, 4]),
     ],
 )
-def test_a_cut_list_is_its_operators_over_what_is_left(text: str, values: list[int]) -> None:
+def test_a_cut_list_is_its_operators_over_what_is_left(text, values):
     assert cuts(LISTOPS, text, len(values) - 1) == values
 
 
@@ -43,19 +39,17 @@ def test_a_cut_list_is_its_operators_over_what_is_left(text: str, values: list[i
         ("(7*((1+2)*3))", [NOTHING, 7, 1, 3]),
     ],
 )
-def test_a_cut_expression_is_its_operations_over_what_is_left(text: str, values: list[int]) -> None:
+def test_a_cut_expression_is_its_operations_over_what_is_left(text, values):
     assert cuts(ARITHMETIC, text, len(values) - 1) == values
 
 
-def rows_of(task: Any) -> list[dict[str, Any]]:
+def rows_of(task):
     drawn = draw_splits(task, 60)
     return [row for split in drawn.values() for row in plain_rows(task.render(split.block))]
 
 
 @pytest.mark.parametrize("task", [LISTOPS, ARITHMETIC], ids=lambda task: task.name)
-def test_a_tree_that_is_cut_below_its_depth_is_whole_and_its_needed_depth_is_the_solvers(
-    task: Any,
-) -> None:
+def test_a_tree_that_is_cut_below_its_depth_is_whole_and_its_needed_depth_is_the_solvers(task):
     for row in rows_of(task):
         seen = look(task, 12, row["text"])
         assert set(seen.cuts[row["depth"] - 1 :]) == {row["label"]}
@@ -65,13 +59,13 @@ def test_a_tree_that_is_cut_below_its_depth_is_whole_and_its_needed_depth_is_the
         assert all(0 <= place <= 9 for _, place in leaves)
 
 
-def test_the_longest_argument_is_the_one_with_the_most_tokens() -> None:
+def test_the_longest_argument_is_the_one_with_the_most_tokens():
     assert look(LISTOPS, 1, "[MIN 9 [MAX 1 4 ] [SM 7 7 7 ] 2 ]").longest == 1
     assert look(LISTOPS, 1, "[MIN 9 3 ]").longest == 9
     assert look(ARITHMETIC, 1, "((4*7)+2)").longest == 8
 
 
-def test_the_needed_depth_does_not_depend_on_how_ties_are_broken_in_the_dataset() -> None:
+def test_the_needed_depth_does_not_depend_on_how_ties_are_broken_in_the_dataset():
     text = "[MIN [MAX 1 2 ] 2 ]"
     first = make_task("listops", None, {"ties": "first"})
     assert read_tree(text, strict=False).dependency_depth == 2

@@ -39,7 +39,7 @@ class PooledDepthDistribution(DepthDistribution):
 # The worked example of `synthbench.tasks.trees`.
 
 
-def test_the_worked_example_of_trees_of_depth_2_and_3_is_right() -> None:
+def test_the_worked_example_of_trees_of_depth_2_and_3_is_right():
     distribution = DepthDistribution(Grammar(0.2, 2, 2, 3, 50, operators=2, separators=1))
     assert distribution.argument(1) == pytest.approx({0: 0.8, 1: 0.2})
     assert operator_chances(distribution, 2) == pytest.approx({1: 0.64, 2: 0.36})
@@ -385,7 +385,7 @@ def distributions():
         yield DepthDistribution(Grammar(p_op, 2, 2, 9, 50, operators=2, separators=1))
 
 
-def test_chances_are_added_up_from_left_to_right_in_every_python() -> None:
+def test_chances_are_added_up_from_left_to_right_in_every_python():
     assert total([1.0, 1e100, 1.0, -1e100]) == 0.0  # `sum` of Python 3.12 gives 2
 
 

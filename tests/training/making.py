@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
 from typing import Any
 
-import pytest
 import torch
 
 from synthbench.generation.generate import generate
@@ -55,30 +53,30 @@ STUDY = Study(
 )
 
 
-def add_study(monkeypatch: pytest.MonkeyPatch, *studies: Study) -> None:
+def add_study(monkeypatch, *studies):
     """Make studies known for one test."""
     monkeypatch.setattr(recipes, "STUDIES", (*recipes.STUDIES, *studies))
 
 
-def make_ctl(path: Path, **changes: Any) -> Path:
+def make_ctl(path, **changes):
     """The dataset of `STUDY`."""
     options = {"out": path, "workers": 1, "progress": False, **CTL, **changes}
     generate("ctl", **options)
     return path
 
 
-def run(out: Path, data: Path, **changes: Any) -> dict[str, Any]:
+def run(out, data, **changes):
     """A run of `STUDY`, which must have been added."""
     options = {"model": "small", "profile": "tiny", "device": "cpu", "progress": False}
     return train("ctl", out=out, dataset=data, **{**options, **changes})
 
 
-def parameters(run: Path) -> dict[str, torch.Tensor]:
+def parameters(run):
     """The chosen parameters of a finished run."""
     state: dict[str, torch.Tensor] = torch.load(run / "model.pt", weights_only=True)
     return state
 
 
-def without_times(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def without_times(lines):
     """A run's metrics without the one thing that differs between two equal runs."""
     return [{name: value for name, value in one.items() if name != "seconds"} for one in lines]

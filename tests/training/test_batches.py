@@ -1,7 +1,5 @@
 """Which rows come at which step, and how they are padded."""
 
-from __future__ import annotations
-
 import functools
 from collections import Counter
 
@@ -28,14 +26,14 @@ from tests.training.making import make_ctl
 CPU = torch.device("cpu")
 
 
-def numbered(count: int, longest: int = 9) -> Rows:
+def numbered(count, longest=9):
     """Rows that say their own number in their target; lengths from 1 to `longest`, all mixed."""
     lengths = torch.arange(count) * 7 % longest + 1
     inputs = (torch.arange(longest) < lengths[:, None]).to(torch.uint8)
     return Rows(inputs, lengths, torch.arange(count))
 
 
-def seen(batches: EpochBatches, steps: range) -> list[int]:
+def seen(batches, steps):
     return [row for step in steps for row in batches.batch(step).targets.tolist()]
 
 
@@ -63,7 +61,7 @@ def test_balanced_epochs_repeat_rows_of_rarer_lengths():
 
 @pytest.mark.parametrize("one_length", [False, True])
 def test_a_batch_depends_on_seed_and_step_and_not_on_what_was_asked_before(one_length):
-    def made(seed: int = 1) -> EpochBatches:
+    def made(seed=1):
         return EpochBatches(numbered(80), 10, seed, one_length=one_length)
 
     walked = made()
@@ -101,7 +99,7 @@ def test_a_stream_too_gives_batches_of_one_length():
     choose = functools.partial(OneLength, batch_size=50, seed=3, balanced=True)
     with open_engine(workers=1) as engine:
 
-        def made() -> StreamBatches:
+        def made():
             source = Rounds(task, "train", 50)
             return StreamBatches(source, 50, encoding, engine, CPU, 100_000, choose)
 

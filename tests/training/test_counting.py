@@ -184,7 +184,7 @@ def test_identity_learns_a_batch_and_layer_norm_fixes_its_spread(norm):
     assert (far.abs().max() < 5) == norm
 
 
-def stepwise(points: np.ndarray, doubly: bool) -> np.ndarray:
+def stepwise(points, doubly):
     """Equation 3, or 7 and 8, point by point."""
     count = len(points)
     weights = [[math.exp(points[i] @ points[j]) for j in range(count)] for i in range(count)]

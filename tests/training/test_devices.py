@@ -5,11 +5,9 @@ of two devices is an error, and so is whatever asks for a value, as a real GPU w
 waited for. They have no backward pass without a real GPU.
 """
 
-from __future__ import annotations
-
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensorMode
 
 from synthbench.tasks.registry import make_task
@@ -19,7 +17,6 @@ from synthbench.training.models import MODELS, build
 from synthbench.training.models.output import Record
 from synthbench.training.objectives import OBJECTIVES
 from synthbench.training.recipes import STUDIES
-from synthbench.training.recipes.base import Recipe, Study
 from tests.training.test_recipes import SIZES
 
 GPU = torch.device("cuda", 0)
@@ -28,13 +25,13 @@ ROWS, LENGTH = 2, 5
 WAITING = ("lstm", "bilstm")
 
 
-def shortest(model: str) -> tuple[Study, Recipe]:
+def shortest(model):
     """The recipe of a model with the fewest steps; one for a CPU, if there is any."""
     found = [(study, one) for study in STUDIES for one in study.recipes if one.model == model]
     return min(found, key=lambda pair: (pair[0].profile, pair[1].steps))
 
 
-def move(model: nn.Module) -> None:
+def move(model):
     """Put a model's parameters and buffers on the GPU, and nothing else of it."""
     for module in model.modules():
         for kept in (module._parameters, module._buffers):
@@ -44,7 +41,7 @@ def move(model: nn.Module) -> None:
                     kept[name] = nn.Parameter(placed) if kept is module._parameters else placed
 
 
-def batch_of(encoding: Encoding) -> Batch:
+def batch_of(encoding):
     """Any batch as a task's rows give it."""
     with GPU:
         lengths = torch.full((ROWS,), LENGTH)
@@ -63,14 +60,14 @@ def batch_of(encoding: Encoding) -> Batch:
                 return Batch(torch.zeros(ROWS, LENGTH, 2), None, torch.empty(0))
 
 
-def assert_there(*tensors: Tensor | None) -> None:
+def assert_there(*tensors):
     assert {tensor.device for tensor in tensors if tensor is not None} == {GPU}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [one for one in MODELS if one not in WAITING])
 @pytest.mark.parametrize("training", [True, False], ids=["training", "evaluation"])
-def test_a_model_computes_where_it_is_and_waits_for_no_value(name: str, training: bool) -> None:
+def test_a_model_computes_where_it_is_and_waits_for_no_value(name, training):
     study, recipe = shortest(name)
     task = make_task(study.task, study.variants[0], study.parameters)
     encoding = Encoding.of(task)
@@ -87,7 +84,7 @@ def test_a_model_computes_where_it_is_and_waits_for_no_value(name: str, training
             assert_there(objective.measured(output.scores, batch))
 
 
-def test_the_pretended_gpu_refuses_what_a_real_one_would() -> None:
+def test_the_pretended_gpu_refuses_what_a_real_one_would():
     model = nn.Linear(3, 3)
     with FakeTensorMode():
         move(model)

@@ -1,7 +1,5 @@
 """From columns to tensors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pytest

@@ -1,7 +1,5 @@
 """The encoder's layer against NDR's equations, written out, and its fresh weights."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

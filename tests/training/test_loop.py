@@ -1,7 +1,5 @@
 """What a step of the training loop does with the recipe's values."""
 
-from __future__ import annotations
-
 import dataclasses
 
 from synthbench.training.loop import parameter_groups

@@ -1,7 +1,5 @@
 """Losses against their formulas; the quick metrics against the task's own."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

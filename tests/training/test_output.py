@@ -1,7 +1,5 @@
 """Where `train` and `validate` write: only where nothing else lies, and nothing if refused."""
 
-from __future__ import annotations
-
 import shutil
 
 import pytest

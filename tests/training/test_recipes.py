@@ -1,7 +1,5 @@
 """The recipes: each can be built, and its figures are those of the papers."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -13,7 +11,7 @@ from synthbench.training.encoding import Encoding
 from synthbench.training.layers.attention import Attention
 from synthbench.training.models import MODELS, build, find
 from synthbench.training.recipes import STUDIES, find_study
-from synthbench.training.recipes.base import Published, Recipe, Study
+from synthbench.training.recipes.base import Published, Recipe
 from synthbench.training.schedules import learning_rate
 
 SIZES = {
@@ -30,9 +28,7 @@ every_study = pytest.mark.parametrize(
 
 
 @every_study
-def test_every_recipe_can_be_built_and_trained_from_its_first_to_its_last_step(
-    study: Study,
-) -> None:
+def test_every_recipe_can_be_built_and_trained_from_its_first_to_its_last_step(study):
     form = Encoding.of(make_task(study.task, study.variants[0], study.parameters)).form
     for recipe in study.recipes:
         recipe.changed({}, {})  # checks itself
@@ -43,7 +39,7 @@ def test_every_recipe_can_be_built_and_trained_from_its_first_to_its_last_step(
 
 
 @every_study
-def test_a_study_fits_its_task(study: Study) -> None:
+def test_a_study_fits_its_task(study):
     task = make_task(study.task, study.variants[0], study.parameters)
     evaluated = {split.name for split in task.splits if split.evaluation}
     assert set(study.watched) <= evaluated
@@ -60,7 +56,7 @@ def test_a_study_fits_its_task(study: Study) -> None:
 
 
 @every_study
-def test_every_published_figure_names_its_table_and_belongs_to_a_measure(study: Study) -> None:
+def test_every_published_figure_names_its_table_and_belongs_to_a_measure(study):
     measures = {measure.name for measure in study.measures}
     for recipe in study.recipes:
         for (variant, measure), figure in recipe.published.items():
@@ -69,25 +65,25 @@ def test_every_published_figure_names_its_table_and_belongs_to_a_measure(study: 
             assert any(word in figure.source for word in ("table", "section", "figure"))
 
 
-def test_every_task_has_a_study_of_both_profiles() -> None:
+def test_every_task_has_a_study_of_both_profiles():
     for profile in ("cpu", "paper"):
         for task in list_tasks():
             assert find_study(task, profile).name == "main"
 
 
-def test_every_model_has_a_recipe() -> None:
+def test_every_model_has_a_recipe():
     used = {recipe.model for study in STUDIES for recipe in study.recipes}
     assert used == set(MODELS)
 
 
-def test_options_are_read_from_text() -> None:
+def test_options_are_read_from_text():
     given = {"d_model": "8", "dropout": "0.5", "begin_end": "false", "widths": "8,16,32,64"}
     read = find_study("ctl", "cpu").recipe("ndr").changed({}, given).options
     expected = {"d_model": 8, "dropout": 0.5, "begin_end": False, "widths": (8, 16, 32, 64)}
     assert {name: read[name] for name in given} == expected
 
 
-def test_a_recipe_survives_json() -> None:
+def test_a_recipe_survives_json():
     for study in STUDIES:
         for recipe in study.recipes:
             values = json.loads(json.dumps(recipe.to_dict()))
@@ -128,14 +124,12 @@ def test_a_recipe_survives_json() -> None:
         ),
     ],
 )
-def test_the_papers_figures_stand_beside_the_models(
-    task, variant, model, measure, published
-) -> None:
+def test_the_papers_figures_stand_beside_the_models(task, variant, model, measure, published):
     for profile in ("cpu", "paper"):
         assert find_study(task, profile).recipe(model).published[variant, measure] == published
 
 
-def test_the_tables_of_ndr_are_in_the_recipes() -> None:
+def test_the_tables_of_ndr_are_in_the_recipes():
     ndr = find_study("listops", "paper").recipe("ndr")
     assert (ndr.steps, ndr.batch_size, ndr.clip, ndr.weight_decay) == (100_000, 512, 1.0, 0.09)
     assert ndr.learning_rate == pytest.approx(2e-4)
@@ -168,13 +162,13 @@ def test_the_tables_of_ndr_are_in_the_recipes() -> None:
         ("grid-count", "counting", {"clip": 1.0, "one_length": True, "balanced": True}),
     ],
 )
-def test_the_paper_profile_follows_the_published_programs(task, model, expected) -> None:
+def test_the_paper_profile_follows_the_published_programs(task, model, expected):
     recipe = find_study(task, "paper").recipe(model)
     values = {**recipe.to_dict(), **recipe.options, "heat": recipe.heat}
     assert {name: values[name] for name in expected} == expected
 
 
-def test_normsoftmax_takes_the_spread_of_the_map_on_parity_and_of_each_query_on_images() -> None:
+def test_normsoftmax_takes_the_spread_of_the_map_on_parity_and_of_each_query_on_images():
     reasoner = build("parity-normsoftmax", "tokens", {"vocabulary": 13, "classes": 12}, {})
     images = build("vit-normsoftmax", "images", {"classes": 10}, {"num_layers": 1})
     spreads = {
@@ -184,13 +178,13 @@ def test_normsoftmax_takes_the_spread_of_the_map_on_parity_and_of_each_query_on_
     assert spreads == {"parity": ["map"], "images": ["query"]}
 
 
-def test_fresh_rows_and_their_parameters_come_with_the_paper_profile() -> None:
+def test_fresh_rows_and_their_parameters_come_with_the_paper_profile():
     assert all(study.stream for study in STUDIES if (study.task, study.profile) == VISION)
     grids = find_study("grid-count", "paper")
     assert grids.stream and grids.parameters == {"colored_limit": 999}
 
 
-def test_the_schedules_of_eureka_are_nine_for_each_model_of_table_2() -> None:
+def test_the_schedules_of_eureka_are_nine_for_each_model_of_table_2():
     study = find_study("composites", "paper", "schedules")
     lines = [recipe.title for recipe in study.recipes]
     assert {lines.count(line) for line in lines} == {9}
@@ -205,17 +199,17 @@ def test_the_schedules_of_eureka_are_nine_for_each_model_of_table_2() -> None:
         (("ctl", "paper", "layer"), "Did you mean 'layers'"),
     ],
 )
-def test_a_wrong_name_is_refused_and_the_nearest_offered(words, message) -> None:
+def test_a_wrong_name_is_refused_and_the_nearest_offered(words, message):
     with pytest.raises(UsageError, match=message):
         find_study(*words)
 
 
-def test_a_model_that_does_not_exist_is_refused_and_the_nearest_offered() -> None:
+def test_a_model_that_does_not_exist_is_refused_and_the_nearest_offered():
     with pytest.raises(UsageError, match=r"Unknown model 'bilstn'.*Did you mean 'bilstm'"):
         find("bilstn")
 
 
-def test_a_variant_may_need_options_of_its_own() -> None:
+def test_a_variant_may_need_options_of_its_own():
     recipe = find_study("ctl", "cpu").recipe("ndr")
     backward, forward = (recipe.for_variant(name) for name in ("backward", "forward"))
     assert backward.options == {**forward.options, "readout": "first"}

@@ -1,7 +1,5 @@
 """Learning rates and temperatures as functions of the step."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

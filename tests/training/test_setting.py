@@ -1,7 +1,5 @@
 """How a run computes, and what the command line says where it cannot."""
 
-from __future__ import annotations
-
 import importlib.util
 
 import pytest

@@ -1,7 +1,5 @@
 """Numbers that make no sense are refused, each by its name, before a model is built."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Runs: that they learn, go on after an interruption, and refuse what cannot be."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import math

@@ -1,7 +1,5 @@
 """`validate`: all runs of a study, summed up beside the paper's figures."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import statistics

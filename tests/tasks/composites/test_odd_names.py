@@ -1,11 +1,8 @@
 """Class folders and paths to them that have markup or control characters in their names."""
 
-from __future__ import annotations
-
 import html
 import os
 import re
-from pathlib import Path
 
 import pytest
 
@@ -22,7 +19,7 @@ MARKUP = [
 FOLDER = "we|ird`<b>"
 
 
-def make(root: Path, folder: str) -> None:
+def make(root, folder):
     """A dataset of composites whose targets come from class folders, at `root / "made"`."""
     synthbench.generate(
         "composites",
@@ -35,7 +32,7 @@ def make(root: Path, folder: str) -> None:
     )
 
 
-def shown(cell: str) -> str:
+def shown(cell):
     """The text that a reader sees of a cell: without the marks of code, escapes undone."""
     if re.fullmatch(r"`[^`]*`", cell):
         return cell[1:-1].replace("\\|", "|")
@@ -44,13 +41,13 @@ def shown(cell: str) -> str:
     return html.unescape(re.sub(r"\\([\\`*_\[~])", r"\1", cell))
 
 
-def cells(line: str) -> list[str]:
+def cells(line):
     """The cells of a line of a table, as GitHub cuts it: an escaped character is no border."""
     assert line.startswith("| ") and line.endswith(" |")
     return [cell.strip() for cell in re.findall(r"((?:\\.|[^|\\])+)\|", line[1:])]
 
 
-def test_names_with_markup_stand_in_the_card_as_they_are(tmp_path: Path) -> None:
+def test_names_with_markup_stand_in_the_card_as_they_are(tmp_path):
     write_tree(write_sources(tmp_path / "sources") / FOLDER, MARKUP, seed=7)
     make(tmp_path, FOLDER)
     assert synthbench.verify(tmp_path / "made", source_dir=tmp_path / "sources", progress=False).ok
@@ -69,15 +66,13 @@ def test_names_with_markup_stand_in_the_card_as_they_are(tmp_path: Path) -> None
     assert limits and all(shown(bucket) in splits["test"].buckets for bucket in limits)
 
 
-def tables(section: str) -> list[str]:
+def tables(section):
     """The lines of a section's tables, without their heads."""
     return re.findall(r"^\|(?! (?:---|split|parameter|sources) ).*$", section, re.MULTILINE)
 
 
 @pytest.mark.parametrize("name", ["a\tb", "a\nb", "red\x1b[31m", "bell\x07", "\udcff"])
-def test_a_class_that_is_no_line_of_text_is_refused_before_any_row_is_made(
-    name: str, tmp_path: Path
-) -> None:
+def test_a_class_that_is_no_line_of_text_is_refused_before_any_row_is_made(name, tmp_path):
     write_tree(write_sources(tmp_path / "sources") / "tree", ["first", name], seed=7)
     expected = "the name of a class must be a line of text"
     with pytest.raises(DatasetError, match=expected) as caught:
@@ -87,9 +82,7 @@ def test_a_class_that_is_no_line_of_text_is_refused_before_any_row_is_made(
 
 
 @pytest.mark.parametrize("folder", ["a\tb", "a\nb", "red\x1b[31m", "\udcff", "long" * 250])
-def test_a_path_that_is_no_line_of_text_is_refused_before_any_row_is_made(
-    folder: str, tmp_path: Path
-) -> None:
+def test_a_path_that_is_no_line_of_text_is_refused_before_any_row_is_made(folder, tmp_path):
     (tmp_path / "sources").mkdir()
     with pytest.raises(ParameterError, match="expected a line of text, of at most 1,000"):
         make(tmp_path, folder)

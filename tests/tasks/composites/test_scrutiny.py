@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from synthbench.auditing.variant import audit_spec_of
-from synthbench.tasks.audit_spec import Columns
 from synthbench.tasks.base import Block
 from synthbench.tasks.composites import quadrants
 from synthbench.tasks.composites.audit import answers, compared, other_answer
@@ -22,14 +21,14 @@ every_variant = pytest.mark.parametrize("variant", VARIANTS)
 
 
 @functools.cache
-def rows_of(variant: str) -> tuple[Composites, Columns]:
+def rows_of(variant):
     task = make_task("composites", variant)
     assert isinstance(task, Composites)
     return task, task.render(draw_splits(task, 100, "train")["train"].block)
 
 
 @every_variant
-def test_the_answer_of_the_case_that_holds_is_the_label(variant: str) -> None:
+def test_the_answer_of_the_case_that_holds_is_the_label(variant):
     task, columns = rows_of(variant)
     label, outcome = (columns[name].to_numpy(zero_copy_only=False) for name in ("label", "outcome"))
     first, second = answers(task, columns).T
@@ -39,9 +38,7 @@ def test_the_answer_of_the_case_that_holds_is_the_label(variant: str) -> None:
 
 
 @every_variant
-def test_targets_are_found_where_the_row_says_and_all_parts_in_different_places(
-    variant: str,
-) -> None:
+def test_targets_are_found_where_the_row_says_and_all_parts_in_different_places(variant):
     task, columns = rows_of(variant)
     places = task.parts.find(task.parse(columns)["kind"])
     assert (np.sort(places, axis=1) == np.arange(4)).all()
@@ -53,7 +50,7 @@ def test_targets_are_found_where_the_row_says_and_all_parts_in_different_places(
 
 
 @every_variant
-def test_what_is_compared_tells_the_case_and_one_of_the_two_alone_does_not(variant: str) -> None:
+def test_what_is_compared_tells_the_case_and_one_of_the_two_alone_does_not(variant):
     task, columns = rows_of(variant)
     outcome = columns["outcome"].to_numpy(zero_copy_only=False)
     cases: dict[tuple[int, ...], set[bool]] = {}
@@ -66,9 +63,7 @@ def test_what_is_compared_tells_the_case_and_one_of_the_two_alone_does_not(varia
 
 
 @every_variant
-def test_shortcuts_without_both_indicators_are_right_in_half_of_the_rows_or_little_more(
-    variant: str,
-) -> None:
+def test_shortcuts_without_both_indicators_are_right_in_half_of_the_rows_or_little_more(variant):
     task, columns = rows_of(variant)
     names = {one.name: one for one in audit_spec_of(task).shortcuts}
     label = columns["label"].to_numpy()
@@ -78,7 +73,7 @@ def test_shortcuts_without_both_indicators_are_right_in_half_of_the_rows_or_litt
         assert right[outcome == case].all() or right.mean() > 0.5
 
 
-def test_near_duplicates_have_the_same_images_whatever_their_places_and_colours() -> None:
+def test_near_duplicates_have_the_same_images_whatever_their_places_and_colours():
     task, columns = rows_of("same-color")
     block = task.parse(columns)
     moved = {name: column[:, ::-1] for name, column in block.columns.items()}
@@ -89,7 +84,7 @@ def test_near_duplicates_have_the_same_images_whatever_their_places_and_colours(
     assert len(set(code(columns).tolist())) > 90
 
 
-def test_levels_are_the_cases_of_the_rule_and_none_is_to_withstand_a_shortcut_by_itself() -> None:
+def test_levels_are_the_cases_of_the_rule_and_none_is_to_withstand_a_shortcut_by_itself():
     task, columns = rows_of("main")
     levels = audit_spec_of(task).levels
     assert levels is not None

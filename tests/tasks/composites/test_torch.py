@@ -1,7 +1,5 @@
 """A `DataLoader` over composites: images as tensors, and quadrants, which no tensor can hold."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
@@ -14,12 +12,12 @@ from synthbench.streaming.torch import TorchStream
 
 
 @pytest.fixture(autouse=True)
-def short_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+def short_rounds(monkeypatch):
     monkeypatch.setattr(streaming, "ROUND_ROWS", 64)
 
 
 @pytest.mark.parametrize("workers", [0, 1])
-def test_a_data_loader_gives_quadrants_by_field(workers: int) -> None:
+def test_a_data_loader_gives_quadrants_by_field(workers):
     batch = next(synthbench.stream("composites", seed=5, batch_size=6))
     loader = torch.utils.data.DataLoader(
         TorchStream("composites", seed=5, batch_size=6), batch_size=None, num_workers=workers
@@ -35,7 +33,7 @@ def test_a_data_loader_gives_quadrants_by_field(workers: int) -> None:
         np.testing.assert_array_equal(np.asarray(field), batch["quadrants"][name])
 
 
-def test_single_rows_are_joined_to_the_same_batch() -> None:
+def test_single_rows_are_joined_to_the_same_batch():
     batch = next(synthbench.stream("composites", seed=5, batch_size=6))
     rows = TorchStream("composites", seed=5, batch_size=None)
     joined = next(iter(torch.utils.data.DataLoader(rows, batch_size=6)))

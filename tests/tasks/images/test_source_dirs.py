@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ from synthbench.generation.generate import generate
 from synthbench.sharing.export import export
 from synthbench.sharing.push import push
 from synthbench.tasks.images.source_dirs import (
-    SourceDir,
     check_place,
     named_source,
     source_dirs,
@@ -42,7 +40,7 @@ class Made:
         folders: the class folders, which the dataset names by their absolute path.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root):
         self.directory = root / "composites"
         self.sets, self.own = write_sources(root / "sets"), root / "own"
         self.own.mkdir()
@@ -60,16 +58,16 @@ class Made:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+def made(tmp_path_factory):
     return Made(tmp_path_factory.mktemp("sources"))
 
 
 @pytest.fixture(autouse=True)
-def _no_sources_by_default(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def _no_sources_by_default(monkeypatch, tmp_path):
     monkeypatch.setenv("SYNTHBENCH_DATA", str(tmp_path / "no sources"))
 
 
-def all_forms(made: Made) -> list[SourceDir]:
+def all_forms(made):
     """The forms in which all sources of the dataset can be given."""
     return [
         [made.own, made.sets],
@@ -79,15 +77,13 @@ def all_forms(made: Made) -> list[SourceDir]:
 
 
 @pytest.mark.parametrize("form", range(3))
-def test_a_dataset_of_class_folders_elsewhere_is_verified_by_its_maker(
-    made: Made, form: int
-) -> None:
+def test_a_dataset_of_class_folders_elsewhere_is_verified_by_its_maker(made, form):
     verdict = verify(made.directory, source_dir=all_forms(made)[form], workers=1, progress=False)
     assert verdict.ok, str(verdict)
     assert verdict.checked["rows made again"] == sum(ROWS.values())
 
 
-def test_worker_processes_get_all_source_directories(made: Made, tmp_path: Path) -> None:
+def test_worker_processes_get_all_source_directories(made, tmp_path):
     options: dict[str, Any] = {"source_dir": {"mnist": made.sets, made.name: made.folders}}
     assert verify(made.directory, workers=2, progress=False, **options).ok
     manifest = generate(
@@ -102,13 +98,11 @@ def test_worker_processes_get_all_source_directories(made: Made, tmp_path: Path)
     assert manifest == DatasetDirectory.open(made.directory).manifest
 
 
-def words(made: Made) -> list[str]:
+def words(made):
     return [f"--source-dir={made.sets}", "--source-dir", f"{made.name}={made.folders}"]
 
 
-def test_every_command_takes_several_source_directories(
-    made: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_command_takes_several_source_directories(made, tmp_path, capsys):
     directory, out = str(made.directory), str(tmp_path / "out")
     predictions = tmp_path / "predictions.jsonl"
     with use_source_dir(made.own):
@@ -130,7 +124,7 @@ def test_every_command_takes_several_source_directories(
         assert status == 0, (command, capsys.readouterr().err)
 
 
-def test_python_functions_take_several_source_directories(made: Made, tmp_path: Path) -> None:
+def test_python_functions_take_several_source_directories(made, tmp_path):
     with use_source_dir(made.own):
         rows = DatasetDirectory.open(made.directory).rows("main", "test")
         predictions = {row["id"]: row["label"] for row in rows}
@@ -141,7 +135,7 @@ def test_python_functions_take_several_source_directories(made: Made, tmp_path: 
     assert not push(made.directory, "someone/composites", dry_run=True, source_dir=given).done
 
 
-def failure(capsys: pytest.CaptureFixture[str], *command: str) -> Sequence[str]:
+def failure(capsys, *command):
     """The lines that a command of wrong usage prints, all on standard error."""
     assert _run(commands, command) == 2
     printed = capsys.readouterr()
@@ -149,9 +143,7 @@ def failure(capsys: pytest.CaptureFixture[str], *command: str) -> Sequence[str]:
     return printed.err.splitlines()
 
 
-def test_class_folders_that_are_not_given_are_named_plainly(
-    made: Made, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_class_folders_that_are_not_given_are_named_plainly(made, capsys):
     directory = str(made.directory)
     for command in (
         ["verify", directory],
@@ -165,9 +157,7 @@ def test_class_folders_that_are_not_given_are_named_plainly(
         assert "--source-dir DIR" in remedy and f"--source-dir {made.name}=DIR" in remedy
 
 
-def test_another_source_that_is_not_given_is_named_plainly(
-    made: Made, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_another_source_that_is_not_given_is_named_plainly(made, capsys):
     """Class folders alone do not hide that MNIST is needed as well."""
     command = ["verify", str(made.directory), "--workers=1", f"--source-dir={made.own}"]
     missing, remedy = failure(capsys, *command)
@@ -181,18 +171,14 @@ def test_another_source_that_is_not_given_is_named_plainly(
 MNIST = "MNIST/raw/train-images-idx3-ubyte"
 
 
-def test_class_folders_that_were_moved_are_found_under_their_old_name(
-    made: Made, tmp_path: Path
-) -> None:
+def test_class_folders_that_were_moved_are_found_under_their_old_name(made, tmp_path):
     moved = shutil.copytree(made.folders, tmp_path / "moved")
     given = {made.name: moved, "mnist": made.sets}
     verdict = verify(made.directory, source_dir=given, workers=1, progress=False)
     assert verdict.ok and verdict.made_again
 
 
-def test_a_variant_that_cannot_be_made_gives_no_failures_of_its_tables(
-    made: Made, tmp_path: Path
-) -> None:
+def test_a_variant_that_cannot_be_made_gives_no_failures_of_its_tables(made, tmp_path):
     directory = shutil.copytree(made.directory, tmp_path / "spoilt")
     manifest = json.loads((directory / "manifest.json").read_text())
     manifest["parameters"]["noise"] = 7
@@ -205,7 +191,7 @@ def test_a_variant_that_cannot_be_made_gives_no_failures_of_its_tables(
 # What may be given.
 
 
-def test_directories_are_searched_in_order_and_names_come_first(tmp_path: Path) -> None:
+def test_directories_are_searched_in_order_and_names_come_first(tmp_path):
     one, two, three = (tmp_path / name for name in ("one", "two", "a=b"))
     for directory in (one, two, three, tmp_path / "x=y"):
         directory.mkdir()
@@ -222,9 +208,7 @@ def test_directories_are_searched_in_order_and_names_come_first(tmp_path: Path) 
     assert named_source("cifar") is None
 
 
-def test_a_relative_source_directory_stays_where_it_was_given(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_relative_source_directory_stays_where_it_was_given(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("one", "two"):
         Path(name).mkdir()
@@ -245,13 +229,13 @@ def test_a_relative_source_directory_stays_where_it_was_given(
         (["mnist="], "Source directory '': expected a path."),
     ],
 )  # fmt: skip
-def test_what_names_no_source_is_refused(given: SourceDir, said: str) -> None:
+def test_what_names_no_source_is_refused(given, said):
     with pytest.raises(UsageError) as error, use_source_dir(given):
         pass
     assert said in str(error.value)
 
 
-def test_a_dataset_cannot_lead_out_of_several_source_directories(tmp_path: Path) -> None:
+def test_a_dataset_cannot_lead_out_of_several_source_directories(tmp_path):
     for name in ("one", "two", "secret"):
         (tmp_path / name).mkdir()
     (tmp_path / "two/pictures").mkdir()

@@ -5,18 +5,14 @@ from __future__ import annotations
 import dataclasses
 import multiprocessing
 import os
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
-from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Split, parameter
 from tests.toy_task import Numbers, NumbersParameters
 
 
-def numbered(bucket: int, number: Any) -> Block:
+def numbered(bucket, number):
     return Block({"bucket": np.full(len(number), bucket), "number": number})
 
 
@@ -25,7 +21,7 @@ class GlobalNumbers(Numbers):
 
     name = "global-numbers"
 
-    def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
+    def propose(self, draws, n, split, bucket):
         return numbered(bucket, np.random.randint(0, 1000, n))
 
 
@@ -34,7 +30,7 @@ class Unseeded(Numbers):
 
     name = "unseeded"
 
-    def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
+    def propose(self, draws, n, split, bucket):
         return numbered(bucket, np.random.default_rng().integers(0, 1000, n))
 
 
@@ -43,7 +39,7 @@ class OfThisProcess(Numbers):
 
     name = "of-this-process"
 
-    def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
+    def propose(self, draws, n, split, bucket):
         draws.integers(2, os.getpid() % 1000 + 1)
         return super().propose(draws, n, split, bucket)
 
@@ -53,7 +49,7 @@ class WrongLabel(Numbers):
 
     name = "wrong-label"
 
-    def solve(self, question: str) -> int:
+    def solve(self, question):
         number = super().solve(question)
         return number + (number % 2 == 0)
 
@@ -63,10 +59,10 @@ class Starved(Numbers):
 
     name = "starved"
 
-    def capacity(self, split: Split, bucket: int) -> None:  # type: ignore[override]
+    def capacity(self, split, bucket):  # type: ignore[override]
         return None
 
-    def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
+    def propose(self, draws, n, split, bucket):
         return super().propose(draws, n, split, bucket).take(slice(0, 0 if bucket == 3 else n))
 
 
@@ -77,13 +73,13 @@ class Scanty(Numbers):
     block_rows = 1024  # type: ignore[assignment]
 
     @property
-    def splits(self) -> tuple[Split, ...]:
+    def splits(self):
         return Split("train", 500, (0, 1), evaluation=False), Split("test", 500, (2, 3))
 
-    def capacity(self, split: Split, bucket: int) -> None:  # type: ignore[override]
+    def capacity(self, split, bucket):  # type: ignore[override]
         return None
 
-    def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
+    def propose(self, draws, n, split, bucket):
         return numbered(bucket, draws.integers(10 if bucket == 3 else 10**6, n))
 
 
@@ -92,7 +88,7 @@ class OtherTypes(Numbers):
 
     name = "other-types"
 
-    def render(self, block: Block) -> dict[str, pa.Array]:
+    def render(self, block):
         columns = super().render(block)
         return {**columns, "label": columns["label"].cast("int64")}
 
@@ -102,7 +98,7 @@ class Generous(Numbers):
 
     name = "generous"
 
-    def measure(self, row: Mapping[str, Any], answer: Any) -> dict[str, float]:
+    def measure(self, row, answer):
         return {"accuracy": float(answer is not None)}
 
 
@@ -111,7 +107,7 @@ class OtherBuckets(Numbers):
 
     name = "other-buckets"
 
-    def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
+    def propose(self, draws, n, split, bucket):
         return super().propose(draws, n, split, 0)
 
 
@@ -120,7 +116,7 @@ class OtherContent(Numbers):
 
     name = "other-content"
 
-    def content(self, block: Block) -> Any:
+    def content(self, block):
         if "number" in block.columns:
             code = np.column_stack([block["bucket"], 2 * block["number"] + 1])
             return code.astype(">u4").view(np.uint8)
@@ -138,7 +134,7 @@ class Careless(Numbers):
     name = "careless"
     parameters_type = CarelessParameters
 
-    def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
+    def propose(self, draws, n, split, bucket):
         np.zeros(self.parameters.shift)  # fails below 0
         return super().propose(draws, n, split, bucket)
 
@@ -149,7 +145,7 @@ class Forgetful(Numbers):
     name = "forgetful"
     calls = 0
 
-    def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
+    def propose(self, draws, n, split, bucket):
         Forgetful.calls += 1
         draws.integers(2, Forgetful.calls)
         return super().propose(draws, n, split, bucket)
@@ -160,7 +156,7 @@ class HashOrder(Numbers):
 
     name = "hash-order"
 
-    def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
+    def propose(self, draws, n, split, bucket):
         first = next(iter({f"text {number}" for number in range(1000)}))
         draws.integers(2, 2 * int(first.split()[1]) + 1)
         return super().propose(draws, n, split, bucket)
@@ -171,7 +167,7 @@ class OfAWorker(Numbers):
 
     name = "of-a-worker"
 
-    def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
+    def propose(self, draws, n, split, bucket):
         if multiprocessing.parent_process() is not None:
             draws.integers(2, 1)
         return super().propose(draws, n, split, bucket)

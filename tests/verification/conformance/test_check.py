@@ -1,10 +1,7 @@
 """`synthbench check` finds nothing wrong with sound tasks and says what is wrong with others."""
 
-from __future__ import annotations
-
 import random
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +9,6 @@ import pytest
 from synthbench.cli.main import _run, commands
 from synthbench.errors import MissingSourceError
 from synthbench.tasks import registry
-from synthbench.tasks.base import Task
 from synthbench.tasks.composites.task import Composites
 from synthbench.tasks.registry import register
 from synthbench.verification.conformance.check import check_task
@@ -22,25 +18,25 @@ from tests.verification.conformance.broken import BROKEN
 
 
 @pytest.fixture(autouse=True)
-def _fresh_registry(monkeypatch: pytest.MonkeyPatch) -> None:
+def _fresh_registry(monkeypatch):
     monkeypatch.setattr(registry, "_registered", {})
 
 
 @pytest.mark.parametrize(
     ("broken", "statement", "sentence"), BROKEN, ids=[task.name for task, _, _ in BROKEN]
 )
-def test_a_mistake_gets_its_sentence(broken: type[Task], statement: str, sentence: str) -> None:
+def test_a_mistake_gets_its_sentence(broken, statement, sentence):
     register(broken)
     first = next(one for one in check_task(broken.name) if one.problems)
     assert first.statement.startswith(statement), str(first)
     assert re.search(sentence, " ".join(first.problems)), str(first)
 
 
-def test_what_a_task_raises_is_an_answer_that_names_its_method() -> None:
+def test_what_a_task_raises_is_an_answer_that_names_its_method():
     class Raising(Numbers):
         name = "raising"
 
-        def propose(self, *_: object) -> None:  # type: ignore[override]
+        def propose(self, *_):  # type: ignore[override]
             raise KeyError("digits")
 
     register(Raising)
@@ -50,8 +46,8 @@ def test_what_a_task_raises_is_an_answer_that_names_its_method() -> None:
 
 
 def test_the_command_prints_a_line_a_check_exits_with_1_if_one_fails_and_draws_no_global_numbers(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+    capsys,
+):
     import rich.style  # noqa: F401 - draws a number when it is imported
 
     before = random.getstate(), np.random.get_state()[1].tobytes()  # type: ignore[union-attr]
@@ -69,25 +65,19 @@ def test_the_command_prints_a_line_a_check_exits_with_1_if_one_fails_and_draws_n
     assert re.search(r"fails \d+ of \d+ checks\.\n$", capsys.readouterr().out)
 
 
-def test_an_unknown_task_is_refused_with_the_nearest_name(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_an_unknown_task_is_refused_with_the_nearest_name(capsys):
     assert _run(commands, ["check", "parety"]) == 2
     assert "Did you mean 'parity'?" in capsys.readouterr().err
 
 
-def test_missing_source_images_are_no_fault_of_the_task(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_missing_source_images_are_no_fault_of_the_task(monkeypatch, tmp_path):
     monkeypatch.setenv("SYNTHBENCH_DATA", str(tmp_path))
     with pytest.raises(MissingSourceError):
         list(check_task("composites"))
 
 
 @pytest.mark.slow
-def test_a_task_of_images_is_checked_on_the_sources_that_are_named(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_task_of_images_is_checked_on_the_sources_that_are_named(monkeypatch, tmp_path, capsys):
     monkeypatch.setenv("SYNTHBENCH_DATA", str(tmp_path))
     sources = write_sources(tmp_path / "sources")
     monkeypatch.setattr(Composites, "variants", {"main": Composites.variants["main"]})
