@@ -65,6 +65,7 @@ def _arithmetic(name: str, options: str) -> Recipe:
 ARITHMETIC = _smaller(
     ndr.ARITHMETIC,
     _arithmetic("lstm", "dropout=0.1"),
+    _arithmetic("transformer", _UNGATED),
     _arithmetic("ndr", _DATA_ROUTER + "num_heads=4 dropout=0.3 gate_drop=0.05"),
     parameters={
         "train_depths": (1, 2, 3),
