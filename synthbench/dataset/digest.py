@@ -30,15 +30,16 @@ class RowDigest:
 
     Args:
         features: the columns, `id` included.
+        checked: whether the checksums inside images are checked; not needed for images just made.
 
     Attributes:
         chunks: the digests of the chunks that are full, in order.
         rows: rows so far.
     """
 
-    def __init__(self, features: Features) -> None:
-        self._features = features
-        self._open = _Chunk(features)
+    def __init__(self, features: Features, checked: bool = True) -> None:
+        self._features, self._checked = features, checked
+        self._open = _Chunk(features, checked)
         self.chunks: list[bytes] = []
         self.rows = 0
 
@@ -51,14 +52,14 @@ class RowDigest:
             first += part.num_rows
             if self._open.rows == CHUNK_ROWS:
                 self.chunks.append(self._open.digest())
-                self._open = _Chunk(self._features)
+                self._open = _Chunk(self._features, self._checked)
         self.rows += table.num_rows
 
     def extend(self, chunks: list[bytes], rows: int) -> None:
         """Add rows that were hashed elsewhere, together with those of the chunk that is open."""
         self.chunks += chunks
         self.rows += rows
-        self._open = _Chunk(self._features)
+        self._open = _Chunk(self._features, self._checked)
 
     def all_chunks(self) -> list[bytes]:
         """The digests of all chunks so far, the last one included though it may not be full."""
@@ -80,8 +81,8 @@ class _Chunk:
     by its height, width and pixels, so that another encoder changes nothing.
     """
 
-    def __init__(self, features: Features) -> None:
-        self._features = features
+    def __init__(self, features: Features, checked: bool) -> None:
+        self._features, self._checked = features, checked
         self._leaves: dict[str, Any] = {}
         self._counts: collections.Counter[str] = collections.Counter()
         self.rows = 0
@@ -131,7 +132,7 @@ class _Chunk:
     def _add_images(self, path: str, array: pa.Array) -> None:
         from synthbench.tasks.images.png import decode_all
 
-        for pixels in decode_all(array.drop_null().field("bytes")):
+        for pixels in decode_all(array.drop_null().field("bytes"), self._checked):
             count, *shape = pixels.shape
             self._hash(f"{path}#shape", np.tile(np.array(shape, "<i8"), count))
             self._hash(path, pixels)

@@ -16,9 +16,10 @@ from synthbench.engine.engine import Engine
 from synthbench.engine.open import open_engine
 from synthbench.errors import SynthbenchError, UsageError
 from synthbench.generation.checkpoint import SplitCheckpoint
+from synthbench.generation.local_writer import LocalWriter
+from synthbench.generation.remote_writer import RemoteWriter
 from synthbench.generation.request import DatasetPlan, Request, plan_dataset
 from synthbench.generation.shards import ShardPlan
-from synthbench.generation.split_writer import open_split_writer
 from synthbench.sampling.splits import SplitSampler
 from synthbench.tasks.base import Split, Task
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
@@ -160,7 +161,8 @@ def _make_split(
     quotas = plan.quotas[task.variant]
     rows = quotas.rows(split.name)
     shard_plan = ShardPlan.of(task, staging.path, split.name, rows, plan.shard_rows)
-    with open_split_writer(engine, shard_plan, checkpoint.shards, checkpoint.save) as writer:
+    arguments = shard_plan, checkpoint.shards, checkpoint.save
+    with RemoteWriter(engine, *arguments) if engine.remote else LocalWriter(*arguments) as writer:
         seen = checkpoint.restore(writer.add_finished_rows)
         done(checkpoint.rows)
         if checkpoint.record is not None:

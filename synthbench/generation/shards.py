@@ -11,7 +11,7 @@ import dataclasses
 import hashlib
 import io
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from synthbench.dataset.digest import CHUNK_ROWS, RowDigest
 from synthbench.dataset.manifest import shard_file
-from synthbench.sampling.blocks import Run, Selection
+from synthbench.sampling.blocks import Rows, Run, Selection
 from synthbench.tasks.base import Task
 from synthbench.tasks.features import Feature, Features, arrow_schema, is_image, value
 from synthbench.tasks.row_ids import columns_of, rows_table
@@ -94,6 +94,49 @@ class ShardPlan:
         return ShardSpec(file, self.features, first, last, self.group_rows, begin, hashed)
 
 
+class Piece:
+    """Some rows of a split; they become a table where a shard needs them.
+
+    A picture is hundreds of times as large as what it is drawn from.
+
+    Args:
+        rows: how many there are.
+        render: makes the table of the rows from one number to before another.
+        first: number of the first of them.
+    """
+
+    def __init__(self, rows: int, render: Callable[[int, int], pa.Table], first: int = 0) -> None:
+        self.num_rows = rows
+        self._render, self._first = render, first
+        self._table: pa.Table | None = None
+
+    @classmethod
+    def of_rows(cls, task: Task, rows: Rows) -> Piece:
+        """Rows of a task that were drawn."""
+
+        def render(first: int, last: int) -> pa.Table:
+            part = slice(first, last)
+            return rows_table(task, rows.block.take(part), rows.fingerprints[part])
+
+        return cls(len(rows.fingerprints), render)
+
+    @classmethod
+    def of_table(cls, table: pa.Table) -> Piece:
+        """Rows that are a table already."""
+        return cls(table.num_rows, lambda first, last: table.slice(first, last - first))
+
+    def slice(self, first: int, rows: int | None = None) -> Piece:
+        """As `pa.Table.slice`."""
+        left = max(0, self.num_rows - first)
+        return Piece(left if rows is None else min(rows, left), self._render, self._first + first)
+
+    def table(self) -> pa.Table:
+        """The rows; two shards that hash a chunk together have them rendered once."""
+        if self._table is None:
+            self._table = self._render(self._first, self._first + self.num_rows)
+        return self._table
+
+
 def chunk_start(row: int) -> int:
     """Number of the row with which the digest's chunk of a row begins."""
     return row - row % CHUNK_ROWS
@@ -115,7 +158,7 @@ def make_shard(
     Raises:
         OSError: the file cannot be written.
     """
-    digest = RowDigest(spec.features)
+    digest = RowDigest(spec.features, checked=False)
     with _open_parquet_file(place, spec.features) as file:
         for group in _row_groups(_own_rows(tables, spec, digest), spec.group_rows):
             # One chunk a group, so that the bytes do not depend on how the rows were cut.
@@ -189,20 +232,32 @@ def make_shards(
         parts: the rows after these, in order, up to the last shard's last.
         specs: the shards.
     """
-    taken = [
-        part.selection.rows(its, part.first, part.last)
-        for its, part in zip(runs, parts, strict=True)
-    ]
-    tables = [rows_table(task, rows.block, rows.fingerprints) for rows in taken]
-    table = pa.concat_tables(tables if before is None else [before, *tables])
-    first = specs[-1].last - table.num_rows
+    pieces = [] if before is None else [Piece.of_table(before)]
+    for its, part in zip(runs, parts, strict=True):
+        rows = part.selection.rows(its, part.first, part.last)
+        pieces.append(Piece.of_rows(task, rows))
+    number = specs[-1].last - sum(piece.num_rows for piece in pieces)
+    groups = []
+    for piece in pieces:
+        for first in range(0, piece.num_rows, task.group_rows):
+            group = piece.slice(first, task.group_rows)
+            groups.append((number, group))
+            number += group.num_rows
     made = []
     for spec in specs:
         place = io.BytesIO()
-        chunks = make_shard([table.slice(spec.begin - first, spec.last - spec.begin)], spec, place)
+        chunks = make_shard(_between(groups, spec.begin, spec.last), spec, place)
         content = place.getvalue()
         made.append(MadeShard(content, hashlib.sha256(content).hexdigest(), chunks))
     return made
+
+
+def _between(groups: Sequence[tuple[int, Piece]], first: int, last: int) -> Iterator[pa.Table]:
+    """The rows from number `first` to before `last` of pieces with the numbers of their first."""
+    for number, piece in groups:
+        start, end = max(first, number), min(last, number + piece.num_rows)
+        if start < end:
+            yield piece.table().slice(start - number, end - start)
 
 
 @contextlib.contextmanager

@@ -11,7 +11,6 @@ trainer `floor`, `steps` and `attention`.
 from __future__ import annotations
 
 import argparse
-import functools
 import importlib
 import itertools
 import os
@@ -30,13 +29,13 @@ from synthbench.engine.engine import Engine, usable_cores
 from synthbench.errors import SynthbenchError
 from synthbench.generation.generate import run
 from synthbench.generation.request import Request
-from synthbench.generation.shards import ShardPlan, make_shard
+from synthbench.generation.shards import Piece, ShardPlan, make_shard
 from synthbench.sampling.plan import make_plan
 from synthbench.sampling.splits import SplitSampler
 from synthbench.streaming.rounds import stream
 from synthbench.tasks.features import arrow_schema
 from synthbench.tasks.registry import list_tasks, make_task
-from synthbench.tasks.row_ids import columns_of, rows_table
+from synthbench.tasks.row_ids import columns_of
 from synthbench.text.tables import Table, render
 
 T = TypeVar("T")
@@ -92,12 +91,9 @@ def stages(task, rows, directory):
 
 def _rendered(task, rounds, clock):
     while (drawn := clock.time("sample", lambda: next(rounds, None))) is not None:
-        yield clock.time("render", functools.partial(_render, task, drawn))
-
-
-def _render(task, drawn):
-    rows = drawn.rows()
-    return rows_table(task, rows.block, rows.fingerprints)
+        piece = Piece.of_rows(task, clock.time("sample", drawn.rows))
+        for first in range(0, piece.num_rows, task.group_rows):
+            yield clock.time("render", piece.slice(first, task.group_rows).table)
 
 
 def bare(path, task, variant):

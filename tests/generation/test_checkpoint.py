@@ -12,7 +12,7 @@ import pytest
 
 from synthbench.dataset import staging
 from synthbench.errors import SynthbenchError, UsageError
-from synthbench.generation import generate, split_writer
+from synthbench.generation import generate, local_writer
 from tests.making import (
     CTL,
     GROUPS,
@@ -38,7 +38,7 @@ from tests.support import environment
         (staging.Staging, "save", SHARDS + 3),
         (pq.ParquetWriter, "write_table", GROUPS),
         (pq.ParquetWriter, "close", SHARDS),
-        (split_writer.LocalWriter, "write", ROUNDS),
+        (local_writer.LocalWriter, "write", ROUNDS),
         (generate, "write_card", 1),
     ],
 )
@@ -60,7 +60,7 @@ def test_a_run_that_is_interrupted_anywhere_is_continued_to_the_same_bytes(
 def test_that_many_calls_are_all_there_are(tmp_path, numbers, monkeypatch):
     saves = interrupting(monkeypatch, staging.Staging, "save", -1)
     tables = interrupting(monkeypatch, pq.ParquetWriter, "write_table", -1)
-    rounds = interrupting(monkeypatch, split_writer.LocalWriter, "write", -1)
+    rounds = interrupting(monkeypatch, local_writer.LocalWriter, "write", -1)
     make(tmp_path)
     assert (len(saves), len(tables), len(rounds)) == (SHARDS + 3, GROUPS, ROUNDS)
 

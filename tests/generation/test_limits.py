@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from synthbench.errors import SynthbenchError
-from synthbench.generation import split_writer
+from synthbench.generation import local_writer
 from synthbench.sampling.bucket_stream import BucketStream
 from synthbench.tasks import registry
 from synthbench.tasks.base import Block
@@ -83,14 +83,14 @@ class Wide(Numbers):
 @pytest.mark.slow
 def test_memory_grows_by_a_few_bytes_a_row_not_by_the_rows_themselves(tmp_path, monkeypatch):
     monkeypatch.setitem(registry._registered, "wide", Wide)
-    write = split_writer.LocalWriter.write
+    write = local_writer.LocalWriter.write
     arrow: list[int] = []
 
     def watched(*arguments):
         write(*arguments)
         arrow.append(pa.total_allocated_bytes())
 
-    monkeypatch.setattr(split_writer.LocalWriter, "write", watched)
+    monkeypatch.setattr(local_writer.LocalWriter, "write", watched)
 
     def peaks(rows):
         arrow.clear()

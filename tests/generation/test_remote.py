@@ -17,7 +17,7 @@ from synthbench.engine.engine import Engine, RemoteResult
 from synthbench.errors import SynthbenchError
 from synthbench.generation import generate
 from synthbench.generation import shards as making_shards
-from synthbench.generation.split_writer import RemoteWriter
+from synthbench.generation.remote_writer import RemoteWriter
 from synthbench.sampling.blocks import BlockSummary
 from tests.making import SHARDS, Interrupted, files, interrupting, make, names
 

@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 from synthbench.dataset.digest import RowDigest, file_sha256
 from synthbench.dataset.manifest import Shard, shard_file
 from synthbench.errors import SynthbenchError
+from synthbench.generation import local_writer as writing
 from synthbench.generation import shards as cutting
-from synthbench.generation import split_writer as writing
-from synthbench.generation.shards import ShardPlan
-from synthbench.generation.split_writer import LocalWriter
+from synthbench.generation.local_writer import LocalWriter
+from synthbench.generation.shards import Piece, ShardPlan
 from synthbench.seeding import Draws
 from synthbench.tasks.features import Feature, class_label, value
 from synthbench.tasks.row_ids import columns_of, fingerprints, rows_table
@@ -66,7 +66,7 @@ class Run:
     def write(self, *parts):
         with self.writer as writer:
             for number, part in enumerate(parts):
-                writer.write(part, number)
+                writer.write(Piece.of_table(part), number)
             return writer.finish()
 
     def files(self):
@@ -246,12 +246,14 @@ def test_few_row_groups_wait_for_the_disk(tmp_path, monkeypatch):
         write_table(self, *arguments, **options)
 
     monkeypatch.setattr(pq.ParquetWriter, "write_table", slow)
+    monkeypatch.setattr(writing, "_MAKERS", 1)
+    monkeypatch.setattr(writing, "_GROUPS_AHEAD", 4)
     run = Run(tmp_path, 100)
 
     def feed():
         for part in cut(some_rows(100), range(4, 100, 4)):
             waiting.append(part.num_rows)
-            run.writer.write(part, None)
+            run.writer.write(Piece.of_table(part), None)
 
     with run.writer:
         feeder = threading.Thread(target=feed)
@@ -328,7 +330,7 @@ def test_an_error_of_the_report_ends_the_writing(tmp_path):
     reports: list[int] = []
     run.writer._on_shard = report
     with pytest.raises(KeyError, match="report"), run.writer as writer:
-        writer.write(some_rows(40), None)
+        writer.write(Piece.of_table(some_rows(40)), None)
         writer.finish()
     assert reports == [1]
 
@@ -348,7 +350,7 @@ def test_a_writer_that_is_left_early_ends_its_threads_and_closes_its_files(tmp_p
     monkeypatch.setattr(pq.ParquetWriter, "write_table", write)
     run = Run(tmp_path, 40)
     with pytest.raises(ZeroDivisionError), run.writer as writer:
-        writer.write(some_rows(15), None)
+        writer.write(Piece.of_table(some_rows(15)), None)
         assert wrote.wait(20)
         raise ZeroDivisionError
     assert threading.active_count() == before
@@ -359,6 +361,6 @@ def test_a_writer_that_is_left_early_ends_its_threads_and_closes_its_files(tmp_p
 def test_a_shard_whose_rows_never_all_come_is_not_reported(tmp_path):
     run = Run(tmp_path, 40)
     with run.writer as writer:
-        writer.write(some_rows(15), None)
+        writer.write(Piece.of_table(some_rows(15)), None)
     assert [len(shards) for shards, _ in run.calls] in ([], [1])
     assert all(shard.rows == 10 for shard in writer._shards)

@@ -157,6 +157,20 @@ def test_neighbours_of_one_size_come_together_whatever_slice_they_are(count):
     assert np.array_equal(np.array(decoded_all(files)).reshape(-1, 8, 8, 3), images[3 : 3 + count])
 
 
+def test_images_just_made_are_decoded_without_their_checksums():
+    images = random_pixels((9, 9))[None]
+    files = png.encode(images)
+    broken = files[0].as_py()[:-20] + bytes(4) + files[0].as_py()[-16:]
+    found = [*png.decode_all(pa.array([broken], pa.binary()), checked=False)]
+    assert np.array_equal(found[0], images)
+    with pytest.raises(ValueError, match="no image"):
+        decoded_all(pa.array([broken], pa.binary()))
+    packed = pillow_png(images[0])
+    padded = packed + bytes(len(files[0].as_py()) - len(packed))  # as long as ours
+    (found,) = png.decode_all(pa.array([padded], pa.binary()), checked=False)
+    assert np.array_equal(found[0], images[0])
+
+
 def test_images_of_several_encoders_are_decoded_in_their_order():
     images = random_pixels((4, 8, 8))
     files = [pillow_png(images[0]), encoded(images[1]), pillow_png(images[2]), encoded(images[3])]
