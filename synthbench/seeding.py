@@ -28,6 +28,8 @@ _NORMAL_TABLE_SHA256 = "7030c40868edff0a36b70d4a06ceacbf25ac02eb87069f34786f8258
 
 _WORD_BITS = np.uint64(32)
 _LOW_HALF = np.uint64(0xFFFFFFFF)
+#: Stands in a guide where it does not settle the value.
+_UNSETTLED = -1
 
 Shape = int | tuple[int, ...]
 
@@ -196,7 +198,7 @@ class Choice:
     """A fixed set of values with chances, drawn from many times.
 
     Args:
-        values: the values, any integer dtype `(values,)`.
+        values: the values, from 0, any signed integer dtype `(values,)`.
         weights: their chances, in any unit; each is rounded to a multiple of 2**-32.
 
     A draw is one half word: its upper twelve bits mostly settle the value, by one look-up.
@@ -214,15 +216,14 @@ class Choice:
         edges = np.arange((1 << self._GUIDE_BITS) + 1, dtype=np.uint64) << np.uint64(20)
         first = np.searchsorted(self._thresholds, edges[:-1], side="right")
         last = np.searchsorted(self._thresholds, edges[1:] - np.uint64(1), side="right")
-        self._guide = values[first]
-        self._split = first != last
+        self._guide = np.where(first == last, values[first], _UNSETTLED).astype(values.dtype)
 
     def draw(self, draws: Draws, count: int) -> NDArray[np.integer[Any]]:
         """`count` independent values, `(count,)` of the values' dtype."""
         halves = draws.halves(count)
-        slots = halves >> np.uint32(32 - self._GUIDE_BITS)
-        drawn: NDArray[np.integer[Any]] = self._guide[slots]
-        unsure = np.flatnonzero(self._split[slots])
-        exact = halves[unsure].astype(np.uint64)
-        drawn[unsure] = self._values[np.searchsorted(self._thresholds, exact, side="right")]
+        slots = (halves >> np.uint32(32 - self._GUIDE_BITS)).astype(np.intp)
+        drawn: NDArray[np.integer[Any]] = self._guide.take(slots, mode="clip")
+        unsettled = np.flatnonzero(drawn == _UNSETTLED)
+        exact = halves[unsettled].astype(np.uint64)
+        drawn[unsettled] = self._values[np.searchsorted(self._thresholds, exact, side="right")]
         return drawn

@@ -61,23 +61,23 @@ class ListOpsDistribution(KeyDistribution):
         # Of equal values the first in this order decides; two middle ones are two arguments.
         tie = depths if self.strict else position
         ranked = (values << _TWO_DEPTHS) | (tie << _ONE_DEPTH) | depths
-        ranked = np.where(position < arity.astype(np.uint16), ranked, _ABSENT)
+        absent = (position >= arity.astype(np.uint16)) * _ABSENT
+        ranked = np.maximum(ranked, absent)
         _sort_columns(ranked)
-        ordered = ranked >> _TWO_DEPTHS
-        low_rank, high_rank = _deciding_ranks(self.operators, width).take(
-            np.multiply(kinds, width + 1, dtype=np.int64) + arity, axis=1
-        )
-        low, high = _pick(ordered, low_rank), _pick(ordered, high_rank)
-        two = (low_rank < high_rank) & (low == high)
-        low_first = (ordered < low).sum(axis=0, dtype=np.int8)
-        high_first = (ordered < high).sum(axis=0, dtype=np.int8) + two
-        deciding = np.maximum(
-            _pick(ranked, low_first) & _DEPTH_MASK, _pick(ranked, high_first) & _DEPTH_MASK
-        )
+        ranks = np.multiply(kinds, width + 1, dtype=np.int64) + arity
+        low_rank, high_rank = _deciding_ranks(self.operators, width).take(ranks, axis=1)
+        low, deciding = _first_of_value(ranked, low_rank)
+        middle = low.copy()
+        # The two middle arguments of MED; if they have one value, its first two decide.
+        pairs = np.flatnonzero(low_rank < high_rank)
+        ranked, low = ranked.take(pairs, axis=1), low.take(pairs)
+        high, other = _first_of_value(ranked, high_rank.take(pairs), low)
+        middle[pairs] = (low + high) >> np.uint16(1)
+        deciding[pairs] = np.maximum(deciding.take(pairs), other)
 
         is_sum = np.array([name == "SM" for name in self.operators]).take(kinds)
         sums = values.sum(axis=0, dtype=np.uint16) % np.uint16(10)
-        value = np.where(is_sum, sums, (low + high) >> np.uint16(1))
+        value = np.where(is_sum, sums, middle)
         depth = np.where(is_sum, depths.max(axis=0), deciding) + np.uint16(1)
         keys: NDArray[np.int16] = ((value << _ONE_DEPTH) | depth).astype(np.int16)
         return keys
@@ -126,6 +126,20 @@ def _pick(matrix: NDArray[np.uint16], row: NDArray[np.integer[Any]]) -> NDArray[
     columns = matrix.shape[1]
     places: NDArray[np.int64] = np.multiply(row, columns, dtype=np.int64) + np.arange(columns)
     return matrix.ravel().take(places)
+
+
+def _first_of_value(
+    ranked: NDArray[np.uint16], rank: NDArray[np.int64], taken: NDArray[np.uint16] | None = None
+) -> tuple[NDArray[np.uint16], NDArray[np.uint16]]:
+    """In each column the value at a rank, and the depth of the first argument with this value.
+
+    If this value is the `taken` one, the depth is that of the second argument with it.
+    """
+    value = _pick(ranked, rank) >> _TWO_DEPTHS
+    first = (ranked < value << _TWO_DEPTHS).sum(axis=0, dtype=np.int8)
+    if taken is not None:
+        first += value == taken
+    return value, _pick(ranked, first) & _DEPTH_MASK
 
 
 def _sort_columns(matrix: NDArray[np.uint16]) -> None:
