@@ -132,7 +132,7 @@ class GridCount(Task):
             Split("test", 1_000 * len(chosen.test_sizes), chosen.test_sizes),
         )
 
-    # Two million cells are a block of some 10 ms, four million a round of some 50 MB.
+    # A block of two million cells takes about 10 ms, a round of four million about 50 MB.
 
     @property
     def block_rows(self) -> int:
@@ -151,7 +151,7 @@ class GridCount(Task):
         return self._rows_of(1 << 23, 250_000)
 
     def _rows_of(self, cells: int, most: int) -> int:
-        """How many of the largest grids have this many cells; at most `most`."""
+        """How many of the largest grids have this many cells in all; at most `most`."""
         largest = max(self.parameters.train_sizes + self.parameters.test_sizes)
         return int(min(most, cells // largest**2))
 

@@ -26,8 +26,8 @@ key, then do the same for each argument.
    final length must exceed `max_length`. Length depends on the tree alone, so the rest keep the
    conditional distribution.
 
-Which of the trees are held out for evaluation is decided by a hash that the order of arguments does
-not change: `problems` explains it.
+Which trees are held out for evaluation is decided by a hash that does not depend on the order of
+arguments: see `problems`.
 
 **A worked example.** Arithmetic with `p_op` 0.2: an operation has two operands, each of them an
 operation with probability 0.2, and keys are depths. What does a tree of depth 2 look like, with at

@@ -1,9 +1,9 @@
 """The probabilities of keys: which value and depth the proposal gives to an operator.
 
 Every node has a key, a small integer made of its value and its depth. A `KeyDistribution` says how
-an operator's key follows from those of its arguments. From that follow the probabilities of all
-keys of an operator with so many levels left, one level after another. `synthbench.tasks.trees` has
-an example.
+an operator's key follows from those of its arguments. From this the probability of every key is
+computed, first for operators with one level left, then with two, and so on.
+`synthbench.tasks.trees` has an example.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class KeyDistribution(abc.ABC):
 
     Attributes:
         grammar: the proposal.
-        enumerated: whether `sampling` lists all operators to choose from them.
+        enumerated: whether `sampling` lists all combinations of arguments to choose from.
     """
 
     grammar: Grammar
@@ -41,7 +41,7 @@ class KeyDistribution(abc.ABC):
     @property
     @abc.abstractmethod
     def leaves(self) -> dict[int, float]:
-        """The keys of digits with their chances."""
+        """The keys of digits, each with its chance."""
 
     @abc.abstractmethod
     def keys(
@@ -52,15 +52,15 @@ class KeyDistribution(abc.ABC):
         Args:
             kinds: the operators, uint8 `(operators,)`.
             arity: how many arguments each has, int64 `(operators,)`.
-            arguments: keys of the arguments, int16 `(max_args, operators)`; 0 where there is none.
+            arguments: keys of the arguments, int16 `(max_args, operators)`, padded with 0.
         """
 
     def chances(self, kind: int, arity: int, arguments: dict[int, float]) -> dict[int, float]:
         """The chance of every key of an operator over `arity` independent arguments.
 
-        Looks at all combinations; where there are many keys, override this with a shorter way. Use
-        IEEE additions, multiplications and divisions in a fixed order only, so that the result has
-        the same bits everywhere.
+        Goes through all combinations; where there are many keys, override this with a faster way.
+        Use only IEEE additions, multiplications and divisions in a fixed order, so that the result
+        has the same bits everywhere.
 
         Args:
             kind: the operator.
@@ -89,12 +89,12 @@ class KeyDistribution(abc.ABC):
 
 @dataclasses.dataclass(frozen=True)
 class RootDistribution(KeyDistribution):
-    """Keys of an operator of one kind over arguments with the keys of another distribution.
+    """The keys of one kind of operator, over arguments of any kind.
 
     Attributes:
-        grammar: the other distribution's grammar, with a single operator.
-        distribution: the other distribution.
-        kind: the operator's number in it.
+        grammar: the grammar of `distribution`, with a single operator.
+        distribution: gives the keys of the arguments.
+        kind: the operator's number in `distribution`.
     """
 
     grammar: Grammar
