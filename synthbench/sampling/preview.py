@@ -64,11 +64,11 @@ def preview(
             `NAME.png`.
 
     Returns:
-        The drawn rows, or for images where the contact sheet lies.
+        The drawn rows; for images, where the contact sheet is.
 
     Raises:
-        UsageError: a name that does not exist, less than one row, a place for images of a task
-            that has none, or a place whose name does not end in `.png`.
+        UsageError: an unknown name, less than one row, `out` for a task without images, or an `out`
+            that does not end in `.png`.
         ParameterError: impossible parameters.
     """
     task = make_task(name, variant, parameters, seed)

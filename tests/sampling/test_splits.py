@@ -15,7 +15,7 @@ from synthbench.engine.engine import Engine
 from synthbench.engine.open import open_engine
 from synthbench.errors import ParameterError, SynthbenchError
 from synthbench.sampling import bucket_stream
-from synthbench.sampling.blocks import draw_candidates, list_candidates
+from synthbench.sampling.blocks import draw_run, list_candidates
 from synthbench.sampling.bucket_stream import CANDIDATES_PER_ROW, STALL_BLOCKS
 from synthbench.sampling.plan import Plan, expected_rows, make_plan, rows_there, share_out
 from synthbench.sampling.seen import FingerprintSet
@@ -353,7 +353,8 @@ def test_rows_of_all_buckets_are_shuffled_together():
     # The rows of one bucket do not keep the order in which they were drawn, either.
     task, split = make_task("ctl"), make_task("ctl").split("train")
     stream = {**task.stream, "split": "train", "bucket": 5}
-    drawn = draw_candidates(task, stream, split, 5, 0).fingerprints.tolist()
+    (run,) = draw_run(task, stream, split, 5, range(1))
+    drawn = run.fingerprints.tolist()
     kept = [p for p, b in zip(one.fingerprints.tolist(), one.buckets, strict=True) if b == 5]
     places = [drawn.index(p) for p in kept]
     assert 0.4 < np.mean(np.diff(places) > 0) < 0.6
