@@ -1,4 +1,4 @@
-"""Rows of numbers: into Arrow's nested lists, out of them again, and out of predictions."""
+"""Arrays of numbers, to and from Arrow's nested lists, and from predictions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def unwrap(column: pa.Array, name: str) -> tuple[NDArray[np.int64], pa.Array]:
     Raises:
         ValueError: there are nulls among the lists.
     """
-    import pyarrow.compute as pc  # late, as many commands need none of it
+    import pyarrow.compute as pc  # here, because many commands do without it
 
     if column.null_count:
         raise ValueError(f"{name} has a null where a list is expected")
@@ -85,9 +85,9 @@ def read_numbers(prediction: Any, shape: tuple[int, ...]) -> NDArray[np.float64]
     """Numbers of this shape from nested lists, a flat list, or an array; None if unreadable.
 
     Args:
-        prediction: what was predicted, or its JSON, as tables of text have it; a flat list is in
+        prediction: what was predicted, or its JSON, as in tables of text; a flat list is in
             row-major order. Fractions and Decimals are numbers; other text, booleans, NaN and
-            numbers too large for float32 are not read.
+            numbers too large for float32 are unreadable.
         shape: the shape of the result.
     """
     try:
@@ -101,11 +101,11 @@ def read_numbers(prediction: Any, shape: tuple[int, ...]) -> NDArray[np.float64]
 
 
 def to_array(given: Any) -> NDArray[Any]:
-    """An array of NumPy from one of any library, or from nested lists of numbers.
+    """A NumPy array from an array of any library, or from nested lists of numbers.
 
     Args:
         given: torch tensors may require gradients or be on another device; bfloat16, which NumPy
-            lacks, becomes float32.
+            does not have, becomes float32.
 
     Raises:
         ValueError, TypeError, ArithmeticError, RuntimeError: not an array, or lists that differ

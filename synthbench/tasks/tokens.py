@@ -1,10 +1,11 @@
 """Text as tokens: split into words or characters, numbered from 1, padded with 0.
 
-    text     "1 + 0"            of the tokens  0 1 +
+    tokens   ("0", "1", "+")
+    text     "1 + 0"
     split    ["1", "+", "0"]
-    ids      [2, 3, 1]          number 1 is the first token; 0 is padding
+    ids      [2, 3, 1]          1 is the first token; 0 is padding
 
-Tasks parse with this, exports and models get their ids from it, audits split text with it.
+Tasks, exports, models and audits all split and number text with this.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ from numpy.typing import NDArray
 
 from synthbench.tasks.numeric import list_array
 
-#: The largest vocabulary whose ids have four bits; four of its tokens are joined at a time.
+#: The largest vocabulary whose ids have four bits; its tokens are joined four at a time.
 _QUAD_TOKENS = 15
-#: The number of tokens from which it pays to know the texts of all fours.
+#: The number of tokens from which it pays to tabulate the texts of all groups of four.
 _QUADS = 1 << 16
-#: Allowed tokens that an error lists, at most.
+#: The most allowed tokens that an error lists.
 _SHOWN_TOKENS = 20
 
 
@@ -34,7 +35,7 @@ class Vocabulary:
 
     Attributes:
         tokens: all tokens, in order; the first has id 1.
-        separator: what stands between two tokens; if it is empty, each character is a token.
+        separator: the text between two tokens; if it is empty, each character is a token.
 
     Example:
         >>> import pyarrow as pa
@@ -70,12 +71,12 @@ class Vocabulary:
             raise ValueError("text has a null where tokens are expected")
         if self.separator:
             return pc.split_pattern(texts, self.separator)
-        # Arrow splits at a pattern, but not between any two characters.
+        # Arrow cannot split at an empty pattern.
         characters = pa.array([*"".join(texts.to_pylist())], pa.string())
         return list_array(characters, pc.utf8_length(texts).to_numpy(zero_copy_only=False))
 
     def count(self, text: str) -> int:
-        """The number of words or characters of one text."""
+        """How many words or characters a text has."""
         return len(text.split(self.separator) if self.separator else text)
 
     def number(self, words: pa.Array) -> NDArray[np.integer[Any]]:
@@ -159,7 +160,7 @@ class Vocabulary:
 
         Args:
             ids: `(texts, width)`; zeros are left out, wherever they stand.
-            lengths: the number of tokens of each text, where it need not be counted.
+            lengths: the number of tokens of each text, if it is known already.
         """
         import pyarrow.compute as pc
 
@@ -178,14 +179,14 @@ class Vocabulary:
 
     @functools.cached_property
     def _codes(self) -> NDArray[np.uint8] | None:
-        """The ASCII code of each id, where texts are not separated and every token has one."""
+        """The ASCII code of each id; None if there are separators or longer or other tokens."""
         if self.separator or not all(len(one) == 1 and one.isascii() for one in self.tokens):
             return None
         return np.array([0, *map(ord, self.tokens)], np.uint8)
 
     @functools.cached_property
     def _id_of_code(self) -> NDArray[np.integer[Any]] | None:
-        """The id of each byte, 0 for those that are not tokens; None where `_codes` is."""
+        """The id of each byte, 0 for bytes that are not tokens; None if `_codes` is."""
         if self._codes is None:
             return None
         ids = np.zeros(256, self.dtype)
@@ -207,8 +208,8 @@ def pad(
     Args:
         values: all runs, one after another, `(values, ...)`.
         lengths: the length of each run.
-        fill: what stands behind the end of a run.
-        least: the width of the array if no run is longer.
+        fill: the padding behind a run.
+        least: the smallest width of the array.
 
     Returns:
         `(runs, longest, ...)`, of the values' type.
@@ -248,7 +249,7 @@ def _quads(ids: NDArray[np.integer[Any]]) -> NDArray[np.uint16]:
 
 @functools.lru_cache(maxsize=8)
 def _quad_texts(vocabulary: Vocabulary) -> pa.Array:
-    """The text of every number that `_quads` can give; zeros are left out of it."""
+    """The text of every number that `_quads` can give, without its zeros."""
     words = ["", *vocabulary.tokens, *[""] * (_QUAD_TOKENS - len(vocabulary.tokens))]
 
     def joined(*parts: str) -> str:
