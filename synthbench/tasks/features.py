@@ -15,17 +15,6 @@ import pyarrow as pa
 Feature = dict[str, Any] | list[Any]
 Features = Mapping[str, Feature]
 
-_ARROW_TYPES: dict[str, pa.DataType] = {
-    "string": pa.string(),
-    "bool": pa.bool_(),
-    "int8": pa.int8(),
-    "int16": pa.int16(),
-    "int32": pa.int32(),
-    "int64": pa.int64(),
-    "uint8": pa.uint8(),
-    "float32": pa.float32(),
-}
-
 
 def value(dtype: str) -> Feature:
     """A plain value, such as `int16` or `string`."""
@@ -72,7 +61,7 @@ def arrow_type(feature: Feature) -> pa.DataType:
         return pa.list_(arrow_type(feature[0]))
     kind = feature.get("_type")
     if kind == "Value":
-        return _ARROW_TYPES[feature["dtype"]]
+        return pa.type_for_alias(feature["dtype"])
     if kind == "ClassLabel":
         return pa.int64()
     if kind == "Image":

@@ -1,4 +1,4 @@
-"""Arrays of numbers, to and from Arrow's nested lists, and from predictions."""
+"""Arrays of numbers, to and from Arrow's lists and strings, and from predictions."""
 
 from __future__ import annotations
 
@@ -15,11 +15,37 @@ from numpy.typing import NDArray
 _LARGEST = float(np.finfo(np.float32).max)
 
 
-def list_array(values: pa.Array, lengths: NDArray[np.integer[Any]]) -> pa.Array:
-    """Consecutive runs of `values`, of these lengths, as lists with 32-bit offsets."""
+def _offsets(lengths: NDArray[np.integer[Any]]) -> NDArray[np.int32]:
     offsets = np.zeros(len(lengths) + 1, np.int32)
     np.cumsum(lengths, out=offsets[1:])
-    return pa.ListArray.from_arrays(pa.array(offsets), values)
+    return offsets
+
+
+def list_array(
+    values: pa.Array, lengths: NDArray[np.integer[Any]], absent: pa.Array | None = None
+) -> pa.Array:
+    """Consecutive runs of `values`, of these lengths, as lists; null where `absent` is true."""
+    return pa.ListArray.from_arrays(pa.array(_offsets(lengths)), values, mask=absent)
+
+
+def join_bytes(
+    data: bytes | NDArray[np.uint8],
+    lengths: NDArray[np.integer[Any]],
+    kind: pa.DataType | None = None,
+) -> pa.Array:
+    """Consecutive runs of bytes, of these lengths, as an array of `kind`; default: of strings."""
+    buffers = [None, pa.py_buffer(_offsets(lengths)), pa.py_buffer(data)]
+    return pa.Array.from_buffers(kind or pa.string(), len(lengths), buffers)
+
+
+def split_bytes(texts: pa.Array) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """The bytes of all strings or binary values in one array, and the number of bytes of each."""
+    if not len(texts):
+        return np.zeros(0, np.uint8), np.zeros(0, np.int64)
+    _, offsets, data = texts.buffers()
+    ends = np.frombuffer(offsets, np.int32)[texts.offset : texts.offset + len(texts) + 1]
+    whole = np.frombuffer(data or b"", np.uint8)
+    return whole[ends[0] : ends[-1]], np.diff(ends).astype(np.int64)
 
 
 def nest(rows: NDArray[Any]) -> pa.Array:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from synthbench.seeding import hash_rows
 from synthbench.tasks.base import Block, Split, Task
 from synthbench.tasks.features import Features, arrow_schema, value
+from synthbench.tasks.numeric import join_bytes
 
 #: The bits that come from the problem, and the share of all rows for which they are zero.
 PROBLEM_BITS = np.uint64(0b111 << 61)
@@ -73,8 +74,7 @@ def _rivals(task: Task, split: Split, bucket: int) -> list[str]:
 def ids(prints: NDArray[np.uint64]) -> pa.Array:
     """Fingerprints as the `id` column: 16 hexadecimal digits each."""
     digits = prints.astype(">u8").tobytes().hex().encode("ascii")
-    offsets = np.arange(len(prints) + 1, dtype=np.int32) * 16
-    return pa.StringArray.from_buffers(len(prints), pa.py_buffer(offsets), pa.py_buffer(digits))
+    return join_bytes(digits, np.full(len(prints), 16))
 
 
 def read_ids(column: pa.Array) -> NDArray[np.uint64]:

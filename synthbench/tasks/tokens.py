@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from synthbench.tasks.numeric import list_array
+from synthbench.tasks.numeric import join_bytes, list_array, split_bytes
 
 #: The largest vocabulary whose ids have four bits; its tokens are joined four at a time.
 _QUAD_TOKENS = 15
@@ -108,7 +108,7 @@ class Vocabulary:
             ValueError: a text is null or empty, or has a word that is not a token.
         """
         if self._id_of_code is not None and not texts.null_count:
-            codes, lengths = _bytes(texts)
+            codes, lengths = split_bytes(texts)
             ids = self._id_of_code.take(codes)
             if not ids.all():
                 row = int(np.searchsorted(np.cumsum(lengths), np.argmin(ids), side="right"))
@@ -167,7 +167,7 @@ class Vocabulary:
         if self._codes is not None:
             table = self._codes.tobytes().ljust(256, b"\0")
             codes = ids.tobytes().translate(table, b"\0")
-            return _text(codes, np.count_nonzero(ids, axis=1) if lengths is None else lengths)
+            return join_bytes(codes, np.count_nonzero(ids, axis=1) if lengths is None else lengths)
         if self.separator and len(self.tokens) <= _QUAD_TOKENS and ids.size >= _QUADS:
             ids, words, lengths = _quads(ids), _quad_texts(self), None
         else:
@@ -218,23 +218,6 @@ def pad(
     padded = np.full(shape, fill, values.dtype)
     padded[np.arange(shape[1]) < lengths[:, None]] = values
     return padded
-
-
-def _bytes(texts: pa.Array) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """The bytes of all texts, one text after another, and the number of bytes of each."""
-    if not len(texts):
-        return np.zeros(0, np.uint8), np.zeros(0, np.int64)
-    _, offsets, data = texts.buffers()
-    ends = np.frombuffer(offsets, np.int32)[texts.offset : texts.offset + len(texts) + 1]
-    whole = np.frombuffer(data or b"", np.uint8)
-    return whole[ends[0] : ends[-1]], np.diff(ends).astype(np.int64)
-
-
-def _text(codes: bytes, lengths: NDArray[np.integer[Any]]) -> pa.Array:
-    """The opposite of `_bytes`."""
-    offsets = np.zeros(len(lengths) + 1, np.int32)
-    np.cumsum(lengths, out=offsets[1:])
-    return pa.StringArray.from_buffers(len(lengths), pa.py_buffer(offsets), pa.py_buffer(codes))
 
 
 def _quads(ids: NDArray[np.integer[Any]]) -> NDArray[np.uint16]:
