@@ -36,7 +36,7 @@ class PooledDepthDistribution(DepthDistribution):
     enumerated = False
 
 
-# The worked example of `synthbench.tasks.trees`.
+# The worked example of docs/pages/how-it-works/sampling.md.
 
 
 def test_the_worked_example_of_trees_of_depth_2_and_3_is_right():

@@ -61,7 +61,6 @@ class ArithmeticParameters(ExpressionParameters):
 class DepthDistribution(KeyDistribution):
     """Keys that are the depth alone: an operation is one deeper than its deeper operand."""
 
-    grammar: Grammar
     enumerated = True
 
     @property

@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 
 from synthbench.seeding import total
 from synthbench.tasks.trees.distribution import DEPTH_BITS, DEPTH_MASK, KeyDistribution
-from synthbench.tasks.trees.grammar import Grammar
 
 OPERATORS = ("MIN", "MAX", "MED", "SM")
 _DIGITS = range(10)
@@ -37,12 +36,10 @@ class ListOpsDistribution(KeyDistribution):
     """How value and dependency depth of an operator follow from its arguments.
 
     Attributes:
-        grammar: the proposal; operator `i` is `operators[i]`.
-        operators: names of the operators that are drawn.
+        operators: names of the grammar's operators, by their numbers.
         strict: whether the shallowest of equal arguments decide, or the first.
     """
 
-    grammar: Grammar
     operators: tuple[str, ...]
     strict: bool
 

@@ -13,12 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthbench.seeding import Draws
-from synthbench.tasks.trees.distribution import (
-    DEPTH_BITS,
-    DEPTH_MASK,
-    KeyDistribution,
-    RootDistribution,
-)
+from synthbench.tasks.trees.distribution import DEPTH_BITS, DEPTH_MASK, KeyDistribution
 from synthbench.tasks.trees.grammar import Forest, Level
 from synthbench.tasks.trees.sampling import is_too_rare, sample_given_keys
 
@@ -47,11 +42,7 @@ def grow(
         is too rare to be drawn.
     """
     grammar = distribution.grammar
-    of_root = distribution
-    if operator is not None:
-        of_root = RootDistribution(
-            dataclasses.replace(grammar, operators=1), distribution, operator
-        )
+    of_root = dataclasses.replace(distribution, root=operator)
     root_key = depth | (value or 0) << DEPTH_BITS
     if value is not None and is_too_rare(of_root, grammar.max_depth, root_key):
         n = 0
@@ -70,7 +61,6 @@ def grow(
             made = sample_given_keys(draws, distribution, height, wanted, any_value=False)
         else:
             made = sample_given_keys(draws, of_root, height, wanted, any_value=value is None)
-            made = made._replace(kinds=np.uint8(operator or 0) + made.kinds)
             roots = made.keys
         symbol[operators] = made.kinds
         levels.append(Level(tree, operators, made.arity, symbol))

@@ -5,7 +5,7 @@
   them is deep enough. Each drawn operator then goes to a node that needs its key, so the node's
   operator is distributed as in the proposal, given the key.
 
-`synthbench.tasks.trees` works out a small example in both ways.
+The documentation's page on exact conditional sampling works out a small example in both ways.
 """
 
 from __future__ import annotations
@@ -67,20 +67,8 @@ def sample_given_keys(
         wanted: keys, int16 `(operators,)`.
         any_value: whether an operator may have any value, so that only the key's depth counts.
     """
-    choose = _choose if distribution.enumerated else _draw
-    return choose(draws, distribution, height, wanted, any_value)
-
-
-# Few combinations: choose among all.
-
-
-def _choose(
-    draws: Draws,
-    distribution: KeyDistribution,
-    height: int,
-    wanted: NDArray[np.int16],
-    any_value: bool,
-) -> Operators:
+    if not distribution.enumerated:
+        return _draw(draws, distribution, height, wanted, any_value)
     every, tables = _enumerate(distribution, height, any_value)
     chosen = np.zeros(len(wanted), np.int64)
     for key, table in tables.items():
@@ -97,7 +85,7 @@ def _enumerate(
     argument = distribution.argument(height - 1)
     grammar = distribution.grammar
     parts, chances = [], []
-    for kind, arity in itertools.product(range(grammar.operators), grammar.arities):
+    for kind, arity in itertools.product(distribution.kinds, grammar.arities):
         part, chance = combinations(distribution, kind, arity, argument)
         parts.append(part)
         chances += chance
@@ -110,9 +98,6 @@ def _enumerate(
     return every, tables
 
 
-# Many combinations: draw pools of operators, and give each to a node that needs its key.
-
-
 def _draw(
     draws: Draws,
     distribution: KeyDistribution,
@@ -120,6 +105,7 @@ def _draw(
     wanted: NDArray[np.int16],
     any_value: bool,
 ) -> Operators:
+    """As `sample_given_keys`, from pools."""
     depths = wanted & DEPTH_MASK
     pools: list[Operators] = []
     source = np.zeros(len(wanted), np.int64)
@@ -241,7 +227,8 @@ def _draw_pool(
         draws, size
     )
     arguments = drawn.reshape(grammar.max_args, size)
-    kinds = draws.integers(grammar.operators, size).astype(np.uint8)
+    drawn_kinds = draws.integers(len(distribution.kinds), size)
+    kinds = np.array(distribution.kinds, np.uint8).take(drawn_kinds)
     return Operators(distribution.keys(kinds, arity, arguments), kinds, arity, arguments)
 
 
