@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from synthbench.engine.engine import Engine
 from synthbench.errors import UsageError, check_whole_number, usable_path
 from synthbench.sampling.plan import make_plan
@@ -29,16 +31,12 @@ def sample_rows(task: Task, split: str, rows: int) -> list[dict[str, Any]]:
     """
     check_whole_number("Rows", rows, least=1)
     chosen = task.split(split)
-    sizes = {one.name: rows if one is chosen or one == chosen else 1 for one in task.splits}
+    sizes = {one.name: rows if one == chosen else 1 for one in task.splits}
     plan = make_plan(task, sizes, at_most=True)
     sampler = SplitSampler(task, chosen, plan, Engine(None, 1))
     drawn: list[dict[str, Any]] = []
     for batch in sampler.rounds():
-        rendered = task.render(batch.rows().block)
-        columns = {key: column.to_pylist() for key, column in rendered.items()}
-        drawn += [
-            dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)
-        ]
+        drawn += pa.table(task.render(batch.rows().block)).to_pylist()
     return drawn
 
 

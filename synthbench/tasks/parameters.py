@@ -143,10 +143,11 @@ def _read(name: str, given: Any, default: Any) -> Any:
                 return _whole_number(given)
             case "float":
                 return float(given)
-            case _ if len(text := str(given)) <= LONGEST_LINE and is_one_line(text):
-                return text
             case _:
-                raise ValueError
+                text = str(given)
+                if len(text) > LONGEST_LINE or not is_one_line(text):
+                    raise ValueError
+                return text
     except (ValueError, TypeError, KeyError, OverflowError):
         raise ParameterError(f"Parameter {name}={given!r}: expected {_EXPECTED[kind]}.") from None
 

@@ -83,8 +83,9 @@ def _check_columns(task: Task) -> None:
         for name in names:
             if name not in task.columns:
                 what = f"column in {type(task).__name__}.{attribute}"
-                hint = " Any other name needs a method buckets." * (attribute == "bucket_name")
-                raise UsageError(f"{unknown_name(what, name, task.columns)}{hint}")
+                hint = "Any other name needs a method buckets."
+                error = unknown_name(what, name, task.columns)
+                raise UsageError(f"{error} {hint}") if attribute == "bucket_name" else error
 
 
 @functools.cache

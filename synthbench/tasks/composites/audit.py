@@ -94,15 +94,13 @@ def compared(task: Composites, columns: Columns) -> NDArray[np.int64]:
 def other_answer(task: Composites, columns: Columns) -> NDArray[np.str_]:
     """The name of the answer of the case that does not hold."""
     second = numbers(columns["outcome"])  # 1 if the first case holds
-    names: NDArray[np.str_] = np.array(task.label_names)[_at(answers(task, columns), second)]
-    return names
+    return np.array(task.label_names).take(_at(answers(task, columns), second))
 
 
 def _colors(task: Composites, columns: Columns) -> NDArray[np.str_]:
     """The colours of all pictures."""
     color = task.parse(columns)["color"]
-    names: NDArray[np.str_] = np.array(list(COLORS))[color[color >= 0]]
-    return names
+    return np.array(list(COLORS)).take(color[color >= 0])
 
 
 def _images(task: Composites, columns: Columns) -> NDArray[np.uint64]:

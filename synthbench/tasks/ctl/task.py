@@ -66,18 +66,6 @@ class TableLookupParameters(Parameters):
     test_lengths: tuple[int, ...] = parameter((9, 10), "buckets of test", least=2, most=LONGEST)
 
 
-def symbol_names(count: int) -> tuple[str, ...]:
-    """The symbols 0 to `count - 1` as binary strings of equal length: `000` to `111` for 8."""
-    width = (count - 1).bit_length()
-    return tuple(f"{index:0{width}b}" for index in range(count))
-
-
-def function_names(count: int) -> tuple[str, ...]:
-    """`a` to `z`, then as the columns of a spreadsheet: `aa`, `ab` ... `zz`, `aaa`."""
-    letters = (itertools.product(ascii_lowercase, repeat=width) for width in itertools.count(1))
-    return tuple(map("".join, itertools.islice(itertools.chain.from_iterable(letters), count)))
-
-
 class CompositionalTableLookup(TextTask):
     """Random bijections of a few symbols, composed."""
 
@@ -106,13 +94,16 @@ class CompositionalTableLookup(TextTask):
 
     @functools.cached_property
     def symbols(self) -> tuple[str, ...]:
-        """Names of the symbols; the label is an index into them."""
-        return symbol_names(self.parameters.symbols)
+        """Names of the symbols, `000` to `111` for 8; the label is an index into them."""
+        width = (self.parameters.symbols - 1).bit_length()
+        return tuple(f"{index:0{width}b}" for index in range(self.parameters.symbols))
 
     @functools.cached_property
     def functions(self) -> tuple[str, ...]:
-        """Names of the functions."""
-        return function_names(self.parameters.functions)
+        """Names of the functions: `a` to `z`, then as in a spreadsheet `aa`, `ab` ... `aaa`."""
+        letters = (itertools.product(ascii_lowercase, repeat=width) for width in itertools.count(1))
+        names = map("".join, itertools.chain.from_iterable(letters))
+        return tuple(itertools.islice(names, self.parameters.functions))
 
     @property
     def tokens(self) -> tuple[str, ...]:

@@ -46,9 +46,8 @@ class Pool(NamedTuple):
             classes: class numbers, each of a class that has images.
             uniform: uniform numbers in `[0, 1)`, of the same shape.
         """
-        rank = (uniform * self.size[classes]).astype(np.int64)
-        picked: NDArray[np.int32] = self.numbers[self.start[classes] + rank]
-        return picked
+        rank = (uniform * self.size.take(classes)).astype(np.int64)
+        return self.numbers.take(self.start.take(classes) + rank)
 
 
 @dataclass(frozen=True, eq=False)
