@@ -28,7 +28,7 @@ class Unfinished(synthbench.Task):
         (lambda: synthbench.score("parity", {}, 7), UsageError, "A row has no column 'label'"),
         (lambda: synthbench.solve("parity", ROW), UsageError, "expected what a row has as text"),
         (lambda: synthbench.solve("parity", "3 4"), UsageError, "is not a question of parity: "),
-        (lambda: synthbench.register(synthbench.Task), UsageError, "Task is no whole task"),
+        (lambda: synthbench.register(synthbench.Task), UsageError, "Task is an incomplete task"),
         (lambda: synthbench.register(Unfinished), UsageError, "lacks columns, propose, render"),
         (lambda: synthbench.register(Path), UsageError, "expected a subclass of synthbench.Task"),
         (lambda: synthbench.DatasetDirectory.open(__file__), DatasetError, "it is a file"),

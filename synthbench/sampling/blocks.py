@@ -1,7 +1,8 @@
-"""Blocks that were drawn, and the rows that are picked from them.
+"""Blocks of candidates, and the rows that are picked from them.
 
-The sampler sees only fingerprints (`BlockSummary`), so the blocks may be on other machines. A round
-says which of their rows it has and in what order; the rows are taken where they are needed.
+The sampler sees only fingerprints (`BlockSummary`), so the blocks may be on other machines. A
+`Round` says which rows it has and in what order; the rows are read from the blocks where they are
+needed.
 """
 
 from __future__ import annotations
@@ -23,44 +24,37 @@ class BlockSummary:
     """What the sampler sees of a block.
 
     Attributes:
-        fingerprints: those of its rows, uint64 `(rows,)`, none twice.
-        tried: candidates of which these rows are left.
+        fingerprints: those of its rows, uint64 `(rows,)`, all different.
+        tried: how many candidates were drawn for these rows.
     """
 
     fingerprints: NDArray[np.uint64]
     tried: int
 
     def share(self, rows: int) -> int:
-        """Candidates tried for so many of the block's rows."""
+        """The candidates that count as drawn for this many of the block's rows."""
         count = len(self.fingerprints)
         return self.tried * rows // count if count else self.tried
 
 
 @dataclasses.dataclass(frozen=True)
 class Candidates(BlockSummary):
-    """A block that was drawn: rows of the bucket that the split may have, none twice, in order."""
+    """The rows of a block that the split may have, all different, in the order of drawing."""
 
     block: Block
 
 
-#: Candidates of consecutive blocks of one stream, drawn in one call.
+#: Consecutive blocks of one stream, drawn in one call.
 Run = list[Candidates]
 
 
 def draw_run(
     task: Task, stream: Mapping[str, object], split: Split, bucket: int, numbers: range
 ) -> Run:
-    """Blocks `numbers` of a bucket's stream."""
-    return [draw_candidates(task, stream, split, bucket, number) for number in numbers]
-
-
-def draw_candidates(
-    task: Task, stream: Mapping[str, object], split: Split, bucket: int, number: int
-) -> Candidates:
-    """Block `number` of a bucket's stream: a pure function of its arguments."""
+    """Blocks `numbers` of a bucket's stream: a pure function of the arguments."""
     rows = task.block_rows
-    block = task.propose(Draws(stream, number), rows, split, bucket)
-    return _allowed(task, split, bucket, block, rows)
+    blocks = (task.propose(Draws(stream, number), rows, split, bucket) for number in numbers)
+    return [_allowed(task, split, bucket, block, rows) for block in blocks]
 
 
 def list_candidates(task: Task, stream: Mapping[str, object], split: Split, bucket: int) -> Run:
@@ -71,7 +65,7 @@ def list_candidates(task: Task, stream: Mapping[str, object], split: Split, buck
 
 
 def _allowed(task: Task, split: Split, bucket: int, block: Block, tried: int) -> Candidates:
-    """The rows that the split may have, the first of each."""
+    """The rows that the split may have, each at its first occurrence."""
     prints = fingerprints(task, block)
     allowed = may_have(task, split, bucket, prints)
     if not allowed.all():
@@ -110,13 +104,7 @@ class Pick:
 
 @dataclasses.dataclass(frozen=True)
 class Rows:
-    """Rows with what is known of them.
-
-    Attributes:
-        block: the rows.
-        fingerprints: their fingerprints, uint64 `(rows,)`.
-        buckets: the bucket of each row, int64 `(rows,)`.
-    """
+    """Rows with their fingerprints, uint64 `(rows,)`, and their buckets, int64 `(rows,)`."""
 
     block: Block
     fingerprints: NDArray[np.uint64]
@@ -125,12 +113,12 @@ class Rows:
 
 @dataclasses.dataclass(frozen=True)
 class Selection:
-    """Which rows of some runs, in what order: a pure function of the sampler's decisions.
+    """Which rows of which runs, in what order; it depends only on the sampler's decisions.
 
     Attributes:
         picks: the rows, before they are shuffled together.
-        stream: the stream whose block `number` shuffles them.
-        number: number of the round.
+        stream: the random stream of their order.
+        number: the number of the round, which is the block of that stream.
     """
 
     picks: Sequence[Pick]
@@ -141,7 +129,7 @@ class Selection:
         return sum(len(pick.rows) for pick in self.picks)
 
     def rows(self, runs: Sequence[Run], first: int = 0, last: int | None = None) -> Rows:
-        """The rows from number `first` to before `last`, taken from their runs."""
+        """Rows `first` to `last - 1` of the shuffled selection."""
         order = Draws(self.stream, self.number).permutation(len(self))[first:last]
         taken = [(runs[pick.run][pick.place], pick) for pick in self.picks]
         block = Block.concatenate([one.block.take(pick.rows) for one, pick in taken])
@@ -152,10 +140,10 @@ class Selection:
 
 @dataclasses.dataclass(frozen=True)
 class Round:
-    """Rows that were accepted and are shuffled together.
+    """Accepted rows that are shuffled together.
 
     Attributes:
-        runs: the runs they are picked from: futures, or what stands for them on a cluster.
+        runs: the runs they are picked from, as futures or as handles of a cluster.
         selection: which rows, and in what order.
     """
 
@@ -166,5 +154,5 @@ class Round:
         return len(self.selection)
 
     def rows(self) -> Rows:
-        """The rows themselves, where the runs can be had here."""
+        """The rows themselves; only where the runs are futures of this machine."""
         return self.selection.rows([run.result() for run in self.runs])

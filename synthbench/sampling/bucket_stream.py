@@ -1,4 +1,4 @@
-"""The rows of one bucket: blocks in order, and of each the candidates that are new."""
+"""The rows of one bucket: the new candidates of its blocks, in order."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from synthbench.sampling.plan import LISTABLE_ROWS, expected_rows
 from synthbench.sampling.seen import FingerprintSet
 from synthbench.tasks.base import Split, Task
 
-#: A bucket is exhausted, unless it is small enough to be listed, when fewer than `STALL_ROWS` new
-#: rows came of `STALL_BLOCKS` blocks. Where rows are rarer than that a split would take hours.
+#: A bucket that is too large to be listed is exhausted when `STALL_BLOCKS` blocks gave fewer than
+#: `STALL_ROWS` new rows. If rows were rarer than that, a split would take hours.
 STALL_BLOCKS, STALL_ROWS = 200, 20
-#: Candidates that a split draws per distinct row of a listable bucket before the remaining rows
-#: come from the list. Reaching half of the rows takes 0.7 where all are equally likely.
+#: Candidates drawn per distinct row of a listable bucket before the rest of its rows come from the
+#: list. If all rows are equally likely, 0.7 candidates per row give half of the rows.
 CANDIDATES_PER_ROW = 50
 
 
 class BucketStream:
     """The accepted rows of one bucket of one split, in order.
 
-    Candidates come from the bucket's blocks. Where its rows can be counted, about the last half
-    comes from a list of all rows, because drawing the last of them at random takes for ever. Some
-    rows may be so unlikely that not even half of them come; then the list is used after a fixed
-    number of blocks. How many rows are wanted plays no part: of two splits that differ in size
-    alone, the smaller one's rows are the first of the larger one's.
+    Candidates come from the bucket's blocks. If its rows can be counted, about the second half of
+    them comes from a list of all rows, because drawing the last ones at random takes for ever. Some
+    rows may be so unlikely that not even half of all are drawn; then the list is used after a fixed
+    number of blocks. The number of rows wanted has no influence: of two splits that differ only in
+    size, the smaller one's rows are the first rows of the larger one.
 
     Args:
         task: the task.
         split: the split.
         bucket: the bucket.
-        coordinates: name the stream, beside the bucket.
-        seen: fingerprints of the rows that were accepted before `state`; those accepted are added.
-        engine: where blocks are made; some are asked for ahead of time.
-        state: where to go on, as `state` gave it.
+        coordinates: with the bucket, the coordinates of the random stream.
+        seen: fingerprints of the rows that were accepted before `state`; new ones are added.
+        engine: makes the blocks; some are requested ahead of time.
+        state: where to continue, as the method `state` returned it.
     """
 
     def __init__(
@@ -60,22 +60,22 @@ class BucketStream:
         state = state or {}
         self._block: int = state.get("block", 0)
         self._offset: int = state.get("offset", 0)
-        self._window: int = state.get("window", 0)  # new rows of the last blocks, see `STALL_ROWS`
+        self._window: int = state.get("window", 0)  # new rows to compare with `STALL_ROWS`
         self._listed: bool = state.get("listed", False)
         self.tried: int = state.get("tried", 0)
         self.taken: int = state.get("taken", 0)
         self.exhausted: bool = state.get("exhausted", False)
-        # Runs that were asked for; the current block's place in the first of them; the next block.
+        # Requested runs; the current block's place in the first of them; the next block to request.
         self._pending: collections.deque[RemoteResult[Run, list[BlockSummary]]] = (
             collections.deque()
         )
         self._place, self._next = 0, self._block
-        # Expected new rows of a block, and rows left in the block at hand.
+        # Expected new rows of a block, and rows left in the current block.
         self._yield, self._rest = 0.0, 0
         self._look_for_list()
 
     def state(self) -> dict[str, Any]:
-        """Where the stream stands: JSON values that `state` of the constructor takes."""
+        """Where the stream is, as JSON values for the constructor's `state`."""
         return {
             "block": self._block,
             "offset": self._offset,
@@ -87,9 +87,9 @@ class BucketStream:
         }
 
     def prepare(self, rows: int) -> None:
-        """Ask for the blocks that `rows` more rows will probably need, a few at most.
+        """Request the blocks that `rows` more rows will probably need, a few at most.
 
-        The first block shows how many that are, so the second call waits for it.
+        How many that are is known only from the first block, so the second call waits for it.
         """
         if self._pending and not self._yield:
             self._yield = max(1.0, len(self._pending[0].view.result()[0].fingerprints))
@@ -109,7 +109,7 @@ class BucketStream:
         return self._engine.keep(summaries, draw_run, task, stream, split, bucket, numbers)
 
     def _look_for_list(self, stalled: bool = False) -> None:
-        """Between two blocks, use the list if half of all rows are taken or new ones are rare."""
+        """Between two blocks, switch to the list if half of all rows are taken or new ones rare."""
         if self._capacity is None or self._expected is None or self._listed or self._offset:
             return
         drawn = self._block * self._task.block_rows
@@ -124,10 +124,10 @@ class BucketStream:
 
         Args:
             rows: how many.
-            left: how many will be asked for in all, these included.
+            left: how many rows are still needed in all, these included.
 
         Yields:
-            For each block with new rows: what stands for its run, its place there, and the
+            For each block with new rows: the handle of its run, its place in the run, and the
             indices of the rows.
         """
         while rows and not self.exhausted:
@@ -162,7 +162,7 @@ class BucketStream:
         self.exhausted |= stalled and not self._listed
 
     def close(self) -> None:
-        """Cancel the blocks that were asked for and are not needed."""
+        """Cancel the requested blocks that are not needed."""
         for run in self._pending:
             run.view.cancel()
         self._pending.clear()

@@ -1,4 +1,4 @@
-"""How many rows come from which bucket, settled before anything is drawn."""
+"""How many rows come from which bucket, decided before anything is drawn."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from synthbench.sampling.blocks import list_candidates
 from synthbench.tasks.base import Split, Task
 from synthbench.tasks.row_ids import share_of
 
-#: Rows of the largest bucket that is listed, to be counted or drawn from.
+#: The largest bucket that is listed, to count its rows or to draw from them.
 LISTABLE_ROWS = 1 << 22
 
 
@@ -21,12 +21,12 @@ def share_out(rows: int, limits: list[int | None], weights: tuple[float, ...]) -
 
     Args:
         rows: how many to divide.
-        limits: the most each may get, None where there is no limit.
-        weights: positive shares.
+        limits: the most that each may get, None for no limit.
+        weights: positive numbers.
 
     Returns:
-        One number for each; together `rows`, or less where all limits are reached. Shares are
-        rounded by the largest remainders, ties in favour of the first.
+        The shares; together `rows`, or less if all limits are reached. They are rounded by largest
+        remainder, ties in favour of the first.
     """
     shares = [0] * len(limits)
     open_ones = list(range(len(limits)))
@@ -46,7 +46,7 @@ def share_out(rows: int, limits: list[int | None], weights: tuple[float, ...]) -
         }
         if not full:
             break
-        # The limited ones are settled; the others divide the rest anew.
+        # Those at their limit are done; the others divide the rest anew.
         for index, limit in full.items():
             shares[index] = limit
             left -= limit
@@ -70,10 +70,10 @@ class Plan:
 
 
 def check_rows(task: Task, rows: Mapping[str, int] | None) -> dict[str, int]:
-    """Rows by split as a user gives them; empty for None.
+    """Validate rows by split as a user gives them; None becomes an empty dict.
 
     Raises:
-        UsageError: not a mapping, a split that does not exist, or a number that is not allowed.
+        UsageError: not a mapping, an unknown split, or a number that is not allowed.
     """
     if not isinstance(rows, Mapping | None):
         raise UsageError(f"Rows {rows!r}: expected rows by split, such as {{'train': 1000}}.")
@@ -85,12 +85,12 @@ def check_rows(task: Task, rows: Mapping[str, int] | None) -> dict[str, int]:
 
 
 def make_plan(task: Task, rows: Mapping[str, int], at_most: bool = False) -> Plan:
-    """Divide every split's rows over its buckets; what one cannot fill goes to the others.
+    """Divide every split's rows over its buckets; what one bucket lacks goes to the others.
 
     Args:
         task: the task.
         rows: rows of each split, at least 1.
-        at_most: take fewer rows where fewer exist, instead of refusing.
+        at_most: plan fewer rows if fewer exist, instead of raising.
 
     Raises:
         ParameterError: a split asks for more rows than exist.
@@ -106,7 +106,7 @@ def make_plan(task: Task, rows: Mapping[str, int], at_most: bool = False) -> Pla
 
 
 def divide(task: Task, split: Split, rows: int) -> dict[int, int]:
-    """How many rows a split takes from each of its buckets; together `rows`, or all there are."""
+    """How many rows a split takes from each of its buckets; together `rows`, or all that exist."""
     weights = task.bucket_weights(split)
     limits: list[int | None] = [None] * len(split.buckets)
     while True:
@@ -121,19 +121,15 @@ def divide(task: Task, split: Split, rows: int) -> dict[int, int]:
         limits = counted
 
 
-#: A bucket surely has enough rows if this many more than twice those wanted are expected: how many
-#: of its rows are held out is about Poisson distributed.
-_SPREAD = 32
-
-
 def rows_there(task: Task, split: Split, bucket: int, wanted: int) -> int | None:
-    """How many rows of a bucket a split may have; None if certainly enough, or unknown.
+    """How many rows of a bucket a split may have; None if surely enough, or unknown.
 
-    About an eighth of all rows are held out. The rows of a bucket that is small enough to be listed
-    are counted; of a larger one, the expected number is given.
+    The rows of a bucket that is small enough to be listed are counted; for a larger one this is the
+    expected number.
     """
     expected = expected_rows(task, split, bucket)
-    if expected is None or 2 * wanted + _SPREAD <= expected:
+    # The number of rows that are held out is about Poisson distributed.
+    if expected is None or 2 * wanted + 32 <= expected:
         return None
     listable = (task.capacity(split, bucket) or 0) <= LISTABLE_ROWS
     return _count(task, split, bucket) if listable else expected
@@ -152,29 +148,25 @@ def _count(task: Task, split: Split, bucket: int) -> int:
 
 
 def _exact(share: float) -> Fraction:
-    """The decimal fraction that was meant: 0.65 is 13/20, and 0.35 the rest of it."""
+    """The decimal fraction that a float stands for: 0.65 is 13/20, which leaves exactly 7/20."""
     return Fraction(share).limit_denominator(10**6)
 
 
-#: Guess of how many candidates that a split may have are tried for a row.
-_CANDIDATES_A_ROW = 16
-
-
 def most_blocks(task: Task, plan: Plan) -> int:
-    """How many blocks can be made at once: those of the plan's split that has the most.
+    """How many blocks can be made at once: those of the plan's largest split, rather too many.
 
     Every bucket has its own blocks. How many candidates become rows is known only when they are
-    drawn, so the number is a guess, rather too large.
+    drawn; the guess is one in 16 of those that the split may have.
     """
+
+    def blocks(split: Split, bucket: int, rows: int) -> int:
+        allowed = int(task.block_rows * share_of(task, split, bucket))
+        return -(-rows // max(1, allowed // 16))
+
     return max(
-        sum(-(-rows // _rows_a_block(task, split, bucket)) for bucket, rows in quotas.items())
-        for split, quotas in ((task.split(name), quotas) for name, quotas in plan.quotas.items())
+        sum(blocks(task.split(name), bucket, rows) for bucket, rows in quotas.items())
+        for name, quotas in plan.quotas.items()
     )
-
-
-def _rows_a_block(task: Task, split: Split, bucket: int) -> int:
-    allowed = task.block_rows * share_of(task, split, bucket)
-    return max(1, int(allowed) // _CANDIDATES_A_ROW)
 
 
 def _too_many(task: Task, split: Split, rows: int, there: Mapping[int, int]) -> str:

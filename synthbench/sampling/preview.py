@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from synthbench.engine.engine import Engine
 from synthbench.errors import UsageError, check_whole_number, usable_path
 from synthbench.sampling.plan import make_plan
@@ -29,16 +31,12 @@ def sample_rows(task: Task, split: str, rows: int) -> list[dict[str, Any]]:
     """
     check_whole_number("Rows", rows, least=1)
     chosen = task.split(split)
-    sizes = {one.name: rows if one is chosen or one == chosen else 1 for one in task.splits}
+    sizes = {one.name: rows if one == chosen else 1 for one in task.splits}
     plan = make_plan(task, sizes, at_most=True)
     sampler = SplitSampler(task, chosen, plan, Engine(None, 1))
     drawn: list[dict[str, Any]] = []
     for batch in sampler.rounds():
-        rendered = task.render(batch.rows().block)
-        columns = {key: column.to_pylist() for key, column in rendered.items()}
-        drawn += [
-            dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)
-        ]
+        drawn += pa.table(task.render(batch.rows().block)).to_pylist()
     return drawn
 
 
@@ -64,11 +62,11 @@ def preview(
             `NAME.png`.
 
     Returns:
-        The drawn rows, or for images where the contact sheet lies.
+        The drawn rows; for images, where the contact sheet is.
 
     Raises:
-        UsageError: a name that does not exist, less than one row, a place for images of a task
-            that has none, or a place whose name does not end in `.png`.
+        UsageError: an unknown name, less than one row, `out` for a task without images, or an `out`
+            that does not end in `.png`.
         ParameterError: impossible parameters.
     """
     task = make_task(name, variant, parameters, seed)

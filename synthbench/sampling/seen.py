@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-#: Slots per entry after resizing, and the fewest before the table is resized.
+#: Slots per entry after resizing, and the fewest that an entry may have before that.
 _ROOMY, _TIGHT = 2.2, 2.0
 _FREE = np.uint64(0)
 
@@ -13,9 +13,9 @@ _FREE = np.uint64(0)
 class FingerprintSet:
     """A growing set of 64-bit fingerprints, 16 to 18 bytes for each.
 
-    A table with open addressing and linear probing (Knuth, volume 3, section 6.4). The lower half
-    of a fingerprint is uniform and gives its first slot; the upper bits say whether a row is held
-    out, so all rows of an evaluation split share them.
+    A hash table with linear probing (Knuth, volume 3, section 6.4). The lower half of a fingerprint
+    gives its first slot, because it is uniform: the upper bits say whether a row is held out, so
+    all rows of an evaluation split share them.
     """
 
     def __init__(self) -> None:
@@ -27,14 +27,14 @@ class FingerprintSet:
         return self._count
 
     def make_room(self, more: int) -> None:
-        """Make the table large enough for `more` fingerprints; called early, it grows only once."""
+        """Make the table large enough for `more` fingerprints, so that it grows only once."""
         if (self._count + more) * _TIGHT > len(self._table):
             old = self._table[self._table != _FREE]
             self._table = np.zeros(int((self._count + more) * _ROOMY), np.uint64)
             self._insert(old)
 
     def add(self, prints: NDArray[np.uint64]) -> None:
-        """Add different fingerprints, uint64 `(rows,)`."""
+        """Add fingerprints, uint64 `(rows,)`, all different."""
         self.add_new(prints, len(prints))
 
     def add_new(self, prints: NDArray[np.uint64], most: int) -> NDArray[np.int64]:
@@ -73,7 +73,7 @@ class FingerprintSet:
         return found
 
     def _insert(self, prints: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        """Put different fingerprints into the table; which of them were not there yet."""
+        """Put fingerprints, all different, into the table; True for those that are new."""
         new = np.zeros(len(prints), np.bool_)
         zero = np.flatnonzero(prints == _FREE)
         new[zero] = not self._has_zero
@@ -86,7 +86,7 @@ class FingerprintSet:
             free = np.flatnonzero(there == _FREE)
             chosen, comers = slots.take(free), prints.take(free)
             self._table[chosen] = comers
-            # Of several that want one free slot the last gets it; the others probe on.
+            # If several want one free slot, the last gets it and the others probe on.
             there[free] = self._table.take(chosen)
             new[left.take(free)] = there.take(free) == comers
             go_on = np.flatnonzero(there != prints)

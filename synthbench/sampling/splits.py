@@ -1,9 +1,9 @@
-"""Which rows a split gets: every decision is made here and in `buckets`, one after another.
+"""Which rows a split gets: every decision is made here and in `bucket_stream`, in sequence.
 
 Every bucket of a split has its own stream of blocks. Candidates are looked at in order and picked
-when their fingerprint is new, until the bucket has its share of the round; a round's rows are
-then shuffled together. Only fingerprints pass through here, not rows. The result depends on the
-plan and the streams alone, never on workers or on time.
+if their fingerprint is new, until the bucket has its share of the round; a round's rows are then
+shuffled together. Only fingerprints pass through here, not rows. The result depends only on the
+plan and the streams, never on workers or on time.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ class SplitSampler:
         task: the task.
         split: the split.
         plan: how many rows come from which bucket.
-        engine: where blocks are made.
-        purpose: coordinates that tell this use of the streams from others.
-        state: where to go on, as `state` gave it before some round.
+        engine: makes the blocks.
+        purpose: further coordinates of the random streams, for uses other than datasets.
+        state: where to continue, as the method `state` returned it between two rounds.
         seen: fingerprints of the rows before that round, by bucket.
     """
 
@@ -68,7 +68,7 @@ class SplitSampler:
             )
 
     def state(self) -> dict[str, Any]:
-        """Where the sampler stands between two rounds, as JSON values."""
+        """Where the sampler is between two rounds, as JSON values for the constructor's `state`."""
         return {
             "round": self._round,
             "left": {str(bucket): left for bucket, left in self._left.items()},
@@ -85,7 +85,7 @@ class SplitSampler:
         return sum(stream.tried for stream in self._streams.values())
 
     def close(self) -> None:
-        """Cancel what was asked of the engine and is not needed."""
+        """Cancel the requested blocks that are not needed."""
         for stream in self._streams.values():
             stream.close()
 
@@ -116,16 +116,16 @@ class SplitSampler:
                 picks.append(Pick(len(runs) - 1, place, rows, bucket))
                 self._left[bucket] -= len(rows)
         self._share_out_exhausted()
-        if not picks:  # all that was left was owed by buckets that turned out to be exhausted
+        if not picks:  # only exhausted buckets had rows left, which went to the others
             return self._next_round()
         order = Selection(picks, {**self._coordinates, "order": True}, self._round)
         self._round += 1
         return Round(runs, order)
 
     def _share_out_exhausted(self) -> None:
-        """What exhausted buckets still owe goes to the others."""
-        owed = sum(self._left[b] for b, stream in self._streams.items() if stream.exhausted)
-        if not owed:
+        """Divide what exhausted buckets lack among the others."""
+        lacking = sum(self._left[b] for b, stream in self._streams.items() if stream.exhausted)
+        if not lacking:
             return
         others = [b for b, stream in self._streams.items() if not stream.exhausted]
         if not others:
@@ -134,7 +134,7 @@ class SplitSampler:
             if stream.exhausted:
                 self._left[bucket] = 0
         weight = dict(zip(self._split.buckets, self._task.bucket_weights(self._split), strict=True))
-        shares = share_out(owed, [None] * len(others), tuple(weight[b] for b in others))
+        shares = share_out(lacking, [None] * len(others), tuple(weight[b] for b in others))
         for bucket, more in zip(others, shares, strict=True):
             self._left[bucket] += more
 

@@ -1,9 +1,9 @@
 """What `audit` looks for in a task's rows: shortcuts, near duplicates, distributions, claims.
 
-A shortcut predicts labels without solving the task. `audit` tries on every task the shortcuts that
-need no knowledge of it (the most frequent label, bags of tokens, pixels). Those that a task's own
-rules suggest stand in the module `audit` beside the task's, in a function `audit_spec(task)` that
-returns an `AuditSpec`. Functions here take columns of some rows, as in the files.
+A shortcut predicts labels without solving the task. Some need no knowledge of the task (the most
+frequent label, bags of tokens, pixels); `audit` tries them on every task. Those that a task's own
+rules suggest are in the module `audit` of its package, in a function `audit_spec(task)` that
+returns an `AuditSpec`. Functions take the columns of some rows, as in the files.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class Shortcut:
     """A predictor that does not solve the task.
 
     Attributes:
-        name: what it is called, in a few words.
+        name: its name, in a few words.
         text: what it looks at, in a sentence.
-        fit: makes a predictor from rows of train (from no columns where there is no train).
+        fit: makes a predictor from rows of train; without a train split it is given no columns.
         applies: which rows it is scored on, bool `(rows,)`; None: all.
-        learned: whether a classifier is trained, at a cost that grows with the number of labels.
+        learned: whether `fit` trains a classifier, whose cost grows with the number of labels.
     """
 
     name: str
@@ -49,35 +49,33 @@ def by_key(
     key: Callable[[Columns], NDArray[Any]],
     applies: Callable[[Columns], NDArray[np.bool_]] | None = None,
 ) -> Shortcut:
-    """The label that train has most often among rows of the same key.
+    """A shortcut that predicts the most frequent label among the rows of train with the same key.
 
-    A key that train does not have gets train's most frequent label. Of equally frequent labels the
+    Keys that train does not have get train's most frequent label. Of equally frequent labels the
     smallest is taken.
 
     Args:
-        name: what it is called.
+        name: see `Shortcut`, as for `text` and `applies`.
         text: what it looks at.
         key: from rows to integers `(rows,)` or `(rows, parts)`.
-        applies: see `Shortcut`.
+        applies: which rows it is scored on.
     """
     return Shortcut(name, text, lambda train: _fit_lookup(key, train), applies)
 
 
 def fixed(name: str, text: str, answer: Predictor) -> Shortcut:
-    """A shortcut that is a rule on the row, with nothing to fit."""
+    """A shortcut that predicts from the row alone, with nothing to fit."""
     return Shortcut(name, text, lambda train: answer)
 
 
 def _fit_lookup(key: Callable[[Columns], NDArray[Any]], train: Columns) -> Predictor:
-    """The most frequent label of every key."""
-
     def key_codes(columns: Columns) -> NDArray[Any]:
         found = key(columns)
         return found if found.ndim == 1 else codes(found)
 
     keys, place = np.unique(key_codes(train), return_inverse=True)
     labels, label = np.unique(numbers(train["label"]), return_inverse=True)
-    # Pairs of key and label that occur, the most frequent of each key first.
+    # The pairs of key and label that occur; each key's most frequent label comes first.
     pairs, counts = np.unique(place * len(labels) + label, return_counts=True)
     of_key, of_label = np.divmod(pairs, len(labels))
     order = np.lexsort((of_label, -counts, of_key))
@@ -94,7 +92,7 @@ def _fit_lookup(key: Callable[[Columns], NDArray[Any]], train: Columns) -> Predi
 
 
 def codes(parts: NDArray[Any]) -> NDArray[np.uint64]:
-    """A 64-bit code of every row of integers, uint64 `(rows,)`; zeros at its end do not count."""
+    """A 64-bit code of each row of integers, uint64 `(rows,)`; trailing zeros do not count."""
     return hash_rows(np.ascontiguousarray(parts, "<i8").view(np.uint8))
 
 
@@ -105,7 +103,7 @@ class Claim:
     Attributes:
         name: the column.
         text: what is compared, in a sentence.
-        compare: from rows to what they claim and what they really need, both int64 `(rows,)`.
+        compare: from rows to what the column says and what they really need, int64 `(rows,)`.
     """
 
     name: str
@@ -115,14 +113,14 @@ class Claim:
 
 @dataclasses.dataclass(frozen=True)
 class Levels:
-    """Groups of rows for which figures are given beside those of the whole split.
+    """Groups of rows that get figures of their own, beside those of the whole split.
 
     Attributes:
         name: what the levels are values of.
         of: the level of each row, int64 `(rows,)`.
-        label: a level as people read it.
-        hard: whether shortcuts should fail on each level by itself. False where levels are the
-            cases of a rule: there is always a shortcut that is right in one case.
+        label: the name of a level.
+        hard: whether shortcuts should fail on each level by itself. False if the levels are the
+            cases of a rule: some shortcut is always right in one case.
     """
 
     name: str
@@ -133,16 +131,16 @@ class Levels:
 
 @dataclasses.dataclass(frozen=True)
 class AuditSpec:
-    """What `audit` looks for in a task's rows, beside what it looks for in those of every task.
+    """What `audit` looks for in a task's rows, beside what it looks for in all tasks.
 
     Attributes:
         shortcuts: shortcuts that the task's own rules suggest.
         near_duplicate_keys: by name, a key of each row, uint64 `(rows,)`. Rows with equal keys are
-            near duplicates: a model that has seen one of them has as good as seen the other.
-        distributions: by name, what rows should be balanced in: one value or several for each
-            row, of one type, integers or text.
+            near duplicates: a model that has seen one of them has practically seen the others.
+        distributions: by name, values that should be balanced: integers or text, one or several
+            for each row.
         claims: columns that say how difficult a row is.
-        levels: groups of rows for which figures are given; None: the buckets.
+        levels: groups of rows that get figures of their own; None: the buckets.
     """
 
     shortcuts: tuple[Shortcut, ...] = ()

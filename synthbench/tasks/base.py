@@ -5,8 +5,8 @@ one row), `propose` (candidates, many at once) and `render` (their columns, by t
 rows). Everything else has a default. A task of texts is a `TextTask`, a task of images an
 `ImageTask` (`synthbench.tasks.images.task`).
 
-A task knows nothing of files, shards or workers. An instance is a small value (variant,
-parameters, seed) that pickles; whatever is costly is made when it is first needed.
+A task knows nothing of files, shards or workers. An instance is a small value that can be pickled
+(variant, parameters, seed); anything costly is computed on first use.
 """
 
 from __future__ import annotations
@@ -50,15 +50,15 @@ class Task(abc.ABC):
         title: its name in prose.
         summary: one sentence: what a row asks.
         source: paper and sections.
-        variants: each variant with a sentence on it; the first is the default.
+        variants: each variant with one sentence about it; the first is the default.
         parameters_type: the class of its parameters.
         categories: Hugging Face task categories, for the card.
-        bucket_name: the column whose values are the buckets, or, where every split has a single
-            bucket, what to call the rows.
+        bucket_name: the column whose values are the buckets; if every split has a single bucket,
+            what to call the rows.
         inputs: the columns from which all others follow. `solve` is given the first.
         breakdowns: tables of the evaluation report, beside the split's.
         metrics: metrics of one answer; `score` returns the first.
-        binary_metrics: the metrics that are 0 or 1 for a row, so that an interval can be given.
+        binary_metrics: the metrics that are 0 or 1 for each row, whose means get an interval.
         judged_by: the columns that `read_answer` and `measure` read; empty: all.
         variant: the chosen variant.
         parameters: the chosen parameters.
@@ -106,7 +106,7 @@ class Task(abc.ABC):
     def _key(self) -> tuple[object, ...]:
         return type(self), self.variant, self.parameters, self.seed
 
-    # What every task says.
+    # Every task defines these.
 
     @property
     @abc.abstractmethod
@@ -116,7 +116,7 @@ class Task(abc.ABC):
     @property
     @abc.abstractmethod
     def splits(self) -> tuple[Split, ...]:
-        """The splits in the order in which readers see them."""
+        """The splits, in the order in which they are listed."""
 
     @abc.abstractmethod
     def solve(self, question: Any) -> Any:
@@ -153,7 +153,7 @@ class Task(abc.ABC):
     def render(self, block: Block) -> dict[str, pa.Array]:
         """The block's columns in Arrow, without `id`, in the order of `columns`."""
 
-    # Everything below has a default.
+    # The rest has defaults.
 
     def split(self, name: str) -> Split:
         """The split of this name.
@@ -173,15 +173,15 @@ class Task(abc.ABC):
 
     @property
     def vocabulary(self) -> Vocabulary | None:
-        """The tokens of `text`, for a `TextTask`."""
+        """The tokens of `text`; None unless it is a `TextTask`."""
         return None
 
     @property
     def tables(self) -> dict[str, Any]:
-        """What else the rows depend on, for the manifest and the card; JSON values."""
+        """Anything else that the rows depend on: JSON values for the manifest and the card."""
         return {}
 
-    # What rows are balanced over.
+    # Buckets: what rows are balanced over.
 
     def buckets(self, columns: Mapping[str, pa.Array]) -> NDArray[np.int64]:
         """The bucket of each row of a shard, int64: the column `bucket_name`, or 0."""
@@ -203,9 +203,9 @@ class Task(abc.ABC):
 
     def enumerate_rows(self, split: Split, bucket: int) -> Block:
         """Every row of a bucket whose `capacity` is known, in any fixed order."""
-        raise TypeError(f"{self.name} counts no bucket, so it lists none")  # pragma: no cover
+        raise TypeError(f"{self.name} has no enumerate_rows")  # pragma: no cover
 
-    # What tells rows apart, see `synthbench.tasks.row_ids`.
+    # Row identity, see `synthbench.tasks.row_ids`.
 
     def content(self, block: Block) -> NDArray[np.uint8]:
         """The bytes that identify a row: two rows have equal content if and only if they are equal.
@@ -219,10 +219,10 @@ class Task(abc.ABC):
         return block[_CONTENT]
 
     def problem(self, block: Block) -> NDArray[np.uint64] | None:
-        """A hash that is equal for rows that differ only in form: held out together or not at all.
+        """A hash that rows share which pose one problem: all of them are held out, or none is.
 
         Returns:
-            uint64 `(rows,)`; None, the default, where every row poses a problem of its own.
+            uint64 `(rows,)`; None, the default, if no two rows pose the same problem.
         """
         return None
 
@@ -237,7 +237,7 @@ class Task(abc.ABC):
         rows = len(columns[self.inputs[0]])
         return Block({_CONTENT: texts[:rows, None].view(np.uint8)})
 
-    # How rows are read again.
+    # Rows that are read from a dataset.
 
     def recompute_columns(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """All columns but the inputs and images, from the row's `inputs`, by `solve`."""
@@ -254,14 +254,14 @@ class Task(abc.ABC):
             for name, column in self.render(block).items()
         }
 
-    # How answers are judged.
+    # Scoring.
 
     def read_answer(self, row: Mapping[str, Any], prediction: Any) -> Any:
-        """The prediction as a value of the label's kind, None where it cannot be read."""
+        """The prediction as a value of the label's type, None if it cannot be read."""
         return read_label(self.columns[LABEL], row, prediction)
 
     def measure(self, row: Mapping[str, Any], answer: Any) -> dict[str, float]:
-        """The metrics of one answer that could be read; `answer` None is the worst answer."""
+        """The metrics of one answer, as `read_answer` returns it; None gets the worst values."""
         return {"accuracy": float(answer is not None and answer == row[LABEL])}
 
     def score(self, row: Mapping[str, Any], prediction: Any) -> float:
@@ -269,18 +269,15 @@ class Task(abc.ABC):
         return self.measure(row, self.read_answer(row, prediction))[self.metrics[0]]
 
     def baseline(self) -> dict[str, float]:
-        """What is reached without solving the task, by name; shown beside a report."""
+        """Scores that are possible without solving the task, by name; shown beside a report."""
         return {}
 
     def probe_targets(self, row: Mapping[str, Any]) -> dict[str, int]:
-        """What linear probes look for in a model's states: classes, by name.
+        """What linear probes predict from a model's hidden states: by name, a class.
 
         By default the label and every other column of whole numbers or booleans.
         """
         return {name: int(row[name]) for name in self.columns if isinstance(row[name], int)}
-
-    # Where randomness comes from, and how much is made at a time. Class attributes may override
-    # the sizes.
 
     @property
     def stream(self) -> dict[str, object]:
@@ -288,9 +285,11 @@ class Task(abc.ABC):
         chosen = {"parameters": self.parameters.changed(), "seed": self.seed}
         return {"task": self.name, "variant": self.variant, **chosen}
 
+    # How many rows are made at a time; class attributes may override these.
+
     @property
     def block_rows(self) -> int:
-        """Candidates of a block."""
+        """Candidates that one block draws."""
         return 16_384
 
     @property
@@ -325,7 +324,7 @@ class TextTask(Task):
     @property
     @abc.abstractmethod
     def tokens(self) -> tuple[str, ...]:
-        """All tokens that `text` can have, in a fixed order; may be a class attribute."""
+        """All tokens that `text` can have, in a fixed order; a class attribute will do."""
 
     @functools.cached_property
     def vocabulary(self) -> Vocabulary:

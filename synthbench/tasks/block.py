@@ -1,4 +1,4 @@
-"""What a task hands on: rows as arrays, its splits, and the tables of an evaluation report."""
+"""What tasks exchange with the rest: rows as arrays, splits, tables of an evaluation report."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ class Block:
 
 @dataclasses.dataclass(frozen=True)
 class Split:
-    """A split before it is made.
+    """A split as its task defines it.
 
     Attributes:
         name: `train`, `iid`, `validation`, `test`.
         rows: rows of the paper's dataset.
         buckets: what the split is balanced over.
-        evaluation: whether it has the held-out rows; all other splits have the rest.
+        evaluation: whether it has held-out rows; other splits have only the rest.
     """
 
     name: str
@@ -64,7 +64,7 @@ class Breakdown:
 
     Attributes:
         column: the column; also the name in `report.by`.
-        width: group integers in bands of this width (1..10, 11..20), 0 for each value alone.
+        width: group integers in ranges of this width (1..10, 11..20); 0: one group per value.
     """
 
     column: str

@@ -6,8 +6,8 @@
                              draw_sheet(task, rows, path)     for previews and cards of images
     my_package/card.md       the prose of the card            for `synthbench generate`
 
-A task imports neither module. Both are optional, and so is each function: a task without them is
-drawn column by column, and audited for what can go wrong in every task.
+Both modules and each function are optional: a task without them is drawn column by column, and
+audited only for what can go wrong in every task. No task imports them.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from synthbench.tasks.base import Task
 def companion(task: Task, module: str, function: str) -> Callable[..., Any] | None:
     """A function of a module in the package of the task's class, None if there is none.
 
-    The packages of the classes that it inherits from are looked through next, so that a task that
-    only changes another task is audited and drawn like it.
+    The packages of its base classes are searched next, so that a task that only changes another
+    task is audited and drawn like that one.
 
     Args:
         task: the task.
@@ -33,16 +33,15 @@ def companion(task: Task, module: str, function: str) -> Callable[..., Any] | No
         function: the function's name.
 
     Raises:
-        ImportError: the module is there, but cannot be imported.
+        ImportError: the module exists but cannot be imported.
     """
     for cls in type(task).__mro__:
         package = cls.__module__.rpartition(".")[0]
         place = f"{package}.{module}"
         if not package or importlib.util.find_spec(place) is None:
             continue
-        beside = importlib.import_module(place)
-        if hasattr(beside, function):
-            found: Callable[..., Any] = getattr(beside, function)
+        found: Callable[..., Any] | None = getattr(importlib.import_module(place), function, None)
+        if found is not None:
             return found
     return None
 
@@ -50,7 +49,7 @@ def companion(task: Task, module: str, function: str) -> Callable[..., Any] | No
 def companion_text(task: Task, file: str) -> str | None:
     """A text file in the package of the task's class, None if there is none.
 
-    Packages of the classes that it inherits from do not count: their prose is about another task.
+    Packages of its base classes do not count: their prose is about another task.
 
     Args:
         task: the task.

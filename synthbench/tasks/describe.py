@@ -1,4 +1,4 @@
-"""Tasks and rows as a person reads them."""
+"""Tasks and rows, shown to people."""
 
 from __future__ import annotations
 
@@ -95,11 +95,11 @@ def describe(name: str) -> Group:
 
 
 def draw_row(task: Task, row: Mapping[str, Any]) -> Text:
-    """One row as a person reads it, several lines; `str` gives it without colours.
+    """One row for people, in several lines; `str` gives it without colours.
 
-    Tasks may draw it themselves (`synthbench.tasks.companions`), as a string or as a
-    `rich.text.Text` with colours; otherwise this shows one column a line, classes by their names,
-    without images.
+    Tasks may draw their rows themselves (`synthbench.tasks.companions`), as a string or as a
+    `rich.text.Text` with colours. Otherwise each column but images has a line, and classes are
+    shown by name.
     """
     draw = companion(task, "drawing", "draw_row")
     if draw is not None:
@@ -131,7 +131,7 @@ def type_name(feature: Feature) -> str:
 
 
 def _span(names: list[str]) -> str:
-    """A list of names, long ones by their ends."""
+    """A list of names; of more than ten the first two and the last."""
     return ", ".join(names) if len(names) <= 10 else f"{names[0]}, {names[1]} .. {names[-1]}"
 
 

@@ -1,7 +1,7 @@
-"""Column types, said once: in the form that Hugging Face `datasets` keeps in a Parquet schema.
+"""Column types, in the form in which Hugging Face `datasets` stores them in a Parquet schema.
 
-A feature is the plain JSON value that stands in the schema's metadata. Lists are written in the
-old form `[feature]`, which every `datasets` from 2.14 on reads (newer ones show it as `List`).
+A feature is the JSON value in the schema's metadata. Lists are written in the old form `[feature]`,
+which every `datasets` from 2.14 on reads (newer versions show it as `List`).
 """
 
 from __future__ import annotations
@@ -14,17 +14,6 @@ import pyarrow as pa
 
 Feature = dict[str, Any] | list[Any]
 Features = Mapping[str, Feature]
-
-_ARROW_TYPES: dict[str, pa.DataType] = {
-    "string": pa.string(),
-    "bool": pa.bool_(),
-    "int8": pa.int8(),
-    "int16": pa.int16(),
-    "int32": pa.int32(),
-    "int64": pa.int64(),
-    "uint8": pa.uint8(),
-    "float32": pa.float32(),
-}
 
 
 def value(dtype: str) -> Feature:
@@ -55,7 +44,7 @@ def label_names(feature: Feature) -> list[str] | None:
 
 
 def class_answer(names: Sequence[str], index: int) -> int | str:
-    """A class as `solve` answers with it: its name, or its index where the names are the indices.
+    """A class as `solve` returns it: its name, or its index if the names are 0, 1, 2 and so on.
 
     Example:
         >>> from synthbench.tasks.features import class_answer
@@ -72,7 +61,7 @@ def arrow_type(feature: Feature) -> pa.DataType:
         return pa.list_(arrow_type(feature[0]))
     kind = feature.get("_type")
     if kind == "Value":
-        return _ARROW_TYPES[feature["dtype"]]
+        return pa.type_for_alias(feature["dtype"])
     if kind == "ClassLabel":
         return pa.int64()
     if kind == "Image":

@@ -1,4 +1,4 @@
-"""A package with a task of one's own: written from templates, and passing `synthbench check`."""
+"""A new package with a small task, written from templates; it passes `synthbench check`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from synthbench.errors import UsageError
 from synthbench.tasks.registry import list_tasks
 
 _LONGEST = 40
-#: Each template and the file it becomes; `$module` is the name of the package's module.
+#: The file that each template becomes; `$module` is the name of the package's module.
 _FILES = {
     "pyproject.toml": "pyproject.toml",
     "README.md": "README.md",
@@ -27,14 +27,14 @@ _FILES = {
 
 
 def write_package(name: str, directory: str | Path | None = None) -> list[Path]:
-    """Write a package with a small task that works, to be changed into one's own.
+    """Write a package with a small working task, which its author then changes.
 
     Args:
         name: the task's name: lower-case letters, digits and single hyphens.
-        directory: where the package is written; it must be new or empty. Default: `./name`.
+        directory: where to write the package; it must be new or empty. Default: `./name`.
 
     Returns:
-        The files, in the order in which they are best read.
+        The files, in the order in which to read them.
 
     Raises:
         UsageError: the name is not allowed or taken, or the directory is not empty.
@@ -73,11 +73,7 @@ def write_package(name: str, directory: str | Path | None = None) -> list[Path]:
 
 
 def _module_of(name: str) -> str:
-    """The name of the package's module.
-
-    Raises:
-        UsageError: the name of the task is not allowed, or taken.
-    """
+    """The name of the package's module; UsageError if the task's name is not allowed or taken."""
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name) or len(name) > _LONGEST:
         nearest = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-0123456789")[:_LONGEST]
         hint = f" Did you mean {nearest!r}?" if nearest and nearest != name else ""
@@ -97,4 +93,4 @@ def _module_of(name: str) -> str:
 
 def _is_installed(module: str) -> bool:
     found = importlib.util.find_spec(module)
-    return found is not None and found.origin is not None  # a mere directory has no origin
+    return found is not None and found.origin is not None  # a directory has no origin

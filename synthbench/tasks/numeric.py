@@ -1,4 +1,4 @@
-"""Rows of numbers: into Arrow's nested lists, out of them again, and out of predictions."""
+"""Arrays of numbers, to and from Arrow's lists and strings, and from predictions."""
 
 from __future__ import annotations
 
@@ -15,11 +15,37 @@ from numpy.typing import NDArray
 _LARGEST = float(np.finfo(np.float32).max)
 
 
-def list_array(values: pa.Array, lengths: NDArray[np.integer[Any]]) -> pa.Array:
-    """Consecutive runs of `values`, of these lengths, as lists with 32-bit offsets."""
+def _offsets(lengths: NDArray[np.integer[Any]]) -> NDArray[np.int32]:
     offsets = np.zeros(len(lengths) + 1, np.int32)
     np.cumsum(lengths, out=offsets[1:])
-    return pa.ListArray.from_arrays(pa.array(offsets), values)
+    return offsets
+
+
+def list_array(
+    values: pa.Array, lengths: NDArray[np.integer[Any]], absent: pa.Array | None = None
+) -> pa.Array:
+    """Consecutive runs of `values`, of these lengths, as lists; null where `absent` is true."""
+    return pa.ListArray.from_arrays(pa.array(_offsets(lengths)), values, mask=absent)
+
+
+def join_bytes(
+    data: bytes | NDArray[np.uint8],
+    lengths: NDArray[np.integer[Any]],
+    kind: pa.DataType | None = None,
+) -> pa.Array:
+    """Consecutive runs of bytes, of these lengths, as an array of `kind`; default: of strings."""
+    buffers = [None, pa.py_buffer(_offsets(lengths)), pa.py_buffer(data)]
+    return pa.Array.from_buffers(kind or pa.string(), len(lengths), buffers)
+
+
+def split_bytes(texts: pa.Array) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """The bytes of all strings or binary values in one array, and the number of bytes of each."""
+    if not len(texts):
+        return np.zeros(0, np.uint8), np.zeros(0, np.int64)
+    _, offsets, data = texts.buffers()
+    ends = np.frombuffer(offsets, np.int32)[texts.offset : texts.offset + len(texts) + 1]
+    whole = np.frombuffer(data or b"", np.uint8)
+    return whole[ends[0] : ends[-1]], np.diff(ends).astype(np.int64)
 
 
 def nest(rows: NDArray[Any]) -> pa.Array:
@@ -36,7 +62,7 @@ def unwrap(column: pa.Array, name: str) -> tuple[NDArray[np.int64], pa.Array]:
     Raises:
         ValueError: there are nulls among the lists.
     """
-    import pyarrow.compute as pc  # late, as many commands need none of it
+    import pyarrow.compute as pc  # here, because many commands do without it
 
     if column.null_count:
         raise ValueError(f"{name} has a null where a list is expected")
@@ -85,9 +111,9 @@ def read_numbers(prediction: Any, shape: tuple[int, ...]) -> NDArray[np.float64]
     """Numbers of this shape from nested lists, a flat list, or an array; None if unreadable.
 
     Args:
-        prediction: what was predicted, or its JSON, as tables of text have it; a flat list is in
+        prediction: what was predicted, or its JSON, as in tables of text; a flat list is in
             row-major order. Fractions and Decimals are numbers; other text, booleans, NaN and
-            numbers too large for float32 are not read.
+            numbers too large for float32 are unreadable.
         shape: the shape of the result.
     """
     try:
@@ -101,11 +127,11 @@ def read_numbers(prediction: Any, shape: tuple[int, ...]) -> NDArray[np.float64]
 
 
 def to_array(given: Any) -> NDArray[Any]:
-    """An array of NumPy from one of any library, or from nested lists of numbers.
+    """A NumPy array from an array of any library, or from nested lists of numbers.
 
     Args:
         given: torch tensors may require gradients or be on another device; bfloat16, which NumPy
-            lacks, becomes float32.
+            does not have, becomes float32.
 
     Raises:
         ValueError, TypeError, ArithmeticError, RuntimeError: not an array, or lists that differ

@@ -1,4 +1,4 @@
-"""Parameters of a task: a frozen dataclass that reads its values from text and checks itself."""
+"""Parameters of a task: a frozen dataclass that can read its values from text and checks them."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from synthbench.text.lines import LONGEST_LINE, is_one_line
 class Parameters:
     """Base of every task's parameters: frozen, and checked when made.
 
-    Fields are declared with `parameter`, which has their text for `synthbench info` and their
-    limits. A class that has more to check extends `__post_init__`.
+    Fields are declared with `parameter`, which takes their description and their limits. Further
+    checks belong in `__post_init__`.
 
     Example:
         >>> import dataclasses
@@ -37,7 +37,7 @@ class Parameters:
 
     @classmethod
     def make(cls, values: Mapping[str, Any]) -> Parameters:
-        """Parameters from names and values; text, as given by `--set`, is read by field type.
+        """Parameters from names and values; text, as `--set` gives it, is read by field type.
 
         Raises:
             UsageError: `values` is not a mapping, or names an unknown parameter.
@@ -55,17 +55,20 @@ class Parameters:
 
     def to_dict(self) -> dict[str, Any]:
         """All parameters as JSON values."""
-        return {field.name: _plain(getattr(self, field.name)) for field in dataclasses.fields(self)}
+        return {
+            name: list(given) if isinstance(given, tuple) else given
+            for name, given in dataclasses.asdict(self).items()
+        }
 
     def changed(self) -> dict[str, Any]:
         """The parameters that differ from their defaults, as JSON values.
 
         Only these name the random streams, so that a parameter added later changes no dataset.
         """
+        values = self.to_dict()
+        fields = dataclasses.fields(self)
         return {
-            field.name: _plain(getattr(self, field.name))
-            for field in dataclasses.fields(self)
-            if getattr(self, field.name) != field.default
+            one.name: values[one.name] for one in fields if getattr(self, one.name) != one.default
         }
 
 
@@ -80,10 +83,10 @@ def parameter(
     """A field of `Parameters`.
 
     Args:
-        default: the default, whose type is that of all values.
-        help: what it means, for people.
+        default: the default; all values have its type.
+        help: what it means, as `synthbench info` shows it.
         least: the smallest number that is allowed. With a limit, a tuple of numbers must not be
-            empty, nor have a number twice.
+            empty, and its numbers must differ.
         most: the largest number that is allowed.
         choices: the texts that are allowed; empty: all.
     """
@@ -92,7 +95,7 @@ def parameter(
 
 
 def _check(field: dataclasses.Field[Any], given: Any) -> None:
-    """Refuse a value that its field does not allow."""
+    """Raise `ParameterError` for a value that its field does not allow."""
     name, limits = field.name, field.metadata
     choices = limits.get("choices", ())
     if choices and given not in choices:
@@ -111,35 +114,6 @@ def _check(field: dataclasses.Field[Any], given: Any) -> None:
         )
 
 
-def _plain(given: Any) -> Any:
-    return list(given) if isinstance(given, tuple) else given
-
-
-def _read(name: str, given: Any, default: Any) -> Any:
-    """A value of the default's type from `given`, which is text or already of that type."""
-    try:
-        match _kind(default):
-            case "names":
-                items = given.split(",") if isinstance(given, str) else given
-                return tuple(str(item).strip() for item in items)
-            case "numbers":
-                items = given.split(",") if isinstance(given, str) else np.atleast_1d(given)
-                return tuple(number for item in items for number in _numbers(item))
-            case "bool":
-                return {"true": True, "false": False}[str(given).lower()]
-            case "int" if isinstance(given, str) or operator.index(given) is not None:
-                return int(given)
-            case "float":
-                return float(given)
-            case _ if len(text := str(given)) <= LONGEST_LINE and is_one_line(text):
-                return text  # as it stands in a manifest
-            case _:
-                raise ValueError
-    except (ValueError, TypeError, KeyError, OverflowError):
-        allowed = _EXPECTED[_kind(default)]
-        raise ParameterError(f"Parameter {name}={given!r}: expected {allowed}.") from None
-
-
 _EXPECTED = {
     "names": "names separated by commas",
     "numbers": "whole numbers such as 1,2,5 or 1..5",
@@ -150,21 +124,43 @@ _EXPECTED = {
 }
 
 
-def _kind(default: Any) -> str:
+def _read(name: str, given: Any, default: Any) -> Any:
+    """A value of the default's type from `given`, which is text or already of that type."""
+    kind = type(default).__name__
     if isinstance(default, tuple):
-        return "names" if isinstance(default[0], str) else "numbers"
-    return type(default).__name__
-
-
-#: The longest range of numbers that is read; no parameter takes as many.
-_MOST_NUMBERS = 10_000
+        kind = "names" if isinstance(default[0], str) else "numbers"
+    try:
+        match kind:
+            case "names":
+                items = given.split(",") if isinstance(given, str) else given
+                return tuple(str(item).strip() for item in items)
+            case "numbers":
+                items = given.split(",") if isinstance(given, str) else np.atleast_1d(given)
+                return tuple(number for item in items for number in _numbers(item))
+            case "bool":
+                return {"true": True, "false": False}[str(given).lower()]
+            case "int":
+                return _whole_number(given)
+            case "float":
+                return float(given)
+            case _:
+                text = str(given)
+                if len(text) > LONGEST_LINE or not is_one_line(text):
+                    raise ValueError
+                return text
+    except (ValueError, TypeError, KeyError, OverflowError):
+        raise ParameterError(f"Parameter {name}={given!r}: expected {_EXPECTED[kind]}.") from None
 
 
 def _numbers(item: Any) -> Iterable[int]:
     """`3` or `1..5` as numbers."""
     if isinstance(item, str) and ".." in item:
         low, high = map(int, item.split(".."))
-        if high - low > _MOST_NUMBERS:
-            raise ValueError(f"more than {_MOST_NUMBERS:,} numbers")
+        if high - low > 10_000:
+            raise ValueError("more numbers than any parameter takes")
         return range(low, high + 1)
-    return (int(item) if isinstance(item, str) else operator.index(item),)
+    return (_whole_number(item),)
+
+
+def _whole_number(given: Any) -> int:
+    return int(given) if isinstance(given, str) else operator.index(given)

@@ -1,4 +1,4 @@
-"""Predictions read as values of a label: a class, a whole number, numbers of some shape."""
+"""Predictions as values of a label: a class, a whole number, or numbers of a certain shape."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import numpy as np
 from synthbench.tasks.features import Feature, label_names
 from synthbench.tasks.numeric import is_number, plain_value, read_numbers
 
-#: Whole numbers of more digits are not read.
+#: The most digits of a whole number that is read.
 _MOST_DIGITS = 18
-#: A whole number as text; `3.0` is how tables with a gap in the column write 3.
+#: A whole number as text; tables with missing values write 3 as `3.0`.
 _WHOLE = re.compile(r"(-?)0*(\d+?)(?:\.0+)?", re.ASCII)
 
 

@@ -1,4 +1,4 @@
-"""Which tasks there are: ours by name, others by `register` or by entry point."""
+"""The tasks by name: ours, and those of other packages, by `register` or by entry point."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from synthbench.tasks.base import Parameters, Task
 if TYPE_CHECKING:
     import importlib.metadata
 
-#: Name of each task, its module under `synthbench.tasks`, and its class.
+#: The class of each of our tasks; its package has the task's name, with _ for -.
 _OWN = {
-    "listops": ("listops", "ListOps"),
-    "arithmetic": ("arithmetic", "Arithmetic"),
-    "ctl": ("ctl", "CompositionalTableLookup"),
-    "parity": ("parity", "Parity"),
-    "composites": ("composites", "Composites"),
-    "grid-count": ("grid_count", "GridCount"),
-    "identity": ("identity", "Identity"),
-    "clusters": ("clusters", "Clusters"),
+    "listops": "ListOps",
+    "arithmetic": "Arithmetic",
+    "ctl": "CompositionalTableLookup",
+    "parity": "Parity",
+    "composites": "Composites",
+    "grid-count": "GridCount",
+    "identity": "Identity",
+    "clusters": "Clusters",
 }
 
 #: Third-party packages name their `Task` classes under this entry point group.
@@ -41,8 +41,8 @@ def register(task: type[Task]) -> type[Task]:
         The same class.
 
     Raises:
-        UsageError: this is no task, not a whole one, it names columns that it does not have, or
-            its name is taken by another one.
+        UsageError: not a subclass of `Task`, or one that lacks something or names columns that it
+            does not have, or whose name another task has.
 
     Example:
         >>> import synthbench
@@ -54,13 +54,13 @@ def register(task: type[Task]) -> type[Task]:
         7
     """
     if not (isinstance(task, type) and issubclass(task, Task)):
-        raise UsageError(f"{task!r} is no task: expected a subclass of synthbench.Task.")
+        raise UsageError(f"{task!r} is not a task: expected a subclass of synthbench.Task.")
     missing = sorted(task.__abstractmethods__)
     missing += [name for name in ("name", "title", "summary", "source") if not hasattr(task, name)]
     if task.capacity is not Task.capacity and task.enumerate_rows is Task.enumerate_rows:
-        missing.append("enumerate_rows")  # whose buckets can be counted, can be listed
+        missing.append("enumerate_rows")  # rows that can be counted must be listed, too
     if missing:
-        raise UsageError(f"{task.__name__} is no whole task: it lacks {', '.join(missing)}.")
+        raise UsageError(f"{task.__name__} is an incomplete task: it lacks {', '.join(missing)}.")
     for variant in task.variants:
         _check_columns(task(variant))
     if task.name in _OWN or _registered.get(task.name, task) is not task:
@@ -70,30 +70,22 @@ def register(task: type[Task]) -> type[Task]:
 
 
 def _check_columns(task: Task) -> None:
-    """Make sure that a task has the columns that it names.
-
-    Raises:
-        UsageError: it does not; the message names the class and the attribute.
-    """
+    """Make sure that a task has the columns that its attributes name."""
     named = {
         "inputs": task.inputs,
         "judged_by": task.judged_by,
-        "breakdowns": tuple(breakdown.column for breakdown in task.breakdowns),
+        "breakdowns": [breakdown.column for breakdown in task.breakdowns],
     }
+    # `Task.buckets` reads the column `bucket_name`, unless the only bucket is 0.
+    if type(task).buckets is Task.buckets and any(split.buckets != (0,) for split in task.splits):
+        named["bucket_name"] = [task.bucket_name]
     for attribute, names in named.items():
         for name in names:
             if name not in task.columns:
-                raise _no_column(task, attribute, name)
-    # `Task.buckets` reads the column of this name, unless the only bucket is 0; a method of the
-    # task's own need not.
-    several = any(split.buckets != (0,) for split in task.splits)
-    if type(task).buckets is Task.buckets and several and task.bucket_name not in task.columns:
-        error = _no_column(task, "bucket_name", task.bucket_name)
-        raise UsageError(f"{error} Any other name needs a method buckets.")
-
-
-def _no_column(task: Task, attribute: str, name: str) -> UsageError:
-    return unknown_name(f"column in {type(task).__name__}.{attribute}", name, task.columns)
+                what = f"column in {type(task).__name__}.{attribute}"
+                hint = "Any other name needs a method buckets."
+                error = unknown_name(what, name, task.columns)
+                raise UsageError(f"{error} {hint}") if attribute == "bucket_name" else error
 
 
 @functools.cache
@@ -123,28 +115,24 @@ def task_class(name: str) -> type[Task]:
 
     Raises:
         UsageError: no task has this name; the nearest is offered.
-        SynthbenchError: another package names the task, but it cannot be loaded.
+        SynthbenchError: it is the task of another package and cannot be loaded.
     """
     if name in _OWN:
-        module, attribute = _OWN[name]
-        found: type[Task] = getattr(
-            importlib.import_module(f"synthbench.tasks.{module}.task"), attribute
-        )
+        module = importlib.import_module(f"synthbench.tasks.{name.replace('-', '_')}.task")
+        found: type[Task] = getattr(module, _OWN[name])
         return found
     if name in _registered:
         return _registered[name]
     if name in _entry_points():
-        loaded = _load(_entry_points()[name])
-        return register(loaded)
+        return register(_load(_entry_points()[name]))
     raise unknown_name("task", name, list_tasks())
 
 
 def _load(point: importlib.metadata.EntryPoint) -> type[Task]:
-    """The task of an entry point."""
     place = f"Task {point.name!r} of entry point {point.value!r}"
     try:
         found: type[Task] = point.load()
-    except SynthbenchError:  # what `register` says of a class that is decorated with it
+    except SynthbenchError:  # from `register`, used as a decorator
         raise
     except Exception as error:  # whatever the module of another package raises
         reason = f"{type(error).__name__}: {error}"
@@ -160,10 +148,10 @@ def make_task(
     parameters: Mapping[str, Any] | Parameters | None = None,
     seed: int = 0,
 ) -> Task:
-    """A task with a variant (default: its first), parameters and a seed chosen.
+    """The task of this name with a variant (default: its first), parameters and a seed.
 
     Raises:
-        UsageError: unknown task or variant, or a seed that is no whole number from 0.
+        UsageError: unknown task or variant, or a seed that is not a whole number from 0.
         ParameterError: unknown or impossible parameters.
 
     Example:

@@ -1,10 +1,10 @@
-"""A row's id: 64 bits computed from the row alone, three of which decide who may have the row.
+"""A row's id: 64 bits computed from the row alone, three of which decide whether it is held out.
 
-The first three bits come from the problem that a row poses, the other 61 from its content. A row
-is held out if the three bits are zero, that is, if its id begins with 0 or 1. Evaluation splits
-have held-out rows and no others; train splits and streams never have one, whatever their seed and
-parameters. So no model that was trained on our rows has seen a row that it is evaluated on, nor the
-same problem in another form (`Task.problem`), and the ids prove it.
+The first three bits come from the problem that a row poses, the other 61 from its content. A row is
+held out if the three bits are zero, that is, if its id begins with 0 or 1. Evaluation splits have
+only held-out rows; train splits and streams never have one, whatever their seed and parameters. So
+a model that was trained on our rows has never seen a row that it is evaluated on, nor the same
+problem in another form (`Task.problem`), and the ids prove it.
 """
 
 from __future__ import annotations
@@ -16,14 +16,11 @@ from numpy.typing import NDArray
 from synthbench.seeding import hash_rows
 from synthbench.tasks.base import Block, Split, Task
 from synthbench.tasks.features import Features, arrow_schema, value
+from synthbench.tasks.numeric import join_bytes
 
-#: The bits that come from the problem, and the part of all rows whose bits are zero.
+#: The bits that come from the problem, and the share of all rows for which they are zero.
 PROBLEM_BITS = np.uint64(0b111 << 61)
 HELD_OUT_SHARE = 1 / 8
-
-_HEX = np.frombuffer(
-    "".join(f"{byte:02x}" for byte in range(256)).encode("ascii"), dtype="S2"
-).copy()
 
 
 def fingerprints(task: Task, block: Block) -> NDArray[np.uint64]:
@@ -36,7 +33,7 @@ def fingerprints(task: Task, block: Block) -> NDArray[np.uint64]:
 
 
 def is_held_out(prints: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    """Which rows are held out, by their fingerprints or their problems, bool `(rows,)`."""
+    """Which rows are held out, by their fingerprints or problem keys, bool `(rows,)`."""
     held_out: NDArray[np.bool_] = np.equal(prints & PROBLEM_BITS, 0)
     return held_out
 
@@ -46,8 +43,8 @@ def may_have(
 ) -> NDArray[np.bool_]:
     """Which rows of a bucket a split may have, by their fingerprints, bool `(rows,)`.
 
-    Evaluation splits may have the rows that are held out, all others the rest. Splits of one kind
-    that share a bucket divide its rows among themselves by the bits that follow.
+    Evaluation splits may have the rows that are held out, other splits the rest. Splits of the same
+    kind that share a bucket divide its rows among themselves by the other bits.
     """
     allowed = np.equal(is_held_out(prints), split.evaluation)
     names = _rivals(task, split, bucket)
@@ -64,7 +61,7 @@ def share_of(task: Task, split: Split, bucket: int) -> float:
 
 
 def _rivals(task: Task, split: Split, bucket: int) -> list[str]:
-    """The splits that divide a bucket's rows; none for a stream, whose split is not the task's."""
+    """The splits that divide a bucket's rows; none for a stream, which has a split of its own."""
     if split not in task.splits:
         return []
     return [
@@ -76,11 +73,8 @@ def _rivals(task: Task, split: Split, bucket: int) -> list[str]:
 
 def ids(prints: NDArray[np.uint64]) -> pa.Array:
     """Fingerprints as the `id` column: 16 hexadecimal digits each."""
-    big_endian = prints.astype(">u8").view(np.uint8)
-    offsets = np.arange(len(prints) + 1, dtype=np.int32) * 16
-    return pa.StringArray.from_buffers(
-        len(prints), pa.py_buffer(offsets), pa.py_buffer(_HEX[big_endian])
-    )
+    digits = prints.astype(">u8").tobytes().hex().encode("ascii")
+    return join_bytes(digits, np.full(len(prints), 16))
 
 
 def read_ids(column: pa.Array) -> NDArray[np.uint64]:
@@ -89,16 +83,13 @@ def read_ids(column: pa.Array) -> NDArray[np.uint64]:
     Raises:
         ValueError: an id that is not 16 lower-case hexadecimal digits.
     """
-    import pyarrow.compute as pc  # late, as many commands need none of it
+    import pyarrow.compute as pc  # here, because many commands do without it
 
     right = pc.match_substring_regex(column, "^[0-9a-f]{16}$").fill_null(False)
     wrong = np.flatnonzero(~right.to_numpy(zero_copy_only=False))
     if len(wrong):
         raise ValueError(f"{column[int(wrong[0])].as_py()!r} is not 16 hexadecimal digits")
     return np.frombuffer(bytes.fromhex("".join(column.to_pylist())), ">u8").astype(np.uint64)
-
-
-# Rows as shards hold them.
 
 
 def columns_of(task: Task) -> Features:

@@ -1,10 +1,11 @@
 """Text as tokens: split into words or characters, numbered from 1, padded with 0.
 
-    text     "1 + 0"            of the tokens  0 1 +
+    tokens   ("0", "1", "+")
+    text     "1 + 0"
     split    ["1", "+", "0"]
-    ids      [2, 3, 1]          number 1 is the first token; 0 is padding
+    ids      [2, 3, 1]          1 is the first token; 0 is padding
 
-Tasks parse with this, exports and models get their ids from it, audits split text with it.
+Tasks, exports, models and audits all split and number text with this.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from synthbench.tasks.numeric import list_array
+from synthbench.tasks.numeric import join_bytes, list_array, split_bytes
 
-#: The largest vocabulary whose ids have four bits; four of its tokens are joined at a time.
+#: The largest vocabulary whose ids have four bits; its tokens are joined four at a time.
 _QUAD_TOKENS = 15
-#: The number of tokens from which it pays to know the texts of all fours.
+#: The number of tokens from which it pays to tabulate the texts of all groups of four.
 _QUADS = 1 << 16
-#: Allowed tokens that an error lists, at most.
+#: The most allowed tokens that an error lists.
 _SHOWN_TOKENS = 20
 
 
@@ -34,7 +35,7 @@ class Vocabulary:
 
     Attributes:
         tokens: all tokens, in order; the first has id 1.
-        separator: what stands between two tokens; if it is empty, each character is a token.
+        separator: the text between two tokens; if it is empty, each character is a token.
 
     Example:
         >>> import pyarrow as pa
@@ -70,12 +71,12 @@ class Vocabulary:
             raise ValueError("text has a null where tokens are expected")
         if self.separator:
             return pc.split_pattern(texts, self.separator)
-        # Arrow splits at a pattern, but not between any two characters.
+        # Arrow cannot split at an empty pattern.
         characters = pa.array([*"".join(texts.to_pylist())], pa.string())
         return list_array(characters, pc.utf8_length(texts).to_numpy(zero_copy_only=False))
 
     def count(self, text: str) -> int:
-        """The number of words or characters of one text."""
+        """How many words or characters a text has."""
         return len(text.split(self.separator) if self.separator else text)
 
     def number(self, words: pa.Array) -> NDArray[np.integer[Any]]:
@@ -107,7 +108,7 @@ class Vocabulary:
             ValueError: a text is null or empty, or has a word that is not a token.
         """
         if self._id_of_code is not None and not texts.null_count:
-            codes, lengths = _bytes(texts)
+            codes, lengths = split_bytes(texts)
             ids = self._id_of_code.take(codes)
             if not ids.all():
                 row = int(np.searchsorted(np.cumsum(lengths), np.argmin(ids), side="right"))
@@ -159,14 +160,14 @@ class Vocabulary:
 
         Args:
             ids: `(texts, width)`; zeros are left out, wherever they stand.
-            lengths: the number of tokens of each text, where it need not be counted.
+            lengths: the number of tokens of each text, if it is known already.
         """
         import pyarrow.compute as pc
 
         if self._codes is not None:
             table = self._codes.tobytes().ljust(256, b"\0")
             codes = ids.tobytes().translate(table, b"\0")
-            return _text(codes, np.count_nonzero(ids, axis=1) if lengths is None else lengths)
+            return join_bytes(codes, np.count_nonzero(ids, axis=1) if lengths is None else lengths)
         if self.separator and len(self.tokens) <= _QUAD_TOKENS and ids.size >= _QUADS:
             ids, words, lengths = _quads(ids), _quad_texts(self), None
         else:
@@ -178,14 +179,14 @@ class Vocabulary:
 
     @functools.cached_property
     def _codes(self) -> NDArray[np.uint8] | None:
-        """The ASCII code of each id, where texts are not separated and every token has one."""
+        """The ASCII code of each id; None if there are separators or longer or other tokens."""
         if self.separator or not all(len(one) == 1 and one.isascii() for one in self.tokens):
             return None
         return np.array([0, *map(ord, self.tokens)], np.uint8)
 
     @functools.cached_property
     def _id_of_code(self) -> NDArray[np.integer[Any]] | None:
-        """The id of each byte, 0 for those that are not tokens; None where `_codes` is."""
+        """The id of each byte, 0 for bytes that are not tokens; None if `_codes` is."""
         if self._codes is None:
             return None
         ids = np.zeros(256, self.dtype)
@@ -207,8 +208,8 @@ def pad(
     Args:
         values: all runs, one after another, `(values, ...)`.
         lengths: the length of each run.
-        fill: what stands behind the end of a run.
-        least: the width of the array if no run is longer.
+        fill: the padding behind a run.
+        least: the smallest width of the array.
 
     Returns:
         `(runs, longest, ...)`, of the values' type.
@@ -217,23 +218,6 @@ def pad(
     padded = np.full(shape, fill, values.dtype)
     padded[np.arange(shape[1]) < lengths[:, None]] = values
     return padded
-
-
-def _bytes(texts: pa.Array) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """The bytes of all texts, one text after another, and the number of bytes of each."""
-    if not len(texts):
-        return np.zeros(0, np.uint8), np.zeros(0, np.int64)
-    _, offsets, data = texts.buffers()
-    ends = np.frombuffer(offsets, np.int32)[texts.offset : texts.offset + len(texts) + 1]
-    whole = np.frombuffer(data or b"", np.uint8)
-    return whole[ends[0] : ends[-1]], np.diff(ends).astype(np.int64)
-
-
-def _text(codes: bytes, lengths: NDArray[np.integer[Any]]) -> pa.Array:
-    """The opposite of `_bytes`."""
-    offsets = np.zeros(len(lengths) + 1, np.int32)
-    np.cumsum(lengths, out=offsets[1:])
-    return pa.StringArray.from_buffers(len(lengths), pa.py_buffer(offsets), pa.py_buffer(codes))
 
 
 def _quads(ids: NDArray[np.integer[Any]]) -> NDArray[np.uint16]:
@@ -248,7 +232,7 @@ def _quads(ids: NDArray[np.integer[Any]]) -> NDArray[np.uint16]:
 
 @functools.lru_cache(maxsize=8)
 def _quad_texts(vocabulary: Vocabulary) -> pa.Array:
-    """The text of every number that `_quads` can give; zeros are left out of it."""
+    """The text of every number that `_quads` can give, without its zeros."""
     words = ["", *vocabulary.tokens, *[""] * (_QUAD_TOKENS - len(vocabulary.tokens))]
 
     def joined(*parts: str) -> str:

@@ -95,7 +95,7 @@ def test_an_id_depends_on_the_points_and_on_the_clusters():
         (lambda points, cluster: points.pop(), "list of 449 where 450 are expected"),
         (lambda points, cluster: points[3].pop(), "list of 1 where 2 are expected"),
         (lambda points, cluster: cluster.pop(), "list of 449 where 450 are expected"),
-        (lambda points, cluster: points[3].__setitem__(0, math.inf), "no finite number"),
+        (lambda points, cluster: points[3].__setitem__(0, math.inf), "not a finite number"),
         (lambda points, cluster: points[3].__setitem__(0, None), "null where a number"),
         (lambda points, cluster: cluster.__setitem__(0, 2), "not 225 times 0 and 225 times 1"),
         (lambda points, cluster: cluster.__setitem__(slice(9), [1] * 9), "not 225 times 0"),

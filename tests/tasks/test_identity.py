@@ -14,7 +14,7 @@ from synthbench.errors import ParameterError
 from synthbench.seeding import Draws
 from synthbench.tasks.describe import draw_row
 from synthbench.tasks.identity.task import Identity
-from tests.tasks.blocks import assert_sound, ids, rows_of
+from tests.tasks.blocks import assert_sound, ids
 
 ranges = st.floats(1e-6, 1e6)
 
@@ -24,14 +24,6 @@ def propose(task, split="train", n=50, block=0):
 
 
 # The generator.
-
-
-def test_a_row_is_five_numbers_and_the_label_is_the_same_five():
-    task = Identity()
-    for row in rows_of(task, propose(task)):
-        assert len(row["x"]) == 5
-        assert row["label"] == task.solve(row["x"]) == row["x"]
-        assert task.recompute_columns({"x": row["x"]}) == {"label": row["label"]}
 
 
 @given(dims=st.integers(1, 100), train=ranges, test=ranges)

@@ -13,7 +13,7 @@ from synthbench.seeding import Draws
 from synthbench.tasks.describe import draw_row
 from synthbench.tasks.listops.distribution import OPERATORS, ListOpsDistribution
 from synthbench.tasks.listops.task import ListOps
-from synthbench.tasks.trees.distribution import DEPTH_BITS, RootDistribution
+from synthbench.tasks.trees.distribution import DEPTH_BITS
 from synthbench.tasks.trees.sampling import is_too_rare
 from tests.tasks.blocks import assert_sound, ids, propose_all, table
 
@@ -238,9 +238,7 @@ def test_with_all_operators_no_label_is_too_rare(parameters):
         grammar = task.grammar(split)
         distribution = ListOpsDistribution(grammar, OPERATORS, task.parameters.ties == "strict")
         for depth, operator, label in map(task.goal, split.buckets):
-            root = RootDistribution(
-                dataclasses.replace(grammar, operators=1), distribution, operator
-            )
+            root = dataclasses.replace(distribution, root=operator)
             assert not is_too_rare(root, grammar.max_depth, label << DEPTH_BITS | depth)
 
 
@@ -275,17 +273,14 @@ def test_with_all_operators_no_label_is_too_rare(parameters):
         ({"validation_depths": "6,6"}, "validation_depths=6,6: allowed are different depths"),
         ({"validation_depths": "deep"}, "validation_depths='deep': expected whole numbers"),
         ({"operators": "MIN,MIN"}, "operators=MIN,MIN: name each once"),
+        ({"train_depths": []}, "train_depths=: allowed are different depths"),
+        ({"validation_depths": []}, "validation_depths=: allowed are different depths"),
+        ({"test_depths": []}, "test_depths=: allowed are different depths"),
     ],
 )
 def test_impossible_parameters_are_refused_with_what_is_allowed(parameters, message):
     with pytest.raises(ParameterError, match=message):
         ListOps(parameters=parameters)
-
-
-@pytest.mark.parametrize("depths", ["train_depths", "validation_depths", "test_depths"])
-def test_no_depths_are_no_split(depths):
-    with pytest.raises(ParameterError, match=f"{depths}=: allowed are different depths"):
-        ListOps(parameters={depths: []})
 
 
 @pytest.mark.parametrize(
@@ -330,9 +325,6 @@ def test_without_nesting_there_are_rows_of_depth_1():
 def test_the_solver_says_what_is_wrong_with_a_question(text, message):
     with pytest.raises(ValueError, match=message):
         ListOps().solve(text)
-
-
-# Scoring.
 
 
 # For people.

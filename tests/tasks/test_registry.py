@@ -108,7 +108,7 @@ def test_what_is_no_task_is_not_registered():
         ({"bucket_name": "buckt"}, r"in Wrong\.bucket_name 'buckt'; .*'bucket'\? .* buckets\.$"),
         ({"inputs": ("txt",)}, r"column in Wrong\.inputs 'txt'; .* Did you mean 'text'\?"),
         ({"judged_by": ("lable",)}, r"column in Wrong\.judged_by 'lable'; .* mean 'label'\?"),
-        ({"enumerate_rows": Task.enumerate_rows}, r"no whole task: it lacks enumerate_rows\.$"),
+        ({"enumerate_rows": Task.enumerate_rows}, r"incomplete task: it lacks enumerate_rows\.$"),
     ],
 )
 def test_a_task_that_names_what_does_not_exist_is_refused(wrong, message):

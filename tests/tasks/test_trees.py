@@ -36,7 +36,7 @@ class PooledDepthDistribution(DepthDistribution):
     enumerated = False
 
 
-# The worked example of `synthbench.tasks.trees`.
+# The worked example of docs/pages/how-it-works/sampling.md.
 
 
 def test_the_worked_example_of_trees_of_depth_2_and_3_is_right():
@@ -190,7 +190,7 @@ def test_the_shortest_tree_of_each_depth_is_known(grammar, deepest):
 
 def test_the_papers_trees_of_depth_1_are_counted():
     assert PAPER.count(1) == 4 * (10**2 + 10**3 + 10**4 + 10**5)
-    assert PAPER.count_up_to(0) == 0
+    assert PAPER.count(0) == 0
 
 
 # Laying out.

@@ -1,4 +1,4 @@
-"""The reference solver of arithmetic: one row, character by character, as the paper says it."""
+"""The reference solver of arithmetic: one row, character by character, in the paper's words."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ def _operation(operator: str, left: Expression, right: Expression, modulus: int)
 
 
 def apply(operator: str, values: list[int], modulus: int) -> int:
-    """The sum or the product of values, one or more."""
+    """The sum or the product of one or more values."""
     result = sum(values) if operator == "+" else math.prod(values)
     return int(result % modulus)
 
 
 def deciding(node: Expression) -> list[Expression]:
-    """The operands that decide an operation's value: a factor of 0 alone, else both."""
+    """The operands that decide an operation's value: a factor of 0 if there is one, else both."""
     if node.symbol == "*":
         zeros = [operand for operand in node.arguments if operand.value == 0]
         if zeros:

@@ -6,8 +6,8 @@
 
 One character is one token. Depth is the number of nested operations, digits not counted; the
 splits are balanced over it, as in the paper. The dependency depth tells how deep the computation
-has to go: a factor whose value is 0 makes the other one unneeded, and of two zero factors the
-shallower is kept. Of `+` both operands are needed.
+has to go: if a factor is 0, the other one is not needed, and of two zero factors the shallower is
+kept. `+` needs both operands.
 
 Source: NDR (Csordás, Irie, Schmidhuber, ICLR 2022), sections 3.2 and C.2.
 """
@@ -37,17 +37,16 @@ TOKENS = ("(", ")", *OPERATORS, *DIGITS)
 #: The id of each token; 0 is padding.
 IDS = {token: number for number, token in enumerate(TOKENS, start=1)}
 
-#: If a depth has more expressions, they are not listed to be counted by label.
+#: A depth with more expressions is not listed to count them by label.
 MOST_LISTED = 200_000
 _NO_DEPTH = np.int8(127)
 
 
 @dataclasses.dataclass(frozen=True)
 class ArithmeticParameters(ExpressionParameters):
-    """What can be set; the defaults are the paper's."""
+    """Parameters of arithmetic; the defaults are the paper's."""
 
     all_operators = OPERATORS
-    smallest = 5
     per_level = 4
     nesting = "(0{operator}{inner})"
 
@@ -62,7 +61,6 @@ class ArithmeticParameters(ExpressionParameters):
 class DepthDistribution(KeyDistribution):
     """Keys that are the depth alone: an operation is one deeper than its deeper operand."""
 
-    grammar: Grammar
     enumerated = True
 
     @property
@@ -112,10 +110,11 @@ class Arithmetic(ExpressionTask):
         )
 
     def grammar(self, depth: int) -> Grammar:
-        """The proposal, as far as trees of this depth go.
+        """The proposal for trees of this depth.
 
-        The paper's proposal has no limit of depth but rejects what is too deep. With one level
-        more than a tree has, its digits are digits by chance and not because of the limit.
+        The paper's proposal has no depth limit but rejects trees that are too deep. The limit here
+        is one level more than the trees have, so that their digits are digits by chance, not
+        because of the limit.
         """
         chosen = self.parameters
         return Grammar(
@@ -136,7 +135,7 @@ class Arithmetic(ExpressionTask):
         forest = draw_digits(draws, forest)
         problems, operators = self.problems(forest), self.operator_ids
         opening = np.full_like(operators, IDS["("])
-        # The sampler drops the other trees anyway, but writing them takes time.
+        # The sampler would drop the other trees anyway, but writing them takes time.
         wanted = is_held_out(problems) == split.evaluation
         forest, problems = forest.take(wanted), problems[wanted]
         lengths = forest.lengths()
@@ -158,7 +157,7 @@ class Arithmetic(ExpressionTask):
         count = self.grammar(goal.depth).count(goal.depth)
         if goal.label is None:
             return count
-        # By label they are counted one by one, where they are few.
+        # By label they can only be counted one by one.
         return len(self.enumerate_rows(split, bucket)) if count <= MOST_LISTED else None
 
     def enumerate_rows(self, split: Split, bucket: int) -> Block:
@@ -168,7 +167,7 @@ class Arithmetic(ExpressionTask):
             return every
         return every.take((kinds == goal.operator) & (every["label"] == goal.label))
 
-    @functools.lru_cache(maxsize=2)  # noqa: B019 - a task is a value, and few are made
+    @functools.lru_cache(maxsize=2)  # noqa: B019 - a task is a value, and few are ever made
     def _of_depth(self, depth: int) -> tuple[Block, NDArray[np.int64]]:
         """Every expression of a depth, and the numbers of their root operators."""
         operators = self.parameters.operators
@@ -176,9 +175,6 @@ class Arithmetic(ExpressionTask):
             depth, DIGITS, lambda kind, operands: f"({operands[0]}{operators[kind]}{operands[1]})"
         )
         return self.block_of(texts), self.root_operators({"text": pa.array(texts, pa.string())})
-
-
-# The generator: whole blocks at a time. Operands come in pairs, left and right.
 
 
 def draw_digits(draws: Draws, forest: Forest) -> Forest:
@@ -194,23 +190,20 @@ def draw_digits(draws: Draws, forest: Forest) -> Forest:
 def evaluate(
     forest: Forest, operators: NDArray[np.uint8], modulus: int
 ) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-    """Value and dependency depth of each tree, from the leaves upwards.
+    """Value and dependency depth of each tree, both int8 `(trees,)`, from the leaves upwards.
 
     Args:
         forest: the trees.
-        operators: the id of each operator.
+        operators: the token id of each operator.
         modulus: every value is taken modulo this.
-
-    Returns:
-        Both int8 `(trees,)`.
     """
     value = np.zeros(0, np.uint16)
     depth = np.zeros(0, np.int8)
-    for level in reversed(forest.levels):
+    for level in reversed(forest.levels):  # operands come in pairs, left and right
         left, right = value[0::2], value[1::2]
         left_depth, right_depth = depth[0::2], depth[1::2]
         is_product = (operators == IDS["*"]).take(level.symbol.take(level.operators))
-        # The shallower factor of those that are 0; without any, the deeper operand.
+        # Of the factors that are 0 the shallower counts; without any, the deeper operand does.
         left_zero, right_zero = is_product & (left == 0), is_product & (right == 0)
         zero_depth = np.minimum(
             np.where(left_zero, left_depth, _NO_DEPTH), np.where(right_zero, right_depth, _NO_DEPTH)

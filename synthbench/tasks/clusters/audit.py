@@ -1,4 +1,4 @@
-"""What `audit` looks for in clusters: an answer in which both clusters are one."""
+"""What `audit` looks for in clusters: an answer in which all points are in one place."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from synthbench.tasks.clusters.task import Clusters
 
 
 def audit_spec(task: Clusters) -> AuditSpec:
-    """All points at one place as the answer."""
+    """The answer that all points are in one place."""
 
     def collapse(columns: Columns) -> NDArray[np.float64]:
         points = task.parse(columns)["points"].astype(np.float64)

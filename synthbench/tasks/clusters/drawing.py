@@ -11,7 +11,7 @@ from synthbench.tasks.clusters.task import Clusters
 
 
 def draw_row(task: Clusters, row: Mapping[str, Any]) -> Text:
-    """The plane with the points of both clusters as `o` and `x`, where they meet as `*`."""
+    """The plane with the points of both clusters as `o` and `x`, or `*` where they overlap."""
     columns, lines = 60, 20
     across, up = zip(*row["points"], strict=True)
     left, right, bottom, top = min(across), max(across), min(up), max(up)

@@ -1,11 +1,11 @@
-"""Two clusters of points: do they stay two when attention has moved them?
+"""Two clusters of points: are they still two after attention has moved them?
 
     500 points around (1.8, 0.7), 50 around (-1, -1)         unbalanced
     225 points around each                                   balanced
 
 A row is a set of points in the plane with the cluster of each point. It has no label: a method (in
 the paper, four steps of attention among the points) moves the points, and the answer is the moved
-points. Softmax attention moves the smaller cluster into the larger one.
+points. Softmax attention pulls the smaller cluster into the larger one.
 
 Source: DNAS (Ding, Fan, Lan, Schuurmans, Soricut, 2020), appendix E, figures 6, 8 and 9.
 """
@@ -65,14 +65,14 @@ class Clusters(Task):
     splits = (Split("test", 1_000),)
     metrics = ("distance", "separated")
     binary_metrics = ("separated",)
-    # A row has about 5 kB.
+    # A row takes about 5 kB.
     block_rows = 1_024
     round_rows = 8_192
     group_rows = 8_192
     shard_rows = 65_536
 
     def solve(self, question: list[list[float]]) -> list[list[float]]:
-        """The points where they are: moving none keeps the clusters apart."""
+        """The points unmoved, which keeps the clusters apart."""
         return [list(point) for point in question]
 
     @property
@@ -82,7 +82,7 @@ class Clusters(Task):
     def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
         first, second = POINTS[self.variant]
         cluster = (draws.permutations(n, first + second) >= first).astype(np.int8)
-        # IEEE: the square root, product and sum are rounded in the same way everywhere.
+        # IEEE 754: square root, product and sum are rounded in the same way everywhere.
         spread = draws.normals((n, first + second, 2)) * math.sqrt(self.parameters.variance)
         points = np.array(CENTRES)[cluster] + spread
         return Block({"points": points.astype(np.float32), "cluster": cluster})
@@ -105,7 +105,7 @@ class Clusters(Task):
         points = unnest(columns["points"], (first + second, 2), "points").astype(np.float32)
         cluster = unnest(columns["cluster"], (first + second,), "cluster")
         if not np.isfinite(points).all():
-            raise ValueError("points has a coordinate that is no finite number")
+            raise ValueError("points has a coordinate that is not a finite number")
         if not ((cluster == 0) | (cluster == 1)).all() or (cluster.sum(axis=1) != second).any():
             raise ValueError(f"cluster has a row that is not {first} times 0 and {second} times 1")
         return Block({"points": points, "cluster": cluster.astype(np.int8)})
@@ -115,11 +115,11 @@ class Clusters(Task):
         return read_numbers(prediction, (len(row["points"]), 2))
 
     def measure(self, row: Mapping[str, Any], answer: Any) -> dict[str, float]:
-        """How far apart the moved clusters' centres are, and whether the clusters are still two.
+        """How far apart the centres of the moved clusters are, and whether these are still two.
 
         They are two if every moved point is nearer to the centre of its own cluster than to the
-        other one, and the centres are farther apart than the wider cluster is wide in the row
-        itself: the root mean square distance of its points from their centre.
+        other one, and the distance of the centres exceeds the larger width of the row's own
+        clusters: the root mean square distance of a cluster's points from their centre.
         """
         if answer is None:
             return dict.fromkeys(self.metrics, 0.0)
@@ -133,7 +133,7 @@ class Clusters(Task):
 
 
 def _width(row: Mapping[str, Any]) -> float:
-    """The root mean square distance of points from their cluster's centre, the larger of two."""
+    """The larger of the clusters' root mean square distances of points from their centre."""
     points, cluster = np.asarray(row["points"], np.float64), np.asarray(row["cluster"])
     parts = (points[cluster == index] for index in (0, 1))
     return math.sqrt(max(float(part.var(axis=0).sum()) for part in parts))

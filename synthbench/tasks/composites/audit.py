@@ -1,7 +1,7 @@
-"""What `audit` looks for in composites: labels that follow from a part of the four pictures.
+"""What `audit` looks for in composites: labels that follow from some of the four pictures.
 
-A shortcut here is told what the pictures show, as if it classified them without fault. A model that
-sees the pixels of the same pictures can at best do as well.
+These shortcuts are told what the pictures show, so they are upper bounds for models that see only
+the pixels of the same pictures.
 """
 
 from __future__ import annotations
@@ -92,17 +92,15 @@ def compared(task: Composites, columns: Columns) -> NDArray[np.int64]:
 
 
 def other_answer(task: Composites, columns: Columns) -> NDArray[np.str_]:
-    """The name of the answer that would be right in the other case."""
-    second = numbers(columns["outcome"])  # the first case holds, so the second does not
-    names: NDArray[np.str_] = np.array(task.label_names)[_at(answers(task, columns), second)]
-    return names
+    """The name of the answer of the case that does not hold."""
+    second = numbers(columns["outcome"])  # 1 if the first case holds
+    return np.array(task.label_names).take(_at(answers(task, columns), second))
 
 
 def _colors(task: Composites, columns: Columns) -> NDArray[np.str_]:
     """The colours of all pictures."""
     color = task.parse(columns)["color"]
-    names: NDArray[np.str_] = np.array(list(COLORS))[color[color >= 0]]
-    return names
+    return np.array(list(COLORS)).take(color[color >= 0])
 
 
 def _images(task: Composites, columns: Columns) -> NDArray[np.uint64]:
@@ -114,5 +112,5 @@ def _images(task: Composites, columns: Columns) -> NDArray[np.uint64]:
 
 
 def _at(values: NDArray[Any], places: NDArray[np.int64]) -> NDArray[Any]:
-    """The value in one quadrant of every row."""
+    """The value in one quadrant of each row."""
     return values[np.arange(len(values)), places]

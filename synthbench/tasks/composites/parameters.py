@@ -1,4 +1,4 @@
-"""Parameters of composites: where the pictures come from, and whether a variant can use them."""
+"""Parameters of composites: where pictures come from, and whether a variant can use them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from synthbench.errors import ParameterError
 from synthbench.tasks.composites.rules import Design
 from synthbench.tasks.parameters import Parameters, parameter
 
-#: The value of a source parameter that stands for the paper's images.
+#: The value of a source parameter that means the paper's images.
 _OWN = "torchvision"
 _SOURCES = ("indicator_source", "target_source", "digit_source")
 
@@ -45,27 +45,26 @@ class CompositesParameters(Parameters):
                 )
 
     def check_fit(self, variant: str, design: Design) -> None:
-        """Make sure that a variant uses the sources, and can tell them apart.
+        """Make sure that a variant uses the chosen sources and can tell them apart.
 
         Raises:
-            ParameterError: it does not.
+            ParameterError: it does not or cannot.
         """
-        needless = set()
-        if design.indicators == "empty":
-            needless.add("indicator_source")
-        if design.targets[0] == design.targets[1]:
-            needless.add("digit_source")
+        unused = {
+            "indicator_source": design.indicators == "empty",
+            "digit_source": design.targets[0] == design.targets[1],
+        }
         folders = [name for name in _SOURCES if getattr(self, name) != _OWN]
         for name in folders:
-            if name in needless:
+            if unused.get(name):
                 raise ParameterError(
                     f"Parameter {name}={getattr(self, name)!r}: variant {variant} "
                     "has no such images."
                 )
         if design.layout != "fixed" and len(folders) > 1:
             raise ParameterError(
-                f"Parameters {' and '.join(folders)}: allowed is one of them, for in variant "
-                f"{variant} the kind of an image tells which part of the row it is."
+                f"Parameters {' and '.join(folders)}: only one of them is allowed, because in "
+                f"variant {variant} the kind of an image tells which part of the row it is."
             )
 
     def part_sources(self, design: Design) -> tuple[str, ...]:
@@ -77,4 +76,4 @@ class CompositesParameters(Parameters):
             (self.target_source, first),
             (self.target_source if first == second else self.digit_source, second),
         )
-        return tuple(kind if name == _OWN else name for name, kind in sources)
+        return tuple(kind if given == _OWN else given for given, kind in sources)

@@ -1,8 +1,8 @@
 """The four parts of a composite: two indicators, a first and a second target.
 
-A variant's design says what each part may show. This draws and places the parts, and finds them
-again in a row's quadrants.
-Arrays of parts are `(rows, 4)`, the indicators first; -1 stands for a part that shows nothing.
+A variant's design says what each part may show. `Parts` draws and places the parts, and finds them
+again in a row's quadrants. Arrays of parts are `(rows, 4)`, the indicators first; -1 stands for a
+part that shows nothing.
 """
 
 from __future__ import annotations
@@ -60,16 +60,16 @@ class Parts:
 
     @cached_property
     def _compared_classes(self) -> NDArray[np.int64]:
-        """The indicators' classes, where classes are compared, else none.
+        """The classes of the indicators if classes are compared, else none.
 
-        Of torchvision's sets those from number 1 on: the digits 1 and 2 (to 4), automobile and
-        bird. Of a class-folder tree the first classes.
+        In torchvision's sets they begin at number 1: the digits 1 and 2 (to 4), or automobile and
+        bird. In a class-folder tree they are the first ones.
         """
         count = {"class": 2, "group": 4}.get(self.design.compared, 0)
         return np.arange(count) + (self.kinds[0] != "folder")
 
-    # Drawing. `group` is int64 `(n, 2)`: to which of two groups each indicator belongs in what is
-    # compared, be it class, colour or column.
+    # Drawing. `group` is int64 `(n, 2)`, 0 or 1 for each indicator: the groups are two classes,
+    # colours or columns, whichever are compared.
 
     def places(self, draws: Draws, group: NDArray[np.int64]) -> NDArray[np.int64]:
         """The quadrant of each part."""
@@ -82,7 +82,7 @@ class Parts:
         return np.column_stack([1 - upper, 2 + 1 - lower, upper, 2 + lower])
 
     def classes(self, draws: Draws, group: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The class of each part: uniform, but for what is compared."""
+        """The class of each part: uniform unless it is compared."""
         classes = np.full((len(group), 4), -1)
         for part, spec in self._shown:
             classes[:, part] = draws.integers(len(load.class_names(spec)), len(group))
@@ -94,7 +94,7 @@ class Parts:
         return classes
 
     def colors(self, draws: Draws, group: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The colour of each part: uniform over its design's, but for what is compared."""
+        """The colour of each part: uniform over the possible ones unless it is compared."""
         of_indicators = _color_codes(self.design.indicator_colors)
         of_targets = _color_codes(self.design.target_colors)
         colors = np.full((len(group), 4), -1)
@@ -106,7 +106,7 @@ class Parts:
         return colors
 
     def numbers(self, draws: Draws, classes: NDArray[np.int64], split: str) -> NDArray[np.int32]:
-        """The number of each part's image in its source: uniform over the split's of its class."""
+        """The number of each part's image in its source: uniform over its class in the split."""
         numbers = np.full(classes.shape, -1, np.int32)
         for part, spec in self._shown:
             needed: Iterable[int] = range(len(load.class_names(spec)))
@@ -123,7 +123,7 @@ class Parts:
         colors: NDArray[np.int64],
         numbers: NDArray[np.int32],
     ) -> dict[str, NDArray[Any]]:
-        """The parts' columns by quadrant, as `quadrants` lists them, all but `rgb`."""
+        """The columns of `quadrants` but `rgb`, from what was drawn for the parts."""
         columns: dict[str, NDArray[Any]] = {
             "kind": np.tile(self._kind_codes, (len(places), 1)),
             "class": classes.astype(np.int16),
@@ -133,7 +133,7 @@ class Parts:
         parts = np.argsort(places, axis=1)  # the part in each quadrant
         return {name: np.take_along_axis(column, parts, axis=1) for name, column in columns.items()}
 
-    # Finding the parts of a row again.
+    # Finding the parts of a row.
 
     def sources_of(self, kind: NDArray[np.uint8]) -> NDArray[np.int8]:
         """The source of each quadrant, an index into `sources`; -1 where there is nothing."""
@@ -146,13 +146,13 @@ class Parts:
         return by_kind[kind]
 
     def find(self, kind: NDArray[np.uint8]) -> NDArray[np.int64]:
-        """The quadrant of each part, int64 `(rows, 4)`; `kind` has fitting rows.
+        """The quadrant of each part, int64 `(rows, 4)`, in rows that `fit`.
 
-        If two parts cannot be told apart, the part in the earlier quadrant is the first.
+        If two parts cannot be told apart, the first is the one in the earlier quadrant.
         """
         if self.design.layout == "fixed":
             return np.tile(np.array(FIXED_PLACES), (len(kind), 1))
-        # Targets are found by their kind, in layout `rows` each in its half.
+        # Targets are found by their kind; in layout `rows` each has its half of the quadrants.
         halves = ((0, 1), (2, 3)) if self.design.layout == "rows" else (range(4), range(4))
         targets = [
             (kind[:, half] == self._kind_codes[part]).argmax(axis=1) + half[0]
@@ -163,7 +163,7 @@ class Parts:
         return np.column_stack([indicators, *targets])
 
     def fit(self, kind: NDArray[np.uint8]) -> NDArray[np.bool_]:
-        """Whether quadrants of these kinds make a row of the variant, bool `(rows,)`."""
+        """Whether the variant has rows with quadrants of these kinds, bool `(rows,)`."""
         codes = self._kind_codes
         if self.design.layout == "fixed":
             fixed: NDArray[np.bool_] = (kind[:, FIXED_PLACES] == codes).all(axis=1)
@@ -180,7 +180,7 @@ def draw_rgb(draws: Draws, color: NDArray[np.int8], noise: float) -> NDArray[np.
     Args:
         draws: the only randomness used.
         color: index of each quadrant's colour, -1 where there is nothing, int8 `(rows, 4)`.
-        noise: its standard deviation, in each channel on its own, where channels go from 0 to 1.
+        noise: standard deviation of the noise of each channel, on a scale from 0 to 1.
     """
     deviations = draws.normals((*color.shape, 3)) * (255.0 * noise)
     rgb = np.rint(np.clip(_COLOR_VALUES[color] + deviations, 0.0, 255.0)).astype(np.uint8)

@@ -1,9 +1,9 @@
 """The four quadrants of a composite: as a column, as arrays, as bytes and as pixels.
 
-As arrays they are columns of a block with one entry for each quadrant: `kind` uint8 `(rows, 4)`,
-an index into `KINDS`; `class` int16; `color` int8, an index into the colours' names;
-`source_index` int32, the number of the image in its source; and `rgb` uint8 `(rows, 4, 3)`. Where
-a quadrant is empty, `kind` and `rgb` are 0 and the others -1.
+The arrays are columns of a block with one entry per quadrant: `kind` uint8 `(rows, 4)`, an index
+into `KINDS`; `class` int16; `color` int8, an index into `COLORS`; `source_index` int32, the number
+of the image in its source; and `rgb` uint8 `(rows, 4, 3)`. For an empty quadrant `kind` and `rgb`
+are 0 and the others -1.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from synthbench.tasks.composites.rules import COLORS
 from synthbench.tasks.features import Feature, value
 from synthbench.tasks.images.file_formats import SIZE
 from synthbench.tasks.images.pools import Source
+from synthbench.tasks.numeric import list_array
 
 #: What a quadrant can show.
 KINDS = ("empty", "mnist", "fashion", "cifar", "folder")
@@ -34,12 +35,12 @@ FEATURE: list[Feature] = [
     }
 ]
 _NULLABLE = ("class", "color", "rgb", "source_index")
-#: Rows that are put together at a time: few enough to stay in the processor's cache.
+#: Rows that are drawn at a time: few enough to stay in the processor's cache.
 _CHUNK = 128
 
 
 def to_bytes(block: Block) -> NDArray[np.uint8]:
-    """The quadrants as bytes, uint8 `(rows, 44)`: eleven bytes each."""
+    """The quadrants as bytes, uint8 `(rows, 44)`, eleven each."""
     parts = [
         block["kind"][:, :, None],
         (block["class"] + 1).astype(">i2")[:, :, None].view(np.uint8),
@@ -70,33 +71,28 @@ def to_arrow(block: Block) -> pa.Array:
     """The column: for each row a list of four structs."""
     present = (block["kind"] > 0).reshape(-1)
     absent = ~present
-    ends = np.cumsum(3 * present, dtype=np.int32)
+    rgb = block["rgb"].reshape(-1, 3)[present].reshape(-1)
     colors = pa.array(block["color"].reshape(-1), mask=absent)
     fields = {
         "kind": pc.take(pa.array(KINDS), pa.array(block["kind"].reshape(-1))),
         "class": pa.array(block["class"].reshape(-1), mask=absent),
         "color": pc.take(pa.array(list(COLORS)), colors),
-        "rgb": pa.ListArray.from_arrays(
-            pa.array(np.concatenate([[0], ends]).astype(np.int32)),
-            pa.array(block["rgb"].reshape(-1, 3)[present].reshape(-1)),
-            mask=pa.array(absent),
-        ),
+        "rgb": list_array(pa.array(rgb), 3 * present, pa.array(absent)),
         "source_index": pa.array(block["source_index"].reshape(-1), mask=absent),
     }
     structs = pa.StructArray.from_arrays(list(fields.values()), names=list(fields))
-    offsets = np.arange(len(block) + 1, dtype=np.int32) * 4
-    return pa.ListArray.from_arrays(pa.array(offsets), structs)
+    return list_array(structs, np.full(len(block), 4))
 
 
 def from_arrow(column: pa.Array) -> Block:
-    """The column read again.
+    """A block from the column.
 
     Raises:
         ValueError: a row without four quadrants, an unknown kind or colour, a value that is
             missing from a quadrant with an image, or given for an empty quadrant.
     """
     if (pc.list_value_length(column).fill_null(0).to_numpy() != 4).any():
-        raise ValueError("a row has not four quadrants")
+        raise ValueError("a row does not have four quadrants")
     structs = column.flatten()
     names = [structs.type.field(place).name for place in range(structs.type.num_fields)]
     fields = dict(zip(names, structs.flatten(), strict=True))
@@ -106,7 +102,7 @@ def from_arrow(column: pa.Array) -> Block:
         if not np.array_equal(fields[name].is_valid().to_numpy(zero_copy_only=False), present):
             raise ValueError(f"{name} is missing from a quadrant, or given for an empty one")
     if (pc.list_value_length(fields["rgb"]).drop_null().to_numpy() != 3).any():
-        raise ValueError("rgb has not three channels")
+        raise ValueError("rgb does not have three channels")
     rgb = np.zeros((len(kind), 3), np.uint8)
     rgb[present] = fields["rgb"].flatten().to_numpy().reshape(-1, 3)
     numbers: dict[str, NDArray[Any]] = {
@@ -122,7 +118,7 @@ def from_arrow(column: pa.Array) -> Block:
 
 
 def _codes(texts: pa.Array, names: Sequence[str], what: str) -> NDArray[Any]:
-    """The index of each text in `names`, -1 where there is none."""
+    """The index of each text in `names`, -1 for null."""
     codes = pc.index_in(texts, value_set=pa.array(names))
     unknown = pc.and_(texts.is_valid(), codes.is_null())
     if pc.any(unknown).as_py():
@@ -175,13 +171,13 @@ def _gather(
 def _tint(parts: NDArray[np.uint8], rgb: NDArray[np.uint8], whole: NDArray[np.uint8]) -> None:
     """Multiply quadrants by their colours, into the `whole` images, uint8 `(rows, 56, 56, 3)`."""
     rows = len(whole)
-    # Quadrants go by row and column, and so do the pixels in each: the whole's lines are both.
+    # A line of the whole image is a line of the left and of the right quadrant.
     lines = parts.reshape(-1, rows, 2, 2, SIZE, SIZE).transpose(0, 1, 2, 4, 3, 5)
     factor = rgb.reshape(rows, 2, 1, 2, 1, 3).astype(np.uint16)
     target = whole.reshape(rows, 2, SIZE, 2, SIZE, 3)
     for channel in range(3):
         product = lines[channel % len(lines)].astype(np.uint16) * factor[..., channel]
-        # Exactly product / 255, rounded, without a division.
+        # The same as product / 255, rounded, but without a division.
         product += np.uint16(128)
         product += product >> np.uint16(8)
         product >>= np.uint16(8)

@@ -1,7 +1,7 @@
-"""The composites' variants: what each is made of, and its rule as the paper words it.
+"""The composites' variants: what each is made of, and its rule in the paper's words.
 
-The table at the top says what a row's four quadrants show. The reference solver below it answers
-one row; it shares only the table's kinds and names with the generator.
+The table `DESIGNS` says what a row's four quadrants show. The reference solver below it answers one
+row; it shares only names with the generator.
 
 Source: Eureka (Hoffmann et al., ICML 2024), section 4, figures 1 and 7, and A.9.
 """
@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 QUADRANTS = ("top-left", "top-right", "bottom-left", "bottom-right")
 TOP_LEFT, TOP_RIGHT, BOTTOM_LEFT, BOTTOM_RIGHT = range(4)
 
-#: The ten colours of `color-or-fashion`, in the order of its labels, as CSS defines them; white,
-#: which leaves a picture as it is, comes last.
+#: The ten colours of `color-or-fashion` in the order of its labels, with the values of CSS; then
+#: white, which leaves a picture as it is.
 COLORS = {
     "brown": (165, 42, 42),
     "blue": (0, 0, 255),
@@ -41,15 +41,15 @@ class Design:
     """What a variant's rows are made of.
 
     Attributes:
-        indicators: kind of the two indicators' source, `empty` where there are none.
-        targets: kinds of the sources of the first and the second target.
+        indicators: the kind of source of both indicators, `empty` for no indicators.
+        targets: the kinds of source of the first and the second target.
         layout: `fixed` (indicators at top-left and bottom-right, first target at top-right,
             second at bottom-left), `rows` (in each row an indicator and a target, the first
             target in the top row) or `anywhere`.
-        compared: what of the two indicators decides: their `class`, the `group` of two classes
-            that each is in, their `color`, or, without indicators, the targets' `column`.
-        indicator_colors: what the indicators' colours are drawn from.
-        target_colors: what the targets' colours are drawn from.
+        compared: what the rule compares: the indicators' `class`, the `group` of two classes that
+            each belongs to, their `color`, or, without indicators, the targets' `column`.
+        indicator_colors: the possible colours of the indicators.
+        target_colors: the possible colours of the targets.
         color_answers: whether the second question is the first target's colour.
         rule: the rule in words.
         instruction: what an image shows and what is asked, for somebody who sees only the image.
@@ -151,7 +151,7 @@ DESIGNS = {
 }
 
 
-# The reference solver: one row, as the paper says it.
+# The reference solver.
 
 Quadrant = Mapping[str, Any]
 
@@ -175,19 +175,15 @@ def decide(variant: str, kinds: Sequence[str], quadrants: Sequence[Quadrant]) ->
 
     Args:
         variant: the variant's name.
-        kinds: of what kind the indicators, the first and the second target are: what tells
-            them apart where they may lie anywhere.
+        kinds: the kinds of the indicators, the first and the second target, by which they are
+            told apart where they may be anywhere.
         quadrants: the row's four quadrants.
 
     Raises:
         ValueError: the row is not one of the variant's.
     """
     indicator_kind, first_kind, second_kind = kinds
-    if variant == "top-if-above":
-        first = _only(quadrants, first_kind, (TOP_LEFT, TOP_RIGHT))
-        second = _only(quadrants, second_kind, (BOTTOM_LEFT, BOTTOM_RIGHT))
-        return _choose(quadrants, second == first + 2, first, second)
-    if variant == "no-position":
+    if variant in ("top-if-above", "no-position"):
         first = _only(quadrants, first_kind, (TOP_LEFT, TOP_RIGHT))
         second = _only(quadrants, second_kind, (BOTTOM_LEFT, BOTTOM_RIGHT))
     elif variant == "cifar":
@@ -197,32 +193,28 @@ def decide(variant: str, kinds: Sequence[str], quadrants: Sequence[Quadrant]) ->
         first, second = TOP_RIGHT, BOTTOM_LEFT
 
     one, other = (quadrants[place] for place in range(4) if place not in (first, second))
-    if one["kind"] != indicator_kind or other["kind"] != indicator_kind:
+    if variant == "top-if-above":
+        outcome = second == first + 2
+    elif one["kind"] != indicator_kind or other["kind"] != indicator_kind:
         raise ValueError(f"an indicator is of kind {one['kind']!r} or {other['kind']!r}")
-    if variant == "same-color":
-        return _choose(quadrants, one["color"] == other["color"], first, second)
-    if variant == "digit-grouping":
+    elif variant == "same-color":
+        outcome = one["color"] == other["color"]
+    elif variant == "digit-grouping":
         digits = (1, 2, 3, 4) if indicator_kind == "mnist" else (0, 1, 2, 3)
-        small, large = digits[:2], digits[2:]
         together = {one["class"], other["class"]}
-        outcome = together <= set(small) or together <= set(large)
-        return _choose(quadrants, outcome, first, second)
-    same = one["class"] == other["class"]
-    if variant == "color-or-fashion" and not same:
-        return Decision(False, first, TEN_COLORS.index(quadrants[first]["color"]))
-    if variant == "color-or-fashion":
-        return Decision(True, first, quadrants[first]["class"])
-    return _choose(quadrants, same, first, second)
+        outcome = together <= set(digits[:2]) or together <= set(digits[2:])
+    else:
+        outcome = one["class"] == other["class"]
+
+    if variant == "color-or-fashion" and not outcome:
+        return Decision(outcome, first, TEN_COLORS.index(quadrants[first]["color"]))
+    selected = first if outcome else second
+    return Decision(outcome, selected, quadrants[selected]["class"])
 
 
 def _only(quadrants: Sequence[Quadrant], kind: str, places: Sequence[int]) -> int:
-    """The only one of these places with a quadrant of this kind."""
+    """The only one of these quadrants that is of this kind."""
     found = [place for place in places if quadrants[place]["kind"] == kind]
     if len(found) != 1:
         raise ValueError(f"{len(found)} quadrants of kind {kind!r} where one was expected")
     return found[0]
-
-
-def _choose(quadrants: Sequence[Quadrant], outcome: bool, first: int, second: int) -> Decision:
-    selected = first if outcome else second
-    return Decision(outcome, selected, quadrants[selected]["class"])

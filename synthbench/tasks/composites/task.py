@@ -6,9 +6,9 @@
     color-or-fashion  green 2 | pink Coat      the digits differ: the label is the colour at
                       red Bag | gray 1         top-right, pink
 
-A row is an image of 56x56 pixels in four quadrants. The answer takes two steps, and labels
-teach only the second: compare the indicators (here the digits), then classify the target (here the
-clothing) that they point to. `rules` has the seven variants side by side.
+A row is an image of 56x56 pixels in four quadrants. The answer takes two steps: compare the
+indicators (here the digits), then classify the target (here the clothing) that they point to.
+Labels supervise only the second step. `rules` has the seven variants side by side.
 
 Source: Eureka (Hoffmann, Schrodi, Behrmann, Fischer, Brox, ICML 2024), section 4, A.8 and A.9.
 """
@@ -78,7 +78,6 @@ class Composites(ImageTask):
         return class_answer(self.label_names, answer)
 
     def recompute_columns(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """Label, outcome and selected; the image follows from the sources."""
         outcome, selected, answer = decide(self.variant, self.parts.kinds[1:], row["quadrants"])
         return {"label": answer, "outcome": outcome, "selected": selected}
 
@@ -86,7 +85,7 @@ class Composites(ImageTask):
 
     @functools.cached_property
     def parts(self) -> Parts:
-        """The two indicators, the first and the second target: where they come from."""
+        """The two indicators, the first and the second target, with their sources."""
         return Parts(self.design, self.parameters.part_sources(self.design))
 
     @functools.cached_property
@@ -97,7 +96,7 @@ class Composites(ImageTask):
 
     @functools.cached_property
     def label_names(self) -> tuple[str, ...]:
-        """The labels. The answers of both cases share their numbers, so ten classes are enough."""
+        """The labels. Answers of both cases share the same numbers, so ten classes are enough."""
         pairs = itertools.zip_longest(*self.answers)
         return tuple(" or ".join(dict.fromkeys(filter(None, pair))) for pair in pairs)
 
@@ -131,10 +130,10 @@ class Composites(ImageTask):
 
     @functools.cached_property
     def _bucket_weights(self) -> dict[int, float]:
-        """The share of each bucket.
+        """The share of each bucket: its label, plus the number of labels in the second case.
 
-        A bucket is a label, plus the number of labels in the second case. The cases take turns,
-        because rows that do not divide evenly go to the first buckets.
+        The cases alternate, because the first buckets get the rows that are left over when rows do
+        not divide evenly.
         """
         labels, p_first = len(self.label_names), self.parameters.p_first
         first, second = map(len, self.answers)
@@ -155,21 +154,21 @@ class Composites(ImageTask):
     def stream(self) -> dict[str, object]:
         """The coordinates of the random streams, without the parameters.
 
-        So `p_first` changes only how many rows have each outcome, `noise` only the colours, and
-        the path of a class-folder tree changes nothing.
+        So `p_first` changes only how many rows have each outcome, `noise` changes only the colours,
+        and the path of a class-folder tree changes nothing.
         """
         return {**super().stream, "parameters": {}}
 
     @property
     def tables(self) -> dict[str, Any]:
-        """The sources: numbers of images, class names, a checksum over the decoded pixels."""
+        """The sources: how many images, class names, a checksum over the decoded pixels."""
         return {"sources": {spec: load.load(spec).describe() for spec in self.parts.sources}}
 
-    # How rows are made.
+    # Making rows.
 
     def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
         outcome, label = self._case(bucket)
-        # The indicators fall into two groups; the outcome says whether both are of the same group.
+        # Each indicator belongs to one of two groups; the outcome is whether both are in the same.
         group = draws.integers(2, (n, 2))
         group[:, 1] = group[:, 0] if outcome else 1 - group[:, 0]
         places = self.parts.places(draws, group)
@@ -214,8 +213,8 @@ class Composites(ImageTask):
 
         Returns:
             `image` uint8 `(n, 56, 56, 3)`, `label` int64, `outcome` bool and `selected` int8
-            `(n,)`, and `quadrants`, a structured array `(n, 4)` with the fields of the column;
-            where there is nothing, `class` and `source_index` are -1, `color` is empty, `rgb` 0.
+            `(n,)`, and `quadrants`, a structured array `(n, 4)` with the fields of the column; in
+            an empty quadrant `class` and `source_index` are -1, `color` is empty and `rgb` is 0.
         """
         return {
             "image": self.pixels(block),
@@ -225,7 +224,7 @@ class Composites(ImageTask):
             "quadrants": quadrants.to_numpy(block),
         }
 
-    # How rows are read again.
+    # Reading rows.
 
     def parse(self, columns: Mapping[str, pa.Array]) -> Block:
         block = quadrants.from_arrow(columns["quadrants"])
@@ -263,14 +262,14 @@ class Composites(ImageTask):
     def has_sources(self) -> bool:
         return all(load.is_here(spec) for spec in self.parts.sources)
 
-    # How answers are judged.
+    # Scoring.
 
     def baseline(self) -> dict[str, float]:
-        """The accuracy without the first step.
+        """The accuracy that is possible without the first step.
 
-        A model that classifies both targets without fault, but always answers with the likelier
-        one, is right when that one is asked for, and when the other happens to have the same
-        label: with ten labels and `p_first` 0.5 in 55% of the rows.
+        A model that classifies both targets perfectly but always answers with the likelier one is
+        right if that one is asked for, or if the other happens to have the same label: with ten
+        labels and `p_first` 0.5 in 55% of the rows.
 
         Source: Eureka, section 4 ("by only solving task 2") and A.8.
         """
@@ -278,9 +277,9 @@ class Composites(ImageTask):
         return {"solving only task 2": likelier + (1.0 - likelier) / len(self.label_names)}
 
     def probe_targets(self, row: Mapping[str, Any]) -> dict[str, int]:
-        """Label, outcome, selected, each quadrant's class, and its colour where that is compared.
+        """Label, outcome, selected, each quadrant's class, and its colour if colours are compared.
 
-        Where the parts have fixed places a quadrant is named by its part, too.
+        If the parts have fixed places, a quadrant's name says which part it is.
         """
         targets = super().probe_targets(row)
         for place, quadrant in enumerate(row["quadrants"]):

@@ -1,4 +1,4 @@
-"""What `audit` looks for in ctl: labels that follow from one function or symbol alone."""
+"""What `audit` looks for in ctl: labels that follow from a single function or symbol."""
 
 from __future__ import annotations
 
@@ -27,8 +27,7 @@ def audit_spec(task: CompositionalTableLookup) -> AuditSpec:
 
     def every(columns: Columns) -> NDArray[np.str_]:
         applied = functions(columns)
-        found: NDArray[np.str_] = names[applied[applied > 0]]
-        return found
+        return names.take(applied[applied > 0])
 
     return AuditSpec(
         shortcuts=(

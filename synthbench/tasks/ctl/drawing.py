@@ -9,16 +9,13 @@ from rich.text import Text
 
 from synthbench.tasks.ctl.task import CompositionalTableLookup
 
-#: Tables of more symbols than this are not drawn in full.
-MOST_SYMBOLS = 16
-
 
 def draw_row(task: CompositionalTableLookup, row: Mapping[str, Any]) -> Text:
-    """A row's look-ups, one a line, each with its table: the entry it takes in brackets."""
+    """A row's look-ups, one a line, each with its table and the entry it takes in brackets."""
     solver = task.solver
     symbol, functions = solver.read(row["text"])
     steps = solver.apply(symbol, functions)
-    shown = task.symbols if len(task.symbols) <= MOST_SYMBOLS else ()
+    shown = task.symbols if len(task.symbols) <= 16 else ()  # larger tables are left out
     margin = len("() = ") + max(map(len, functions)) + 2 * len(symbol) + 2
     lines = [f"{row['text']}  ->  {steps[-1]}", "".join([" " * margin, *map(_cell, shown)])]
     for function, argument, result in zip(functions, [symbol, *steps], steps, strict=False):

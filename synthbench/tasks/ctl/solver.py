@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-#: Most functions of a row.
+#: The most functions of a row.
 LONGEST = 100
 
 
@@ -30,7 +30,7 @@ class TableSolver:
 
     @property
     def form(self) -> str:
-        """What a row looks like."""
+        """What a row looks like, for errors."""
         words = [self._symbols[-1], next(iter(self.tables))]
         example = " ".join(words if self._variant == "forward" else reversed(words))
         return f"a symbol and 1 to {LONGEST} functions, such as {example!r}"

@@ -42,7 +42,7 @@ from synthbench.tasks.numeric import all_digits, list_array
 from synthbench.tasks.row_ids import PROBLEM_BITS
 from synthbench.tasks.tokens import pad
 
-#: Most symbols and most functions: their tables stand in the manifest and in the card.
+#: The most symbols and the most functions: their tables are in the manifest and in the card.
 MOST_NAMES = 1024
 
 
@@ -64,18 +64,6 @@ class TableLookupParameters(Parameters):
         (6, 7, 8), "buckets of validation", least=2, most=LONGEST
     )
     test_lengths: tuple[int, ...] = parameter((9, 10), "buckets of test", least=2, most=LONGEST)
-
-
-def symbol_names(count: int) -> tuple[str, ...]:
-    """The symbols 0 to `count - 1` as binary strings of equal length: `000` to `111` for 8."""
-    width = (count - 1).bit_length()
-    return tuple(f"{index:0{width}b}" for index in range(count))
-
-
-def function_names(count: int) -> tuple[str, ...]:
-    """`a` to `z`, then as the columns of a spreadsheet: `aa`, `ab` ... `zz`, `aaa`."""
-    letters = (itertools.product(ascii_lowercase, repeat=width) for width in itertools.count(1))
-    return tuple(map("".join, itertools.islice(itertools.chain.from_iterable(letters), count)))
 
 
 class CompositionalTableLookup(TextTask):
@@ -106,13 +94,16 @@ class CompositionalTableLookup(TextTask):
 
     @functools.cached_property
     def symbols(self) -> tuple[str, ...]:
-        """Names of the symbols; the label is an index into them."""
-        return symbol_names(self.parameters.symbols)
+        """Names of the symbols, `000` to `111` for 8; the label is an index into them."""
+        width = (self.parameters.symbols - 1).bit_length()
+        return tuple(f"{index:0{width}b}" for index in range(self.parameters.symbols))
 
     @functools.cached_property
     def functions(self) -> tuple[str, ...]:
-        """Names of the functions."""
-        return function_names(self.parameters.functions)
+        """Names of the functions: `a` to `z`, then as in a spreadsheet `aa`, `ab` ... `aaa`."""
+        letters = (itertools.product(ascii_lowercase, repeat=width) for width in itertools.count(1))
+        names = map("".join, itertools.chain.from_iterable(letters))
+        return tuple(itertools.islice(names, self.parameters.functions))
 
     @property
     def tokens(self) -> tuple[str, ...]:
@@ -171,11 +162,9 @@ class CompositionalTableLookup(TextTask):
     def _block(
         self, symbol: NDArray[np.int64], functions: NDArray[np.int64], longest: int
     ) -> Block:
-        """Chains of one length, as wide as those of `longest` functions.
+        """A block of `tokens` `(n, 1 + longest)`, padded with 0.
 
-        Returns:
-            Block of `tokens` `(n, 1 + longest)`: in both variants the symbol first, then the
-            functions in the order of computation.
+        In both variants the symbol comes first, then the functions in the order of computation.
         """
         tokens = np.zeros((len(symbol), 1 + longest), self.vocabulary.dtype)
         tokens[:, 0] = 1 + symbol
@@ -206,7 +195,7 @@ class CompositionalTableLookup(TextTask):
 
     @property
     def instruction(self) -> str:
-        """The rule with all tables, which nobody could guess."""
+        """The rule with all tables, without which nobody could answer."""
         first, then = (
             ("last", "right to left") if self.variant == "backward" else ("first", "left to right")
         )
@@ -242,7 +231,7 @@ class CompositionalTableLookup(TextTask):
         )
 
     def content(self, block: Block) -> NDArray[np.uint8]:
-        """Symbol and functions in the order of computation, without the tables and the variant.
+        """Symbol and functions in the order of computation, whatever the tables and the variant.
 
         A symbol's code has a 1 before its binary digits, so that 01 and 001 differ. All codes are
         odd, so that no content ends in a zero byte.
@@ -255,8 +244,8 @@ class CompositionalTableLookup(TextTask):
     def problem(self, block: Block) -> NDArray[np.uint64]:
         """A hash of the functions in the order of computation, without the symbol.
 
-        Rows of one function are the tables, which every learner must see whole, so their hash is
-        one that is never held out.
+        Rows of one function are the tables, which every learner must see whole, so they get a hash
+        that is never held out.
         """
         _, functions = self.symbols_and_functions(block)
         problem = hash_rows(functions.astype("<u2").view(np.uint8))
@@ -267,7 +256,7 @@ class CompositionalTableLookup(TextTask):
     def parse(self, columns: Mapping[str, pa.Array]) -> Block:
         ids, length = self.vocabulary.read(columns["text"])
         step = 1
-        if self.variant == "backward":  # read from the column's end, each row is a forward one
+        if self.variant == "backward":  # read from the end, the column has forward rows
             ids, length, step = ids[::-1], length[::-1], -1
         tokens = pad(ids, length, least=2)
         is_symbol = (tokens > 0) & (tokens <= len(self.symbols))
@@ -283,8 +272,8 @@ class CompositionalTableLookup(TextTask):
     def read_answer(self, row: Mapping[str, Any], prediction: Any) -> int | None:
         """A symbol's name as text, or its index as a number or text.
 
-        Text of several digits 0 and 1 is a name or nothing: `"10"` is not the symbol 010, nor is
-        it the index 10. A number is always an index: 101 is not the symbol of that name.
+        Text of several digits 0 and 1 is a name or nothing: `"10"` is neither the symbol 010 nor
+        the index 10. A number is always an index: 101 is not the symbol of that name.
         """
         if isinstance(prediction, bytes):
             prediction = prediction.decode("utf-8", "replace")

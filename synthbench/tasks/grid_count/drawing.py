@@ -9,7 +9,7 @@ from rich.text import Text
 
 from synthbench.tasks.grid_count.task import GridCount
 
-# The colours of ARC, whose puzzles are the reason for counting, among a terminal's 256.
+# The colours of ARC, whose puzzles the task comes from, among the 256 of a terminal.
 _TERMINAL_COLORS = (16, 27, 160, 34, 220, 245, 164, 208, 117, 88)
 _LIGHT = (4, 5, 7, 8)
 
@@ -29,6 +29,6 @@ def draw_row(task: GridCount, row: Mapping[str, Any]) -> Text:
 
 
 def _style(color: int) -> str:
-    """Letters that can be read on a background of this colour."""
+    """A style whose letters can be read on a background of this colour."""
     ink = "black" if color in _LIGHT else "bright_white"
     return f"{ink} on color({_TERMINAL_COLORS[color]})"

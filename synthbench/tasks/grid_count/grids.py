@@ -1,8 +1,8 @@
 """Square grids of colours, a whole block at a time, in flat arrays.
 
-A block keeps a grid as its colours plus 1, line by line, padded with zeros to the size of the
-split's largest grid. So grids of all sizes lie in one array, cells can be told from padding, and
-the bytes of a grid do not depend on the size of the others.
+A block has the colours of a grid plus 1, line by line, padded with zeros to the size of the split's
+largest grid. So one array holds grids of all sizes, cells can be told from padding, and the bytes
+of a grid do not depend on the sizes of the others.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ def pack(cells: NDArray[np.uint8], largest: int) -> Block:
 
 
 def to_colors(block: Block) -> NDArray[np.int8]:
-    """The colour of each cell, int8 in the shape of `cells`; -1 behind the grid."""
+    """The colour of each cell, int8 in the shape of `cells`; -1 for padding."""
     return block["cells"].astype(np.int8) - np.int8(1)
 
 
 def to_labels(block: Block) -> NDArray[np.int16]:
-    """The count of each cell's colour, int16 in the shape of `cells`; -1 behind the grid."""
+    """The count of each cell's colour, int16 in the shape of `cells`; -1 for padding."""
     counts = np.insert(block["color_counts"], 0, -1, axis=1)
     counts[:, 1] = 0  # the background
     keys = block["cells"] + (np.arange(len(block)) * counts.shape[1])[:, None]
@@ -61,16 +61,16 @@ def to_labels(block: Block) -> NDArray[np.int16]:
 
 
 def to_lists(values: NDArray[Any], block: Block) -> pa.Array:
-    """One value a cell, in the shape of `cells`, as lists of lines."""
+    """One value per cell, in the shape of `cells`, as lists of lines."""
     size = block["size"]
     lines = list_array(pa.array(values[block["cells"] > 0]), np.repeat(size, size))
     return list_array(lines, size)
 
 
 def to_squares(values: NDArray[Any], block: Block) -> NDArray[Any]:
-    """One value a cell as squares of the largest size, `(rows, largest, largest)`.
+    """One value per cell as squares of the largest size, `(rows, largest, largest)`.
 
-    A grid fills the upper left corner of its square; the rest is -1.
+    A grid is in the upper left corner of its square; the rest is -1.
     """
     largest = math.isqrt(values.shape[1])
     squares = np.full((len(values), largest, largest), -1, values.dtype)
@@ -84,7 +84,7 @@ def from_lists(column: pa.Array) -> NDArray[np.uint8]:
     """Lists of lines of colours as a block's `cells`.
 
     Raises:
-        ValueError: a grid that is not square or empty, a colour that is not 0 to 9, or a null.
+        ValueError: a grid is empty or not square, a colour is not 0 to 9, or there is a null.
     """
     heights, lines = unwrap(column, "grid")
     widths, values = unwrap(lines, "grid")

@@ -13,7 +13,7 @@ are square: small ones to learn counting from, larger ones to see whether it was
 Each cell is coloured with probability `fill`. With `colored_limit=L` each grid also draws a limit,
 uniformly from 1 to L. If more cells are coloured, a random subset of that size keeps its colours;
 the others become background. The paper does not mention this, but its program does it, with
-L = 999: that hardly affects 6x6 grids and turns a third of a 20x20 grid into background.
+L = 999: that hardly affects 6x6 grids, but turns a third of a 20x20 grid into background.
 
 Source: Counting (Ouellette, Pfister, Jud, 2023), sections III-A and IV; the first row is the
 grid of table III.
@@ -50,7 +50,7 @@ from synthbench.tasks.numeric import all_digits, nest, read_numbers
 
 #: The paper counts in grids of up to 100x100 cells.
 LARGEST_SIZE = 100
-#: A hundred times the cells of the largest grid: such a limit hardly ever applies.
+#: A hundred times the cells of the largest grid: a larger limit would hardly ever apply.
 LARGEST_LIMIT = 100 * LARGEST_SIZE**2
 
 
@@ -61,7 +61,7 @@ class GridCountParameters(Parameters):
     fill: float = parameter(0.8, "probability that a cell is coloured", least=0.0, most=1.0)
     colored_limit: int = parameter(
         0,
-        "if not 0, a grid has at most so many coloured cells as it draws from 1 to this number; "
+        "if not 0, each grid draws its largest number of coloured cells from 1 to this number; "
         "999 in the paper's program",
     )
     train_sizes: tuple[int, ...] = parameter(
@@ -132,7 +132,7 @@ class GridCount(Task):
             Split("test", 1_000 * len(chosen.test_sizes), chosen.test_sizes),
         )
 
-    # Two million cells are a block of some 10 ms, four million a round of some 50 MB.
+    # A block of two million cells takes about 10 ms, a round of four million about 50 MB.
 
     @property
     def block_rows(self) -> int:
@@ -151,25 +151,25 @@ class GridCount(Task):
         return self._rows_of(1 << 23, 250_000)
 
     def _rows_of(self, cells: int, most: int) -> int:
-        """How many of the largest grids have this many cells; at most `most`."""
+        """How many of the largest grids have this many cells in all; at most `most`."""
         largest = max(self.parameters.train_sizes + self.parameters.test_sizes)
         return int(min(most, cells // largest**2))
 
     @functools.cached_property
     def _edges(self) -> list[int]:
-        """Where the shares of 0 to 8 end among the 32-bit integers; the rest belongs to 9."""
+        """Where the colours 0 to 8 end among the 32-bit integers; the rest is colour 9."""
         fill = self.parameters.fill
         return [int(threshold(1.0 - fill + fill * (color / 9))) for color in COLORS[:-1]]
 
     @functools.cached_property
     def _possible(self) -> NDArray[np.int64]:
-        """The colours that occur: only 0 with `fill` 0; all but 0 with `fill` 1 and no limit."""
+        """The colours that can occur: with `fill` 0 only 0; with 1 and no limit all but 0."""
         drawn = np.diff([0, *self._edges, 1 << 32])
         drawn[0] += self.parameters.colored_limit
         return np.flatnonzero(drawn)
 
     def _colored_numbers(self, cells: int) -> range:
-        """How many cells of a grid of so many cells may be coloured."""
+        """How many cells may be coloured in a grid of `cells` cells."""
         limit = self.parameters.colored_limit
         most = cells if self._possible[-1] else 0
         fewest = 0 if self._edges[0] else most
@@ -185,15 +185,13 @@ class GridCount(Task):
         return pack(cells, max(split.buckets))
 
     def _apply_limit(self, draws: Draws, cells: NDArray[np.uint8]) -> None:
-        """Turn coloured cells into background, in place, where a grid has more than its limit.
+        """Turn the coloured cells beyond a grid's limit into background, in place.
 
-        Args:
-            draws: of the limits, and of the order in which a grid's cells keep their colour.
-            cells: colours plus 1, uint8 `(rows, size * size)`.
+        `cells` has colours plus 1, uint8 `(rows, size * size)`.
         """
         limits = 1 + draws.integers(self.parameters.colored_limit, (len(cells), 1))
         above = np.flatnonzero((cells > 1).sum(axis=1) > limits[:, 0])
-        order = draws.permutations(len(above), cells.shape[1])
+        order = draws.permutations(len(above), cells.shape[1])  # in which cells keep their colour
         chosen = cells[above]
         ordered = np.take_along_axis(chosen, order, axis=1)
         ordered[(ordered > 1).cumsum(axis=1) > limits[above]] = 1
@@ -257,15 +255,15 @@ class GridCount(Task):
         }
 
     def read_answer(self, row: Mapping[str, Any], prediction: Any) -> NDArray[np.float64] | None:
-        """Counts as whole numbers, float64 `(size, size)`, halves rounded to the even one."""
+        """The counts rounded to whole numbers (halves to even), float64 `(size, size)`."""
         size = len(row["grid"])
         counts = read_numbers(prediction, (size, size))
         return None if counts is None else np.rint(counts)
 
     def measure(self, row: Mapping[str, Any], answer: Any) -> dict[str, float]:
-        """The share of right cells, of right coloured cells, and whether all are right.
+        """The share of right cells, the share of right coloured cells, and whether all are right.
 
-        A row without a coloured cell has NaN for the second, which says nothing about an answer.
+        The second is NaN for a row without coloured cells.
         """
         if answer is None:
             return dict.fromkeys(self.metrics, 0.0)
@@ -280,7 +278,7 @@ class GridCount(Task):
     def baseline(self) -> dict[str, float]:
         """The expected cell accuracy of a prediction that counts nothing.
 
-        With a limit it depends on the size of the grid, so no figure is given.
+        With a limit it depends on the size of the grid, so there is no single figure.
         """
         if self.parameters.colored_limit:
             return {}

@@ -1,4 +1,4 @@
-"""What `audit` looks for in identity: an answer that does not look at the row."""
+"""What `audit` looks for in identity: an answer that ignores the row."""
 
 from __future__ import annotations
 

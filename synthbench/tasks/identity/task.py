@@ -24,7 +24,7 @@ from synthbench.tasks.base import Block, Parameters, Split, Task, parameter
 from synthbench.tasks.features import Feature, value
 from synthbench.tasks.numeric import all_digits, nest, unnest
 
-#: A range is divided so finely that every number still is a float32, whose mantissa has 24 bits.
+#: Ranges are divided as finely as float32 allows: its mantissa has 24 bits.
 MANTISSA_BITS = 24
 
 
@@ -55,8 +55,8 @@ class Identity(Task):
     inputs = ("x",)
     judged_by = ("label",)
     metrics = ("mse",)
-    # All splits share one bucket: the range of test contains that of train, and rows of different
-    # splits are kept apart within a bucket.
+    # All splits share one bucket, because the range of test contains that of train, and rows of
+    # different splits are kept apart only within a bucket.
     splits = (
         Split("train", 100_000, evaluation=False),
         Split("iid", 1_000),
@@ -74,12 +74,12 @@ class Identity(Task):
         """The numbers of a split are `step` times the integers from `-steps` to `steps`.
 
         Returns:
-            `steps`, from 2**23 to 2**24, and `step`, a power of two.
+            `steps`, between 2**23 and 2**24, and `step`, a power of two.
         """
         chosen = self.parameters
         span = chosen.test_range if split.name == "test" else chosen.train_range
         mantissa, exponent = math.frexp(span)
-        if mantissa == 0.5:  # a power of two, which 24 bits reach from below
+        if mantissa == 0.5:  # a power of two: the numbers below it have a smaller exponent
             exponent -= 1
         step = math.ldexp(1.0, exponent - MANTISSA_BITS)
         return math.floor(span / step), step
@@ -119,7 +119,7 @@ class Identity(Task):
         return Block({"x": numbers})
 
     def measure(self, row: Mapping[str, Any], answer: Any) -> dict[str, float]:
-        """The mean squared error; infinite without an answer, and so is then the split's mean."""
+        """The mean squared error; without an answer infinite, and so is the mean of the split."""
         if answer is None:
             return {"mse": math.inf}
         return {"mse": float(np.mean((answer - np.asarray(row["label"], np.float64)) ** 2))}

@@ -22,7 +22,7 @@ from synthbench.text.lines import is_one_line
 
 
 def find_folder(path: str) -> Path:
-    """The tree at `path`, which, if relative, is tried in the source directories, then from here.
+    """The tree at `path`; a relative one is searched in the source directories, then from here.
 
     Raises:
         MissingSourceError: there is no such tree.
@@ -39,7 +39,7 @@ def find_folder(path: str) -> Path:
             return place
     raise MissingSourceError(
         f"Class folders {path!r} are missing: there is no {' and no '.join(map(str, places))}.\n"
-        f"Name a directory that they lie in with --source-dir (it may be repeated) or "
+        f"Name a directory that has them with --source-dir (it may be repeated) or "
         f"{SOURCE_VARIABLE}, or the folders themselves with "
         f"--source-dir {shlex.quote(FOLDER + path)}=DIR."
     )
@@ -56,8 +56,8 @@ def folder_classes(root: Path) -> tuple[str, ...]:
     """The names of a tree's classes.
 
     Raises:
-        DatasetError: it has no folders, or different ones in `train` and `test`, or one whose name
-            cannot be written as a line of text.
+        DatasetError: it has no folders, different ones in `train` and `test`, or one whose name
+            is not a line of text.
     """
     parts = _parts(root)
     names = [sorted(entry.name for entry in part.iterdir() if entry.is_dir()) for part in parts]
@@ -79,10 +79,10 @@ def folder_classes(root: Path) -> tuple[str, ...]:
 
 @lru_cache(maxsize=8)
 def load_folder(root: Path) -> Source:
-    """The pictures of a tree, class by class in the order of their names.
+    """The pictures of a tree: class by class, in the order of their names.
 
     Raises:
-        DatasetError: a class without pictures, and what `folder_classes` raises.
+        DatasetError: as in `folder_classes`, or a class has no pictures.
     """
     classes, parts = folder_classes(root), _parts(root)
     files: list[Path] = []

@@ -1,6 +1,6 @@
-"""Files of images: what idx files, CIFAR-10's batches and picture files hold, at 28x28 pixels.
+"""Readers of image files: idx files, CIFAR-10's batches, and picture files, scaled to 28x28 pixels.
 
-Readers raise OSError or ValueError with what is wrong; the caller adds which file it is.
+Readers raise OSError or ValueError with what is wrong; the caller adds the name of the file.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def read_idx(file: Path, dimensions: int) -> NDArray[np.uint8]:
             raise ValueError(str(error)) from None
     start = 4 + 4 * dimensions
     if data[:4] != bytes([0, 0, 8, dimensions]) or len(data) < start:
-        raise ValueError(f"it is no idx file of bytes with {dimensions} dimensions")
+        raise ValueError(f"it is not an idx file of bytes with {dimensions} dimensions")
     shape = tuple(int(length) for length in np.frombuffer(data[4:start], ">u4"))
     if shape[1:] not in ((), (SIZE, SIZE)):
         raise ValueError(f"its images have {shape[1]}x{shape[2]} pixels, not {SIZE}x{SIZE}")
@@ -81,12 +81,12 @@ def read_cifar(file: Path) -> tuple[NDArray[np.uint8], NDArray[np.int16]]:
 
 
 def _dtype(name: str, align: int, copy: int) -> np.dtype[Any]:
-    # Python 2 pickled the flags as integers, of which newer versions of NumPy warn.
+    # Python 2 pickled the flags as integers, and newer versions of NumPy warn about those.
     return np.dtype(name, align=bool(align), copy=bool(copy))
 
 
 class _ArrayUnpickler(pickle.Unpickler):
-    """Reads arrays, lists, dicts and text, and refuses whatever else a file asks for."""
+    """Reads arrays, lists, dicts and text, and refuses everything else."""
 
     def find_class(self, module: str, name: str) -> Any:
         allowed = {
@@ -97,7 +97,7 @@ class _ArrayUnpickler(pickle.Unpickler):
             "_codecs.encode": codecs.encode,
         }
         if f"{module}.{name}" not in allowed:
-            raise pickle.UnpicklingError(f"{module}.{name} has no place in a file of images")
+            raise pickle.UnpicklingError(f"{module}.{name} does not belong in a file of images")
         return allowed[f"{module}.{name}"]
 
 
@@ -108,7 +108,7 @@ def read_pictures(files: Sequence[Path]) -> NDArray[np.uint8]:
         uint8 `(files, 28, 28, 3)`.
 
     Raises:
-        DatasetError: a file is broken or no image.
+        DatasetError: a file is broken or not an image.
         SynthbenchError: Pillow is not installed.
     """
     with needs("Reading class folders", "Pillow", "vision"):
@@ -119,7 +119,7 @@ def read_pictures(files: Sequence[Path]) -> NDArray[np.uint8]:
             with Image.open(file) as image:
                 pixels = np.array(image.convert("RGB"))
         except (OSError, SyntaxError, ValueError) as error:
-            raise DatasetError(f"{file} is broken or no image: {error}") from None
+            raise DatasetError(f"{file} is broken or not an image: {error}") from None
         by_shape.setdefault(pixels.shape, []).append((number, pixels))
     scaled = np.empty((len(files), SIZE, SIZE, 3), np.uint8)
     for same in by_shape.values():
@@ -131,9 +131,9 @@ def scale(images: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Scale images to 28x28 pixels, bilinear, in integer arithmetic: the same on every machine.
 
     Every pixel is the weighted mean, rounded to the nearest integer, of the pixels around its
-    place; weights fall off linearly to 0 at the distance of one pixel, of the coarser of the two
-    grids. This is what Pillow, and so torchvision, calls bilinear, without rounding in between.
-    An image that is not square is stretched.
+    place. Weights fall off linearly to 0 at the distance of one pixel of the coarser grid. This is
+    what Pillow and torchvision call bilinear, but without rounding in between. An image that is not
+    square is stretched.
 
     Args:
         images: uint8 `(images, height, width, channels)`.
@@ -155,7 +155,7 @@ def scale(images: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 class _Taps(NamedTuple):
-    """Which pixels of a line count for each of 28, and by how much: two int64 `(taps, 28)`."""
+    """The pixels of a line that each of 28 is made of, and their weights: int64 `(taps, 28)`."""
 
     places: NDArray[np.int64]
     weights: NDArray[np.int64]
@@ -172,7 +172,7 @@ def _taps(length: int) -> _Taps:
 
 
 def _weigh(images: NDArray[Any], taps: _Taps, axis: int) -> NDArray[Any]:
-    """Weighted sums along an axis of `(images, height, width, channels)`, which becomes 28 long."""
+    """Weighted sums along an axis of `(images, height, width, channels)`; its length becomes 28."""
     shape = [1, 1, 1, 1]
     shape[axis] = SIZE
     terms = (

@@ -1,4 +1,4 @@
-"""Datasets that rows are made from: who made them, and on which terms they may be passed on."""
+"""Datasets that rows are made from: who made them, and under which terms they may be shared."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ class Origin:
     """A dataset that is part of ours.
 
     Attributes:
-        title: what it is called.
+        title: its name.
         license: its licence, as the Hugging Face Hub names it.
         terms: its licence in words.
         url: where it is published; empty if nowhere.
-        citation: how to cite it, BibTeX; empty if that is not known.
+        citation: its BibTeX entry; empty if unknown.
     """
 
     title: str
@@ -66,7 +66,7 @@ ORIGINS = {
     ),
 }
 
-#: Images supplied by whoever makes the dataset.
+#: Images that the user supplies.
 OWN_PICTURES = Origin(
     title="class folders", license="other", terms="that of the pictures in them; ask their owner"
 )

@@ -1,11 +1,11 @@
 """Source images: where they are, and how to fetch them.
 
-A source is `mnist`, `fashion` or `cifar`, in the files as torchvision lays them out, or
+A source is `mnist`, `fashion` or `cifar`, in files laid out as torchvision does it, or
 `folder:PATH`, a tree with one folder of picture files for each class.
 
-Sources are looked for in the directories that the option `--source-dir` names, else in the one that
-the environment variable `SYNTHBENCH_DATA` names, else in the user's cache. Nothing is downloaded
-unless asked for:
+Sources are searched for in the directories that the option `--source-dir` names, else in the one
+that the environment variable `SYNTHBENCH_DATA` names, else in the user's cache. Nothing is
+downloaded unless asked for:
 
     python -m synthbench.tasks.images mnist fashion cifar
 """
@@ -34,11 +34,7 @@ from synthbench.errors import (
 from synthbench.tasks.images.class_folders import find_folder, folder_classes, load_folder
 from synthbench.tasks.images.file_formats import read_cifar, read_idx, scale
 from synthbench.tasks.images.pools import Source
-from synthbench.tasks.images.source_dirs import (
-    SOURCE_VARIABLE,
-    named_source,
-    source_dirs,
-)
+from synthbench.tasks.images.source_dirs import SOURCE_VARIABLE, named_source, source_dirs
 from synthbench.text.progress import note
 
 T = TypeVar("T")
@@ -55,25 +51,20 @@ CLASSES = {
         "dog", "frog", "horse", "ship", "truck",
     ),
 }  # fmt: skip
-
-
-#: torchvision's class of each set, and the folder in which it keeps the files.
+#: torchvision's class for each set, and the folder in which it keeps the files.
 TITLES = {"mnist": "MNIST", "fashion": "FashionMNIST", "cifar": "CIFAR10"}
 _FOLDERS = {"mnist": "MNIST/raw", "fashion": "FashionMNIST/raw", "cifar": "cifar-10-batches-py"}
 
 
-# Where sources lie.
-
-
 def load(spec: str) -> Source:
-    """A source by its name; read once in a process.
+    """A source by its name; each is read once in a process.
 
     Args:
-        spec: `mnist`, `fashion`, `cifar` or `folder:PATH`. A relative path is looked for in the
-            directories of the sources, then in the working directory.
+        spec: `mnist`, `fashion`, `cifar` or `folder:PATH`. A relative path is searched for in the
+            source directories, then in the working directory.
 
     Raises:
-        UsageError: it is not there, or there is no source of this name.
+        UsageError: the source is missing or unknown.
         DatasetError: one of its files is broken.
     """
     kind, _, path = spec.partition(":")
@@ -86,7 +77,7 @@ def load(spec: str) -> Source:
 
 
 def is_here(spec: str) -> bool:
-    """Whether `load` finds the files of a source, broken or not."""
+    """Whether `load` finds a source's files, even if they are broken."""
     try:
         load(spec)
     except UsageError:
@@ -97,10 +88,10 @@ def is_here(spec: str) -> bool:
 
 
 def class_names(spec: str) -> tuple[str, ...]:
-    """The names of a source's classes; torchvision's sets need not be there.
+    """The names of a source's classes; torchvision's sets need not exist here.
 
     Raises:
-        UsageError: a class-folder tree that is not there.
+        UsageError: a class-folder tree does not exist.
     """
     kind, _, path = spec.partition(":")
     return folder_classes(find_folder(path)) if kind == "folder" else CLASSES[kind]
@@ -141,7 +132,7 @@ def _load_cifar(root: Path) -> Source:
     def read(file: Path) -> tuple[NDArray[np.uint8], NDArray[np.int16]]:
         return _checked("cifar", root, file, read_cifar)
 
-    # Pixels lie in the same files as labels; they are read again when they are needed.
+    # The files have labels and pixels; pixels are read again when they are needed.
     labels = [read(file)[1] for file in files]
     return Source(
         title=f"{TITLES['cifar']} in {root}",
@@ -153,13 +144,13 @@ def _load_cifar(root: Path) -> Source:
 
 
 def _roots(kind: str) -> list[Path]:
-    """The directories that may have one of torchvision's sets, in order."""
+    """The directories in which one of torchvision's sets may be, in order."""
     named = named_source(kind)
     return source_dirs() if named is None else [named]
 
 
 def _find_root(kind: str) -> Path:
-    """The first directory that has a set's folder; without any, the first directory."""
+    """The first directory that has a set's folder; if none has it, the first directory."""
     roots = _roots(kind)
     return next((root for root in roots if (root / _FOLDERS[kind]).is_dir()), roots[0])
 
@@ -195,14 +186,14 @@ def _fetch_command(kind: str, root: Path) -> str:
 
 
 def fetch(kind: str, root: Path) -> Path:
-    """Download a source with torchvision; it appears as a whole or not at all.
+    """Download a source with torchvision; the folder appears complete or not at all.
 
     Args:
         kind: `mnist`, `fashion` or `cifar`.
-        root: the directory of the sources; made if it is not there.
+        root: the directory for sources; created if it does not exist.
 
     Returns:
-        The folder with the files. If it is there already, nothing is done.
+        The folder with the files. If it exists already, nothing is downloaded.
 
     Raises:
         UsageError: an unknown source.

@@ -1,10 +1,10 @@
-"""Small RGB images as PNG: bytes that are fixed by construction, not by a compressor's version.
+"""Small RGB images as PNG, whose bytes do not depend on the version of any compressor.
 
-An image is one stored (uncompressed) deflate block; Parquet's zstd compresses whole row groups
-better than it could compress an image that is packed already. Measured on rows of the composites
-task, 56x56 pixels, one core: 8 microseconds and 2.8 kB a row in Parquet (9.5 kB unpacked), against
-90 microseconds and 2.5 kB with zlib's fastest level, 160 and 2.3 with its usual one, and 260 and
-2.8 with Pillow. Images of other encoders are read by Pillow.
+An image is one stored (uncompressed) deflate block, because Parquet's zstd compresses whole row
+groups better if the images in them are not compressed. Measured on rows of the composites task,
+56x56 pixels, one core: 8 microseconds and 2.8 kB a row in Parquet (9.5 kB before compression),
+against 90 microseconds and 2.5 kB with zlib's fastest level, 160 and 2.3 with its default level,
+and 260 and 2.8 with Pillow. Pillow reads the images of other encoders.
 
 Source: PNG (W3C recommendation, third edition), sections 5 and 10; RFC 1950 and 1951.
 """
@@ -23,13 +23,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.errors import needs
+from synthbench.tasks.numeric import join_bytes, split_bytes
 
 #: The largest number of bytes of a stored deflate block.
 _LARGEST_BLOCK = 0xFFFF
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
-#: How a header says it, at its bytes 24 and 25 of the file.
+#: Bytes 24 and 25 of a file.
 _RGB_OF_8_BITS = bytes([8, 2])
-#: Pixels of an image, at most: a few bytes could ask for billions.
+#: The most pixels of an image that is decoded: a few bytes could claim billions.
 _MOST_PIXELS = 1 << 20
 #: Bytes of a file behind the image's lines: two checksums and the last chunk.
 _AFTER_LINES = 4 + 4 + 12
@@ -47,18 +48,14 @@ def encode(pixels: NDArray[np.uint8]) -> pa.Array:
         Arrow binary array `(images,)`, each value a PNG file.
 
     Raises:
-        ValueError: an image of more than 65,535 bytes, one more counted for each line.
+        ValueError: an image has more than 65,535 bytes, counting one more for each line.
     """
     files = _encode(pixels)
-    count, size = files.shape
-    offsets = np.arange(count + 1, dtype=np.int32) * np.int32(size)
-    return pa.BinaryArray.from_buffers(
-        pa.binary(), count, [None, pa.py_buffer(offsets), pa.py_buffer(files)]
-    )
+    return join_bytes(files, np.full(len(files), files.shape[1]), pa.binary())
 
 
 def _encode(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Images of one size as files, uint8 `(images, bytes)`."""
+    """Images of one size as PNG files, uint8 `(images, bytes)`."""
     count, height, width, _ = pixels.shape
     template = _template(height, width)
     files = np.tile(template.view(np.uint8), (count, 1))
@@ -72,15 +69,15 @@ def _encode(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 @lru_cache(maxsize=16)
 def _template(height: int, width: int) -> NDArray[np.void]:
-    """The file of a black image, an array `(1,)`; its fields lie where files of a size differ.
+    """The file of a black image, an array `(1,)` whose fields are what differs between images.
 
-    `lines` are the image's lines, each behind a filter byte that is 0; `adler` is zlib's checksum
-    over them. `data` is what `crc` is taken over, from the chunk's kind to `adler`.
+    `lines` are the image's lines, each after a filter byte that is 0; `adler` is zlib's checksum
+    over them. `data`, from the chunk's kind to `adler`, is what the checksum `crc` is over.
     """
     length = height * (1 + 3 * width)
     if not 0 < length <= _LARGEST_BLOCK:
         raise ValueError(
-            f"an image of {height}x{width} pixels has {length} bytes, a filter byte counted for "
+            f"an image of {height}x{width} pixels has {length} bytes, counting a filter byte for "
             f"each line; allowed are 1 to {_LARGEST_BLOCK}"
         )
     # 8 bits, RGB, and the only compression, filtering and (no) interlacing.
@@ -115,7 +112,7 @@ def decode(encoded: bytes) -> NDArray[np.uint8]:
         uint8 `(height, width, 3)`.
 
     Raises:
-        ValueError: the bytes are no PNG image in RGB with 8 bits, a broken one, or one of more
+        ValueError: the bytes are not a PNG image in RGB with 8 bits, or it is broken or has more
             than 2**20 pixels.
         SynthbenchError: another encoder wrote it, and Pillow is not installed.
     """
@@ -124,14 +121,14 @@ def decode(encoded: bytes) -> NDArray[np.uint8]:
 
 
 def decode_all(encoded: pa.Array, checked: bool = True) -> Iterator[NDArray[np.uint8]]:
-    """Decode images in their order, neighbours that `encode` wrote at one size together.
+    """Decode images in order; neighbours of one size that `encode` wrote are decoded together.
 
     Args:
         encoded: Arrow binary array `(images,)`.
         checked: whether the checksums of images that `encode` wrote are checked.
 
     Yields:
-        uint8 `(images, height, width, 3)`, some images at a time.
+        uint8 `(images, height, width, 3)`, a few images at a time.
 
     Raises:
         ValueError: an image is missing, or cannot be decoded, see `decode`.
@@ -141,32 +138,17 @@ def decode_all(encoded: pa.Array, checked: bool = True) -> Iterator[NDArray[np.u
         raise ValueError("an image is missing")
     for first in range(0, len(encoded), _CHUNK):
         chunk = encoded[first : first + _CHUNK]
-        files = _matrix(chunk)
-        pixels = None if files is None else _decode_ours(files, checked)
+        data, sizes = split_bytes(chunk)
+        one_size = sizes.min() == sizes.max() > 0
+        pixels = _decode_ours(data.reshape(len(chunk), -1), checked) if one_size else None
         if pixels is not None:
             yield pixels
         else:
             yield from (decode(image.as_py())[None] for image in chunk)
 
 
-def _matrix(encoded: pa.Array) -> NDArray[np.uint8] | None:
-    """Files of one size as uint8 `(images, bytes)`; None if they have several."""
-    offsets = np.frombuffer(encoded.buffers()[1], np.int32)
-    offsets = offsets[encoded.offset : encoded.offset + len(encoded) + 1]
-    size = int(offsets[1] - offsets[0])
-    if not size or (np.diff(offsets) != size).any():
-        return None
-    data = np.frombuffer(encoded.buffers()[2], np.uint8)
-    return data[offsets[0] : offsets[-1]].reshape(-1, size)
-
-
 def _decode_ours(files: NDArray[np.uint8], checked: bool = True) -> NDArray[np.uint8] | None:
-    """The pixels of files that `encode` wrote at one size; None if it did not write all of them.
-
-    Args:
-        files: uint8 `(images, bytes)`.
-        checked: whether checksums must be right, too.
-    """
+    """The pixels of files, uint8 `(images, bytes)`; None if `encode` did not write all of them."""
     if files.shape[1] < 24:
         return None
     width, height = struct.unpack_from(">II", files[0].tobytes(), 16)
@@ -190,7 +172,7 @@ def _decode_any(encoded: bytes) -> NDArray[np.uint8]:
         from PIL import Image
 
     def opened() -> Any:
-        # Left to itself, Pillow tries formats for which it runs other programs.
+        # By default, Pillow also tries formats for which it runs other programs.
         return Image.open(io.BytesIO(encoded), formats=("PNG",))
 
     try:
@@ -203,4 +185,4 @@ def _decode_any(encoded: bytes) -> NDArray[np.uint8]:
         with opened() as image:
             return np.array(image)
     except Exception as error:  # broken bytes may raise anything
-        raise ValueError(f"{len(encoded)} bytes that are no image: {error}") from None
+        raise ValueError(f"{len(encoded)} bytes are not an image: {error}") from None

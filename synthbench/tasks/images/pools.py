@@ -1,9 +1,9 @@
 """Sources of images, and which split may use which of them.
 
-The images of a source are numbered: first the training set's, then the test set's, each in the
-order of its files. No image serves two splits, whatever the seed: of each class's training images
-every tenth, from the first on, is for validation. A class-folder tree has `train` and `test` at
-its top, or is one tree; then of each class's images every tenth, from the first on, is for
+The images of a source are numbered: first the training set, then the test set, each in the order
+of its files. No image is in two splits, whatever the seed: of each class's training images every
+tenth, from the first on, is for validation. A class-folder tree either has `train` and `test` at
+its top, or is a single tree; then of each class's images every tenth, from the first on, is for
 validation, and every tenth, from the second on, for test.
 """
 
@@ -40,15 +40,14 @@ class Pool(NamedTuple):
     def pick(
         self, classes: NDArray[np.integer[Any]], uniform: NDArray[np.float64]
     ) -> NDArray[np.int32]:
-        """An image of each of the classes; all of a class's are equally likely.
+        """A random image of each of the classes; those of a class are equally likely.
 
         Args:
             classes: class numbers, each of a class that has images.
             uniform: uniform numbers in `[0, 1)`, of the same shape.
         """
-        rank = (uniform * self.size[classes]).astype(np.int64)
-        picked: NDArray[np.int32] = self.numbers[self.start[classes] + rank]
-        return picked
+        rank = (uniform * self.size.take(classes)).astype(np.int64)
+        return self.numbers.take(self.start.take(classes) + rank)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +55,7 @@ class Source:
     """The images of one source, in order; pixels are read when they are first needed.
 
     Attributes:
-        title: what to call it in an error.
+        title: its name in errors.
         classes: names of the classes, in the order of their labels.
         labels: the class of each image, int16 `(images,)`.
         training: size of the training set, whose images come first; None for a single tree.
@@ -84,7 +83,7 @@ class Source:
         return pixels
 
     def describe(self) -> dict[str, Any]:
-        """What the manifest says of it; the checksum is over labels and decoded, scaled pixels."""
+        """Its entry in the manifest; the checksum is over labels and decoded, scaled pixels."""
         checksum = hashlib.sha256(np.array(self.pixels.shape, "<i8").tobytes())
         checksum.update(self.labels.astype("<i2").data)
         checksum.update(np.ascontiguousarray(self.pixels).data)
@@ -124,7 +123,7 @@ class Source:
         classes = len(self.classes)
         training = len(self.labels) if self.training is None else self.training
         test = np.arange(len(self.labels)) >= training
-        # The place of each image among those of its class and set.
+        # The place of each image among those of its class in the training or test set.
         group = self.labels + classes * test.astype(np.int64)
         order = np.argsort(group, kind="stable").astype(np.int32)
         count = np.bincount(group, minlength=2 * classes)

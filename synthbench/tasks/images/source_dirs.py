@@ -1,4 +1,4 @@
-"""Where to look for the source images of tasks that are made from images."""
+"""The directories in which source images are searched for."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from synthbench.errors import MissingPathError, MissingSourceError, UsageError, 
 
 #: The environment variable that names the directory; worker processes inherit it.
 SOURCE_VARIABLE = "SYNTHBENCH_DATA"
-#: Carries what `use_source_dir` was given to worker processes, as JSON.
+#: Hands on to worker processes what `use_source_dir` was given, as JSON.
 _GIVEN_VARIABLE = "SYNTHBENCH_SOURCE_DIRS"
 #: The sources that torchvision can download, by their names in `NAME=DIR`.
 SETS = ("mnist", "fashion", "cifar")
@@ -29,8 +29,8 @@ class _Given(NamedTuple):
     """What `--source-dir` or `source_dir` named.
 
     Attributes:
-        directories: directories that hold sources, in the order in which they are searched.
-        named: for a source such as `mnist` or `folder:PATH`, the only place to look for it.
+        directories: the directories to search, in order.
+        named: by the name of a source, such as `mnist` or `folder:PATH`, its only directory.
     """
 
     directories: list[str]
@@ -52,7 +52,7 @@ def source_dirs() -> list[Path]:
 
 
 def named_source(name: str) -> Path | None:
-    """The directory that was given for one source by its name, None without such a directory."""
+    """The directory that was given for one source by its name, or None."""
     path = _given().named.get(name)
     return None if path is None else Path(path)
 
@@ -72,10 +72,10 @@ def expanded(place: str) -> Path:
 def check_place(place: str) -> None:
     """Refuse class folders outside the source directories.
 
-    For folders that a dataset names: a dataset may come from anybody.
+    This is for folders that a dataset names, because a dataset may come from anybody.
 
     Raises:
-        MissingSourceError: they lie elsewhere, or are missing.
+        MissingSourceError: they are elsewhere or do not exist.
         UsageError: the path begins with the home directory of an unknown user.
     """
     named = named_source(FOLDER + place)
@@ -83,33 +83,32 @@ def check_place(place: str) -> None:
         return
     path = Path(os.path.normpath(expanded(place)))
     roots = [Path(os.path.normpath(root.absolute())) for root in source_dirs()]
-    # Nothing outside the roots is touched, not even to see whether it exists.
+    # Do not touch anything outside the roots, not even to see whether it exists.
     inside = [root / path for root in roots if (root / path).is_relative_to(root)]
     if path.parts[:1] != ("..",) and any(candidate.is_dir() for candidate in inside):
         return
     where = named or ", ".join(map(str, roots))
     raise MissingSourceError(
-        f"Class folders {place!r}, which the dataset names, are not in {where}; a dataset's own "
-        f"class folders are looked for nowhere else.\nAdd --source-dir DIR for a directory above "
+        f"Class folders {place!r}, which the dataset names, are not in {where}; folders that a "
+        f"dataset names are searched for nowhere else.\nAdd --source-dir DIR for a directory above "
         f"them (the option may be repeated), or --source-dir {shlex.quote(FOLDER + place)}=DIR if "
-        "they lie in DIR now."
+        "they are in DIR now."
     )
 
 
 @contextlib.contextmanager
 def use_source_dir(given: SourceDir | None) -> Iterator[None]:
-    """Look for source images where `given` says, for the length of a `with` block.
+    """Search for source images where `given` says, within a `with` block.
 
     Args:
-        given: a directory; several, in which a string may be `NAME=DIR`; or a mapping from the
-            names of sources to directories. A name is `mnist`, `fashion`, `cifar` or
-            `folder:PATH`. Sources without a name of their own are looked for in the directories,
-            and where none is given in `SYNTHBENCH_DATA`, else the user's cache. None changes
-            nothing.
+        given: a directory; several, where a string may be `NAME=DIR`; or a mapping from the names
+            of sources to directories. A name is `mnist`, `fashion`, `cifar` or `folder:PATH`.
+            Sources that are not named are searched for in the other directories, or if there are
+            none in `SYNTHBENCH_DATA`, else the user's cache. None changes nothing.
 
     Raises:
-        UsageError: an unknown name of a source, a source named twice, or an empty path.
-        MissingPathError: there is no such directory.
+        UsageError: an unknown source, a source named twice, or an empty path.
+        MissingPathError: a directory does not exist.
     """
     if not given and given != "":
         yield
@@ -123,12 +122,12 @@ def use_source_dir(given: SourceDir | None) -> Iterator[None]:
 
 
 def carried_source_dirs() -> str | None:
-    """What `use_source_dir` was given, as text for a worker elsewhere; None outside its block."""
+    """What `use_source_dir` was given, as text for a worker elsewhere; None outside a block."""
     return os.environ.get(_GIVEN_VARIABLE)
 
 
 def carry_source_dirs(carried: str | None) -> None:
-    """Look for source images where another process does, by its `carried_source_dirs`."""
+    """Search where another process does, given its `carried_source_dirs`."""
     if carried is None:
         os.environ.pop(_GIVEN_VARIABLE, None)
     else:
@@ -152,26 +151,23 @@ def _parse(given: SourceDir) -> _Given:
         text = os.fspath(path)
         if not text:
             raise UsageError("Source directory '': expected a path.")
-        absolute = str(expanded(text).absolute())
+        directory = expanded(text).absolute()
+        if not directory.is_dir():
+            raise MissingPathError(f"Source directory {text!r}: there is no such directory.")
         if name is None:
-            parsed.directories.append(absolute)
+            parsed.directories.append(str(directory))
         elif name in parsed.named:
             raise UsageError(
                 f"Source directory {name}={text}: {name} is given already, as "
                 f"{parsed.named[name]!r}."
             )
         else:
-            parsed.named[name] = absolute
-    for _, path in pairs:
-        if not expanded(os.fspath(path)).is_dir():
-            raise MissingPathError(
-                f"Source directory {os.fspath(path)!r}: there is no such directory."
-            )
+            parsed.named[name] = str(directory)
     return parsed
 
 
 def _name_and_path(word: str | os.PathLike[str]) -> tuple[str | None, str | os.PathLike[str]]:
-    """A word of `--source-dir`: `NAME=DIR`, or a directory, whose name may have a `=` as well."""
+    """A value of `--source-dir`: `NAME=DIR`, or a directory, which may have a `=` in its name."""
     if not isinstance(word, str) or "=" not in word:
         return None, word
     # The path of class folders may have a `=`; the last one ends it.

@@ -16,23 +16,23 @@ from synthbench.tasks.images.licences import Origin
 class ImageTask(Task):
     """A task whose rows have images, made from datasets of images.
 
-    Its `inputs` say which images a row is made from; the pixels follow from these.
+    Its `inputs` say which images a row is made from; the pixels follow from them.
     """
 
     categories: ClassVar[tuple[str, ...]] = ("image-classification",)
 
     @property
     def origins(self) -> tuple[Origin, ...]:
-        """The datasets that rows are made from, whose terms hold for ours, too."""
+        """The datasets that rows are made from; their terms apply to the rows, too."""
         return ()
 
     @property
     def source_directories(self) -> tuple[str, ...]:
-        """The directories that parameters name; readers of a dataset check them first."""
+        """The directories that parameters name; a dataset's readers check these first."""
         return ()
 
     def has_sources(self) -> bool:
-        """Whether the source images lie here, so that rows can be made; True if none are needed."""
+        """Whether the source images are here, so that rows can be made; True if none are needed."""
         return True
 
     def source_images(self, columns: Mapping[str, pa.Array]) -> NDArray[np.uint64]:

@@ -1,8 +1,8 @@
-"""What a ListOps operator makes of its arguments: its value and its dependency depth.
+"""The value and dependency depth of a ListOps operator, from those of its arguments.
 
-The rule on many operators at once (`keys`) and on probabilities (`chances`), as `KeyDistribution`
-asks for it. Only some of an operator's arguments decide its value: of MIN and MAX one, of MED the
-middle one or two, of SM all. The dependency depth is one more than the largest among these; of
+`ListOpsDistribution` has the rule for many operators at once (`keys`) and for probabilities
+(`chances`). Only some arguments decide an operator's value: one decides MIN and MAX, the middle one
+or two decide MED, all decide SM. The dependency depth is one more than the largest of theirs. Among
 arguments with the same value the shallowest decide (`strict`), or the first in order (as
 published).
 
@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 
 from synthbench.seeding import total
 from synthbench.tasks.trees.distribution import DEPTH_BITS, DEPTH_MASK, KeyDistribution
-from synthbench.tasks.trees.grammar import Grammar
 
 OPERATORS = ("MIN", "MAX", "MED", "SM")
 _DIGITS = range(10)
@@ -37,12 +36,10 @@ class ListOpsDistribution(KeyDistribution):
     """How value and dependency depth of an operator follow from its arguments.
 
     Attributes:
-        grammar: the proposal; operator `i` is `operators[i]`.
-        operators: names of the operators that are drawn.
-        strict: whether the shallowest of equal arguments decide, else the first.
+        operators: names of the grammar's operators, by their numbers.
+        strict: whether the shallowest of equal arguments decide, or the first.
     """
 
-    grammar: Grammar
     operators: tuple[str, ...]
     strict: bool
 
@@ -107,9 +104,7 @@ class ListOpsDistribution(KeyDistribution):
 def _deciding_ranks(operators: tuple[str, ...], width: int) -> NDArray[np.int64]:
     """Ranks of the one or two arguments that decide: MIN the first, MAX the last, MED the middle.
 
-    Returns:
-        int64 `(2, operators * (width + 1))`, by operator and number of arguments; 0 for SM,
-        whose value all arguments decide.
+    int64 `(2, operators * (width + 1))`, by operator and number of arguments; 0 for SM.
     """
     ranks = np.zeros((2, len(operators), width + 1), np.int64)
     for kind, name in enumerate(operators):
@@ -122,7 +117,7 @@ def _deciding_ranks(operators: tuple[str, ...], width: int) -> NDArray[np.int64]
 
 
 def _pick(matrix: NDArray[np.uint16], row: NDArray[np.integer[Any]]) -> NDArray[np.uint16]:
-    """From every column of the matrix the element in its row."""
+    """The element of every column of the matrix that is in its row."""
     columns = matrix.shape[1]
     places: NDArray[np.int64] = np.multiply(row, columns, dtype=np.int64) + np.arange(columns)
     return matrix.ravel().take(places)
@@ -143,7 +138,7 @@ def _first_of_value(
 
 
 def _sort_columns(matrix: NDArray[np.uint16]) -> None:
-    """Sort every column in place: odd-even transposition, quick for a handful of rows."""
+    """Sort every column in place, by odd-even transposition, which is fast for a few rows."""
     for turn in range(len(matrix)):
         for row in range(turn % 2, len(matrix) - 1, 2):
             upper, lower = matrix[row], matrix[row + 1]
@@ -152,7 +147,7 @@ def _sort_columns(matrix: NDArray[np.uint16]) -> None:
             upper[:] = least
 
 
-#: A depth with its chance, and the same with a value before it.
+#: A depth and its chance; a value, a depth and their chance.
 Chance = tuple[int, float]
 Term = tuple[int, int, float]
 
@@ -160,9 +155,9 @@ Term = tuple[int, int, float]
 class _Table:
     """The chances of one argument's value and depth, and of the deciding ones among several.
 
-    `sums`, `ranked` and `unequal_middles` yield terms of a value, the largest depth among the
-    deciding arguments, and a chance. All chances are sums of products of positive numbers, so that
-    no digits are lost by cancellation.
+    `sums`, `ranked` and `unequal_middles` yield a value, the largest depth among the deciding
+    arguments, and a chance, which are to be added up. All chances are sums of products of positive
+    numbers, so that no digits are lost by cancellation.
     """
 
     def __init__(self, arguments: dict[int, float], strict: bool) -> None:
@@ -195,13 +190,13 @@ class _Table:
         more: range,
         deciding: Callable[[int, int], Iterator[Chance]],
     ) -> Iterator[Term]:
-        """A value that is decided by arguments equal to it.
+        """Values that are decided by arguments equal to them.
 
         Args:
             arity: number of arguments.
             fewer: how many arguments may be less than the value.
             more: how many may be greater.
-            deciding: `shallowest` where one argument decides, `second_shallowest` where two do.
+            deciding: `shallowest` if one argument decides, `second_shallowest` if two do.
         """
         for value in _DIGITS:
             for below, above in itertools.product(fewer, more):
@@ -224,7 +219,7 @@ class _Table:
                 yield (low + high) // 2, max(depth, other), math.comb(arity, half) * chance * factor
 
     def _end(self, value: int, beyond: float, count: int) -> list[Chance]:
-        """Of `count` arguments some equal `value` and the rest lie beyond: the deciding depth."""
+        """The deciding depth if some of `count` arguments equal `value` and the rest lie beyond."""
         chances = [0.0 for _ in self.depths]
         for equal in range(1, count + 1):
             beside = math.comb(count, equal) * _power(beyond, count - equal)
@@ -261,7 +256,7 @@ class _Table:
             yield depth, alone + self._some(row, depth, count, 2)
 
     def _some(self, row: list[float], depth: int, count: int, least: int) -> float:
-        """Of `count` arguments at least so many have this depth, and the rest are deeper."""
+        """The chance that at least `least` of `count` arguments have this depth, the rest more."""
         deeper = total(row[depth + 1 :])
         return total(
             math.comb(count, same) * _power(row[depth], same) * _power(deeper, count - same)

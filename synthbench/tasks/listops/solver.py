@@ -1,4 +1,4 @@
-"""The reference solver of ListOps: one row, word by word, as the paper says it."""
+"""The reference solver of ListOps: one row, word by word, in the paper's words."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ _VALUES = {str(digit): digit for digit in range(10)}
 
 def read_tree(text: str, strict: bool) -> Expression:
     """Parse one row and work out value, depth and dependency depth of every list as it closes.
-
-    The dependency depth is the depth of the tree when every argument that does not decide is cut.
 
     Args:
         text: the row.
@@ -53,7 +51,7 @@ def read_tree(text: str, strict: bool) -> Expression:
 
 
 def apply(operator: str, values: list[int]) -> int:
-    """The value of an operator over values, one or more."""
+    """The value of an operator over one or more values."""
     if operator == "SM":
         return sum(values) % 10
     decisive = _decisive(operator, values)
@@ -61,7 +59,7 @@ def apply(operator: str, values: list[int]) -> int:
 
 
 def _decisive(operator: str, values: list[int]) -> list[int]:
-    """The one value that MIN, MAX and MED come to, or the two middle ones whose mean MED is."""
+    """The value of MIN, MAX or MED, or for MED the two middle values whose mean it is."""
     if operator == "MIN":
         return [min(values)]
     if operator == "MAX":
@@ -72,7 +70,7 @@ def _decisive(operator: str, values: list[int]) -> list[int]:
 def deciding(node: Expression, strict: bool) -> list[Expression]:
     """The arguments that decide an operator's value: MIN and MAX one, MED one or two, SM all.
 
-    Of arguments with the same value it is the shallowest (`strict`), or the first in order.
+    Among arguments with the same value it is the shallowest (`strict`), or the first in order.
     """
     if node.symbol == "SM":
         return node.arguments

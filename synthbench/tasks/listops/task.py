@@ -1,15 +1,15 @@
-"""ListOps, balanced by how deep the computation really has to go.
+"""ListOps, balanced over how deep the computation has to go.
 
     [MED 4 8 5 [MAX 8 4 9 ] ]                 6    depth 2, dependency depth 1
     [SM 3 [MIN 0 [MAX 1 2 ] ] ]               3    depth 3, dependency depth 2
 
-A list has an operator and two to five arguments, each a digit or a list. MIN and MAX are the
-smallest and the largest argument, SM is the sum modulo 10, MED the median: of an even number of
+A list has an operator and two to five arguments, each a digit or a list. MIN and MAX give the
+smallest and the largest argument, SM the sum modulo 10, MED the median: of an even number of
 arguments the floor of the mean of the two middle values.
 
-MIN and MAX are decided by one argument, MED by one or two, SM by all. The dependency depth of a
-tree is the depth that is left when all other arguments are cut; of arguments with the same value
-the ones that leave the tree shallowest are kept, so that the depth is really needed.
+One argument decides MIN and MAX, one or two decide MED, all decide SM. The dependency depth of a
+tree is the depth that is left when all other arguments are cut. Among arguments with the same value
+those that leave the tree shallowest are kept, so every level of the dependency depth is needed.
 
 Source: NDR (Csordás, Irie, Schmidhuber, ICLR 2022), sections 3.3 and C.2, after Nangia & Bowman
 (2018).
@@ -40,10 +40,9 @@ IDS = {token: number for number, token in enumerate(TOKENS, start=1)}
 
 @dataclasses.dataclass(frozen=True)
 class ListOpsParameters(ExpressionParameters):
-    """What can be set; the defaults are the paper's."""
+    """Parameters of listops; the defaults are the paper's."""
 
     all_operators = OPERATORS
-    smallest = 4
     per_level = 3
     nesting = "[{operator} 0 {inner} ]"
 
@@ -94,13 +93,13 @@ class ListOps(ExpressionTask):
         return bool(self.parameters.ties == "strict")
 
     def grammar(self, split: Split) -> Grammar:
-        """The proposal's trees; none is deeper than the split's largest dependency depth."""
+        """The proposal; no tree is deeper than the split's largest dependency depth."""
         chosen = self.parameters
         return Grammar(
             p_op=chosen.p_op,
             min_args=2,
             max_args=chosen.max_args,
-            max_depth=self.deepest(split),
+            max_depth=max(self.goal(bucket).depth for bucket in split.buckets),
             max_length=chosen.max_length,
             operators=len(chosen.operators),
         )
@@ -112,7 +111,7 @@ class ListOps(ExpressionTask):
         goal = self.goal(bucket)
         forest, keys = grow(draws, n, distribution, goal.depth, goal.operator, goal.label)
         problems = self.problems(forest)
-        # The sampler drops the other trees anyway, but writing them takes time.
+        # The sampler would drop the other trees anyway, but writing them takes time.
         wanted = is_held_out(problems) == split.evaluation
         forest, keys, problems = forest.take(wanted), keys[wanted], problems[wanted]
         lengths = forest.lengths()
@@ -128,10 +127,10 @@ class ListOps(ExpressionTask):
         )
 
     def gives(self, operator: int, label: int) -> bool:
-        """All but MIN with 9 and MAX with 0.
+        """All pairs but MIN with 9 and MAX with 0, which are too rare from depth 2 on.
 
-        At depth 2 or more such a list is too rare: all its arguments must be 9 (0), and as the
-        shallowest of equal arguments decides, all must be as deep as the row is.
+        All arguments of such a list must be 9 (or 0), and as the shallowest of equal arguments
+        decides, all of them must be as deep as the row needs.
         """
         return (self.parameters.operators[operator], label) not in (("MIN", 9), ("MAX", 0))
 
@@ -139,7 +138,7 @@ class ListOps(ExpressionTask):
         if self.parameters.balance == "label":
             return None
         grammar = self.grammar(split)
-        # What MIN, MAX and MED leave undecided depends on values, not on shape: not counted.
+        # Only what SM computes depends on a tree's shape alone, so that it can be counted.
         if grammar.max_depth == 1 or self.parameters.operators == ("SM",):
             return grammar.count(bucket)
         return None

@@ -1,4 +1,4 @@
-"""What `audit` looks for in parity: how far some of the four numbers lead."""
+"""What `audit` looks for in parity: what some of the four numbers tell about the label."""
 
 from __future__ import annotations
 
@@ -44,8 +44,7 @@ def _asked_for(columns: Columns) -> list[str]:
 
 def _parities(columns: Columns) -> NDArray[np.str_]:
     kinds = np.array(["both even", "a odd", "b odd", "both odd"])
-    found: NDArray[np.str_] = kinds[(numbers(columns["a"]) & 1) + 2 * (numbers(columns["b"]) & 1)]
-    return found
+    return kinds.take((numbers(columns["a"]) & 1) + 2 * (numbers(columns["b"]) & 1))
 
 
 def _key(*names: str) -> Callable[[Columns], NDArray[np.int64]]:

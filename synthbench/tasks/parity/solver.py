@@ -1,4 +1,4 @@
-"""The reference solver of parity: one row, as the paper says it."""
+"""The reference solver of parity: one row, in the paper's words."""
 
 from __future__ import annotations
 
@@ -20,5 +20,5 @@ def read_equation(text: str, n_values: int) -> tuple[int, int, int, int]:
 
 
 def asks_for_c(a: int, b: int) -> bool:
-    """Task 1, g(a, b) in the paper: c is the answer if exactly one of a and b is odd, else d."""
+    """Task 1, g(a, b) in the paper: the answer is c if exactly one of a and b is odd, else d."""
     return (a % 2 == 1) != (b % 2 == 1)

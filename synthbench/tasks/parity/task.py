@@ -4,8 +4,8 @@
     3 5 7 2 =          2    3 and 5 are both odd: the answer is the fourth
 
 A row is an equation `a b c d =` of integers from 0 to 10. Task 1 is to see whether exactly one of a
-and b is odd, task 2 to give c if so, else d. There are 11^4 = 14,641 equations: test has all that
-are held out, about an eighth, and train 30% of all, drawn from the others.
+and b is odd, task 2 to answer c if so, else d. There are 11^4 = 14,641 equations: test has all that
+are held out, about an eighth; train has 30% of all, drawn from the others.
 
 Source: Eureka (Hoffmann, Schrodi, Behrmann, Fischer, Brox, ICML 2024), sections 4 and A.12.
 """
@@ -33,7 +33,7 @@ from synthbench.tasks.row_ids import is_held_out
 class ParityParameters(Parameters):
     """What can be set; the default is the paper's."""
 
-    # With two values none of the sixteen equations is held out.
+    # With two values, none of the sixteen equations would be held out.
     n_values: int = parameter(
         11, "how many values a, b, c and d may have: 0 to n_values - 1", least=3, most=40
     )
@@ -94,7 +94,7 @@ class Parity(TextTask):
         return self._block(all_digits(self.parameters.n_values, 4))
 
     def content(self, block: Block) -> NDArray[np.uint8]:
-        """Ids of the four numbers; that of '=' depends on `n_values` and is left out."""
+        """The ids of the four numbers, without that of '=', which depends on `n_values`."""
         return block["tokens"][:, :4]
 
     def problem(self, block: Block) -> NDArray[np.uint64]:
@@ -113,7 +113,7 @@ class Parity(TextTask):
         return {"label": self.solve(row["text"]), **dict(zip("abcd", numbers, strict=True))}
 
     def probe_targets(self, row: Mapping[str, Any]) -> dict[str, int]:
-        """Whether a and b are odd, the outcome of task 1, both candidates and the label."""
+        """Whether a and b are odd, the answer to task 1, c and d, and the label."""
         a, b = row["a"], row["b"]
         asked = {"a is odd": a % 2, "b is odd": b % 2, "outcome": int(asks_for_c(a, b))}
         return asked | {name: row[name] for name in ("c", "d", "label")}

@@ -17,20 +17,18 @@ from synthbench.tasks.audit_spec import AuditSpec, Claim, Columns, Levels, Short
 from synthbench.tasks.trees.expression import Deciding, Expression
 from synthbench.tasks.trees.task import ExpressionTask
 
-#: The value of a tree of which nothing is left after cutting; no other value is negative.
+#: The value of a tree if cutting leaves nothing of it; other values are not negative.
 NOTHING = -1
-#: Trees that are cached: several shortcuts look at the same rows.
-_KEPT = 1 << 16
 
 
 class Look(NamedTuple):
-    """What can be seen in parts of a tree.
+    """What shortcuts look at in a tree.
 
     Attributes:
-        root: number of the root's operator.
-        longest: value of the root's longest argument; of equally long ones the first.
-        cuts: value of the tree without the operators nested deeper than 1, 2 and so on.
-        needed: the depth that is left when every argument that does not decide is cut.
+        root: the number of the root's operator.
+        longest: the value of the root's longest argument; of equally long ones the first.
+        cuts: the tree's values without the operators nested deeper than 1, 2 and so on.
+        needed: the depth that is left when all arguments that do not decide are cut.
     """
 
     root: int
@@ -40,10 +38,11 @@ class Look(NamedTuple):
 
 
 def audit_spec(task: ExpressionTask) -> AuditSpec:
-    """Shortcuts through parts of the tree, and depths that are not needed."""
+    """Shortcuts that look at a part of the tree, and depths that are not needed."""
     chosen, depth = task.parameters, task.bucket_name
     deepest = max(chosen.train_depths + chosen.validation_depths + chosen.test_depths)
-    cached = functools.lru_cache(maxsize=_KEPT)(functools.partial(look, task, deepest))
+    # Several shortcuts look at the same rows.
+    cached = functools.lru_cache(maxsize=1 << 16)(functools.partial(look, task, deepest))
 
     def looks(columns: Columns) -> list[Look]:
         return [cached(text) for text in columns["text"].to_pylist()]
@@ -61,7 +60,7 @@ def audit_spec(task: ExpressionTask) -> AuditSpec:
         )
 
     def every(find: Callable[[Expression], Iterator[Any]]) -> Callable[[Columns], list[Any]]:
-        """What `find` finds in the trees of all rows, in one list."""
+        """What `find` yields for the trees of all rows, in one list."""
         return lambda columns: [
             found for text in columns["text"].to_pylist() for found in find(task.read(text))
         ]
@@ -113,7 +112,7 @@ def audit_spec(task: ExpressionTask) -> AuditSpec:
 
 
 def look(task: ExpressionTask, deepest: int, text: str) -> Look:
-    """What can be seen in one row's tree, with cuts below 1 to `deepest - 1` levels."""
+    """What shortcuts look at in one row's tree, with cuts below 1 to `deepest - 1` levels."""
     tree = task.read(text)
     return Look(
         root=task.parameters.operators.index(tree.symbol),
@@ -124,20 +123,20 @@ def look(task: ExpressionTask, deepest: int, text: str) -> Look:
 
 
 def _tokens(tree: Expression) -> int:
-    """Tokens of the tree in prefix form; infix form sorts trees in the same order."""
+    """Tokens of the tree in prefix form, by which trees sort as in infix form."""
     if not tree.arguments:
         return 1
     return 2 + sum(map(_tokens, tree.arguments))
 
 
 def cut_value(task: ExpressionTask, tree: Expression, levels: int) -> int:
-    """The value of the tree without the operators below so many levels."""
+    """The value of the tree without the operators below this many levels."""
     if not tree.arguments:
         return tree.value
     if levels == 0:
         return NOTHING
-    left = [cut_value(task, argument, levels - 1) for argument in tree.arguments]
-    left = [value for value in left if value != NOTHING]
+    values = [cut_value(task, argument, levels - 1) for argument in tree.arguments]
+    left = [value for value in values if value != NOTHING]
     return task.apply(tree.symbol, left) if left else NOTHING
 
 
@@ -160,7 +159,7 @@ def deciding_leaves(deciding: Deciding, tree: Expression) -> Iterator[tuple[int,
 def _leaves(
     deciding: Deciding, tree: Expression, depth: int, needed: bool
 ) -> Iterator[tuple[int, bool]]:
-    """Depth of every leaf from left to right, and whether it decides."""
+    """The depth of every leaf, from left to right, and whether it decides the value."""
     if not tree.arguments:
         yield depth, needed
         return

@@ -1,9 +1,8 @@
 """The probabilities of keys: which value and depth the proposal gives to an operator.
 
 Every node has a key, a small integer made of its value and its depth. A `KeyDistribution` says how
-an operator's key follows from those of its arguments. From that follow the probabilities of all
-keys of an operator with so many levels left, one level after another. `synthbench.tasks.trees` has
-an example.
+an operator's key follows from those of its arguments. From this the probability of every key is
+computed, first for operators with one level left, then with two, and so on.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ import dataclasses
 import functools
 import itertools
 import math
+from collections.abc import Sequence
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -25,6 +25,7 @@ DEPTH_BITS = 6
 DEPTH_MASK = (1 << DEPTH_BITS) - 1
 
 
+@dataclasses.dataclass(frozen=True)
 class KeyDistribution(abc.ABC):
     """How the key of an operator follows from the keys of its arguments.
 
@@ -32,16 +33,24 @@ class KeyDistribution(abc.ABC):
 
     Attributes:
         grammar: the proposal.
-        enumerated: whether `sampling` lists all operators to choose from them.
+        root: the number of the only operator that is drawn, None for any; its arguments may have
+            any operators.
+        enumerated: whether `sampling` lists all combinations of arguments to choose from.
     """
 
     grammar: Grammar
+    root: int | None = dataclasses.field(default=None, kw_only=True)
     enumerated: ClassVar[bool] = False
+
+    @property
+    def kinds(self) -> Sequence[int]:
+        """The numbers of the operators that are drawn."""
+        return range(self.grammar.operators) if self.root is None else (self.root,)
 
     @property
     @abc.abstractmethod
     def leaves(self) -> dict[int, float]:
-        """The keys of digits with their chances."""
+        """The keys of digits, each with its chance."""
 
     @abc.abstractmethod
     def keys(
@@ -52,15 +61,15 @@ class KeyDistribution(abc.ABC):
         Args:
             kinds: the operators, uint8 `(operators,)`.
             arity: how many arguments each has, int64 `(operators,)`.
-            arguments: keys of the arguments, int16 `(max_args, operators)`; 0 where there is none.
+            arguments: keys of the arguments, int16 `(max_args, operators)`, padded with 0.
         """
 
     def chances(self, kind: int, arity: int, arguments: dict[int, float]) -> dict[int, float]:
         """The chance of every key of an operator over `arity` independent arguments.
 
-        Looks at all combinations; where there are many keys, override this with a shorter way. Use
-        IEEE additions, multiplications and divisions in a fixed order only, so that the result has
-        the same bits everywhere.
+        Goes through all combinations; where there are many keys, override this with a faster way.
+        Use only IEEE additions, multiplications and divisions in a fixed order, so that the result
+        has the same bits everywhere.
 
         Args:
             kind: the operator.
@@ -82,39 +91,9 @@ class KeyDistribution(abc.ABC):
         if height == 0 or p_op == 0.0:
             return self.leaves
         mixed = {key: (1.0 - p_op) * chance for key, chance in self.leaves.items()}
-        for key, chance in operator_chances(self, height).items():
+        for key, chance in operator_chances(dataclasses.replace(self, root=None), height).items():
             mixed[key] = p_op * chance
         return mixed
-
-
-@dataclasses.dataclass(frozen=True)
-class RootDistribution(KeyDistribution):
-    """Keys of an operator of one kind over arguments with the keys of another distribution.
-
-    Attributes:
-        grammar: the other distribution's grammar, with a single operator.
-        distribution: the other distribution.
-        kind: the operator's number in it.
-    """
-
-    grammar: Grammar
-    distribution: KeyDistribution
-    kind: int
-
-    @property
-    def leaves(self) -> dict[int, float]:
-        return self.distribution.leaves
-
-    def keys(
-        self, kinds: NDArray[np.uint8], arity: NDArray[np.int64], arguments: NDArray[np.int16]
-    ) -> NDArray[np.int16]:
-        return self.distribution.keys(np.full_like(kinds, self.kind), arity, arguments)
-
-    def chances(self, kind: int, arity: int, arguments: dict[int, float]) -> dict[int, float]:
-        return self.distribution.chances(self.kind, arity, arguments)
-
-    def argument(self, height: int) -> dict[int, float]:
-        return self.distribution.argument(height)
 
 
 class Operators(NamedTuple):
@@ -163,9 +142,9 @@ def operator_chances(distribution: KeyDistribution, height: int) -> dict[int, fl
     """The chance of every key of an operator with `height` levels left, itself included."""
     argument = distribution.argument(height - 1)
     grammar = distribution.grammar
-    share = 1.0 / (grammar.operators * len(grammar.arities))
+    share = 1.0 / (len(distribution.kinds) * len(grammar.arities))
     chances: dict[int, float] = {}
-    for kind in range(grammar.operators):
+    for kind in distribution.kinds:
         for arity in grammar.arities:
             for key, chance in distribution.chances(kind, arity, argument).items():
                 if chance > 0.0:

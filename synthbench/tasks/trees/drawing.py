@@ -10,12 +10,12 @@ from rich.text import Text
 from synthbench.tasks.trees.expression import Deciding, Expression
 from synthbench.tasks.trees.task import ExpressionTask
 
-#: Of nodes that decide, and of those that do not.
+#: The styles of nodes that decide the value, and of those that do not.
 _KEPT, _CUT = "green", "dim"
 
 
 def draw_row(task: ExpressionTask, row: Mapping[str, Any]) -> Text:
-    """The row's text and its tree, a node and its value a line; brackets: it does not decide."""
+    """The row's text and its tree, one node a line; in brackets, nodes that do not decide."""
     tree = _lines(task.read(row["text"]), task.deciding, True, "", "")
     return Text("\n").join([Text(row["text"]), *tree])
 

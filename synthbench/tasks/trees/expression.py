@@ -15,7 +15,7 @@ class Expression:
         arguments: the arguments, in order.
         value: what it evaluates to.
         depth: how many operators are nested, 0 for a digit.
-        dependency_depth: the depth that is left when every argument that does not decide is cut.
+        dependency_depth: the depth that is left when all arguments that do not decide are cut.
     """
 
     symbol: str

@@ -1,8 +1,7 @@
 """Expression trees, a whole block at a time, in flat arrays.
 
-All nodes of a level lie in one array, in the order of their trees, so the arguments of an
-operator are one contiguous run of the next level. No Python loop runs over trees or nodes, only
-over levels.
+All nodes of a level lie in one array, in the order of their trees, so the arguments of an operator
+are a contiguous run of the next level. Python loops run over levels only, not over trees or nodes.
 """
 
 from __future__ import annotations
@@ -27,9 +26,9 @@ class Grammar:
         max_args: arguments of an operator, at most; their number is uniform.
         max_depth: operators on the longest path, at most.
         max_length: tokens of a tree, at most.
-        operators: number of different operators.
+        operators: how many different operators there are.
         separators: tokens between two neighbouring arguments (an infix operator: 1).
-        digits: number of different leaves.
+        digits: how many different leaves there are.
 
     An operator has one token before its arguments and one behind them.
     """
@@ -63,14 +62,11 @@ class Grammar:
 
     def count(self, depth: int) -> int:
         """How many different trees have exactly this depth, within the length limit."""
-        return self.count_up_to(depth) - self.count_up_to(depth - 1)
-
-    def count_up_to(self, depth: int) -> int:
-        """How many different trees have depth 1 to `depth`, within the length limit."""
         lengths = self.max_length + 1
-        trees = np.zeros(lengths, object)  # by length; Python's integers have no limit
+        # Trees of depth 1 to 1, 2, 3 ..., by length; Python's integers have no limit.
+        trees = shallower = np.zeros(lengths, object)
         for _ in range(depth):
-            argument = trees.copy()
+            shallower, argument = trees, trees.copy()
             argument[1] += self.digits
             trees = np.zeros(lengths, object)
             run = np.array([1] + [0] * self.max_length, object)  # of no argument
@@ -79,7 +75,7 @@ class Grammar:
                 if arity >= self.min_args:
                     own = min(self.tokens(arity) - arity, lengths)
                     trees[own:] += self.operators * run[: lengths - own]
-        return int(sum(trees))
+        return int(sum(trees - shallower))
 
     def expressions(
         self, depth: int, digits: Sequence[str], write: Callable[[int, tuple[str, ...]], str]
@@ -88,8 +84,8 @@ class Grammar:
 
         Args:
             depth: at least 1.
-            digits: text of the leaves.
-            write: text of an operator, from its number and the texts of its arguments.
+            digits: the texts of the leaves.
+            write: makes the text of an operator from its number and the texts of its arguments.
         """
         leaves = [_Text(0, 1, digit) for digit in digits]
         trees: list[_Text] = []
@@ -114,7 +110,7 @@ class _Text(NamedTuple):
 
 
 def _runs(arguments: list[_Text], count: int, room: int) -> Iterator[tuple[_Text, ...]]:
-    """All runs of `count` of the arguments, shortest first, that have at most `room` tokens."""
+    """All sequences of `count` of the arguments, shortest first, with at most `room` tokens."""
     if not count:
         yield ()
         return
@@ -149,14 +145,14 @@ class Level(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Forest:
-    """Many trees: `levels` from the roots down, the last of them without operators."""
+    """Many trees: `levels` go from the roots down; the last one has no operators."""
 
     trees: int
     grammar: Grammar
     levels: tuple[Level, ...]
 
     def take(self, kept: NDArray[np.bool_]) -> Forest:
-        """The trees where the mask, bool `(trees,)`, is true, in this order."""
+        """The trees for which the mask, bool `(trees,)`, is true, in order."""
         number = (np.cumsum(kept) - 1).astype(np.int32)
         levels = []
         for level in self.levels:
@@ -182,7 +178,7 @@ class Forest:
         return depths
 
     def lengths(self) -> list[NDArray[np.int64]]:
-        """Tokens of every node's subtree, level by level."""
+        """Tokens of every node's subtree, an array for each level."""
         lengths = [np.ones(len(self.levels[-1].tree), np.int64)]
         for level in reversed(self.levels[:-1]):
             own = np.ones(len(level.tree), np.int64)
@@ -211,7 +207,7 @@ class Forest:
         """
         width = self.grammar.max_length
         tokens = np.zeros(self.trees * width, np.uint8)
-        above = None  # the operators that this level's nodes are arguments of
+        above = None  # the operators whose arguments this level's nodes are
         for level, length, start in zip(self.levels, lengths, self.starts(lengths), strict=True):
             place = level.tree.astype(np.int64) * width + start
             if infix is not None and above is not None:
@@ -226,18 +222,15 @@ class Forest:
     def problems(
         self, digits: NDArray[np.uint64], operators: NDArray[np.uint64]
     ) -> NDArray[np.uint64]:
-        """The key of each tree's problem, as `synthbench.tasks.trees.problems` defines it.
+        """The problem key of each tree, uint64 `(trees,)`; see `synthbench.tasks.trees.problems`.
 
         Args:
             digits: the code of each digit, uint64 `(digits,)`.
             operators: the code of each operator, uint64 `(operators,)`.
-
-        Returns:
-            uint64 `(trees,)`.
         """
         keys = digits.take(self.levels[-1].symbol)
         for level in reversed(self.levels[:-1]):
-            own = digits.take(level.symbol, mode="clip")  # those of operators follow
+            own = digits.take(level.symbol, mode="clip")  # operators get their keys below
             if len(level.operators):
                 arguments = np.add.reduceat(keys, level.first)
                 own[level.operators] = mix(
@@ -247,7 +240,7 @@ class Forest:
         return keys
 
     def starts(self, lengths: list[NDArray[np.int64]]) -> list[NDArray[np.int64]]:
-        """Position of every node's first token in its tree, level by level."""
+        """Position of every node's first token in its tree, an array for each level."""
         starts = [np.zeros(self.trees, np.int64)]
         for level, child_lengths in zip(self.levels, lengths[1:], strict=False):
             step = child_lengths + self.grammar.separators

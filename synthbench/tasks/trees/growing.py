@@ -1,8 +1,8 @@
-"""Random trees of a wanted depth, exactly as the proposal has them, level by level from the root.
+"""Random trees of a wanted depth, distributed as in the proposal, level by level from the root.
 
-The proposal is that of NDR, section C.2. What a bucket asks of a tree (its depth, or its dependency
-depth) is rare there, so trees are drawn given their bucket; `synthbench.tasks.trees` explains how.
-A tree is dropped as soon as the tokens that are already certain pass the length limit.
+The proposal is that of NDR, section C.2. The depth (or dependency depth) that a bucket asks for is
+rare there, so trees are drawn given their bucket; `synthbench.tasks.trees` explains how. A tree is
+dropped as soon as its certain tokens exceed the length limit.
 """
 
 from __future__ import annotations
@@ -13,14 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthbench.seeding import Draws
-from synthbench.tasks.trees.distribution import (
-    DEPTH_BITS,
-    DEPTH_MASK,
-    KeyDistribution,
-    Operators,
-    RootDistribution,
-)
-from synthbench.tasks.trees.grammar import Forest, Grammar, Level
+from synthbench.tasks.trees.distribution import DEPTH_BITS, DEPTH_MASK, KeyDistribution
+from synthbench.tasks.trees.grammar import Forest, Level
 from synthbench.tasks.trees.sampling import is_too_rare, sample_given_keys
 
 
@@ -44,15 +38,11 @@ def grow(
 
     Returns:
         The trees with at most `grammar.max_length` tokens, and their keys, int16 `(trees,)`.
-        Symbols of digits are the values of their keys. There are no trees if the wanted `value`
+        The symbol of a digit is the value in its key. There are no trees if the wanted `value`
         is too rare to be drawn.
     """
     grammar = distribution.grammar
-    of_root = distribution
-    if operator is not None:
-        of_root = RootDistribution(
-            dataclasses.replace(grammar, operators=1), distribution, operator
-        )
+    of_root = dataclasses.replace(distribution, root=operator)
     root_key = depth | (value or 0) << DEPTH_BITS
     if value is not None and is_too_rare(of_root, grammar.max_depth, root_key):
         n = 0
@@ -71,11 +61,14 @@ def grow(
             made = sample_given_keys(draws, distribution, height, wanted, any_value=False)
         else:
             made = sample_given_keys(draws, of_root, height, wanted, any_value=value is None)
-            made = made._replace(kinds=np.uint8(operator or 0) + made.kinds)
             roots = made.keys
         symbol[operators] = made.kinds
         levels.append(Level(tree, operators, made.arity, symbol))
-        length += np.bincount(owner, _more_tokens(grammar, wanted, made), n).astype(np.int64)
+        # The tokens of each operator beyond those that its wanted key needs anyway.
+        below = (made.arguments & DEPTH_MASK).sum(axis=0, dtype=np.int64)
+        own = 1 + made.arity + grammar.separators * (made.arity - 1)
+        more = own + grammar.per_level * (below - (wanted & DEPTH_MASK))
+        length += np.bincount(owner, more, n).astype(np.int64)
         alive = np.flatnonzero(length.take(owner) <= grammar.max_length)
         arity = made.arity.take(alive)
         keys = _run(made.arguments.take(alive, axis=1), arity)
@@ -85,16 +78,8 @@ def grow(
     return Forest(n, grammar, tuple(levels)).take(kept), roots[kept]
 
 
-def _more_tokens(grammar: Grammar, wanted: NDArray[np.int16], made: Operators) -> NDArray[np.int64]:
-    """The certain tokens of each operator, beyond those that its wanted key needs anyway."""
-    below = (made.arguments & DEPTH_MASK).sum(axis=0, dtype=np.int64)
-    own = 1 + made.arity + grammar.separators * (made.arity - 1)
-    more: NDArray[np.int64] = own + grammar.per_level * (below - (wanted & DEPTH_MASK))
-    return more
-
-
 def _run(arguments: NDArray[np.int16], arity: NDArray[np.int64]) -> NDArray[np.int16]:
-    """The arguments of all operators one after another, from `(max_args, operators)`."""
+    """The arguments of all operators, one operator after another, from `(max_args, operators)`."""
     rank = np.arange(len(arguments), dtype=np.int8)
     exists = rank < arity.astype(np.int8)[:, None]
     return arguments.T.ravel().take(np.flatnonzero(exists))

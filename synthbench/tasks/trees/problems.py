@@ -6,8 +6,8 @@ in four forms:
     [SM 3 [MIN 4 1 ] ]    [SM 3 [MIN 1 4 ] ]    [SM [MIN 4 1 ] 3 ]    [SM [MIN 1 4 ] 3 ]
 
 A model that has learned one of them knows the others, so either all four are held out or none. The
-row's *problem key* decides, a hash of the tree that does not depend on the order of arguments,
-because it adds up their keys:
+row's *problem key* decides, a hash of the tree that adds up the keys of arguments, so that their
+order does not count:
 
     key(digit)    = code(digit)
     key(operator) = mix(code(operator) + sum of its arguments' keys)      modulo 2**64
@@ -22,8 +22,8 @@ above have the key
     inner = mix(mix(12) + mix(5) + mix(2))    = 9b5efe496630fa66
     key   = mix(mix(15) + mix(4) + inner)     = 49bc16b23bb786d6
 
-The generator computes this hash level by level from its trees (`grammar.Forest.problems`); here it
-is computed from token ids, from left to right, as the reference solvers read text.
+The generator computes this hash level by level from its trees (`grammar.Forest.problems`). Here it
+is computed from token ids, read from left to right.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def token_codes(tokens: Sequence[str]) -> NDArray[np.uint64]:
 
 
 def brackets(tokens: Sequence[str]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """By id, which tokens open an operator and which end one, bool `(1 + tokens,)` each."""
+    """By id, which tokens open an operator and which close one, both bool `(1 + tokens,)`."""
     opens = [False, *(token[0] in _OPENING for token in tokens)]
     return np.array(opens), np.array([False, *(token in _CLOSING for token in tokens)])
 
@@ -54,16 +54,16 @@ def brackets(tokens: Sequence[str]) -> tuple[NDArray[np.bool_], NDArray[np.bool_
 def problem_keys(ids: NDArray[np.integer[Any]], tokens: Sequence[str]) -> NDArray[np.uint64]:
     """The problem key of each row, from its tokens.
 
-    All rows are read side by side. Each has the running sum of the innermost operator that is open,
+    All rows are read side by side. Each row keeps the running sum of its innermost open operator
     and a stack of the sums of the operators around it.
 
     Args:
-        ids: ids of tokens, uint8 `(rows, width)`, padded with 0 behind.
+        ids: ids of tokens, uint8 `(rows, width)`, padded with 0 at the end.
         tokens: all tokens in the order of their ids; those that begin with a bracket open an
             operator, and a closing bracket ends it.
 
     Returns:
-        uint64 `(rows,)`. Rows whose brackets do not match have keys that mean nothing.
+        uint64 `(rows,)`. The key of a row whose brackets do not match means nothing.
 
     Example:
         >>> import pyarrow as pa

@@ -1,11 +1,11 @@
 """Operators with the keys of their arguments, drawn from the proposal given their own keys.
 
 - Where there are few combinations of keys, all are listed, and one is chosen.
-- Where there are many, they come from a pool: arguments are drawn given only that one of them is
-  deep enough. The operators over them have some keys, and each operator goes to a node that needs
-  its key. So a node gets an operator drawn from the proposal, given the key.
+- Where there are many, operators come from a pool: their arguments are drawn given only that one of
+  them is deep enough. Each drawn operator then goes to a node that needs its key, so the node's
+  operator is distributed as in the proposal, given the key.
 
-`synthbench.tasks.trees` works both out for a small example.
+The documentation's page on exact conditional sampling works out a small example in both ways.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from synthbench.tasks.trees.distribution import (
     operator_chances,
 )
 
-#: The largest number of operators in a pool, so that rare keys do not fill the memory.
+#: The most operators in a pool, so that rare keys do not fill the memory.
 MOST_DRAWN = 1 << 20
-#: An operator whose key is rarer than this in its pool is not drawn: a block of 512 trees would
-#: take more than 30 pools of the largest size.
+#: Keys that are rarer than this in their pool are not drawn: a block of 512 trees would need more
+#: than 30 pools of the largest size.
 LEAST_CHANCE = 2.0**-16
 
 
@@ -42,8 +42,8 @@ def is_too_rare(distribution: KeyDistribution, height: int, key: int) -> bool:
         key: the wanted key, of an operator.
 
     Returns:
-        True where operators come from pools and fewer than `LEAST_CHANCE` of a pool have the key.
-        Chances are sums and products in a fixed order: every machine gives the same answer.
+        True if operators come from pools and less than `LEAST_CHANCE` of a pool has the key.
+        Chances are sums and products in a fixed order, so every machine gives the same answer.
     """
     if distribution.enumerated:
         return False
@@ -65,22 +65,10 @@ def sample_given_keys(
         distribution: the proposal and its keys.
         height: levels left for operators, these included.
         wanted: keys, int16 `(operators,)`.
-        any_value: whether only the depth in the key counts.
+        any_value: whether an operator may have any value, so that only the key's depth counts.
     """
-    choose = _choose if distribution.enumerated else _draw
-    return choose(draws, distribution, height, wanted, any_value)
-
-
-# Few combinations: choose among all.
-
-
-def _choose(
-    draws: Draws,
-    distribution: KeyDistribution,
-    height: int,
-    wanted: NDArray[np.int16],
-    any_value: bool,
-) -> Operators:
+    if not distribution.enumerated:
+        return _draw(draws, distribution, height, wanted, any_value)
     every, tables = _enumerate(distribution, height, any_value)
     chosen = np.zeros(len(wanted), np.int64)
     for key, table in tables.items():
@@ -93,11 +81,11 @@ def _choose(
 def _enumerate(
     distribution: KeyDistribution, height: int, any_value: bool
 ) -> tuple[Operators, dict[int, Choice]]:
-    """All operators with `height` levels left, and by wanted key the choice among them."""
+    """All operators with `height` levels left, and for each wanted key the choice among them."""
     argument = distribution.argument(height - 1)
     grammar = distribution.grammar
     parts, chances = [], []
-    for kind, arity in itertools.product(range(grammar.operators), grammar.arities):
+    for kind, arity in itertools.product(distribution.kinds, grammar.arities):
         part, chance = combinations(distribution, kind, arity, argument)
         parts.append(part)
         chances += chance
@@ -110,9 +98,6 @@ def _enumerate(
     return every, tables
 
 
-# Many combinations: draw pools of operators, and give each to a node that needs its key.
-
-
 def _draw(
     draws: Draws,
     distribution: KeyDistribution,
@@ -120,6 +105,7 @@ def _draw(
     wanted: NDArray[np.int16],
     any_value: bool,
 ) -> Operators:
+    """As `sample_given_keys`, from pools."""
     depths = wanted & DEPTH_MASK
     pools: list[Operators] = []
     source = np.zeros(len(wanted), np.int64)
@@ -154,7 +140,7 @@ def _pool_size(counts: NDArray[np.int64], chances: NDArray[np.float64], first: b
 def _match(
     wanted: NDArray[np.int16], drawn: NDArray[np.int16], bound: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Pairs of indices into `wanted` and `drawn` with equal keys, in order, each used once."""
+    """Indices into `wanted` and `drawn` that pair equal keys, in order, each used once."""
     counts = np.bincount(wanted, minlength=bound), np.bincount(drawn, minlength=bound)
     pairs = np.minimum(*counts)
     chosen = []
@@ -200,7 +186,7 @@ def _pool_tables(distribution: KeyDistribution, height: int, depth: int) -> _Poo
 
 
 def _deep(distribution: KeyDistribution, height: int, depth: int) -> list[float]:
-    """By number of arguments, the chance that one of them has depth `depth - 1`."""
+    """By number of arguments, the chance that at least one of them has depth `depth - 1`."""
     deep = total(
         chance
         for key, chance in distribution.argument(height - 1).items()
@@ -222,8 +208,8 @@ def _draw_pool(
 ) -> Operators:
     """Operators with `height` levels left, given that an argument has depth `depth - 1`.
 
-    That argument is found by the first of them, the leader: those before it have another depth,
-    those behind it any.
+    The first such argument is the leader: arguments before it have another depth, those behind it
+    any depth.
     """
     grammar = distribution.grammar
     tables = _pool_tables(distribution, height, depth)
@@ -241,7 +227,8 @@ def _draw_pool(
         draws, size
     )
     arguments = drawn.reshape(grammar.max_args, size)
-    kinds = draws.integers(grammar.operators, size).astype(np.uint8)
+    drawn_kinds = draws.integers(len(distribution.kinds), size)
+    kinds = np.array(distribution.kinds, np.uint8).take(drawn_kinds)
     return Operators(distribution.keys(kinds, arity, arguments), kinds, arity, arguments)
 
 
@@ -249,7 +236,7 @@ def _draw_pool(
 def _pool_chances(
     distribution: KeyDistribution, height: int, depth: int, any_value: bool
 ) -> NDArray[np.float64]:
-    """The chance of every key of this depth in a pool; float64, by key (or by depth alone)."""
+    """The chance of every key of this depth in a pool, float64; with `any_value` of the depth."""
     found = _deep(distribution, height, depth)
     grammar = distribution.grammar
     given = total(found[arity] for arity in grammar.arities) / len(grammar.arities)

@@ -33,17 +33,15 @@ DEEPEST = 40
 
 @dataclasses.dataclass(frozen=True)
 class ExpressionParameters(Parameters):
-    """Parameters of both tasks; each has its own defaults for `p_op` and `operators`.
+    """Parameters of both tasks, which have their own defaults for `p_op` and `operators`.
 
     Attributes:
-        all_operators: the allowed operators.
-        smallest: tokens of the shortest row of depth 1.
-        per_level: tokens that each further level needs.
-        nesting: how the shortest row of a depth contains that of the depth below.
+        all_operators: the operators that may be chosen.
+        per_level: tokens that each level adds to the shortest expression; a digit has one token.
+        nesting: the shortest expression of a depth, around that of the depth below.
     """
 
     all_operators: ClassVar[tuple[str, ...]]
-    smallest: ClassVar[int]
     per_level: ClassVar[int]
     nesting: ClassVar[str]
 
@@ -73,13 +71,13 @@ class ExpressionParameters(Parameters):
                 raise unknown_name("operator", name, self.all_operators)
         if not self.operators or len(set(self.operators)) < len(self.operators):
             raise ParameterError(f"Parameter operators={','.join(self.operators)}: name each once.")
-        # A depth that no tree can have.
+        # Refuse depths that no tree can have.
         splits = ("train_depths", "validation_depths", "test_depths")
         name = max(splits, key=lambda name: max(getattr(self, name)))
         deepest = max(getattr(self, name))
         if self.p_op == 0.0 and deepest > 1:
             raise ParameterError(f"Parameter p_op=0.0 never nests, but {name} asks for {deepest}.")
-        shortest = self.smallest + self.per_level * (deepest - 1)
+        shortest = 1 + self.per_level * deepest
         if self.max_length < shortest:
             expression = "0"
             for _ in range(deepest):
@@ -118,7 +116,7 @@ class ExpressionTask(TextTask):
     #: Rows of the paper's train split.
     train_rows: ClassVar[int]
 
-    # What a task of expressions says.
+    # Each of the two tasks defines these.
 
     @abc.abstractmethod
     def read(self, text: str) -> Expression:
@@ -142,10 +140,10 @@ class ExpressionTask(TextTask):
         """Names of the values that an expression can have."""
 
     def gives(self, operator: int, label: int) -> bool:
-        """Whether rows of every depth with this root operator and label are asked for."""
+        """Whether `balance=label` has buckets with this root operator and label, at every depth."""
         return True
 
-    # What follows from that.
+    # The rest follows.
 
     def solve(self, question: str) -> int:
         return self.read(question).value
@@ -157,7 +155,7 @@ class ExpressionTask(TextTask):
         return np.array([1 + names.index(name) for name in self.parameters.operators], np.uint8)
 
     def root_operators(self, columns: Mapping[str, pa.Array]) -> NDArray[np.int64]:
-        """The number of each row's root operator, int64 `(rows,)`; -1 for one that is not drawn."""
+        """The number of each row's root operator, int64 `(rows,)`; -1 if it is never drawn."""
         words = self.vocabulary.split(columns["text"])
         ids = self.vocabulary.number(words.flatten())
         tokens = pad(ids, words.value_lengths().to_numpy(zero_copy_only=False), least=1)
@@ -192,7 +190,7 @@ class ExpressionTask(TextTask):
 
     @property
     def block_rows(self) -> int:
-        """Candidates of a block: fewer where there are many buckets, each with its own blocks."""
+        """Fewer candidates where there are many buckets, each of which has its own blocks."""
         return 16_384 if self.parameters.balance == "depth" else 512
 
     # Buckets: the depths themselves, or numbers made of depth, root operator and label.
@@ -200,8 +198,8 @@ class ExpressionTask(TextTask):
     def _buckets(self, depths: tuple[int, ...]) -> tuple[int, ...]:
         """The buckets of these depths.
 
-        Operators and labels take turns, because rows that do not divide evenly go to the first
-        buckets.
+        Operators and labels alternate, because the first buckets get the rows that are left over
+        when rows do not divide evenly.
         """
         if self.parameters.balance == "depth":
             return depths
@@ -222,10 +220,6 @@ class ExpressionTask(TextTask):
         depth, operator = divmod(rest, len(self.parameters.operators))
         return Goal(depth, operator, label)
 
-    def deepest(self, split: Split) -> int:
-        """The largest depth of a split's buckets."""
-        return max(self.goal(bucket).depth for bucket in split.buckets)
-
     def buckets(self, columns: Mapping[str, pa.Array]) -> NDArray[np.int64]:
         depths = super().buckets(columns)
         if self.parameters.balance == "depth":
@@ -240,7 +234,7 @@ class ExpressionTask(TextTask):
             return str(depth)
         return f"{depth} {self.parameters.operators[operator]} {self.labels[label]}"
 
-    # Held out or not: `problems` explains the keys.
+    # Problem keys, which decide what is held out: see `problems`.
 
     def problem(self, block: Block) -> NDArray[np.uint64]:
         if "problem" in block.columns:
@@ -271,9 +265,8 @@ class ExpressionTask(TextTask):
         """A block of the rows with these texts, solved one by one."""
         tokens = self.vocabulary.encode(pa.array(texts, pa.string()), self.parameters.max_length)
         rows = [self.recompute_columns({"text": text}) for text in texts]
-        dtypes = dict.fromkeys(("label", "depth", "dependency_depth"), np.int8)
         columns = {
-            name: np.array([row[name] for row in rows], dtype)
-            for name, dtype in {**dtypes, "length": np.int16}.items()
+            name: np.array([row[name] for row in rows], np.int16 if name == "length" else np.int8)
+            for name in ("label", "depth", "dependency_depth", "length")
         }
         return Block({"tokens": tokens, **columns, "problem": problem_keys(tokens, self.tokens)})

@@ -38,9 +38,9 @@ def test_sources_that_a_variant_does_not_use_or_could_not_tell_apart_are_refused
     with pytest.raises(ParameterError, match="variant top-if-above has no such images"):
         Composites("top-if-above", {"indicator_source": "folder:pictures"})
     both = {"indicator_source": "folder:pictures", "target_source": "folder:split"}
-    with pytest.raises(ParameterError, match="indicator_source and target_source: allowed is one"):
+    with pytest.raises(ParameterError, match="indicator_source and target_source: only one"):
         Composites("no-position", both)
-    with pytest.raises(ParameterError, match="target_source and digit_source: allowed is one"):
+    with pytest.raises(ParameterError, match="target_source and digit_source: only one"):
         Composites("cifar", {"target_source": "folder:a", "digit_source": "folder:b"})
 
 

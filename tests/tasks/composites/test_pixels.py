@@ -113,7 +113,7 @@ def changed(task, row, **values):
         ({"color": None}, "color is missing from a quadrant"),
         ({"class": None}, "class is missing"),
         ({"source_index": None}, "source_index is missing"),
-        ({"rgb": [1, 2]}, "rgb has not three channels"),
+        ({"rgb": [1, 2]}, "rgb does not have three channels"),
         ({"rgb": None}, "rgb is missing"),
         ({"class": -2}, "below 0"),
         ({"source_index": -1}, "below 0"),

@@ -32,9 +32,9 @@ def broken(empty, name, change):
             lambda data: data + b"x",
             "it has 31,377 bytes where its header",
         ),
-        ("t10k-images-idx3-ubyte", lambda data: data[:9], "no idx file of bytes with 3 dimensions"),
-        ("train-labels-idx1-ubyte", lambda data: b"", "no idx file of bytes with 1 dimensions"),
-        ("train-labels-idx1-ubyte", lambda data: b"<htm" + data[4:], "no idx file of bytes with 1"),
+        ("t10k-images-idx3-ubyte", lambda data: data[:9], "idx file of bytes with 3 dimensions"),
+        ("train-labels-idx1-ubyte", lambda data: b"", "idx file of bytes with 1 dimensions"),
+        ("train-labels-idx1-ubyte", lambda data: b"<htm" + data[4:], "idx file of bytes with 1"),
         (
             "t10k-images-idx3-ubyte",
             lambda data: idx(np.zeros((4, 32, 32))),
@@ -99,7 +99,7 @@ class Malicious:
 def test_a_batch_cannot_run_code(tmp_path):
     file = tmp_path / "batch"
     file.write_bytes(pickle.dumps({"data": Malicious(), "labels": []}))
-    with pytest.raises(ValueError, match="putenv has no place in a file of images"):
+    with pytest.raises(ValueError, match="putenv does not belong in a file of images"):
         read_cifar(file)
 
 
@@ -107,7 +107,7 @@ def test_a_broken_picture_is_named(empty):
     write_tree(empty / "tree", ["a", "b"], seed=1)
     file = empty / "tree/b/003.png"
     file.write_bytes(file.read_bytes()[:200])
-    with pytest.raises(DatasetError, match=re.escape(f"{file} is broken or no image")):
+    with pytest.raises(DatasetError, match=re.escape(f"{file} is broken or not an image")):
         _ = load.load("folder:tree").pixels
 
 

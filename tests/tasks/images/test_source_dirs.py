@@ -224,7 +224,7 @@ def test_a_relative_source_directory_stays_where_it_was_given(tmp_path, monkeypa
         ("mnits=/data", "Unknown source 'mnits'; allowed: mnist, fashion, cifar, folder:PATH. "
                         "Did you mean 'mnist'?"),
         ({"folder:": "/data"}, "Unknown source 'folder:'"),
-        (["mnist=/one", "mnist=/two"], "mnist is given already, as '/one'"),
+        (["mnist=/", "mnist=."], "mnist is given already, as '/'"),
         ("", "Source directory '': expected a path."),
         (["mnist="], "Source directory '': expected a path."),
     ],
