@@ -51,7 +51,7 @@ def rows_of(task):
 @pytest.mark.parametrize("task", [LISTOPS, ARITHMETIC], ids=lambda task: task.name)
 def test_a_tree_that_is_cut_below_its_depth_is_whole_and_its_needed_depth_is_the_solvers(task):
     for row in rows_of(task):
-        seen = look(task, 12, row["text"])
+        seen = look(task, 12, task.read(row["text"]))
         assert set(seen.cuts[row["depth"] - 1 :]) == {row["label"]}
         assert seen.needed == row["dependency_depth"]
         leaves = list(deciding_leaves(task.deciding, task.read(row["text"])))
@@ -60,9 +60,9 @@ def test_a_tree_that_is_cut_below_its_depth_is_whole_and_its_needed_depth_is_the
 
 
 def test_the_longest_argument_is_the_one_with_the_most_tokens():
-    assert look(LISTOPS, 1, "[MIN 9 [MAX 1 4 ] [SM 7 7 7 ] 2 ]").longest == 1
-    assert look(LISTOPS, 1, "[MIN 9 3 ]").longest == 9
-    assert look(ARITHMETIC, 1, "((4*7)+2)").longest == 8
+    assert look(LISTOPS, 1, LISTOPS.read("[MIN 9 [MAX 1 4 ] [SM 7 7 7 ] 2 ]")).longest == 1
+    assert look(LISTOPS, 1, LISTOPS.read("[MIN 9 3 ]")).longest == 9
+    assert look(ARITHMETIC, 1, ARITHMETIC.read("((4*7)+2)")).longest == 8
 
 
 def test_the_needed_depth_does_not_depend_on_how_ties_are_broken_in_the_dataset():
