@@ -117,11 +117,10 @@ def test_a_temperature_can_be_set_and_is_saved():
     torch.testing.assert_close(again(states), attention(states))
 
 
-def test_hybrid_attention_starts_where_it_is_told_and_learns_its_weight():
-    attention = attention_of("hybrid", hybrid_start=0.1)
-    torch.nn.init.constant_(attention.hybrid_logit, attention.hybrid_logit[0].item())
-    fresh = Attention(D_MODEL, HEADS, normalisation="hybrid", hybrid_start=0.1)
-    torch.testing.assert_close(fresh.hybrid_weight, torch.full((HEADS,), 0.1))
+def test_hybrid_attention_starts_in_the_middle_and_learns_its_weight():
+    attention = attention_of("hybrid")
+    fresh = Attention(D_MODEL, HEADS, normalisation="hybrid")
+    assert fresh.hybrid_weight.tolist() == [0.5] * HEADS
     attention(states_of()).sum().backward()
     assert attention.hybrid_logit.grad.abs().min() > 0
 

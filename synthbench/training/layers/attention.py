@@ -50,7 +50,6 @@ class Attention(nn.Module):
         qkv_bias: whether queries and values have a bias. Keys have none, because it would add the
             same to all scores of a query.
         output_bias: whether the output has a bias.
-        hybrid_start: the initial weight of doubly-normalised attention in hybrid attention.
 
     Raises:
         UsageError: a name that does not exist, or sizes that do not fit.
@@ -77,7 +76,6 @@ class Attention(nn.Module):
         key_dropout: float = 0.0,
         qkv_bias: bool = True,
         output_bias: bool = True,
-        hybrid_start: float = 0.5,
     ) -> None:
         super().__init__()
         check_sizes(d_model=d_model, num_heads=num_heads)
@@ -97,10 +95,6 @@ class Attention(nn.Module):
             )
         if temperature is not None and not 0 < temperature < math.inf:
             raise ParameterError(f"Temperature {temperature}: allowed are numbers above 0.")
-        if not 0 < hybrid_start < 1:
-            raise ParameterError(
-                f"hybrid_start {hybrid_start}: allowed are numbers between 0 and 1."
-            )
         self.num_heads, self.normalisation, self.spread = num_heads, normalisation, spread
         self.query = nn.Linear(d_model, d_model, bias=False)
         self.query_bias = (
@@ -122,8 +116,7 @@ class Attention(nn.Module):
             else Relative(d_model, num_heads, gated=position == "gated", dropout=key_dropout)
         )
         if normalisation == "hybrid":
-            start = torch.full((num_heads,), hybrid_start)
-            self.hybrid_logit = nn.Parameter(torch.logit(start))
+            self.hybrid_logit = nn.Parameter(torch.zeros(num_heads))
         if self.is_geometric:
             self.direction = Direction(d_model, num_heads)
             self.beta = nn.Parameter(torch.tensor(1.0))
@@ -140,7 +133,10 @@ class Attention(nn.Module):
 
     @property
     def hybrid_weight(self) -> Tensor:
-        """The weight u of doubly-normalised attention in each head, `(heads,)`: DNAS, eq. 12."""
+        """The weight u of doubly-normalised attention in each head, `(heads,)`: DNAS, eq. 12.
+
+        It is learned and starts at 1/2.
+        """
         return torch.sigmoid(self.hybrid_logit)
 
     def forward(

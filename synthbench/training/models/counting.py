@@ -41,10 +41,9 @@ class Counting(nn.Module):
             linear layer instead, as in the paper's other three.
         dropout: chance that a unit is dropped after each part and in the ReLU layer; 0.1 in the
             standard model. It is not in the paper; the value is its program's.
-        num_heads: number of heads, a divisor of 10.
 
     Raises:
-        UsageError: an unknown normalisation, or a number of heads that does not divide 10.
+        UsageError: an unknown normalisation, or a width or chance that is not allowed.
     """
 
     def __init__(
@@ -56,14 +55,13 @@ class Counting(nn.Module):
         residual: bool = False,
         d_ff: int = 0,
         dropout: float = 0.0,
-        num_heads: int = 1,
     ) -> None:
         super().__init__()
         check_sizes(least=0, d_ff=d_ff)
         check_chances(dropout=dropout)
         self.residual = residual
         self.attention = Attention(
-            COLORS, num_heads, normalisation=normalisation, qkv_bias=False, output_bias=False
+            COLORS, 1, normalisation=normalisation, qkv_bias=False, output_bias=False
         )
         self.feedforward = (
             _feedforward(COLORS, d_ff, dropout) if d_ff else nn.Linear(COLORS, COLORS)

@@ -53,7 +53,6 @@ class Encoder(nn.Module):
         attention: one of `attention.NORMALISATIONS`.
         spread: scores that NormSoftmax takes the spread of, `query` or `map`; see `Attention`.
         temperature: see `Attention`.
-        hybrid_start: the initial weight of hybrid attention.
         position: `none`, `sinusoidal` or `learned` (added to the embeddings), `relative` or
             `gated` (part of the scores).
         max_length: columns that learned positions are made for.
@@ -91,7 +90,6 @@ class Encoder(nn.Module):
         attention: str = "softmax",
         spread: str = "query",
         temperature: float | None = None,
-        hybrid_start: float = 0.5,
         position: str = "none",
         max_length: int = 64,
         copy_gate: bool = False,
@@ -132,7 +130,6 @@ class Encoder(nn.Module):
                 temperature=temperature,
                 position="none" if position in ADDED_POSITIONS else position,
                 key_dropout=key_dropout,
-                hybrid_start=hybrid_start,
                 qkv_bias=attention_bias,
                 output_bias=attention_bias,
             ),
