@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from synthbench.errors import ParameterError, UsageError
+from synthbench.errors import UsageError
 from synthbench.training.layers.dropout import Dropout
 from synthbench.training.models.clusters import Clusters
 from synthbench.training.models.counting import COLORS, Counting, Identity
@@ -212,5 +212,5 @@ def test_no_steps_move_nothing_and_nonsense_is_refused():
     assert torch.equal(Clusters(steps=0)(points).scores, points)
     with pytest.raises(UsageError, match="doubly-normalised"):
         Clusters(normalisation="doubly-normalized")
-    with pytest.raises(ParameterError, match="-1"):
+    with pytest.raises(UsageError, match="-1"):
         Clusters(steps=-1)

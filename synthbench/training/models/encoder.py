@@ -11,9 +11,9 @@ import torch
 from torch import Tensor, nn
 
 from synthbench.errors import ParameterError
-from synthbench.training.layers.attention import POSITIONS, Attention
+from synthbench.training.layers.attention import POSITIONS, Attention, states_at
 from synthbench.training.layers.dropout import Dropout
-from synthbench.training.layers.halting import FORMS, Halting
+from synthbench.training.layers.halting import Halting
 from synthbench.training.layers.initialisation import (
     EMBEDDINGS,
     draw_embedding,
@@ -111,7 +111,6 @@ class Encoder(nn.Module):
         check_chances(input_dropout=input_dropout, gate_drop=gate_drop)
         check_names(
             position=(position, (*ADDED_POSITIONS, *POSITIONS[1:])),
-            halting=(halting, FORMS),
             readout=(readout, READOUTS),
             init=(init, INITS),
             embedding_init=(embedding_init, tuple(EMBEDDINGS)),
@@ -237,9 +236,8 @@ class Encoder(nn.Module):
 
     def _classify(self, states: Tensor, column: Tensor) -> Tensor:
         """Scores `(rows, classes)` from `column` of all columns, or from the only column."""
-        rows = torch.arange(len(states), device=states.device)
-        read = states[:, 0] if states.shape[1] == 1 else states[rows, column]
-        scores: Tensor = self.classifier(read)
+        read = states if states.shape[1] == 1 else states_at(states, column)
+        scores: Tensor = self.classifier(read[:, 0])
         return scores
 
 
