@@ -5,7 +5,7 @@ import math
 import pytest
 
 from synthbench.errors import UsageError
-from synthbench.training.models import MODELS, build, find
+from synthbench.training.models import MODELS, build
 from synthbench.training.recipes.base import Recipe
 
 SIZES = {
@@ -33,7 +33,7 @@ CHANCES = {
 
 
 def make(model, **options):
-    form = find(model).form
+    form = MODELS[model].form
     return build(model, form, SIZES[form], options)
 
 
@@ -80,7 +80,7 @@ def test_numbers_that_do_not_fit_each_other_are_refused(model, options, message)
 
 
 def test_the_models_that_share_a_class_are_all_tried():
-    tried = {find(name).place for name in (*WHOLE, "counting", "clusters-dnas", "resnet")}
+    tried = {MODELS[name].place for name in (*WHOLE, "counting", "clusters-dnas", "resnet")}
     assert tried == {model.place for model in MODELS.values()}
 
 

@@ -197,7 +197,7 @@ class DNC(nn.Module):
         dropout: chance that a unit of the embedding is dropped.
 
     Raises:
-        ParameterError: sizes or a chance that are not allowed.
+        UsageError: sizes or a chance that are not allowed.
     """
 
     def __init__(
