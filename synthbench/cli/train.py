@@ -21,12 +21,19 @@ from synthbench.cli.options import (
     variant_option,
     variants_option,
 )
-from synthbench.errors import UsageError
+from synthbench.errors import UsageError, needs
 from synthbench.text.tables import Table
 
 profile_option = choice_option("--profile", "cpu", "paper")
 device_option = click.option("--device", default="auto", show_default=True, metavar="cpu|cuda")
 precision_option = choice_option("--precision", "float32", "bfloat16")
+study_option = click.option(
+    "--study", default="main", show_default=True, metavar="NAME", help="Or the name of an ablation."
+)
+dataset_option = click.option(
+    "--dataset", metavar="DIR", help="A dataset; made there if there is none yet."
+)
+compile_option = click.option("--compile", is_flag=True, help="Compile the training step.")
 stream_option = click.option(
     "--stream/--no-stream",
     default=None,
@@ -50,9 +57,9 @@ stream_option = click.option(
 )
 @click.option("--out", metavar="RUN", help="Default: runs/TASK/VARIANT/MODEL/seed-SEED.")
 @profile_option
-@click.option("--study", default="main", show_default=True, metavar="NAME", help="Or an ablation.")
+@study_option
 @variant_option
-@click.option("--dataset", metavar="DIR", help="A dataset; made there if there is none yet.")
+@dataset_option
 @seed_option
 @click.option("--recipe", "recipe", multiple=True, metavar="KEY=VALUE", help="Such as steps=500.")
 @click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="Of the model.")
@@ -61,7 +68,7 @@ stream_option = click.option(
 @stream_option
 @device_option
 @precision_option
-@click.option("--compile", is_flag=True, help="Compile the training step.")
+@compile_option
 @click.option(
     "--workers",
     type=int,
@@ -115,7 +122,7 @@ def train(
 )
 @task_argument
 @profile_option
-@click.option("--study", default="main", show_default=True, metavar="NAME", help="Or an ablation.")
+@study_option
 @click.option(
     "--model",
     "models",
@@ -127,11 +134,11 @@ def train(
 @variants_option
 @click.option("--seeds", type=int, metavar="N", help="Default: as many as the study asks for.")
 @click.option("--out", metavar="DIR", help="Default: TASK-validation.")
-@click.option("--dataset", metavar="DIR", help="A dataset; made there if there is none yet.")
+@dataset_option
 @stream_option
 @device_option
 @precision_option
-@click.option("--compile", is_flag=True, help="Compile the training step.")
+@compile_option
 @click.option(
     "--workers", type=int, metavar="N", help="Runs at once, at most 256. Default: the usable cores."
 )
@@ -166,10 +173,8 @@ def validate(
 @source_option
 def figures(run: str, **chosen: Any) -> None:
     """Draw curves, attention, gates and probes of a finished RUN."""
-    from synthbench.training import need_torch
-
-    need_torch("figures")
-    from synthbench.training.figures import draw_figures
+    with needs("'figures'", "PyTorch", "train"):
+        from synthbench.training.figures import draw_figures
 
     drawn = draw_figures(run, **chosen)
     lines = [(one.name, str(one.file) if one.file else f"none: {one.reason}") for one in drawn]
