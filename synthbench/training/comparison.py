@@ -1,4 +1,4 @@
-"""The table of a study: our figures over several seeds, and the paper's beside them."""
+"""The table of a study: our figures over several seeds beside the paper's."""
 
 from __future__ import annotations
 
@@ -15,27 +15,16 @@ if TYPE_CHECKING:
 
 #: A result of `train`, or a part of one, as JSON values.
 Json = Mapping[str, Any]
-#: What a comparison keeps of each run.
-_OF_RUN = (
-    "seed",
-    "steps",
-    "best_step",
-    "steps_per_second",
-    "seconds",
-    "eureka",
-    "halting",
-    "curve",
-)
-#: How a metric's figures are shown; the others have three decimal places.
+#: The entries of a run's result that a comparison keeps.
+_KEPT = ("seed", "steps", "best_step", "steps_per_second", "seconds", "eureka", "halting", "curve")
+#: How a metric's figures are shown; all others have three decimal places.
 _FORMS = {"mse": "{:.1e}", "distance": "{:.2f}", "halting": "{:.1f}", "eureka_epoch": "{:.0f}"}
 
 
 def compare(study: Study, results: Mapping[tuple[str, str], Sequence[Json]]) -> dict[str, Any]:
     """The results of all runs of a study as JSON values.
 
-    Args:
-        study: the study.
-        results: the result of `train` for each seed, by variant and line of the table.
+    `results` has the results of `train`, one for each seed, by variant and line of the table.
     """
     (first, *_), *_ = results.values()
     every = [result for runs in results.values() for result in runs]
@@ -67,7 +56,7 @@ def compare(study: Study, results: Mapping[tuple[str, str], Sequence[Json]]) -> 
 
 
 def _line(study: Study, variant: str, title: str, runs: Sequence[Json]) -> dict[str, Any]:
-    """One line of the table, with the runs that it sums up."""
+    """One line of the table, with the runs that it summarises."""
     recipes = [recipe for recipe in study.recipes if recipe.title == title]
     measures = {}
     for measure in study.measures:
@@ -87,7 +76,7 @@ def _line(study: Study, variant: str, title: str, runs: Sequence[Json]) -> dict[
         "model_parameters": runs[0]["model_parameters"],
         "measures": measures,
         "by_bucket": _by_bucket(study.task, runs),
-        "runs": [{name: run[name] for name in _OF_RUN} for run in runs],
+        "runs": [{name: run[name] for name in _KEPT} for run in runs],
     }
 
 
@@ -122,7 +111,7 @@ def _figure(measure: Measure, run: Json) -> float | None:
     return metric
 
 
-# For people.
+# Tables.
 
 
 def markdown(comparison: Json) -> str:
@@ -155,7 +144,7 @@ def comparison_table(comparison: Json) -> Group:
 
 
 def _cells(comparison: Json) -> tuple[list[str], list[list[str]], range]:
-    """Head and cells, one line for each model and variant, and the columns with numbers."""
+    """The table's head, its lines, and the indices of the columns with numbers."""
     several = len({line["variant"] for line in comparison["models"]}) > 1
     head = ["model", *(["variant"] if several else [])]
     for measure in comparison["measures"]:
@@ -204,7 +193,7 @@ def ours_and_theirs(measure: Json, model: Json) -> tuple[str, str]:
 
 
 def cell(metric: str, figure: Json | None, runs: int | None) -> str:
-    """A figure as a table shows it; empty if there is none."""
+    """A figure as tables show it; empty if there is none."""
     if figure is None:
         return ""
     mean, deviation = figure["mean"], figure["deviation"]

@@ -100,7 +100,7 @@ class Encoding:
         return sizes
 
     def encode_table(self, table: pa.Table) -> Rows:
-        """`encode` for a table, which may have other columns too."""
+        """`encode` for a table, which may have other columns, too."""
         table = table.select(self.columns).combine_chunks()
         return self.encode({name: table[name].chunk(0) for name in self.columns})
 
@@ -144,10 +144,11 @@ def read_split(
     encoding: Encoding,
     columns: Sequence[str] = (),
 ) -> tuple[Rows, pa.Table]:
-    """All rows of a split of a dataset directory as tensors, and some columns as they are stored.
+    """All rows of a split as tensors, and `columns` as they are stored.
 
     Raises:
-        DatasetError: a shard that is missing or cannot be read, or rows that are not the task's.
+        DatasetError: a shard is missing or cannot be read, there are more or fewer rows than the
+            manifest says, or they are not the task's.
     """
     parts, kept = [], []
     names = list(dict.fromkeys([*encoding.columns, *columns]))
@@ -161,7 +162,7 @@ def read_split(
 
 
 def _form(feature: Feature) -> str | None:
-    """The form of a column, None for columns that no model reads."""
+    """The form of a column's rows, None if no model reads them."""
     if is_image(feature):
         return "images"
     depth = 0
@@ -184,7 +185,7 @@ def _cells(column: pa.Array) -> tuple[NDArray[Any], NDArray[np.int64]]:
 
 
 def _of_one_shape(column: pa.Array) -> NDArray[np.float32]:
-    """Nested lists of floats, all of one shape."""
+    """Nested lists of floats, which must all have one shape, as an array."""
     shape: list[int] = []
     while pa.types.is_list(column.type):
         lengths, column = unwrap(column, "row")

@@ -1,4 +1,4 @@
-"""The runs of a study: checked before anything is written, then finished side by side."""
+"""The runs of a study: all are checked before anything is written, then run side by side."""
 
 from __future__ import annotations
 
@@ -32,33 +32,30 @@ _STREAM_TRAIN_ROWS = 100
 #: Rows of a dataset that a model is tried on before the others are read.
 _TRIED = 64
 
-#: The directory of a run, from variant, recipe and seed.
-DirectoryOf = Callable[[str, Recipe, int], RunDirectory]
-
 
 def prepare_runs(
     study: Study,
     seeds: Sequence[int],
     setting: Setting,
     dataset: Path,
-    directory_of: DirectoryOf,
+    directory_of: Callable[[str, Recipe, int], RunDirectory],
     *,
-    insisted: Mapping[str, Any] | None = None,
+    required: Mapping[str, Any] | None = None,
     workers: int,
     overwrite: bool,
     progress: bool,
 ) -> list[tuple[RunDirectory, Run]]:
     """The runs of a study, for each variant, recipe and seed, with their directories.
 
-    If there is no dataset yet, it is made once everything else has been checked.
+    If there is no dataset yet, it is made after everything else has been checked.
 
     Args:
         study: the models and variants, and the dataset's parameters and rows.
         seeds: the seeds of the runs.
-        setting: how to compute.
+        setting: how the runs compute.
         dataset: the directory of the dataset.
-        directory_of: the directory of each run.
-        insisted: parameters that an existing dataset must have.
+        directory_of: gives a run's directory from variant, recipe and seed.
+        required: parameters that an existing dataset must have.
         workers: how many processes make the dataset.
         overwrite: replace other runs, and an interrupted dataset of another command.
         progress: show a bar while the dataset is made.
@@ -80,7 +77,7 @@ def prepare_runs(
         directory_of(variant, recipe, seed).check(known, overwrite)
     found = finished(dataset)
     if found is not None:
-        _check_dataset(study, found, insisted or {})
+        _check_dataset(study, found, required or {})
     rows = {**study.rows, **({"train": _STREAM_TRAIN_ROWS} if study.stream else {})}
     for variant in study.variants:
         if found is not None:
@@ -107,15 +104,12 @@ def prepare_runs(
         )
         found = DatasetDirectory.open(dataset)
     return [
-        (
-            directory_of(variant, recipe, seed),
-            Run(study, recipe, found, variant, seed, setting),
-        )
+        (directory_of(variant, recipe, seed), Run(study, recipe, found, variant, seed, setting))
         for variant, recipe, seed in chosen
     ]
 
 
-def _check_dataset(study: Study, dataset: DatasetDirectory, insisted: Mapping[str, Any]) -> None:
+def _check_dataset(study: Study, dataset: DatasetDirectory, required: Mapping[str, Any]) -> None:
     manifest = dataset.manifest
     if manifest.task != study.task:
         raise UsageError(
@@ -124,8 +118,8 @@ def _check_dataset(study: Study, dataset: DatasetDirectory, insisted: Mapping[st
         )
     for variant in study.variants:
         dataset.variant(variant)
-    wanted = task_class(study.task).parameters_type.make(insisted).to_dict()
-    for name in insisted:
+    wanted = task_class(study.task).parameters_type.make(required).to_dict()
+    for name in required:
         if manifest.parameters[name] != wanted[name]:
             raise UsageError(
                 f"Data {str(dataset.path)!r} has {name}={manifest.parameters[name]}; "
@@ -134,7 +128,7 @@ def _check_dataset(study: Study, dataset: DatasetDirectory, insisted: Mapping[st
 
 
 def _few_rows(task: Task, dataset: DatasetDirectory | None) -> Rows:
-    """A few rows of the hardest split; of a dataset that is not made yet, one of each bucket."""
+    """A few rows of the hardest split, freshly drawn, one a bucket, if there is no dataset yet."""
     hardest = [split for split in task.splits if split.evaluation][-1]
     if dataset is None:
         sampled = sample_rows(task, hardest.name, len(hardest.buckets))

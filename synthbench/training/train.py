@@ -115,7 +115,7 @@ def train(
             setting,
             place,
             lambda *_: RunDirectory(path, place),
-            insisted=parameters,
+            required=parameters,
             workers=workers,
             overwrite=overwrite,
             progress=progress,
