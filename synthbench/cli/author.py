@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 def check(task: str, source_dir: Sequence[str]) -> int:
     """Check that TASK, yours or ours, does what every task must.
 
-    Each check prints a line that ends in yes or no; after a no stands what to
-    look at. The exit status is 1 if any check fails.
+    Each check prints a line that ends in yes or no; a no is followed by the
+    problems. The exit status is 1 if any check fails.
     """
     from synthbench.tasks.images.source_dirs import use_source_dir
     from synthbench.verification.conformance.check import check_task
@@ -48,8 +48,8 @@ def check(task: str, source_dir: Sequence[str]) -> int:
 def new_task(name: str) -> None:
     """Write a package with a task of your own to ./NAME.
 
-    It has a small task that works, its card, a test and a README, and passes
-    `synthbench check` once it is installed.
+    It has a small working task, its card, a test and a README. Once installed,
+    it passes `synthbench check`.
     """
     from synthbench.tasks.new_task import write_package
 

@@ -37,16 +37,16 @@ def verify(dataset: str, as_json: bool, quiet: bool, **chosen: Any) -> int:
 
 @click.command(cls=WithExamples, epilog="synthbench audit listops --out audited")
 @dataset_argument
-@click.option("--variant", metavar="V", help="Default: every variant that is there.")
-@click.option("--out", metavar="REPORT_DIR", help="Where audit.html and audit.json go.")
+@click.option("--variant", metavar="V", help="Default: every variant of the dataset.")
+@click.option("--out", metavar="REPORT_DIR", help="Where to write audit.html and audit.json.")
 @source_option
-@click.option("--overwrite", is_flag=True, help="Replace a report that is there.")
+@click.option("--overwrite", is_flag=True, help="Replace an earlier report.")
 @json_option
 @click.option("--quiet", is_flag=True, help="No bar.")
 def audit(
     dataset: str, out: str | None, overwrite: bool, as_json: bool, quiet: bool, **chosen: Any
 ) -> None:
-    """Show what shortcuts score, what leaks, what is uneven in DIR."""
+    """Report what shortcuts score, what leaks and what is unbalanced in DIR."""
     from synthbench.auditing.audit import audit as look
     from synthbench.auditing.page import report_directory, write_report
 
@@ -77,8 +77,8 @@ def evaluate(dataset: str, predictions: str, as_json: bool, **chosen: Any) -> No
 
     PREDICTIONS is a .jsonl, .json, .csv, .tsv (each also with .gz) or .parquet
     file with `id` and `prediction` (or `response` or `completion`), or - for
-    standard input. A prediction is the answer and nothing else; with --read
-    text the answer is found in running text, such as "The answer is 7".
+    standard input. A prediction is the answer and nothing else; --read text
+    finds the answer in running text, such as "The answer is 7".
     """
     from synthbench.evaluation.evaluate import evaluate as judge
 

@@ -1,4 +1,4 @@
-"""Commands that show tasks before anything is made: list, info, preview."""
+"""Commands that show tasks without making a dataset: list, info, preview."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def info(task: str, as_json: bool) -> None:
 @seed_option
 @click.option("--split", metavar="S", help="Default: the task's first.")
 @set_option
-@click.option("--out", metavar="FILE.png", help="Where a contact sheet of images goes.")
+@click.option("--out", metavar="FILE.png", help="Where to write a contact sheet of images.")
 @source_option
 def preview(task: str, settings: Sequence[str], source_dir: Sequence[str], **chosen: Any) -> None:
     """Show rows of TASK as a person reads them."""

@@ -33,7 +33,7 @@ from synthbench.text.tables import Table
     help="jsonl, chat, tsv, lm-eval, torch, croissant",
     shell_complete=completion.one_of("jsonl", "chat", "tsv", "lm-eval", "torch", "croissant"),
 )
-@click.option("--out", required=True, metavar="PATH", help="Where to write; nothing there yet.")
+@click.option("--out", required=True, metavar="PATH", help="Where to write; must not exist yet.")
 @variants_option
 @click.option("--split", "splits", multiple=True, metavar="S", help="May be repeated.")
 @source_option

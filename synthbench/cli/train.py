@@ -1,4 +1,4 @@
-"""Commands that train: train one model, validate a task."""
+"""Commands that train models and draw their runs: train, validate, figures."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ study_option = click.option(
     "--study", default="main", show_default=True, metavar="NAME", help="Or the name of an ablation."
 )
 dataset_option = click.option(
-    "--dataset", metavar="DIR", help="A dataset; made there if there is none yet."
+    "--dataset", metavar="DIR", help="A dataset; made there if it does not exist."
 )
 compile_option = click.option("--compile", is_flag=True, help="Compile the training step.")
 stream_option = click.option(
     "--stream/--no-stream",
     default=None,
-    help="Train on endless fresh rows, or on the train split. Default: as the recipe does.",
+    help="Train on endless fresh rows, or on the train split. Default: as the study does.",
 )
 
 
@@ -62,9 +62,9 @@ stream_option = click.option(
 @dataset_option
 @seed_option
 @click.option("--recipe", "recipe", multiple=True, metavar="KEY=VALUE", help="Such as steps=500.")
-@click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="Of the model.")
+@click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="Such as d_model=64.")
 @set_option
-@click.option("--rows", multiple=True, metavar="SPLIT=N", help="Rows of one split.")
+@click.option("--rows", multiple=True, metavar="SPLIT=N", help="Number of rows of a split.")
 @stream_option
 @device_option
 @precision_option
@@ -77,7 +77,7 @@ stream_option = click.option(
     help="Processes that make rows, at most 256.",
 )
 @source_option
-@click.option("--overwrite", is_flag=True, help="Replace another run that is there.")
+@click.option("--overwrite", is_flag=True, help="Replace another run in the same place.")
 @click.option("--quiet", is_flag=True, help="No bar and no summary.")
 def train(
     task: str,
@@ -143,12 +143,12 @@ def train(
     "--workers", type=int, metavar="N", help="Runs at once, at most 256. Default: the usable cores."
 )
 @source_option
-@click.option("--overwrite", is_flag=True, help="Replace runs of other recipes that are there.")
+@click.option("--overwrite", is_flag=True, help="Replace runs of other recipes in DIR.")
 @click.option("--quiet", is_flag=True, help="No bar and no table.")
 def validate(
     task: str, models: Sequence[str], variants: Sequence[str], quiet: bool, **chosen: Any
 ) -> None:
-    """Train baselines and solutions of TASK; set the paper's beside."""
+    """Train baselines and solutions of TASK; compare with the paper."""
     from synthbench.training.comparison import comparison_table
     from synthbench.training.validate import validate as run
 
@@ -167,7 +167,7 @@ def validate(
 @click.argument("run", metavar="RUN", shell_complete=completion.directories)
 @click.option("--figure", "names", multiple=True, metavar="F", help="May be repeated.")
 @click.option("--split", metavar="S", help="Default: the last one, the hardest.")
-@click.option("--row", type=int, default=0, show_default=True, help="Whose maps are drawn.")
+@click.option("--row", type=int, default=0, show_default=True, help="The row to draw maps of.")
 @click.option("--out", metavar="DIR", help="Default: RUN/figures.")
 @click.option("--dataset", metavar="DIR", help="The run's dataset, if it has moved.")
 @source_option

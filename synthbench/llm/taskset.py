@@ -110,7 +110,7 @@ class OneTurn(vf.Harness[vf.HarnessConfig]):
         mcp_urls: dict[str, str],
         data: vf.TaskData,
     ) -> vf.ProgramResult:
-        """Ask the model in this process, through the endpoint that records what is said."""
+        """Ask the model from this process, through the endpoint that records the conversation."""
         system, prompt = self.resolve_prompt(data)
         sent: list[Any] = [{"role": "system", "content": system}] if system else []
         sent += [message_to_wire(message) for message in prompt or []]
