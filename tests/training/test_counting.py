@@ -212,5 +212,3 @@ def test_no_steps_move_nothing_and_nonsense_is_refused():
     assert torch.equal(Clusters(steps=0)(points).scores, points)
     with pytest.raises(UsageError, match="doubly-normalised"):
         Clusters(normalisation="doubly-normalized")
-    with pytest.raises(UsageError, match="-1"):
-        Clusters(steps=-1)
