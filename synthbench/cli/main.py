@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import click
 
 from synthbench import __version__
-from synthbench.cli import author, completion, judge, look, make, share, train
+from synthbench.cli import completion, datasets, make, tasks, train
 from synthbench.cli.options import WithExamples
 from synthbench.engine.signals import interruptible
 from synthbench.errors import SynthbenchError, UsageError, unknown_name
@@ -121,19 +121,19 @@ def commands(context: click.Context) -> int:
 
 
 for _command in (
-    look.list_,
-    look.info,
-    look.preview,
+    tasks.list_,
+    tasks.info,
+    tasks.preview,
     make.generate,
-    judge.verify,
-    judge.audit,
-    judge.evaluate,
-    share.export,
-    share.push,
+    datasets.verify,
+    datasets.audit,
+    datasets.evaluate,
+    datasets.export,
+    datasets.push,
     train.train,
     train.validate,
     train.figures,
-    author.check,
-    author.new_task,
+    tasks.check,
+    tasks.new_task,
 ):
     commands.add_command(_command)
