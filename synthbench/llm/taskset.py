@@ -24,13 +24,11 @@ from synthbench.streaming.rounds import Rounds
 from synthbench.tasks.base import LABEL
 from synthbench.tasks.registry import make_task
 
-PLUGIN = "synthbench-taskset"
-
 
 class SynthbenchConfig(vf.TasksetConfig):
     """The options of `--env.taskset.*`."""
 
-    id: str = PLUGIN
+    id: str = "synthbench-taskset"
     dataset: str = "listops"
     """Name of the task of synthbench."""
     variant: str | None = None

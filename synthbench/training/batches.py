@@ -24,9 +24,6 @@ from synthbench.seeding import Draws
 from synthbench.streaming.rounds import Rounds
 from synthbench.training.encoding import Encoding, Rows
 
-#: The most pairs of tokens and the most rows of an evaluation batch.
-_PAIRS, _EVALUATION_ROWS = 1 << 23, 512
-
 
 class Batch(NamedTuple):
     """The input of a model and its targets."""
@@ -67,7 +64,10 @@ def take(rows: Rows, indices: NDArray[np.int64], width: int | None = None) -> Ba
 
 
 def evaluation_batches(rows: Rows) -> Iterator[tuple[NDArray[np.int64], Batch]]:
-    """All rows once, rows of similar length together: their indices and the batch."""
+    """All rows once, rows of similar length together: their indices and the batch.
+
+    A batch has at most 512 rows, and at most 2^23 pairs of tokens if it has more than one row.
+    """
     if rows.lengths is None:
         order, lengths = np.arange(len(rows)), np.ones(len(rows), np.int64)
     else:
@@ -75,8 +75,8 @@ def evaluation_batches(rows: Rows) -> Iterator[tuple[NDArray[np.int64], Batch]]:
         order = np.argsort(lengths, kind="stable")
     start = 0
     while start < len(order):
-        reach = order[start : start + _EVALUATION_ROWS]
-        fitting = np.arange(1, len(reach) + 1) * lengths[reach] ** 2 <= _PAIRS
+        reach = order[start : start + 512]
+        fitting = np.arange(1, len(reach) + 1) * lengths[reach] ** 2 <= 1 << 23
         stop = start + max(1, int(fitting.sum()))
         yield order[start:stop], take(rows, order[start:stop])
         start = stop

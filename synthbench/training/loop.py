@@ -29,8 +29,6 @@ from synthbench.training.setting import Setting
 
 #: The least number of times in a run that training is noted, and the watched splits looked at.
 _NOTES, _LOOKS = 50, 10
-#: Seconds between two updates of the progress bar's figures.
-_SHOWN_EVERY = 0.5
 #: Parameters whose gradients Eureka, figure 5, compares.
 _PROJECTIONS = ("query.weight", "key.weight", "value.weight")
 
@@ -245,7 +243,7 @@ class _Seen:
         return loss, metric
 
     def show(self, bar: Bar, metric: str) -> None:
-        if not bar.is_shown or time.monotonic() - self._shown < _SHOWN_EVERY:
+        if not bar.is_shown or time.monotonic() - self._shown < 0.5:  # seconds
             return
         self._shown = time.monotonic()
         loss, value = self._last.tolist()

@@ -27,11 +27,6 @@ from synthbench.training.recipes.base import Recipe, Study
 from synthbench.training.run import Run, check_fit, command_without_data
 from synthbench.training.setting import Setting
 
-#: Rows of the train split if training is on a stream: a dataset must have some.
-_STREAM_TRAIN_ROWS = 100
-#: Rows of a dataset that a model is tried on before the others are read.
-_TRIED = 64
-
 
 def prepare_runs(
     study: Study,
@@ -78,7 +73,8 @@ def prepare_runs(
     found = finished(dataset)
     if found is not None:
         _check_dataset(study, found, required or {})
-    rows = {**study.rows, **({"train": _STREAM_TRAIN_ROWS} if study.stream else {})}
+    # A dataset must have a train split, even if training is on a stream.
+    rows = {**study.rows, **({"train": 100} if study.stream else {})}
     for variant in study.variants:
         if found is not None:
             task, splits = found.make_task(variant), found.manifest.variants[variant]
@@ -128,12 +124,12 @@ def _check_dataset(study: Study, dataset: DatasetDirectory, required: Mapping[st
 
 
 def _few_rows(task: Task, dataset: DatasetDirectory | None) -> Rows:
-    """A few rows of the hardest split, freshly drawn, one a bucket, if there is no dataset yet."""
+    """A few rows of the hardest split; if there is no dataset yet, newly drawn, one a bucket."""
     hardest = [split for split in task.splits if split.evaluation][-1]
     if dataset is None:
         sampled = sample_rows(task, hardest.name, len(hardest.buckets))
     else:
-        sampled = list(itertools.islice(dataset.rows(task.variant, hardest.name), _TRIED))
+        sampled = list(itertools.islice(dataset.rows(task.variant, hardest.name), 64))
     encoding = Encoding.of(task)
     schema = arrow_schema({name: task.columns[name] for name in encoding.columns})
     return encoding.encode_table(pa.Table.from_pylist(sampled, schema=schema))

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 _GRADIENT = "grad_norm/"
-#: The most points of a curve that get large markers.
-_LARGE_MARKERS = 60
 _PROJECTIONS = {"query": "W_Q", "key": "W_K", "value": "W_V"}
 
 
@@ -104,7 +102,7 @@ def _series(
 def _plot(axes: Axes, at: Sequence[float], values: Sequence[float | None], *, label: str) -> None:
     """Draw a curve with a marker at each point, because it may have only one."""
     measured = [(x, y) for x, y in zip(at, values, strict=True) if y is not None]
-    size = 4 if len(measured) <= _LARGE_MARKERS else 2
+    size = 4 if len(measured) <= 60 else 2
     places, heights = [x for x, _ in measured], [y for _, y in measured]
     axes.plot(places, heights, marker="o", markersize=size, label=label)
 

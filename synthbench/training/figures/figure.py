@@ -15,11 +15,6 @@ if TYPE_CHECKING:
 
     from synthbench.training.figures.view import View
 
-#: The most tokens that are written along a side of a map.
-_MOST_LABELS = 64
-#: The most panels in a line of `panels_in_order`.
-_MOST_ACROSS = 4
-
 
 class Figure(abc.ABC):
     """One figure."""
@@ -92,8 +87,8 @@ def panels(
 
 
 def panels_in_order(canvas: Canvas, count: int, width: float, height: float) -> list[Axes]:
-    """`count` axes, line after line; the rest of the last line stays empty."""
-    across = min(count, _MOST_ACROSS)
+    """`count` axes, four in a line; the rest of the last line stays empty."""
+    across = min(count, 4)
     grid = panels(canvas, -(-count // across), across, width, height)
     every = [axes for line in grid for axes in line]
     for axes in every[count:]:
@@ -102,10 +97,10 @@ def panels_in_order(canvas: Canvas, count: int, width: float, height: float) -> 
 
 
 def label_columns(axes: Axes, names: list[str], *, horizontal: bool, vertical: bool) -> None:
-    """Write columns' names along a map's sides, if there are few enough to read."""
+    """Write columns' names along a map's sides, unless there are too many to read."""
     axes.set_xticks([])
     axes.set_yticks([])
-    if len(names) > _MOST_LABELS:
+    if len(names) > 64:
         return
     size = max(3.0, min(7.0, 160 / len(names)))
     if horizontal:

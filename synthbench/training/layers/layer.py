@@ -15,8 +15,6 @@ from synthbench.training.layers.normalisation import Nearest
 from synthbench.training.models.output import Record
 from synthbench.training.options import check_names
 
-FEEDFORWARD_NORMS = ("layer", "tanh", "none")
-
 
 class FeedForward(nn.Module):
     """Two linear maps with a ReLU between them (NDR, eq. 5)."""
@@ -66,11 +64,11 @@ class Layer(nn.Module):
         feedforward_norm: str,
     ) -> None:
         super().__init__()
-        check_names(feedforward_norm=(feedforward_norm, FEEDFORWARD_NORMS))
+        norms = {"layer": nn.LayerNorm(d_model), "tanh": nn.Tanh(), "none": nn.Identity()}
+        check_names(feedforward_norm=(feedforward_norm, tuple(norms)))
         self.attention = attention
         self.attention_norm = nn.LayerNorm(d_model) if attention_norm else nn.Identity()
         self.feedforward = FeedForward(d_model, d_ff, dropout)
-        norms = {"layer": nn.LayerNorm(d_model), "tanh": nn.Tanh(), "none": nn.Identity()}
         self.feedforward_norm = norms[feedforward_norm]
         self.dropout = Dropout(dropout)
         self.gate_drop = gate_drop

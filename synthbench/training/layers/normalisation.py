@@ -25,10 +25,8 @@ from torch.nn import functional
 
 #: Whose spread NormSoftmax takes: the scores of each query, or of the whole map.
 SPREADS = ("query", "map")
-#: The smallest variance that NormSoftmax divides by: equal scores have none.
-_SMALLEST_VARIANCE = 1e-12
-#: The smallest sum of weights that geometric attention divides by.
-_SMALLEST_SUM = 1e-12
+#: The smallest variance or sum of weights to divide by: equal scores have no variance.
+_SMALLEST = 1e-12
 
 
 def softmax(scores: Tensor, mask: Tensor | None, temperature: float | Tensor) -> Tensor:
@@ -81,7 +79,7 @@ def _spread(scores: Tensor, mask: Tensor | None, statistic: str, over: str) -> T
         weights = counted / counted.sum(dim=dims, keepdim=True)
         mean = (weights * scores).sum(dim=dims, keepdim=True)
         variance = (weights * (scores - mean).square()).sum(dim=dims, keepdim=True)
-    variance = variance.clamp_min(_SMALLEST_VARIANCE)
+    variance = variance.clamp_min(_SMALLEST)
     return variance.sqrt() if statistic == "deviation" else variance
 
 
@@ -178,7 +176,7 @@ def geometric_l1(logits: Tensor, mask: Tensor | None, nearest: Nearest | None = 
     are those of `geometric`.
     """
     weights = geometric(logits, mask, nearest)
-    return weights / weights.sum(dim=-1, keepdim=True).clamp_min(_SMALLEST_SUM)
+    return weights / weights.sum(dim=-1, keepdim=True).clamp_min(_SMALLEST)
 
 
 def _without_padding(values: Tensor, mask: Tensor | None, fill: float) -> Tensor:
