@@ -116,51 +116,48 @@ def _figure(measure: Measure, run: Json) -> float | None:
 
 def markdown(comparison: Json) -> str:
     """The comparison as Markdown: one line for each model and variant."""
-    head, lines, right = _cells(comparison)
-    lines = [[f"`{model}`", *cells] for model, *cells in lines]
-    title = f"# {comparison['task']}: {comparison['title']}"
+    names, measures = _names(comparison), comparison["measures"]
+    head = [*names, *(word for measure in measures for word in (measure["name"], "paper"))]
+    lines = []
+    for model in comparison["models"]:
+        words = [f"`{model['model']}`", *(model[name] for name in names[1:])]
+        figures = [figure for measure in measures for figure in ours_and_theirs(measure, model)]
+        steps = max(run["steps"] for run in model["runs"])
+        sizes = [f"{model['model_parameters']:,}", f"{steps:,}", _seconds(model)]
+        lines.append([*words, *figures, *sizes])
+    head += ["parameters", "steps", "seconds"]
+    table = markdown_table(head, lines, range(len(names), len(head)))
     notes = [f"- {note}" for note in _notes(comparison)]
-    return "\n".join([title, "", markdown_table(head, lines, right), "", *notes, ""])
+    return "\n".join([f"# {comparison['task']}: {comparison['title']}", "", table, "", *notes, ""])
 
 
 def comparison_table(comparison: Json) -> Group:
     """The comparison for a terminal: measures below each other, so that it is narrow."""
-    head, lines, right = _cells(comparison)
-    first, last, measures = right[0], -3, comparison["measures"]
-    rows = [
-        [
-            *line[:first],
-            "\n".join(measure["name"] for measure in measures),
-            "\n".join(line[first:last:2]),
-            "\n".join(line[first + 1 : last : 2]),
-            line[-1],
-        ]
-        for line in lines
-    ]
-    head = [*head[:first], "measure", "here", "paper", head[-1]]
-    title = styled(f"{comparison['task']}: {comparison['title']}", "bold")
-    figures = Table(head, rows, range(first + 1, len(head)), apart=len(measures) > 1)
-    return stack(title, "", figures, "", items(_notes(comparison)))
-
-
-def _cells(comparison: Json) -> tuple[list[str], list[list[str]], range]:
-    """The table's head, its lines, and the indices of the columns with numbers."""
-    several = len({line["variant"] for line in comparison["models"]}) > 1
-    head = ["model", *(["variant"] if several else [])]
-    for measure in comparison["measures"]:
-        head += [measure["name"], "paper"]
-    head += ["parameters", "steps", "seconds"]
+    names, measures = _names(comparison), comparison["measures"]
     lines = []
     for model in comparison["models"]:
-        cells = [model["model"], *([model["variant"]] if several else [])]
-        for measure in comparison["measures"]:
-            cells += ours_and_theirs(measure, model)
-        steps = max(run["steps"] for run in model["runs"])
-        seconds = statistics.fmean(run["seconds"] for run in model["runs"])
-        took = "<1" if seconds < 1 else f"{seconds:,.0f}"
-        cells += [f"{model['model_parameters']:,}", f"{steps:,}", took if steps else "-"]
-        lines.append(cells)
-    return head, lines, range(1 + several, len(head))
+        words = [model[name] for name in names]
+        figures = [(measure["name"], *ours_and_theirs(measure, model)) for measure in measures]
+        columns = map("\n".join, zip(*figures, strict=True))  # measures below each other
+        lines.append([*words, *columns, _seconds(model)])
+    head = [*names, "measure", "here", "paper", "seconds"]
+    title = styled(f"{comparison['task']}: {comparison['title']}", "bold")
+    table = Table(head, lines, range(len(names) + 1, len(head)), apart=len(measures) > 1)
+    return stack(title, "", table, "", items(_notes(comparison)))
+
+
+def _names(comparison: Json) -> list[str]:
+    """What names a line: its model and, if there are several variants, its variant."""
+    several = len({model["variant"] for model in comparison["models"]}) > 1
+    return ["model", "variant"] if several else ["model"]
+
+
+def _seconds(model: Json) -> str:
+    """The mean time of a model's runs, `-` if there was nothing to train."""
+    seconds = statistics.fmean(run["seconds"] for run in model["runs"])
+    if not any(run["steps"] for run in model["runs"]):
+        return "-"
+    return "<1" if seconds < 1 else f"{seconds:,.0f}"
 
 
 def _notes(comparison: Json) -> list[str]:
