@@ -23,13 +23,11 @@ from torch import Tensor
 
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import DatasetError, UsageError
-from synthbench.tasks.base import Task
+from synthbench.tasks.base import LABEL, Task
 from synthbench.tasks.features import Feature, is_image, label_names
 from synthbench.tasks.images import png
 from synthbench.tasks.numeric import plain_values, unwrap
 from synthbench.tasks.tokens import Vocabulary, pad
-
-LABEL = "label"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,12 +98,12 @@ class Encoding:
         return sizes
 
     def encode_table(self, table: pa.Table) -> Rows:
-        """`encode` for a table, which may have other columns, too."""
-        table = table.select(self.columns).combine_chunks()
-        return self.encode({name: table[name].chunk(0) for name in self.columns})
+        """`encode` for a table."""
+        (batch,) = table.select(self.columns).combine_chunks().to_batches()
+        return self.encode(batch)
 
-    def encode(self, columns: Mapping[str, pa.Array]) -> Rows:
-        """Rows as tensors, from `columns` and maybe others.
+    def encode(self, columns: Mapping[str, pa.Array] | pa.RecordBatch) -> Rows:
+        """Rows as tensors, from their columns by name; any other column is ignored.
 
         Raises:
             ValueError: a row that is not one of the task's.
@@ -154,7 +152,7 @@ def read_split(
     names = list(dict.fromkeys([*encoding.columns, *columns]))
     try:
         for batch in dataset.batches(variant, split, names):
-            parts.append(encoding.encode(dict(zip(batch.schema.names, batch.columns, strict=True))))
+            parts.append(encoding.encode(batch))
             kept.append(batch.select(list(columns)))
     except (ValueError, KeyError) as error:
         raise DatasetError(f"{dataset.path}, split {split!r}: {error}") from error

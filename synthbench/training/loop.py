@@ -1,8 +1,8 @@
 """The training loop: steps, measurements of the watched splits, checkpoints.
 
 What happens at a step depends on the seed and the step alone, and a checkpoint holds all that a
-later step depends on. So a run that is interrupted and continued ends with the same numbers, on
-one machine with one number of threads.
+later step depends on. So a run that is interrupted and continued ends with the same numbers, given
+the same machine and number of threads.
 """
 
 from __future__ import annotations
@@ -220,7 +220,7 @@ def parameter_groups(model: nn.Module, recipe: Recipe) -> list[dict[str, Any]]:
 
 
 class _Seen:
-    """Mean loss and metric of the training batches since they were last written down.
+    """Mean loss and metric of the training batches since the last line of the metrics.
 
     The sums stay on the device, so that no step waits for them.
     """

@@ -110,7 +110,7 @@ def _check_dataset(study: Study, dataset: DatasetDirectory, required: Mapping[st
     if manifest.task != study.task:
         raise UsageError(
             f"Data {str(dataset.path)!r} is of task {manifest.task!r}; "
-            f"expected {study.task!r}, or a place where nothing is yet."
+            f"expected {study.task!r}, or a directory that does not exist yet."
         )
     for variant in study.variants:
         dataset.variant(variant)

@@ -131,7 +131,7 @@ def open_run(
     parameters = directory.load(setting.device, MODEL)
     if result is None or parameters is None:
         raise DatasetError(
-            f"The run at {str(path)!r} is not finished; its `synthbench train` goes on with it."
+            f"The run at {str(path)!r} is not finished; the same `synthbench train` continues it."
         )
     opened = DatasetDirectory.open(dataset or result["dataset"])
     splits = opened.manifest.variants.get(command["variant"], {})

@@ -1,4 +1,4 @@
-"""Transformer encoder that applies one layer several times; its switches reach up to the NDR.
+"""Transformer encoder that applies one layer several times; its switches make it the NDR.
 
 Source: NDR (Csordás, Irie, Schmidhuber, ICLR 2022), sections 2, 3 and appendices A to C.
 """
