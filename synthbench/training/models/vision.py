@@ -27,22 +27,11 @@ _EPSILON = 1e-6
 class Block(nn.Module):
     """A pre-norm encoder layer: attention, then GELU between two linear layers; see `ViT`."""
 
-    def __init__(
-        self,
-        d_model: int,
-        num_heads: int,
-        d_ff: int,
-        *,
-        normalisation: str,
-        temperature: float | None,
-        drop_path: float,
-    ) -> None:
+    def __init__(self, attention: Attention, d_model: int, d_ff: int, drop_path: float) -> None:
         super().__init__()
         self.norm_attention = nn.LayerNorm(d_model, eps=_EPSILON)
         self.norm_feedforward = nn.LayerNorm(d_model, eps=_EPSILON)
-        self.attention = Attention(
-            d_model, num_heads, normalisation=normalisation, temperature=temperature, qkv_bias=False
-        )
+        self.attention = attention
         self.feedforward = nn.Sequential(
             nn.Linear(d_model, d_ff), nn.GELU(), nn.Linear(d_ff, d_model)
         )
@@ -111,12 +100,16 @@ class ViT(nn.Module):
         self.positions = nn.Parameter(torch.empty(1, 1 + (size // patch) ** 2, d_model))
         self.layers = nn.ModuleList(
             Block(
+                Attention(
+                    d_model,
+                    num_heads,
+                    normalisation=normalisation,
+                    temperature=temperature,
+                    qkv_bias=False,
+                ),
                 d_model,
-                num_heads,
                 d_ff,
-                normalisation=normalisation,
-                temperature=temperature,
-                drop_path=drop_path * layer / max(1, num_layers - 1),
+                drop_path * layer / max(1, num_layers - 1),
             )
             for layer in range(num_layers)
         )
