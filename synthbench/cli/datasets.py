@@ -49,7 +49,7 @@ def verify(dataset: str, as_json: bool, quiet: bool, **chosen: Any) -> int:
 def audit(
     dataset: str, out: str | None, overwrite: bool, as_json: bool, quiet: bool, **chosen: Any
 ) -> None:
-    """Report what shortcuts score, what leaks and what is unbalanced in DIR."""
+    """Report shortcuts, leaks and imbalances in DIR."""
     from synthbench.auditing.audit import audit as look
     from synthbench.auditing.page import report_directory, write_report
 
@@ -108,7 +108,7 @@ def evaluate(dataset: str, predictions: str, as_json: bool, **chosen: Any) -> No
 )
 @click.option("--out", required=True, metavar="PATH", help="Where to write; must not exist yet.")
 @variants_option
-@click.option("--split", "splits", multiple=True, metavar="S", help="May be repeated.")
+@click.option("--split", "splits", multiple=True, metavar="S", help="Default: all. Repeatable.")
 @source_option
 @click.option("--overwrite", is_flag=True, help="Replace an earlier export.")
 @click.option("--quiet", is_flag=True, help="No bar and no summary.")
@@ -132,7 +132,7 @@ def export(dataset: str, to: str, out: str, quiet: bool, **chosen: Any) -> None:
 )
 @dataset_argument
 @click.argument("repo_id", metavar="REPO_ID")
-@click.option("--private", is_flag=True, help="Make a new repository private.")
+@click.option("--private", is_flag=True, help="If the repository is new, make it private.")
 @click.option("--revision", metavar="BRANCH", help="Default: the main branch.")
 @click.option(
     "--dry-run", is_flag=True, help="Show what would be uploaded; needs no network and no token."

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     "variants",
     multiple=True,
     metavar="V",
-    help="May be repeated; all for all variants.",
+    help="Repeatable; all for all variants.",
     shell_complete=completion.variants,
 )
 @click.option("--out", metavar="DIR", help="Default: ./TASK.")

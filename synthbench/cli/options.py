@@ -122,15 +122,15 @@ variants_option = click.option(
     "variants",
     multiple=True,
     metavar="V",
-    help="May be repeated.",
+    help="Default: all. Repeatable.",
     shell_complete=completion.variants,
 )
 source_option = click.option(
     "--source-dir",
     multiple=True,
     metavar="[NAME=]DIR",
-    help="Where source images are; NAME: mnist, fashion, cifar or folder:PATH. May be repeated.",
+    help="Where source images are; NAME: mnist, fashion, cifar or folder:PATH. Repeatable.",
     shell_complete=completion.directories,
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 seed_option = click.option("--seed", type=int, default=0, show_default=True)

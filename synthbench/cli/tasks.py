@@ -60,7 +60,9 @@ def info(task: str, as_json: bool) -> None:
 )
 @task_argument
 @variant_option
-@click.option("-n", "rows", type=click.IntRange(1, 1000), default=5, show_default=True)
+@click.option(
+    "-n", "rows", type=click.IntRange(1, 1000), default=5, show_default=True, help="How many rows."
+)
 @seed_option
 @click.option("--split", metavar="S", help="Default: the task's first.")
 @set_option

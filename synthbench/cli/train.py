@@ -28,7 +28,7 @@ profile_option = choice_option("--profile", "cpu", "paper")
 device_option = click.option("--device", default="auto", show_default=True, metavar="cpu|cuda")
 precision_option = choice_option("--precision", "float32", "bfloat16")
 study_option = click.option(
-    "--study", default="main", show_default=True, metavar="NAME", help="Or the name of an ablation."
+    "--study", default="main", show_default=True, metavar="NAME", help="main or an ablation's name."
 )
 dataset_option = click.option(
     "--dataset", metavar="DIR", help="A dataset; made there if it does not exist."
@@ -61,8 +61,10 @@ stream_option = click.option(
 @variant_option
 @dataset_option
 @seed_option
-@click.option("--recipe", "recipe", multiple=True, metavar="KEY=VALUE", help="Such as steps=500.")
-@click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="Such as d_model=64.")
+@click.option("--recipe", multiple=True, metavar="KEY=VALUE", help="A recipe's field: steps=500.")
+@click.option(
+    "--option", "options", multiple=True, metavar="KEY=VALUE", help="A model's option: d_model=64."
+)
 @set_option
 @click.option("--rows", multiple=True, metavar="SPLIT=N", help="Number of rows of a split.")
 @stream_option
@@ -128,7 +130,7 @@ def train(
     "models",
     multiple=True,
     metavar="M",
-    help="May be repeated.",
+    help="Default: all of the study. Repeatable.",
     shell_complete=completion.models,
 )
 @variants_option
@@ -165,7 +167,7 @@ def validate(
     """,
 )
 @click.argument("run", metavar="RUN", shell_complete=completion.directories)
-@click.option("--figure", "names", multiple=True, metavar="F", help="May be repeated.")
+@click.option("--figure", "names", multiple=True, metavar="F", help="Default: all. Repeatable.")
 @click.option("--split", metavar="S", help="Default: the last one, the hardest.")
 @click.option("--row", type=int, default=0, show_default=True, help="The row to draw maps of.")
 @click.option("--out", metavar="DIR", help="Default: RUN/figures.")
