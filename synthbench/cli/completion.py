@@ -12,7 +12,7 @@ from synthbench.errors import UsageError
 
 Completer = Callable[[click.Context, click.Parameter, str], list[str]]
 
-#: Set by the shell's script when it asks for completions: `bash_complete`, `zsh_complete` or so.
+#: The shell's script sets it to ask for completions, to `bash_complete`, `zsh_complete` and so on.
 VARIABLE = "_SYNTHBENCH_COMPLETE"
 
 
@@ -62,7 +62,7 @@ def variants(context: click.Context, parameter: click.Parameter, begun: str) -> 
 
 
 def models(context: click.Context, parameter: click.Parameter, begun: str) -> list[str]:
-    """Offer the models with a recipe for the task on the command line."""
+    """Offer the models that have a recipe for the task on the command line."""
     from synthbench.training.recipes import STUDIES
 
     task = _task(context)
@@ -83,7 +83,7 @@ def files(context: click.Context, parameter: click.Parameter, begun: str) -> lis
 
 
 def _as_text(begun: str) -> str:
-    """A word without bytes that are not UTF-8, which click could not print."""
+    """A word with `?` for bytes that are not UTF-8, which click could not print."""
     return begun.encode("utf-8", "replace").decode("utf-8")
 
 

@@ -1,4 +1,4 @@
-"""The command line: every command parses, calls one function and prints."""
+"""The program `synthbench`: its commands, its errors and its exit status."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import click
 
 from synthbench import __version__
-from synthbench.cli import author, completion, judge, look, make, share, train
+from synthbench.cli import completion, datasets, make, tasks, train
 from synthbench.cli.options import WithExamples
 from synthbench.engine.signals import interruptible
 from synthbench.errors import SynthbenchError, UsageError, unknown_name
@@ -22,12 +22,12 @@ from synthbench.text.tables import takes_colors
 
 
 class Commands(WithExamples, click.Group):
-    """A group that offers the nearest command and gives errors in one line or two."""
+    """A group that offers the nearest command for one that does not exist."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command, or say which one was probably meant."""
+        """Find the command, or raise an error that offers the nearest."""
         unknown = args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-")
         if unknown and not ctx.resilient_parsing:  # as the shell's completion parses
             raise unknown_name("command", args[0], self.list_commands(ctx))
@@ -45,21 +45,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _open_missing_streams() -> None:
-    """Put the null device in the place of standard streams that are closed, as in some services.
+    """Open the null device in place of standard streams that are closed, as in some services.
 
-    Otherwise the next file to be opened, say a shard, would take the number of standard error, and
-    what a library writes there would go into it.
+    Otherwise the next file to be opened, such as a shard, would get the descriptor of standard
+    error, and what a library writes there would go into that file.
     """
-    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= _STANDARD_ERROR:
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:  # standard error
         os.set_inheritable(descriptor, True)
     os.close(descriptor)
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             mode = "w" if number else "r"
             setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
-
-
-_STANDARD_ERROR = 2
 
 
 def _run(command: click.Command, arguments: Sequence[str] | None) -> int:
@@ -78,7 +75,7 @@ def _run(command: click.Command, arguments: Sequence[str] | None) -> int:
     except OSError as error:
         text = "No space left on the device" if error.errno == errno.ENOSPC else error.strerror
         place = f": {error.filename}" if error.filename else "."
-        # No work can have begun in a place with a name that is too long.
+        # A name that is too long is wrong usage: no work can have begun.
         status = UsageError.exit_status if error.errno == errno.ENAMETOOLONG else 1
         return _failed(f"{text or error}{place}", status)
     except MemoryError:
@@ -95,11 +92,11 @@ def _run(command: click.Command, arguments: Sequence[str] | None) -> int:
 def _failed(text: str, status: int) -> int:
     if os.environ.get("SYNTHBENCH_DEBUG") == "1":
         traceback.print_exc()
-    text = printable(text, keep="\n")  # it may quote an argument or the name of a file
+    text = printable(text, keep="\n")  # it may quote an argument or a file's name
     if status != 130:
         label = click.style("Error:", "red", bold=True) if takes_colors(sys.stderr) else "Error:"
         text = f"{label} {text}"
-    with contextlib.suppress(OSError):  # nobody can read it, but the status still tells
+    with contextlib.suppress(OSError):  # the status still tells
         click.echo(text, err=True)
     return status
 
@@ -124,19 +121,19 @@ def commands(context: click.Context) -> int:
 
 
 for _command in (
-    look.list_,
-    look.info,
-    look.preview,
+    tasks.list_,
+    tasks.info,
+    tasks.preview,
     make.generate,
-    judge.verify,
-    judge.audit,
-    judge.evaluate,
-    share.export,
-    share.push,
+    datasets.verify,
+    datasets.audit,
+    datasets.evaluate,
+    datasets.export,
+    datasets.push,
     train.train,
     train.validate,
     train.figures,
-    author.check,
-    author.new_task,
+    tasks.check,
+    tasks.new_task,
 ):
     commands.add_command(_command)

@@ -46,20 +46,20 @@ if TYPE_CHECKING:
     "variants",
     multiple=True,
     metavar="V",
-    help="May be repeated; or all.",
+    help="Repeatable; all for all variants.",
     shell_complete=completion.variants,
 )
 @click.option("--out", metavar="DIR", help="Default: ./TASK.")
 @seed_option
 @choice_option("--preset", "paper", "small")
-@click.option("--rows", multiple=True, metavar="SPLIT=N", help="Rows of one split.")
+@click.option("--rows", multiple=True, metavar="SPLIT=N", help="Number of rows of a split.")
 @set_option
 @click.option("--shard-rows", type=int, metavar="N", help="Rows of a Parquet file.")
 @click.option("--workers", type=int, metavar="N", help="At most 256. Default: the usable cores.")
 @choice_option("--engine", "local", "dask")
-@click.option("--scheduler", metavar="ADDRESS", help="Of a running Dask cluster.")
+@click.option("--scheduler", metavar="ADDRESS", help="A running Dask cluster's scheduler.")
 @source_option
-@click.option("--overwrite", is_flag=True, help="Replace a dataset that is there.")
+@click.option("--overwrite", is_flag=True, help="Replace a dataset in the same place.")
 @click.option("--quiet", is_flag=True, help="No bar and no summary.")
 def generate(
     task: str,
@@ -89,7 +89,7 @@ def generate(
 
 
 def summary(outcome: Outcome, seconds: float) -> Group:
-    """What was made, as a table, and the line of Python that loads it."""
+    """A table of what was made, and the line of Python that loads it."""
     manifest, place = outcome.manifest, printable(str(outcome.path))
     if not outcome.seconds:
         done = f"{place} is already there, made by the same command; nothing was changed."
@@ -119,7 +119,7 @@ def summary(outcome: Outcome, seconds: float) -> Group:
 
 
 def _rows_by_bucket(buckets: Mapping[str, int]) -> str:
-    """The rows of each bucket; neighbours with the same number of rows are named together."""
+    """The number of rows of each bucket; adjacent buckets with the same number share an entry."""
     parts = []
     for count, same in itertools.groupby(buckets.items(), key=lambda item: item[1]):
         (first, _), *_, (last, _) = [*same] * 2

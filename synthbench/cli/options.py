@@ -1,4 +1,4 @@
-"""What the commands share: how help and results are printed, and options that several take."""
+"""What the commands share: the form of help and results, and options of several commands."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from synthbench.text.tables import render, takes_colors
 
 
 class WithExamples(click.Command):
-    """A command whose epilog holds examples of it, each on its line as it is typed."""
+    """A command whose epilog has examples, each on its own line as it is typed."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Show the examples in a section of their own."""
@@ -27,7 +27,7 @@ class WithExamples(click.Command):
                 formatter.write_text(f"\b\n{inspect.cleandoc(self.epilog)}")
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; its first Arrow array then need not wait for pandas."""
+        """Run the command, without waiting for pandas at its first Arrow array."""
         if not isinstance(self, click.Group):
             _keep_pandas_out_of_arrow()
         return super().invoke(ctx)
@@ -58,7 +58,7 @@ def _keep_pandas_out_of_arrow() -> None:
 
 
 def show(*parts: Any) -> None:
-    """Print results: texts, and tables or whatever else `rich` can print, one below the other.
+    """Print texts, tables and whatever else `rich` can print, one below the other.
 
     Control characters are escaped. A closed pipe, as of `head`, is no error.
     """
@@ -74,7 +74,7 @@ def show_json(values: Any) -> None:
 
 
 def pairs(given: Sequence[str], option: str, form: str = "KEY=VALUE") -> dict[str, str]:
-    """`KEY=VALUE` words as a mapping; `form` is what errors call them."""
+    """`KEY=VALUE` words as a mapping; `form` is their form in errors."""
     pairs: dict[str, str] = {}
     for word in given:
         key, sign, value = word.partition("=")
@@ -88,7 +88,7 @@ def pairs(given: Sequence[str], option: str, form: str = "KEY=VALUE") -> dict[st
 
 
 def row_counts(given: Sequence[str]) -> dict[str, int]:
-    """`SPLIT=N` words as rows by split."""
+    """`SPLIT=N` words as numbers of rows by split."""
     rows = {}
     for name, text in pairs(given, "--rows", "SPLIT=N").items():
         try:
@@ -98,15 +98,8 @@ def row_counts(given: Sequence[str]) -> dict[str, int]:
     return rows
 
 
-def set_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The option `--set KEY=VALUE`, as `settings`."""
-    return click.option(
-        "--set", "settings", multiple=True, metavar="KEY=VALUE", help="A parameter of the task."
-    )(function)
-
-
 def choice_option(name: str, *words: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """An option with these values; the first is its default. A wrong one is the library's error."""
+    """An option with these values, first its default; the library itself refuses any other."""
     return click.option(
         name,
         default=words[0],
@@ -118,26 +111,26 @@ def choice_option(name: str, *words: str) -> Callable[[Callable[..., Any]], Call
 
 task_argument = click.argument("task", shell_complete=completion.tasks)
 dataset_argument = click.argument("dataset", metavar="DIR", shell_complete=completion.directories)
+set_option = click.option(
+    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="A parameter of the task."
+)
 variant_option = click.option(
-    "--variant",
-    metavar="V",
-    help="Default: the task's first.",
-    shell_complete=completion.variants,
+    "--variant", metavar="V", help="Default: the task's first.", shell_complete=completion.variants
 )
 variants_option = click.option(
     "--variant",
     "variants",
     multiple=True,
     metavar="V",
-    help="May be repeated.",
+    help="Default: all. Repeatable.",
     shell_complete=completion.variants,
 )
 source_option = click.option(
     "--source-dir",
     multiple=True,
     metavar="[NAME=]DIR",
-    help="Where source images lie; NAME: mnist, fashion, cifar or folder:PATH. May be repeated.",
+    help="Where source images are; NAME: mnist, fashion, cifar or folder:PATH. Repeatable.",
     shell_complete=completion.directories,
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 seed_option = click.option("--seed", type=int, default=0, show_default=True)

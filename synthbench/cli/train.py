@@ -1,4 +1,4 @@
-"""Commands that train: train one model, validate a task."""
+"""Commands that train models and draw their runs: train, validate, figures."""
 
 from __future__ import annotations
 
@@ -21,16 +21,23 @@ from synthbench.cli.options import (
     variant_option,
     variants_option,
 )
-from synthbench.errors import UsageError
+from synthbench.errors import UsageError, needs
 from synthbench.text.tables import Table
 
 profile_option = choice_option("--profile", "cpu", "paper")
 device_option = click.option("--device", default="auto", show_default=True, metavar="cpu|cuda")
 precision_option = choice_option("--precision", "float32", "bfloat16")
+study_option = click.option(
+    "--study", default="main", show_default=True, metavar="NAME", help="main or an ablation's name."
+)
+dataset_option = click.option(
+    "--dataset", metavar="DIR", help="A dataset; made there if it does not exist."
+)
+compile_option = click.option("--compile", is_flag=True, help="Compile the training step.")
 stream_option = click.option(
     "--stream/--no-stream",
     default=None,
-    help="Train on endless fresh rows, or on the train split. Default: as the recipe does.",
+    help="Train on endless fresh rows, or on the train split. Default: as the study does.",
 )
 
 
@@ -50,18 +57,20 @@ stream_option = click.option(
 )
 @click.option("--out", metavar="RUN", help="Default: runs/TASK/VARIANT/MODEL/seed-SEED.")
 @profile_option
-@click.option("--study", default="main", show_default=True, metavar="NAME", help="Or an ablation.")
+@study_option
 @variant_option
-@click.option("--dataset", metavar="DIR", help="A dataset; made there if there is none yet.")
+@dataset_option
 @seed_option
-@click.option("--recipe", "recipe", multiple=True, metavar="KEY=VALUE", help="Such as steps=500.")
-@click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="Of the model.")
+@click.option("--recipe", multiple=True, metavar="KEY=VALUE", help="A recipe's field: steps=500.")
+@click.option(
+    "--option", "options", multiple=True, metavar="KEY=VALUE", help="A model's option: d_model=64."
+)
 @set_option
-@click.option("--rows", multiple=True, metavar="SPLIT=N", help="Rows of one split.")
+@click.option("--rows", multiple=True, metavar="SPLIT=N", help="Number of rows of a split.")
 @stream_option
 @device_option
 @precision_option
-@click.option("--compile", is_flag=True, help="Compile the training step.")
+@compile_option
 @click.option(
     "--workers",
     type=int,
@@ -70,7 +79,7 @@ stream_option = click.option(
     help="Processes that make rows, at most 256.",
 )
 @source_option
-@click.option("--overwrite", is_flag=True, help="Replace another run that is there.")
+@click.option("--overwrite", is_flag=True, help="Replace another run in the same place.")
 @click.option("--quiet", is_flag=True, help="No bar and no summary.")
 def train(
     task: str,
@@ -115,33 +124,33 @@ def train(
 )
 @task_argument
 @profile_option
-@click.option("--study", default="main", show_default=True, metavar="NAME", help="Or an ablation.")
+@study_option
 @click.option(
     "--model",
     "models",
     multiple=True,
     metavar="M",
-    help="May be repeated.",
+    help="Default: all of the study. Repeatable.",
     shell_complete=completion.models,
 )
 @variants_option
 @click.option("--seeds", type=int, metavar="N", help="Default: as many as the study asks for.")
 @click.option("--out", metavar="DIR", help="Default: TASK-validation.")
-@click.option("--dataset", metavar="DIR", help="A dataset; made there if there is none yet.")
+@dataset_option
 @stream_option
 @device_option
 @precision_option
-@click.option("--compile", is_flag=True, help="Compile the training step.")
+@compile_option
 @click.option(
     "--workers", type=int, metavar="N", help="Runs at once, at most 256. Default: the usable cores."
 )
 @source_option
-@click.option("--overwrite", is_flag=True, help="Replace runs of other recipes that are there.")
+@click.option("--overwrite", is_flag=True, help="Replace runs of other recipes in DIR.")
 @click.option("--quiet", is_flag=True, help="No bar and no table.")
 def validate(
     task: str, models: Sequence[str], variants: Sequence[str], quiet: bool, **chosen: Any
 ) -> None:
-    """Train baselines and solutions of TASK; set the paper's beside."""
+    """Train baselines and solutions of TASK; compare with the paper."""
     from synthbench.training.comparison import comparison_table
     from synthbench.training.validate import validate as run
 
@@ -158,18 +167,16 @@ def validate(
     """,
 )
 @click.argument("run", metavar="RUN", shell_complete=completion.directories)
-@click.option("--figure", "names", multiple=True, metavar="F", help="May be repeated.")
+@click.option("--figure", "names", multiple=True, metavar="F", help="Default: all. Repeatable.")
 @click.option("--split", metavar="S", help="Default: the last one, the hardest.")
-@click.option("--row", type=int, default=0, show_default=True, help="Whose maps are drawn.")
+@click.option("--row", type=int, default=0, show_default=True, help="The row to draw maps of.")
 @click.option("--out", metavar="DIR", help="Default: RUN/figures.")
 @click.option("--dataset", metavar="DIR", help="The run's dataset, if it has moved.")
 @source_option
 def figures(run: str, **chosen: Any) -> None:
     """Draw curves, attention, gates and probes of a finished RUN."""
-    from synthbench.training import need_torch
-
-    need_torch("figures")
-    from synthbench.training.figures import draw_figures
+    with needs("'figures'", "PyTorch", "train"):
+        from synthbench.training.figures import draw_figures
 
     drawn = draw_figures(run, **chosen)
     lines = [(one.name, str(one.file) if one.file else f"none: {one.reason}") for one in drawn]

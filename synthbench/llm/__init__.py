@@ -11,11 +11,10 @@ verifiers (`verifiers`); the extra `llm` has all three.
 
 from __future__ import annotations
 
-import importlib
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from synthbench.errors import SynthbenchError
+from synthbench.errors import needs
 from synthbench.llm.prompts import prompts
 from synthbench.llm.scoring import score, trl_reward
 
@@ -54,24 +53,19 @@ def inspect_task(
         UsageError: an unknown name, or a task without a single right answer.
         SynthbenchError: Inspect is not installed.
     """
-    module = _framework("inspect_tasks", "inspect_ai", "inspect")
-    made: inspect_ai.Task = module.inspect_task(task, split, limit=limit, **options)
-    return made
+    with needs("inspect_task", "inspect_ai", "inspect"):
+        from synthbench.llm.inspect_tasks import inspect_task as make
+    return make(task, split, limit=limit, **options)
 
 
 def verifiers_taskset(
-    task: str,
-    *,
-    split: str = "train",
-    variant: str | None = None,
-    seed: int = 0,
-    **parameters: Any,
+    task: str, *, split: str = "train", variant: str | None = None, seed: int = 0, **parameters: Any
 ) -> vf.Taskset[Any, Any]:
     """An endless taskset for verifiers, over the fresh rows of `stream`.
 
     Args:
         task: name of the task.
-        split: this and what follows is as in `stream`.
+        split: this and the arguments below are as in `stream`.
         variant: one of the task's variants.
         seed: whole number from 0.
         parameters: parameters of the task that differ from the defaults.
@@ -83,12 +77,13 @@ def verifiers_taskset(
         UsageError: an unknown name, or a task without a single right answer.
         SynthbenchError: verifiers is not installed.
     """
-    module = _framework("taskset", "verifiers", "verifiers")
-    config = module.SynthbenchConfig(
-        dataset=task, split=split, variant=variant, seed=seed, parameters=parameters
+    with needs("verifiers_taskset", "verifiers", "verifiers"):
+        from synthbench.llm.taskset import SynthbenchConfig, SynthbenchTaskset
+    return SynthbenchTaskset(
+        SynthbenchConfig(
+            dataset=task, split=split, variant=variant, seed=seed, parameters=parameters
+        )
     )
-    made: vf.Taskset[Any, Any] = module.SynthbenchTaskset(config)
-    return made
 
 
 def load_environment(task: str = "listops", **options: Any) -> vf.Env[Any]:
@@ -108,18 +103,6 @@ def load_environment(task: str = "listops", **options: Any) -> vf.Env[Any]:
         SynthbenchError: verifiers is not installed.
     """
     taskset = verifiers_taskset(task, **options)
-    module = _framework("taskset", "verifiers", "verifiers")
-    made: vf.Env[Any] = module.OneTurnEnv(module.OneTurnConfig(taskset=taskset.config))
-    return made
+    from synthbench.llm.taskset import OneTurnConfig, OneTurnEnv
 
-
-def _framework(module: str, package: str, extra: str) -> Any:
-    """Import a module of this package that needs a framework, or say how to install that."""
-    try:
-        return importlib.import_module(f"{__name__}.{module}")
-    except ModuleNotFoundError as error:
-        if (error.name or "").startswith("synthbench"):
-            raise
-        raise SynthbenchError(
-            f"{package} is not installed: pip install 'synthbench[{extra}]'."
-        ) from None
+    return OneTurnEnv(OneTurnConfig(taskset=taskset.config))

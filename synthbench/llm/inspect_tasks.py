@@ -1,6 +1,6 @@
 """Tasks of Inspect: `inspect eval synthbench/listops --model MODEL -T limit=100`.
 
-Inspect imports this module by its entry point and finds a task for each of ours, by name.
+Inspect imports this module by its entry point and finds one of its own tasks for each of ours.
 """
 
 from __future__ import annotations

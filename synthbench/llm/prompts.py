@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import datasets
 
 TEXT = "text"
-#: `find_answer` takes such a line as the answer, whatever comes before it.
+#: `find_answer` reads such a line as the answer, whatever comes before it.
 ANSWER_FORMAT = "Write your answer on the last line, in the form 'Answer: ...'."
 
 
@@ -40,12 +40,12 @@ def prompts(
 
     Args:
         task: name of a task, whose dataset comes from the cache as in `load_dataset`, or a dataset
-            directory; a directory with the name of a task is given as `./listops`.
+            directory; write `./listops` for a directory that has the name of a task.
         split: the split.
         limit: take only the first rows; default: all.
         variant: one of the task's variants; default: the first.
-        seed: this and what follows is as in `load_dataset`, and not allowed with a directory.
-        rows: rows of splits that differ from the preset.
+        seed: this and the arguments below are as in `load_dataset`; not allowed with a directory.
+        rows: numbers of rows of splits that differ from the preset's.
         preset: "paper" or "small".
         parameters: parameters of the task that differ from the defaults.
 
@@ -127,7 +127,7 @@ def askable_task(
 
 
 def _refuse_beside_a_directory(task: str | PathLike[str], options: Mapping[str, Any]) -> None:
-    """Refuse options that a dataset directory has fixed."""
+    """Refuse options that a dataset directory has already fixed."""
     for name, given in options.items():
         if given:
             raise UsageError(
@@ -143,7 +143,7 @@ def check_askable(task: Task) -> None:
 
 
 def why_not_askable(task: Task) -> str | None:
-    """Why rows of a task cannot be prompts, None if they can."""
+    """Why a task's rows cannot be prompts, None if they can."""
     if TEXT not in task.columns and image_column(task) is None:
         return "its rows have neither a text nor an image"
     if LABEL not in task.columns or task.metrics[0] not in task.binary_metrics:
@@ -167,7 +167,7 @@ def _instruction(task: Task) -> str:
 
 
 def messages(task: Task, row: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The messages of a row, including its image, in the form of OpenAI's chat interface."""
+    """A row's prompt as messages of OpenAI's chat interface, with its image."""
     url = image_url(task, row)
     image = None if url is None else {"type": "image_url", "image_url": {"url": url}}
     return _user_message(question(task, row.get(TEXT)), image)
@@ -186,7 +186,7 @@ def image_url(task: Task, row: Mapping[str, Any]) -> str | None:
 
 
 def metadata(task: Task, row: Mapping[str, Any]) -> dict[str, Any]:
-    """The columns of a row beside its `id`, without its image; JSON values."""
+    """The columns of a row as JSON values, without its `id` and image."""
     return {
         name: row[name]
         for name, feature in task.columns.items()

@@ -22,7 +22,7 @@ def score(
 
     Args:
         task: name of the task, or a dataset directory.
-        text: the completion: a text, or chat messages, of which the last counts; None for nothing.
+        text: the completion: a text, or chat messages, of which the last counts; None is wrong.
         row: the row as plain values, with its `label`.
         options: `variant`, `seed` and parameters of the task, the same as for `prompts`.
 
@@ -91,7 +91,7 @@ def score_completion(task: Task, completion: Any, row: Mapping[str, Any]) -> flo
 
 
 def _text_of(completion: Any) -> str | None:
-    """The text of a completion: of chat messages, that of the last one."""
+    """The text of a completion; of chat messages, the last one's."""
     if completion is None or isinstance(completion, str):
         return completion
     content = completion[-1]["content"] if completion else None

@@ -24,13 +24,11 @@ from synthbench.streaming.rounds import Rounds
 from synthbench.tasks.base import LABEL
 from synthbench.tasks.registry import make_task
 
-PLUGIN = "synthbench-taskset"
-
 
 class SynthbenchConfig(vf.TasksetConfig):
     """The options of `--env.taskset.*`."""
 
-    id: str = PLUGIN
+    id: str = "synthbench-taskset"
     dataset: str = "listops"
     """Name of the task of synthbench."""
     variant: str | None = None
@@ -110,7 +108,7 @@ class OneTurn(vf.Harness[vf.HarnessConfig]):
         mcp_urls: dict[str, str],
         data: vf.TaskData,
     ) -> vf.ProgramResult:
-        """Ask the model in this process, through the endpoint that records what is said."""
+        """Ask the model from this process, through the endpoint that records the conversation."""
         system, prompt = self.resolve_prompt(data)
         sent: list[Any] = [{"role": "system", "content": system}] if system else []
         sent += [message_to_wire(message) for message in prompt or []]

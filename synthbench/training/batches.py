@@ -1,9 +1,9 @@
 """Batches: the rows of each step as tensors.
 
 A step's batch is a pure function of seed and step, so a run that goes on after an interruption sees
-the batches that it would have seen. Rows are shuffled anew in every epoch. Epochs follow one
-another directly: a batch may end one and begin the next. Batches whose rows all have one length are
-drawn with replacement instead.
+the batches that it would have seen without it. Rows are shuffled in every epoch, and a batch may
+end one epoch and begin the next. Batches whose rows all have one length are drawn with replacement
+instead.
 """
 
 from __future__ import annotations
@@ -23,9 +23,6 @@ from synthbench.errors import ParameterError, UsageError
 from synthbench.seeding import Draws
 from synthbench.streaming.rounds import Rounds
 from synthbench.training.encoding import Encoding, Rows
-
-#: The most pairs of tokens, and the most rows, in an evaluation batch.
-_PAIRS, _EVALUATION_ROWS = 1 << 23, 512
 
 
 class Batch(NamedTuple):
@@ -50,10 +47,7 @@ class Batch(NamedTuple):
 
 
 def take(rows: Rows, indices: NDArray[np.int64], width: int | None = None) -> Batch:
-    """The rows at these indices, int64 `(rows,)`, as a batch.
-
-    It is padded to `width`, by default to the longest of these rows.
-    """
+    """The rows at `indices`, int64 `(rows,)`, padded to `width`, by default to the longest row."""
     chosen = torch.from_numpy(indices).to(rows.inputs.device)
     inputs = rows.inputs.index_select(0, chosen)
     lengths = None if rows.lengths is None else rows.lengths.index_select(0, chosen)
@@ -70,7 +64,10 @@ def take(rows: Rows, indices: NDArray[np.int64], width: int | None = None) -> Ba
 
 
 def evaluation_batches(rows: Rows) -> Iterator[tuple[NDArray[np.int64], Batch]]:
-    """All rows once, rows of similar length together: their indices and the batch."""
+    """All rows once, rows of similar length together: their indices and the batch.
+
+    A batch has at most 512 rows, and at most 2^23 pairs of tokens if it has more than one row.
+    """
     if rows.lengths is None:
         order, lengths = np.arange(len(rows)), np.ones(len(rows), np.int64)
     else:
@@ -78,17 +75,17 @@ def evaluation_batches(rows: Rows) -> Iterator[tuple[NDArray[np.int64], Batch]]:
         order = np.argsort(lengths, kind="stable")
     start = 0
     while start < len(order):
-        reach = order[start : start + _EVALUATION_ROWS]
-        fitting = np.arange(1, len(reach) + 1) * lengths[reach] ** 2 <= _PAIRS
+        reach = order[start : start + 512]
+        fitting = np.arange(1, len(reach) + 1) * lengths[reach] ** 2 <= 1 << 23
         stop = start + max(1, int(fitting.sum()))
         yield order[start:stop], take(rows, order[start:stop])
         start = stop
 
 
 class OneLength:
-    """Draws the rows of a step's batch, all of one length, with replacement.
+    """Draws batches whose rows all have one length, with replacement.
 
-    `lengths` has the length of each row, int64 `(rows,)`. If `balanced`, every length is equally
+    `lengths` has the length of each row, int64 `(rows,)`. If `balanced`, all lengths are equally
     frequent, otherwise as frequent as among the rows.
 
     Raises:
@@ -120,21 +117,23 @@ class OneLength:
 
 
 class EpochBatches:
-    """Batches of a split in memory, shuffled anew in every epoch.
+    """Batches of a split in memory, shuffled in every epoch.
 
     Args:
-        rows: the split; a batch is on its device.
+        rows: the split; batches are on its device.
         batch_size: rows of a batch.
-        seed: of the order.
-        one_length: draw batches of rows of one length with replacement; see `OneLength`.
+        seed: determines the order.
+        one_length: all rows of a batch have one length; see `OneLength`.
         fixed_width: pad every batch to the split's longest row, for compiled models.
-        balanced: all lengths are equally frequent; without `one_length`, rows of rarer lengths are
-            repeated in an epoch.
+        balanced: all lengths are equally frequent; without `one_length`, an epoch repeats rows of
+            rarer lengths.
 
     Attributes:
-        rows: rows of an epoch.
+        rows: the number of rows in an epoch.
 
-    Raises as `check_batch_size` and `OneLength`.
+    Raises:
+        UsageError: a batch of more rows than the split has, or of none.
+        ParameterError: `one_length` where rows have no length.
     """
 
     def __init__(
@@ -205,7 +204,7 @@ def check_batch_size(batch_size: int, rows: int) -> None:
 
 
 def _longest(lengths: NDArray[np.int64] | None, indices: NDArray[np.int64]) -> int | None:
-    """The longest of some rows, from a copy of the lengths on the CPU: no GPU is waited for."""
+    """The length of the longest of some rows, from the CPU, so that no GPU is waited for."""
     return None if lengths is None else int(lengths[indices].max())
 
 
@@ -213,7 +212,8 @@ class StreamBatches:
     """Batches of fresh rows, as `stream` gives them.
 
     The engine makes rounds ahead of time. `rows` is the number of rows that count as an epoch.
-    `choose` chooses rows for each step from a round, given their lengths; default: all in order.
+    `choose`, given a round's lengths, says how each step's rows are drawn from that round; default:
+    in order.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The table of a study: our figures over several seeds, and the paper's beside them."""
+"""The table of a study: our figures over several seeds beside the paper's."""
 
 from __future__ import annotations
 
@@ -15,27 +15,16 @@ if TYPE_CHECKING:
 
 #: A result of `train`, or a part of one, as JSON values.
 Json = Mapping[str, Any]
-#: What a comparison keeps of each run.
-_OF_RUN = (
-    "seed",
-    "steps",
-    "best_step",
-    "steps_per_second",
-    "seconds",
-    "eureka",
-    "halting",
-    "curve",
-)
-#: How a metric's figures are shown; the others have three decimal places.
+#: The entries of a run's result that a comparison keeps.
+_KEPT = ("seed", "steps", "best_step", "steps_per_second", "seconds", "eureka", "halting", "curve")
+#: How a metric's figures are shown; all others have three decimal places.
 _FORMS = {"mse": "{:.1e}", "distance": "{:.2f}", "halting": "{:.1f}", "eureka_epoch": "{:.0f}"}
 
 
 def compare(study: Study, results: Mapping[tuple[str, str], Sequence[Json]]) -> dict[str, Any]:
     """The results of all runs of a study as JSON values.
 
-    Args:
-        study: the study.
-        results: the result of `train` for each seed, by variant and line of the table.
+    `results` has the results of `train`, one for each seed, by variant and line of the table.
     """
     (first, *_), *_ = results.values()
     every = [result for runs in results.values() for result in runs]
@@ -67,7 +56,7 @@ def compare(study: Study, results: Mapping[tuple[str, str], Sequence[Json]]) -> 
 
 
 def _line(study: Study, variant: str, title: str, runs: Sequence[Json]) -> dict[str, Any]:
-    """One line of the table, with the runs that it sums up."""
+    """One line of the table, with the runs that it summarises."""
     recipes = [recipe for recipe in study.recipes if recipe.title == title]
     measures = {}
     for measure in study.measures:
@@ -87,7 +76,7 @@ def _line(study: Study, variant: str, title: str, runs: Sequence[Json]) -> dict[
         "model_parameters": runs[0]["model_parameters"],
         "measures": measures,
         "by_bucket": _by_bucket(study.task, runs),
-        "runs": [{name: run[name] for name in _OF_RUN} for run in runs],
+        "runs": [{name: run[name] for name in _KEPT} for run in runs],
     }
 
 
@@ -122,56 +111,53 @@ def _figure(measure: Measure, run: Json) -> float | None:
     return metric
 
 
-# For people.
+# Tables.
 
 
 def markdown(comparison: Json) -> str:
     """The comparison as Markdown: one line for each model and variant."""
-    head, lines, right = _cells(comparison)
-    lines = [[f"`{model}`", *cells] for model, *cells in lines]
-    title = f"# {comparison['task']}: {comparison['title']}"
+    names, measures = _names(comparison), comparison["measures"]
+    head = [*names, *(word for measure in measures for word in (measure["name"], "paper"))]
+    lines = []
+    for model in comparison["models"]:
+        words = [f"`{model['model']}`", *(model[name] for name in names[1:])]
+        figures = [figure for measure in measures for figure in ours_and_theirs(measure, model)]
+        steps = max(run["steps"] for run in model["runs"])
+        sizes = [f"{model['model_parameters']:,}", f"{steps:,}", _seconds(model)]
+        lines.append([*words, *figures, *sizes])
+    head += ["parameters", "steps", "seconds"]
+    table = markdown_table(head, lines, range(len(names), len(head)))
     notes = [f"- {note}" for note in _notes(comparison)]
-    return "\n".join([title, "", markdown_table(head, lines, right), "", *notes, ""])
+    return "\n".join([f"# {comparison['task']}: {comparison['title']}", "", table, "", *notes, ""])
 
 
 def comparison_table(comparison: Json) -> Group:
     """The comparison for a terminal: measures below each other, so that it is narrow."""
-    head, lines, right = _cells(comparison)
-    first, last, measures = right[0], -3, comparison["measures"]
-    rows = [
-        [
-            *line[:first],
-            "\n".join(measure["name"] for measure in measures),
-            "\n".join(line[first:last:2]),
-            "\n".join(line[first + 1 : last : 2]),
-            line[-1],
-        ]
-        for line in lines
-    ]
-    head = [*head[:first], "measure", "here", "paper", head[-1]]
-    title = styled(f"{comparison['task']}: {comparison['title']}", "bold")
-    figures = Table(head, rows, range(first + 1, len(head)), apart=len(measures) > 1)
-    return stack(title, "", figures, "", items(_notes(comparison)))
-
-
-def _cells(comparison: Json) -> tuple[list[str], list[list[str]], range]:
-    """Head and cells, one line for each model and variant, and the columns with numbers."""
-    several = len({line["variant"] for line in comparison["models"]}) > 1
-    head = ["model", *(["variant"] if several else [])]
-    for measure in comparison["measures"]:
-        head += [measure["name"], "paper"]
-    head += ["parameters", "steps", "seconds"]
+    names, measures = _names(comparison), comparison["measures"]
     lines = []
     for model in comparison["models"]:
-        cells = [model["model"], *([model["variant"]] if several else [])]
-        for measure in comparison["measures"]:
-            cells += ours_and_theirs(measure, model)
-        steps = max(run["steps"] for run in model["runs"])
-        seconds = statistics.fmean(run["seconds"] for run in model["runs"])
-        took = "<1" if seconds < 1 else f"{seconds:,.0f}"
-        cells += [f"{model['model_parameters']:,}", f"{steps:,}", took if steps else "-"]
-        lines.append(cells)
-    return head, lines, range(1 + several, len(head))
+        words = [model[name] for name in names]
+        figures = [(measure["name"], *ours_and_theirs(measure, model)) for measure in measures]
+        columns = map("\n".join, zip(*figures, strict=True))  # measures below each other
+        lines.append([*words, *columns, _seconds(model)])
+    head = [*names, "measure", "here", "paper", "seconds"]
+    title = styled(f"{comparison['task']}: {comparison['title']}", "bold")
+    table = Table(head, lines, range(len(names) + 1, len(head)), apart=len(measures) > 1)
+    return stack(title, "", table, "", items(_notes(comparison)))
+
+
+def _names(comparison: Json) -> list[str]:
+    """What names a line: its model and, if there are several variants, its variant."""
+    several = len({model["variant"] for model in comparison["models"]}) > 1
+    return ["model", "variant"] if several else ["model"]
+
+
+def _seconds(model: Json) -> str:
+    """The mean time of a model's runs, `-` if there was nothing to train."""
+    seconds = statistics.fmean(run["seconds"] for run in model["runs"])
+    if not any(run["steps"] for run in model["runs"]):
+        return "-"
+    return "<1" if seconds < 1 else f"{seconds:,.0f}"
 
 
 def _notes(comparison: Json) -> list[str]:
@@ -204,7 +190,7 @@ def ours_and_theirs(measure: Json, model: Json) -> tuple[str, str]:
 
 
 def cell(metric: str, figure: Json | None, runs: int | None) -> str:
-    """A figure as a table shows it; empty if there is none."""
+    """A figure as tables show it; empty if there is none."""
     if figure is None:
         return ""
     mean, deviation = figure["mean"], figure["deviation"]

@@ -1,7 +1,7 @@
 """The directory of a run, and checks of the places that `train` and `validate` write to.
 
-run.json        the command; another run is refused here
-metrics.jsonl   measurements of training, and at some lines of the watched splits
+run.json        the command; a run of another command is refused
+metrics.jsonl   measurements of training, and in some lines of the watched splits
 checkpoint.pt   all that is needed to go on from the last look at the watched splits
 model.pt        the chosen parameters of a finished run
 result.json     the result of a finished run
@@ -38,7 +38,7 @@ class RunDirectory:
         self._data = Path(data or self.path / "data")
 
     def check(self, command: dict[str, Any], overwrite: bool = False) -> None:
-        """Check that a run may be written here; writes nothing.
+        """Check that a run may be written here, without writing anything.
 
         Args:
             command: the command as JSON values, or as much of it as is known.
@@ -69,12 +69,10 @@ class RunDirectory:
 
     @contextlib.contextmanager
     def open(self, command: dict[str, Any], overwrite: bool = False) -> Iterator[None]:
-        """Lock the directory for a run; it is empty, or holds this very run.
-
-        Arguments and errors are those of `check`.
+        """Lock the directory for a run; arguments are those of `check`.
 
         Raises:
-            UsageError: also if another process is at work here.
+            UsageError: as `check`, and if another process is at work here.
         """
         self.check(command, overwrite)
         make_directory(self.path)
@@ -92,7 +90,7 @@ class RunDirectory:
             yield
 
     def _begin(self, command: dict[str, Any], overwrite: bool) -> None:
-        """Write the command down; with `overwrite`, remove the run that is here."""
+        """Write `run.json`; with `overwrite`, first remove the run that is here."""
         if (self.path / RUN).is_file():
             if not overwrite:
                 return
@@ -123,7 +121,7 @@ class RunDirectory:
         (self.path / _CHECKPOINT).unlink(missing_ok=True)
 
     def save(self, state: dict[str, Any], name: str = _CHECKPOINT) -> None:
-        """Write a checkpoint, or the chosen parameters; the file is whole at every moment."""
+        """Write a checkpoint or the chosen parameters; the file is never seen half-written."""
         file = self.path / name
         beside = file.with_name(f"{name}.new")
         try:
@@ -133,10 +131,10 @@ class RunDirectory:
             raise write_failure(file, error) from error
 
     def load(self, device: torch.device, name: str = _CHECKPOINT) -> dict[str, Any] | None:
-        """The last checkpoint, or the chosen parameters; None if the file does not exist.
+        """The last checkpoint or the chosen parameters; None if there are none.
 
         Raises:
-            DatasetError: they cannot be read.
+            DatasetError: the file cannot be read.
         """
         file = self.path / name
         try:
@@ -164,7 +162,7 @@ class RunDirectory:
             raise DatasetError(f"{file} cannot be read: {error}") from None
 
     def note(self, measured: dict[str, Any]) -> None:
-        """Append a line to the metrics, with null for numbers that are not finite."""
+        """Append a line to the metrics; numbers that are not finite become null."""
         values = {
             name: None if isinstance(value, float) and not math.isfinite(value) else value
             for name, value in measured.items()
@@ -173,7 +171,7 @@ class RunDirectory:
             file.write(json.dumps(values, allow_nan=False) + "\n")
 
     def forget_after(self, step: int) -> None:
-        """Remove the measurements after a step: the steps that follow are taken again."""
+        """Remove the measurements after a step, because the steps that follow are taken again."""
         file = self.path / _METRICS
         if file.is_file():
             lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
@@ -189,14 +187,13 @@ class RunDirectory:
 
 
 def check_output(path: Path, data: Path, mark: str) -> None:
-    """Check that a directory may be written: it is new, empty, or has our file `mark`.
+    """Check that a directory may be written: it is new, empty or has our file `mark`.
 
-    The dataset in `data` that the same command makes may lie in it, whole or interrupted. Nothing
-    is written.
+    It may also hold the dataset in `data`, finished or interrupted, which the same command makes.
 
     Raises:
-        UsageError: the place is a file, lies inside a dataset, holds something else, or cannot
-            be written.
+        UsageError: the place is a file, lies inside a dataset, holds something else or cannot be
+            written.
     """
     name = repr(str(path))
     try:
@@ -233,7 +230,7 @@ def check_output(path: Path, data: Path, mark: str) -> None:
 
 
 def make_directory(path: Path) -> None:
-    """Make a directory, if it is not there.
+    """Make a directory if it does not exist.
 
     Raises:
         UsageError: it cannot be made.

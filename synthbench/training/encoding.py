@@ -23,13 +23,11 @@ from torch import Tensor
 
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import DatasetError, UsageError
-from synthbench.tasks.base import Task
+from synthbench.tasks.base import LABEL, Task
 from synthbench.tasks.features import Feature, is_image, label_names
 from synthbench.tasks.images import png
 from synthbench.tasks.numeric import plain_values, unwrap
 from synthbench.tasks.tokens import Vocabulary, pad
-
-LABEL = "label"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,12 +98,12 @@ class Encoding:
         return sizes
 
     def encode_table(self, table: pa.Table) -> Rows:
-        """`encode` for a table, which may have other columns too."""
-        table = table.select(self.columns).combine_chunks()
-        return self.encode({name: table[name].chunk(0) for name in self.columns})
+        """`encode` for a table."""
+        (batch,) = table.select(self.columns).combine_chunks().to_batches()
+        return self.encode(batch)
 
-    def encode(self, columns: Mapping[str, pa.Array]) -> Rows:
-        """Rows as tensors, from `columns` and maybe others.
+    def encode(self, columns: Mapping[str, pa.Array] | pa.RecordBatch) -> Rows:
+        """Rows as tensors, from their columns by name; any other column is ignored.
 
         Raises:
             ValueError: a row that is not one of the task's.
@@ -144,16 +142,17 @@ def read_split(
     encoding: Encoding,
     columns: Sequence[str] = (),
 ) -> tuple[Rows, pa.Table]:
-    """All rows of a split of a dataset directory as tensors, and some columns as they are stored.
+    """All rows of a split as tensors, and `columns` as they are stored.
 
     Raises:
-        DatasetError: a shard that is missing or cannot be read, or rows that are not the task's.
+        DatasetError: a shard is missing or cannot be read, there are more or fewer rows than the
+            manifest says, or they are not the task's.
     """
     parts, kept = [], []
     names = list(dict.fromkeys([*encoding.columns, *columns]))
     try:
         for batch in dataset.batches(variant, split, names):
-            parts.append(encoding.encode(dict(zip(batch.schema.names, batch.columns, strict=True))))
+            parts.append(encoding.encode(batch))
             kept.append(batch.select(list(columns)))
     except (ValueError, KeyError) as error:
         raise DatasetError(f"{dataset.path}, split {split!r}: {error}") from error
@@ -161,7 +160,7 @@ def read_split(
 
 
 def _form(feature: Feature) -> str | None:
-    """The form of a column, None for columns that no model reads."""
+    """The form of a column's rows, None if no model reads them."""
     if is_image(feature):
         return "images"
     depth = 0
@@ -184,7 +183,7 @@ def _cells(column: pa.Array) -> tuple[NDArray[Any], NDArray[np.int64]]:
 
 
 def _of_one_shape(column: pa.Array) -> NDArray[np.float32]:
-    """Nested lists of floats, all of one shape."""
+    """Nested lists of floats, which must all have one shape, as an array."""
     shape: list[int] = []
     while pa.types.is_list(column.type):
         lengths, column = unwrap(column, "row")

@@ -1,16 +1,15 @@
 """The training loop: steps, measurements of the watched splits, checkpoints.
 
 What happens at a step depends on the seed and the step alone, and a checkpoint holds all that a
-later step depends on. So a run that is interrupted and continued ends with the same numbers, on
-one machine with one number of threads.
+later step depends on. So a run that is interrupted and continued ends with the same numbers, given
+the same machine and number of threads.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -28,23 +27,17 @@ from synthbench.training.recipes.base import Recipe
 from synthbench.training.schedules import learning_rate, temperature
 from synthbench.training.setting import Setting
 
-#: The least number of measurements of training, and of the watched splits, in a run.
+#: The least number of times in a run that training is noted, and the watched splits looked at.
 _NOTES, _LOOKS = 50, 10
-#: Seconds between two updates of the progress bar's figures.
-_SHOWN_EVERY = 0.5
 #: Parameters whose gradients Eureka, figure 5, compares.
 _PROJECTIONS = ("query.weight", "key.weight", "value.weight")
 
 
-@dataclasses.dataclass
-class Best:
-    """The best validation so far, with the model's state.
-
-    Scores are the metric, then the loss, with signs that make larger better.
-    """
+class Best(NamedTuple):
+    """The best validation so far."""
 
     step: int
-    score: tuple[float, float]
+    score: tuple[float, float]  # metric and loss, with signs that make larger better
     parameters: dict[str, Tensor]
 
 
@@ -104,7 +97,7 @@ class Loop:
         return self.best.parameters if self.best else self.model.state_dict()
 
     def _ends_part(self, count: int) -> bool:
-        """Whether one of `count` equal parts of the run ends with this step."""
+        """Whether one of `count` equal parts of the run ends at this step."""
         steps = self.recipe.steps
         return self.step * count // steps > (self.step - 1) * count // steps
 
@@ -131,12 +124,12 @@ class Loop:
         self._seen.add(loss, self.objective.measured(output.scores, batch).mean())
 
     def _note(self, looks: bool, validates: bool) -> None:
-        """Write down measurements of training and of the watched splits.
+        """Append a line to the metrics.
 
         Args:
-            looks: whether the watched splits are looked at.
-            validates: whether the parameters of this step may be chosen. More looks than the
-                recipe asks for only draw the curve; they do not change which step is chosen.
+            looks: whether the watched splits are measured, too.
+            validates: whether this step's parameters may be chosen. Looks that the recipe does not
+                ask for are for the curve alone; they do not change which step is chosen.
         """
         loss, metric = self._seen.take()
         measured: dict[str, Any] = {
@@ -177,7 +170,7 @@ class Loop:
         return loss / len(rows), metric / len(rows)
 
     def _save(self) -> None:
-        best, on_gpu = self.best, self.setting.device.type == "cuda"
+        on_gpu = self.setting.device.type == "cuda"
         self.directory.save(
             {
                 "step": self.step,
@@ -186,7 +179,7 @@ class Loop:
                 "optimizer": self.optimizer.state_dict(),
                 "random": torch.get_rng_state(),
                 "random_cuda": torch.cuda.get_rng_state(self.setting.device) if on_gpu else None,
-                "best": None if best is None else (best.step, best.score, best.parameters),
+                "best": None if self.best is None else tuple(self.best),
             }
         )
 
@@ -227,7 +220,7 @@ def parameter_groups(model: nn.Module, recipe: Recipe) -> list[dict[str, Any]]:
 
 
 class _Seen:
-    """Mean loss and metric of the training batches since they were last written down.
+    """Mean loss and metric of the training batches since the last line of the metrics.
 
     The sums stay on the device, so that no step waits for them.
     """
@@ -250,7 +243,7 @@ class _Seen:
         return loss, metric
 
     def show(self, bar: Bar, metric: str) -> None:
-        if not bar.is_shown or time.monotonic() - self._shown < _SHOWN_EVERY:
+        if not bar.is_shown or time.monotonic() - self._shown < 0.5:  # seconds
             return
         self._shown = time.monotonic()
         loss, value = self._last.tolist()

@@ -8,7 +8,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from synthbench.errors import ParameterError
 from synthbench.training.batches import Batch
 
 
@@ -19,18 +18,7 @@ class Objective:
     larger_is_better: ClassVar[bool] = True  # whether a larger metric is better
 
     def loss(self, scores: Tensor, batch: Batch, smoothing: float = 0.0) -> Tensor:
-        """The mean loss of a batch, a scalar; `smoothing` is the share spread over all classes.
-
-        Raises:
-            ParameterError: there are no classes to smooth.
-        """
-        if smoothing:
-            raise ParameterError(
-                f"Recipe label_smoothing={smoothing}: rows without classes allow 0 only."
-            )
-        return self._loss(scores, batch)
-
-    def _loss(self, scores: Tensor, batch: Batch) -> Tensor:
+        """The mean loss of a batch, a scalar; `smoothing` is the share spread over all classes."""
         raise TypeError("points have no target")  # pragma: no cover
 
     def measured(self, scores: Tensor, batch: Batch) -> Tensor:
@@ -38,7 +26,7 @@ class Objective:
         raise TypeError("points have no target")  # pragma: no cover
 
     def answers(self, scores: Tensor, batch: Batch) -> list[Any]:
-        """What the model answers, row by row, as `evaluate` reads it."""
+        """The model's answer to each row, as `evaluate` reads it."""
         return list(scores.float().cpu().numpy())
 
 
@@ -67,13 +55,14 @@ class Classes(Objective):
 class Counts(Objective):
     """A count for each cell: scores `(rows, cells, 10)`, mean squared error.
 
-    The count stands in the dimension of the cell's own colour; all others should be 0 (Counting,
+    The target is the count in the dimension of the cell's own colour and 0 in all others (Counting,
     section III-A).
     """
 
     metric = "cell_accuracy"
 
-    def _loss(self, scores: Tensor, batch: Batch) -> Tensor:
+    def loss(self, scores: Tensor, batch: Batch, smoothing: float = 0.0) -> Tensor:
+        """The mean over all dimensions of real cells."""
         colors = functional.one_hot(batch.inputs, scores.shape[-1]).to(torch.float32)
         error = (scores.float() - colors * batch.targets.unsqueeze(-1)).square().mean(dim=-1)
         cells = _cells(batch)
@@ -103,7 +92,8 @@ class Vectors(Objective):
     metric = "mse"
     larger_is_better = False
 
-    def _loss(self, scores: Tensor, batch: Batch) -> Tensor:
+    def loss(self, scores: Tensor, batch: Batch, smoothing: float = 0.0) -> Tensor:
+        """The mean over all rows and dimensions."""
         return functional.mse_loss(scores.float(), batch.targets)
 
     def measured(self, scores: Tensor, batch: Batch) -> Tensor:

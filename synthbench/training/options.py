@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from synthbench.errors import ParameterError, unknown_name
+from synthbench.errors import ParameterError, check_whole_number, unknown_name
 
 
 def check_sizes(least: int = 1, **sizes: object) -> None:
     """Check that sizes, named by their option, are whole numbers from `least`.
 
     Raises:
-        ParameterError: one is not.
+        UsageError: one is not.
     """
     for name, size in sizes.items():
-        if type(size) is not int or size < least:  # True is no number
-            raise ParameterError(f"{name} {size!r}: allowed are whole numbers from {least}.")
+        check_whole_number(name, size, least)
 
 
 def check_chances(**chances: float) -> None:

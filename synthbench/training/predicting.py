@@ -1,4 +1,4 @@
-"""What a model answers to the rows of the evaluation splits, and the reports on its answers."""
+"""A model's answers to the rows of the evaluation splits, and the reports on them."""
 
 from __future__ import annotations
 
@@ -9,29 +9,17 @@ import pyarrow as pa
 import torch
 from torch import nn
 
-from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.evaluation.evaluate import evaluate
 from synthbench.tasks.base import Task
 from synthbench.text.progress import progress_bar
 from synthbench.training.batches import Batch, evaluation_batches
-from synthbench.training.encoding import Encoding, Rows, read_split
+from synthbench.training.encoding import Rows
 from synthbench.training.models.output import Output, Record
 from synthbench.training.objectives import Objective
 from synthbench.training.setting import Setting
 
 #: The rows of an evaluation split for the model, and the columns that `evaluate` needs.
 EvaluationSplit = tuple[Rows, pa.Table]
-
-
-def read_evaluation_split(dataset: DatasetDirectory, task: Task, split: str) -> EvaluationSplit:
-    """Read an evaluation split once, for the model and for `evaluate`.
-
-    Raises:
-        DatasetError: it cannot be read, or has more or fewer rows than the manifest says.
-    """
-    groups = [breakdown.column for breakdown in task.breakdowns]
-    columns = list(dict.fromkeys(["id", *(task.judged_by or task.columns), *groups]))
-    return read_split(dataset, task.variant, split, Encoding.of(task), columns)
 
 
 def report_splits(
@@ -42,7 +30,7 @@ def report_splits(
     splits: Mapping[str, EvaluationSplit],
     setting: Setting,
 ) -> dict[str, Any]:
-    """The report of `evaluate` on each split, as JSON values; `title` is the progress bar's."""
+    """The report of `evaluate` on each split, as JSON values; `title` names the progress bar."""
     reports = {}
     total = sum(len(rows) for rows, _ in splits.values())
     with progress_bar(setting.progress, title, "rows", total) as bar:

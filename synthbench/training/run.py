@@ -31,12 +31,7 @@ from synthbench.training.encoding import Encoding, Rows, read_split
 from synthbench.training.loop import Loop
 from synthbench.training.models import build
 from synthbench.training.objectives import OBJECTIVES, Objective
-from synthbench.training.predicting import (
-    EvaluationSplit,
-    halting_steps,
-    read_evaluation_split,
-    report_splits,
-)
+from synthbench.training.predicting import EvaluationSplit, halting_steps, report_splits
 from synthbench.training.recipes.base import Recipe, Study
 from synthbench.training.setting import Setting, isolated, machine, memory_errors
 
@@ -46,7 +41,7 @@ _CURVE_POINTS = 50
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """One run, with everything chosen; the seed is of parameters, dropout and the order of rows."""
+    """One run; the seed determines the model's parameters, dropout and the order of rows."""
 
     study: Study
     recipe: Recipe
@@ -57,7 +52,7 @@ class Run:
 
     @property
     def command(self) -> dict[str, Any]:
-        """What is run, as JSON values; two runs of one command end with the same numbers."""
+        """What is run, as JSON values; two runs of the same command end with the same numbers."""
         manifest = self.dataset.manifest
         splits = manifest.variants[self.variant]
         return {
@@ -80,15 +75,17 @@ class Run:
         directory.check(self.command, overwrite)
         splits = None
         if overwrite or directory.result is None:
-            splits = self._read_splits()  # what can be refused is refused before anything changes
+            splits = self._read_splits()  # anything wrong is refused before a file changes
         with directory.open(self.command, overwrite):
             return directory.result or self._finish(directory, splits or self._read_splits())
 
     def _read_splits(self) -> dict[str, EvaluationSplit]:
         """All evaluation splits, each read once, after a check that the model can read them."""
         task = self.dataset.make_task(self.variant)
+        encoding, groups = Encoding.of(task), [breakdown.column for breakdown in task.breakdowns]
+        columns = list(dict.fromkeys(["id", *(task.judged_by or task.columns), *groups]))
         splits = {
-            split.name: read_evaluation_split(self.dataset, task, split.name)
+            split.name: read_split(self.dataset, self.variant, split.name, encoding, columns)
             for split in task.splits
             if split.evaluation
         }
@@ -110,7 +107,7 @@ class Run:
             model = build(self.recipe.model, encoding.form, sizes, self.recipe.options)
             model = model.to(self.setting.device)
             taken = self._train(model, objective, encoding, rows, directory)
-            # The lines of the metrics that have measurements of the watched splits.
+            # The metrics' lines that have measurements of the watched splits.
             needed = {f"{split}/loss" for split in self.study.watched}
             looks = [line for line in directory.metrics() if needed <= line.keys()]
             started = time.perf_counter()
@@ -162,7 +159,7 @@ class Run:
 
     @contextlib.contextmanager
     def _batches(self, encoding: Encoding) -> Iterator[EpochBatches | StreamBatches]:
-        """What the model is trained on: the train split, or a stream."""
+        """The batches that the model is trained on, from the train split or a stream."""
         recipe, device = self.recipe, self.setting.device
         size = recipe.batch_size
         if not self.study.stream:
@@ -202,7 +199,7 @@ class Run:
 def command_without_data(
     study: Study, recipe: Recipe, variant: str, seed: int, setting: Setting
 ) -> dict[str, Any]:
-    """What is run, as far as it is known before the dataset is made; as JSON values."""
+    """The part of `Run.command` that is known before the dataset is made."""
     return {
         "synthbench": __version__,
         "task": study.task,
@@ -218,22 +215,27 @@ def command_without_data(
 def check_fit(
     recipe: Recipe, task: Task, splits: Iterable[Rows], sizes: Mapping[str, int], study: Study
 ) -> None:
-    """Check that a recipe's model can be built and reads rows, by building one to throw away.
+    """Check a recipe on a task by building its model and having it read some rows.
 
     It reads the longest row of each of `splits`; `sizes` are the numbers of rows of all splits.
 
     Raises:
         UsageError: a model that reads other rows, or an impossible batch size.
-        ParameterError: an option that the model does not have, a value that it refuses, or rows
-            that are too long for it.
+        ParameterError: an option that the model does not have, a value that it refuses, rows that
+            are too long for it, or smoothed labels without classes.
         SynthbenchError: too little memory.
     """
     if recipe.steps and study.stream:
         Rounds(task, "train", recipe.batch_size)
     elif recipe.steps:
         check_batch_size(recipe.batch_size, sizes["train"])
-    # One thread: workers that `validate` forks after this would lack PyTorch's other threads.
-    encoding, setting = Encoding.of(task), Setting(threads=1)
+    encoding = Encoding.of(task)
+    if recipe.label_smoothing and encoding.target != "classes":
+        raise ParameterError(
+            f"Recipe label_smoothing={recipe.label_smoothing}: rows without classes allow 0 only."
+        )
+    # One thread, because processes that `validate` forks later would lack PyTorch's other threads.
+    setting = Setting(threads=1)
     with memory_errors(recipe, setting), isolated(0, setting), torch.inference_mode():
         for rows in splits:
             model = build(recipe.model, encoding.form, encoding.sizes(rows), recipe.options).eval()
@@ -245,7 +247,7 @@ def check_fit(
 
 
 def _thinned(curve: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """At most `_CURVE_POINTS` lines, evenly spread and with the last one; without gradients."""
+    """At most `_CURVE_POINTS` lines, evenly spaced, the last one included; without gradients."""
     every = max(1, -(-len(curve) // _CURVE_POINTS))
     return [
         {name: value for name, value in line.items() if not name.startswith("grad_norm/")}
@@ -254,7 +256,7 @@ def _thinned(curve: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def fits(rows: Rows, device: torch.device) -> bool:
-    """Whether rows fit on a device for a whole run: in at most a quarter of its free memory."""
+    """Whether rows can stay on a device: they take at most a quarter of its free memory."""
     if device.type != "cuda":
         return True
     parts = (rows.inputs, rows.lengths, rows.targets)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from synthbench.errors import unknown_name
-from synthbench.training.recipes.base import SCHEDULES, Recipe
+from synthbench.training.recipes.base import Recipe
 
 #: The learning rate at which the warm-up begins (Eureka A.10).
 _FIRST_RATE = 1e-6
@@ -15,26 +14,20 @@ _RISE, _START, _END = 0.3, 1 / 25, 1e-4 / 25
 
 
 def learning_rate(recipe: Recipe, step: int) -> float:
-    """The learning rate of a step, counted from 0.
-
-    Raises:
-        UsageError: an unknown schedule.
-    """
+    """The learning rate of a step, counted from 0."""
     largest = recipe.learning_rate
     if step < recipe.warmup:
         return _FIRST_RATE + (largest - _FIRST_RATE) * step / recipe.warmup
     left = max(1, recipe.steps - recipe.warmup - 1)
     done = min(1.0, (step - recipe.warmup) / left)
     match recipe.schedule:
-        case "constant":
-            return largest
         case "cosine":
             return _bend(largest, recipe.min_learning_rate, done)
         case "one-cycle" if done < _RISE:
             return _bend(largest * _START, largest, done / _RISE)
         case "one-cycle":
             return _bend(largest, largest * _END, (done - _RISE) / (1 - _RISE))
-    raise unknown_name("schedule", recipe.schedule, SCHEDULES)
+    return largest
 
 
 def temperature(recipe: Recipe, step: int) -> float | None:

@@ -1,4 +1,4 @@
-"""How a run computes: device, precision, random state, and what to try if memory is short."""
+"""How a run computes: device, precision, random state; and errors of too little memory."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def isolated(seed: int, setting: Setting) -> Iterator[None]:
 
 @contextlib.contextmanager
 def memory_errors(recipe: Recipe, setting: Setting) -> Iterator[None]:
-    """Turn an error about memory into one line that says what to try.
+    """Turn errors about memory into one line that says what to try.
 
     Raises:
         SynthbenchError: there is too little memory.
@@ -103,7 +103,7 @@ def memory_errors(recipe: Recipe, setting: Setting) -> Iterator[None]:
 
 
 def machine(setting: Setting) -> dict[str, Any]:
-    """What a run was made with, as JSON values."""
+    """The machine and libraries of a run, as JSON values."""
     gpu = setting.device.type == "cuda"
     return {
         "python": platform.python_version(),
@@ -117,7 +117,7 @@ def machine(setting: Setting) -> dict[str, Any]:
 
 
 def _processor() -> str:
-    """The processor's name, as far as the system tells it."""
+    """The processor's name, or at least its kind."""
     with contextlib.suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
             if line.startswith("model name"):

@@ -1,4 +1,4 @@
-"""The runs of a study: checked before anything is written, then finished side by side."""
+"""The runs of a study: all are checked before anything is written, then run side by side."""
 
 from __future__ import annotations
 
@@ -27,38 +27,30 @@ from synthbench.training.recipes.base import Recipe, Study
 from synthbench.training.run import Run, check_fit, command_without_data
 from synthbench.training.setting import Setting
 
-#: Rows of the train split if training is on a stream: a dataset must have some.
-_STREAM_TRAIN_ROWS = 100
-#: Rows of a dataset that a model is tried on before the others are read.
-_TRIED = 64
-
-#: The directory of a run, from variant, recipe and seed.
-DirectoryOf = Callable[[str, Recipe, int], RunDirectory]
-
 
 def prepare_runs(
     study: Study,
     seeds: Sequence[int],
     setting: Setting,
     dataset: Path,
-    directory_of: DirectoryOf,
+    directory_of: Callable[[str, Recipe, int], RunDirectory],
     *,
-    insisted: Mapping[str, Any] | None = None,
+    required: Mapping[str, Any] | None = None,
     workers: int,
     overwrite: bool,
     progress: bool,
 ) -> list[tuple[RunDirectory, Run]]:
     """The runs of a study, for each variant, recipe and seed, with their directories.
 
-    If there is no dataset yet, it is made once everything else has been checked.
+    If there is no dataset yet, it is made after everything else has been checked.
 
     Args:
         study: the models and variants, and the dataset's parameters and rows.
         seeds: the seeds of the runs.
-        setting: how to compute.
+        setting: how the runs compute.
         dataset: the directory of the dataset.
-        directory_of: the directory of each run.
-        insisted: parameters that an existing dataset must have.
+        directory_of: gives a run's directory from variant, recipe and seed.
+        required: parameters that an existing dataset must have.
         workers: how many processes make the dataset.
         overwrite: replace other runs, and an interrupted dataset of another command.
         progress: show a bar while the dataset is made.
@@ -80,8 +72,9 @@ def prepare_runs(
         directory_of(variant, recipe, seed).check(known, overwrite)
     found = finished(dataset)
     if found is not None:
-        _check_dataset(study, found, insisted or {})
-    rows = {**study.rows, **({"train": _STREAM_TRAIN_ROWS} if study.stream else {})}
+        _check_dataset(study, found, required or {})
+    # A dataset must have a train split, even if training is on a stream.
+    rows = {**study.rows, **({"train": 100} if study.stream else {})}
     for variant in study.variants:
         if found is not None:
             task, splits = found.make_task(variant), found.manifest.variants[variant]
@@ -107,25 +100,22 @@ def prepare_runs(
         )
         found = DatasetDirectory.open(dataset)
     return [
-        (
-            directory_of(variant, recipe, seed),
-            Run(study, recipe, found, variant, seed, setting),
-        )
+        (directory_of(variant, recipe, seed), Run(study, recipe, found, variant, seed, setting))
         for variant, recipe, seed in chosen
     ]
 
 
-def _check_dataset(study: Study, dataset: DatasetDirectory, insisted: Mapping[str, Any]) -> None:
+def _check_dataset(study: Study, dataset: DatasetDirectory, required: Mapping[str, Any]) -> None:
     manifest = dataset.manifest
     if manifest.task != study.task:
         raise UsageError(
             f"Data {str(dataset.path)!r} is of task {manifest.task!r}; "
-            f"expected {study.task!r}, or a place where nothing is yet."
+            f"expected {study.task!r}, or a directory that does not exist yet."
         )
     for variant in study.variants:
         dataset.variant(variant)
-    wanted = task_class(study.task).parameters_type.make(insisted).to_dict()
-    for name in insisted:
+    wanted = task_class(study.task).parameters_type.make(required).to_dict()
+    for name in required:
         if manifest.parameters[name] != wanted[name]:
             raise UsageError(
                 f"Data {str(dataset.path)!r} has {name}={manifest.parameters[name]}; "
@@ -134,12 +124,12 @@ def _check_dataset(study: Study, dataset: DatasetDirectory, insisted: Mapping[st
 
 
 def _few_rows(task: Task, dataset: DatasetDirectory | None) -> Rows:
-    """A few rows of the hardest split; of a dataset that is not made yet, one of each bucket."""
+    """A few rows of the hardest split; if there is no dataset yet, newly drawn, one a bucket."""
     hardest = [split for split in task.splits if split.evaluation][-1]
     if dataset is None:
         sampled = sample_rows(task, hardest.name, len(hardest.buckets))
     else:
-        sampled = list(itertools.islice(dataset.rows(task.variant, hardest.name), _TRIED))
+        sampled = list(itertools.islice(dataset.rows(task.variant, hardest.name), 64))
     encoding = Encoding.of(task)
     schema = arrow_schema({name: task.columns[name] for name in encoding.columns})
     return encoding.encode_table(pa.Table.from_pylist(sampled, schema=schema))

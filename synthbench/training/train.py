@@ -9,17 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from synthbench.engine.engine import check_workers
-from synthbench.errors import check_whole_number
+from synthbench.errors import check_whole_number, needs
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.text.tables import Table, stack, styled
-from synthbench.training import need_torch
 from synthbench.training.recipes import find_study
 
 if TYPE_CHECKING:
     from rich.console import Group
-
-#: The largest seed that PyTorch takes.
-_LARGEST_SEED = 2**64 - 1
 
 
 def train(
@@ -53,26 +49,26 @@ def train(
     Args:
         task: name of the task.
         model: name of a model that has a recipe for it.
-        out: the run's directory: new, empty, or of this run, and in no dataset; default:
+        out: the run's directory: new, empty or of this run, and outside any dataset; default:
             `runs/TASK/VARIANT/MODEL/seed-SEED`.
-        profile: sizes of the recipe: "cpu", or "paper".
-        study: "main", or an ablation of the papers.
-        variant: one of the task's variants; default: the recipe's first.
-        dataset: a dataset directory, made if it is not there; default: `data` in the run's.
-        seed: of the model's parameters, dropout and the order of rows; the dataset that is made
-            has the seed 0.
+        profile: sizes of the recipe, "cpu" or "paper".
+        study: "main", or the name of an ablation.
+        variant: one of the task's variants; default: the study's first.
+        dataset: a dataset directory, made if it is not there; default: `data` in `out`.
+        seed: determines the model's parameters, dropout and the order of rows; a dataset that is
+            made has the seed 0.
         recipe: fields of the recipe to change, such as `steps`.
         options: options of the model to change, such as `num_layers`.
-        parameters: the task's parameters that differ from the recipe's.
-        rows: rows of splits that differ from the recipe's.
-        stream: train on fresh rows from `stream` instead of the train split; default: as the
-            recipe does.
+        parameters: the task's parameters that differ from the study's.
+        rows: numbers of rows of splits that differ from the study's.
+        stream: train on fresh rows from `stream` instead of the train split; default: as the study
+            does.
         device: "auto", "cpu", "cuda" or "cuda:N".
         precision: "float32", or "bfloat16".
         compile: compile the training step with `torch.compile`.
         workers: how many processes make rows, at most 256.
-        source_dir: where source images lie, as in `synthbench.generate`.
-        overwrite: replace another run that is there.
+        source_dir: where source images are, as in `synthbench.generate`.
+        overwrite: replace another run in `out`.
         progress: show a bar on standard error, if that is a terminal.
 
     Returns:
@@ -82,7 +78,7 @@ def train(
         UsageError: a name that does not exist, a place that cannot be used, data of another task
             or with other parameters, or no such device.
         ParameterError: an impossible recipe, option or parameter.
-        DatasetError: a dataset or checkpoint that is not what it should be.
+        DatasetError: a dataset or checkpoint that cannot be read.
         SynthbenchError: too little memory, or PyTorch is not installed.
 
     Example:
@@ -91,13 +87,13 @@ def train(
         >>> result["splits"]["test"]["separated"]  # clusters that stay apart
         1.0
     """
-    need_torch("train")
-    from synthbench.training.directory import RunDirectory
-    from synthbench.training.setting import Setting, find_device
-    from synthbench.training.study_runs import prepare_runs
+    with needs("'train'", "PyTorch", "train"):
+        from synthbench.training.directory import RunDirectory
+        from synthbench.training.setting import Setting, find_device
+        from synthbench.training.study_runs import prepare_runs
 
     check_workers(workers)
-    check_whole_number("Seed", seed, least=0, most=_LARGEST_SEED)
+    check_whole_number("Seed", seed, least=0, most=2**64 - 1)  # as PyTorch allows
     whole = find_study(task, profile, study)
     variant = variant or whole.variants[0]
     chosen = whole.recipe(model).for_variant(variant).changed(recipe or {}, options or {})
@@ -119,7 +115,7 @@ def train(
             setting,
             place,
             lambda *_: RunDirectory(path, place),
-            insisted=parameters,
+            required=parameters,
             workers=workers,
             overwrite=overwrite,
             progress=progress,
@@ -128,7 +124,7 @@ def train(
 
 
 def summary(result: Mapping[str, Any]) -> Group:
-    """A result for the terminal: what was run, and each split's metrics."""
+    """A result for the terminal: what was run, and the metrics of each split."""
     metrics = [name for name in next(iter(result["splits"].values())) if name in result["metrics"]]
     head = ["split", "rows", *metrics]
     lines = [

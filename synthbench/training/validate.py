@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from synthbench.dataset.staging import write_json, write_text
 from synthbench.engine.engine import check_workers, default_workers
-from synthbench.errors import check_whole_number, unknown_name
+from synthbench.errors import check_whole_number, needs, unknown_name
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
-from synthbench.training import need_torch
 from synthbench.training.comparison import compare, markdown
 from synthbench.training.recipes import find_study
 from synthbench.training.recipes.base import Study
@@ -51,14 +50,14 @@ def validate(
 
     Args:
         task: name of the task.
-        profile: sizes of the recipes: "cpu" (two cores, ten minutes), or "paper".
-        study: "main", or an ablation of the papers.
+        profile: sizes of the recipes, "cpu" (two cores, ten minutes) or "paper".
+        study: "main", or the name of an ablation.
         models: names of models; default: all of the study.
         variants: variants of the task; default: all of the study.
         seeds: how many seeds, from 0; default: the study's number.
-        out: the directory: new, empty, or of a validation, and in no dataset; default:
-            `TASK-validation`. The table is written there as `TASK-PROFILE.json` and `.md`, with
-            the name of an ablation in between.
+        out: the directory: new, empty or of a validation, and outside any dataset; default:
+            `TASK-validation`. The table is written there as `TASK-PROFILE.json` and `.md`, or
+            `TASK-STUDY-PROFILE` for an ablation.
         dataset: a dataset directory, made if it is not there; default: `data` in `out`.
         stream: train on fresh rows from `stream` instead of the train split; default: as the
             study does.
@@ -66,9 +65,9 @@ def validate(
         precision: "float32", or "bfloat16".
         compile: compile the training step with `torch.compile`.
         workers: how many runs at once, each with one thread, at most 256; default: the usable
-            cores, on a GPU or in a daemonic process 1.
-        source_dir: where source images lie, as in `synthbench.generate`.
-        overwrite: replace runs of other recipes that are there.
+            cores, but 1 on a GPU or in a daemonic process.
+        source_dir: where source images are, as in `synthbench.generate`.
+        overwrite: replace runs of other recipes in `out`.
         progress: show a bar on standard error, if that is a terminal.
 
     Returns:
@@ -77,7 +76,7 @@ def validate(
     Raises:
         UsageError: a name that does not exist, a place that cannot be used, data of another task,
             or no such device.
-        DatasetError: a dataset or checkpoint that is not what it should be.
+        DatasetError: a dataset or checkpoint that cannot be read.
         SynthbenchError: too little memory, a run that ended abruptly, or PyTorch is not installed.
 
     Example:
@@ -87,10 +86,10 @@ def validate(
         >>> comparison["command"]
         'synthbench validate clusters --profile cpu --model clusters-dnas'
     """
-    need_torch("validate")
-    from synthbench.training.directory import RUN, RunDirectory, check_output, make_directory
-    from synthbench.training.setting import Setting, find_device
-    from synthbench.training.study_runs import finish_runs, prepare_runs
+    with needs("'validate'", "PyTorch", "train"):
+        from synthbench.training.directory import RUN, RunDirectory, check_output, make_directory
+        from synthbench.training.setting import Setting, find_device
+        from synthbench.training.study_runs import finish_runs, prepare_runs
 
     started = time.perf_counter()
     check_workers(workers)

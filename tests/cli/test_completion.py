@@ -3,16 +3,12 @@
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 
 import pytest
 
 from synthbench.cli.main import commands, main
 from synthbench.tasks.registry import list_tasks
 from tests.support import environment, run_program
-
-#: Status, standard output, standard error of a request by a shell.
-Request = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture

@@ -1,9 +1,6 @@
 """Prompts and scores of language models, which need no framework."""
 
-from __future__ import annotations
-
 import sys
-from typing import Any
 
 import pytest
 
@@ -102,7 +99,7 @@ def test_the_instruction_of_composites_lists_answers_that_are_read():
 
 def test_a_reward_takes_columns_as_trl_gives_them():
     reward = llm.trl_reward("parity")
-    completions: list[Any] = ["Answer: 7", [{"role": "assistant", "content": "Answer: 8"}], "no"]
+    completions = ["Answer: 7", [{"role": "assistant", "content": "Answer: 8"}], "no"]
     columns = {"label": [7, 8, 9], "prompts": ["?"] * 3, "trainer_state": None, "log_metric": print}
     assert reward(completions=completions, **columns) == [1.0, 1.0, 0.0]
     assert reward.__name__ == "synthbench_parity"

@@ -1,7 +1,5 @@
 """verifiers runs our taskset, from Python and as `vf-eval`, against a model server of the test."""
 
-from __future__ import annotations
-
 import importlib.util
 import itertools
 import json
@@ -59,7 +57,7 @@ def test_load_environment_gives_an_environment_over_the_taskset():
 
 
 def test_vf_eval_scores_the_replies_of_a_model(tmp_path):
-    asked: list[str] = []
+    asked = []
 
     def answer(messages):
         content = messages[-1]["content"]

@@ -1,9 +1,6 @@
 """Small datasets and runs for the tests of the trainer."""
 
-from __future__ import annotations
-
 import dataclasses
-from typing import Any
 
 import torch
 
@@ -13,7 +10,7 @@ from synthbench.training.recipes.base import Measure, Recipe, Study
 from synthbench.training.train import train
 
 #: Lengths 1 to 3 for training, so few rows that a small model learns them in seconds.
-CTL: dict[str, Any] = {
+CTL = {
     "parameters": {
         "functions": 3,
         "train_lengths": (1, 2, 3),
@@ -73,8 +70,7 @@ def run(out, data, **changes):
 
 def parameters(run):
     """The chosen parameters of a finished run."""
-    state: dict[str, torch.Tensor] = torch.load(run / "model.pt", weights_only=True)
-    return state
+    return torch.load(run / "model.pt", weights_only=True)
 
 
 def without_times(lines):

@@ -238,8 +238,6 @@ def test_a_temperature_reaches_the_attention():
         ({"embedding_init": "kaimin"}, "kaiming"),
         ({"attention": "geometric", "position": "gated"}, "allowed is none"),
         ({"attention": "normsoftmax", "spread": "maps"}, "Did you mean 'map'"),
-        ({"num_layers": 0}, "from 1"),
-        ({"test_layers": 0}, "from 1"),
     ],
 )
 def test_impossible_options_are_named(options, words):

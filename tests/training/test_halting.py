@@ -3,7 +3,6 @@
 import pytest
 import torch
 
-from synthbench.errors import UsageError
 from synthbench.training.layers.halting import Halting
 
 STEPS, ROWS, LENGTH, D_MODEL = 6, 3, 4, 5
@@ -100,8 +99,3 @@ def test_gradients_reach_states_and_halting_unit(halting):
 
     weight = halting.unit.weight.detach().clone().requires_grad_()
     assert torch.autograd.gradcheck(read, (stacked, weight))
-
-
-def test_an_unknown_form_is_named_with_the_nearest():
-    with pytest.raises(UsageError, match="graves"):
-        Halting(4, "grave")

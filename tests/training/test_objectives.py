@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 
-from synthbench.errors import ParameterError
 from synthbench.tasks.registry import make_task
 from synthbench.training.batches import take
 from synthbench.training.encoding import Encoding
@@ -95,14 +94,6 @@ def test_smoothed_labels_spread_their_share_over_all_classes():
     expected = -(target * log).sum(-1).mean()
     torch.testing.assert_close(objective.loss(scores, batch, 0.1), expected)
     assert objective.loss(scores, batch, 0.0) == objective.loss(scores, batch)
-
-
-def test_labels_that_are_no_classes_cannot_be_smoothed():
-    _, _, batch, objective = drawn("identity")
-    scores = scores_for("identity", batch)
-    assert objective.loss(scores, batch, 0.0) == objective.loss(scores, batch)
-    with pytest.raises(ParameterError, match=r"label_smoothing=0\.1: rows without classes"):
-        objective.loss(scores, batch, 0.1)
 
 
 def test_points_are_answered_with_where_they_were_moved():

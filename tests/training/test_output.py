@@ -7,6 +7,7 @@ import pytest
 from synthbench.errors import SynthbenchError, UsageError
 from synthbench.generation import generate
 from synthbench.training.directory import RunDirectory
+from synthbench.training.train import train
 from synthbench.training.validate import validate
 from tests.making import Interrupted, interrupting
 from tests.training.making import STUDY, add_study, make_ctl, run
@@ -143,6 +144,12 @@ def test_what_cannot_be_is_refused_with_what_is_allowed_and_writes_nothing(
 ):
     with pytest.raises(UsageError, match=message):
         short_run(tmp_path / "run", **changes)
+    assert files(tmp_path) == {}
+
+
+def test_label_smoothing_without_classes_is_refused_before_a_dataset_is_made(tmp_path):
+    with pytest.raises(UsageError, match=r"label_smoothing=0\.1: rows without classes"):
+        train("identity", model="identity", out=tmp_path / "run", recipe={"label_smoothing": 0.1})
     assert files(tmp_path) == {}
 
 

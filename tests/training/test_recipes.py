@@ -9,7 +9,7 @@ from synthbench.errors import UsageError
 from synthbench.tasks.registry import list_tasks, make_task
 from synthbench.training.encoding import Encoding
 from synthbench.training.layers.attention import Attention
-from synthbench.training.models import MODELS, build, find
+from synthbench.training.models import MODELS, build
 from synthbench.training.recipes import STUDIES, find_study
 from synthbench.training.recipes.base import Published, Recipe
 from synthbench.training.schedules import learning_rate
@@ -206,7 +206,7 @@ def test_a_wrong_name_is_refused_and_the_nearest_offered(words, message):
 
 def test_a_model_that_does_not_exist_is_refused_and_the_nearest_offered():
     with pytest.raises(UsageError, match=r"Unknown model 'bilstn'.*Did you mean 'bilstm'"):
-        find("bilstn")
+        build("bilstn", "tokens", SIZES["tokens"], {})
 
 
 def test_a_variant_may_need_options_of_its_own():

@@ -1,14 +1,12 @@
 """How a run computes, and what the command line says where it cannot."""
 
-import importlib.util
-
 import pytest
 import torch
 
-from synthbench.cli.main import _run, commands
 from synthbench.errors import SynthbenchError, UsageError
 from synthbench.training.recipes.base import Recipe
 from synthbench.training.setting import Setting, find_device, isolated, memory_errors
+from tests.support import start
 
 CPU = Setting()
 RECIPE = Recipe("one", "lstm", steps=1, batch_size=9)
@@ -58,9 +56,17 @@ def test_other_errors_pass_as_they_are():
         raise RuntimeError("sizes differ")
 
 
-@pytest.mark.parametrize("words", [["train", "ctl", "--model", "ndr"], ["validate", "ctl"]])
-def test_without_pytorch_one_line_says_what_to_install(words, monkeypatch, capsys):
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    assert _run(commands, words) == 1
-    said = capsys.readouterr().err
-    assert said == f"Error: {words[0]!r} needs PyTorch: pip install 'synthbench[train]'.\n"
+def test_without_pytorch_one_line_says_what_to_install(tmp_path):
+    program = """
+import sys
+from synthbench.cli.main import _run, commands
+sys.modules["torch"] = None
+for words in ("train ctl --model ndr", "validate ctl", "figures run"):
+    print(_run(commands, words.split()))
+"""
+    done = start("-c", program, cwd=tmp_path)
+    assert done.stdout == "1\n" * 3
+    assert done.stderr.splitlines() == [
+        f"Error: {command!r} needs PyTorch: pip install 'synthbench[train]'."
+        for command in ("train", "validate", "figures")
+    ]

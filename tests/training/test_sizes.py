@@ -5,7 +5,7 @@ import math
 import pytest
 
 from synthbench.errors import UsageError
-from synthbench.training.models import MODELS, build, find
+from synthbench.training.models import MODELS, build
 from synthbench.training.recipes.base import Recipe
 
 SIZES = {
@@ -21,7 +21,6 @@ WHOLE = {
     "lstm": ("d_model", "d_embedding", "num_layers"),
     "dnc": ("d_model", "d_embedding", "cells", "width", "read_heads"),
     "vit": ("size", "patch", "d_model", "num_heads", "num_layers", "d_ff"),
-    "counting": ("num_heads",),
     "identity": ("d_ff",),
 }
 CHANCES = {
@@ -34,7 +33,7 @@ CHANCES = {
 
 
 def make(model, **options):
-    form = find(model).form
+    form = MODELS[model].form
     return build(model, form, SIZES[form], options)
 
 
@@ -61,7 +60,6 @@ def test_a_chance_of_dropout_is_from_0_to_below_1(model, option):
     [
         ("ndr", {"num_heads": 3}, "3 heads for d_model 128"),
         ("vit", {"num_heads": 3}, "3 heads for d_model 256"),
-        ("counting", {"num_heads": 3}, "3 heads for d_model 10"),
         ("counting", {"d_ff": -1}, "d_ff -1: allowed are whole numbers from 0"),
         ("clusters-dnas", {"steps": -1}, "steps -1: allowed are whole numbers from 0"),
         ("clusters-dnas", {"steps": 1.5}, "steps 1.5"),
@@ -69,7 +67,6 @@ def test_a_chance_of_dropout_is_from_0_to_below_1(model, option):
         ("vit", {"patch": 5}, "Patch 5: allowed are the divisors of 56"),
         ("transformer", {"temperature": math.inf}, "Temperature inf"),
         ("transformer", {"temperature": -1}, "Temperature -1"),
-        ("transformer", {"hybrid_start": 1}, "hybrid_start 1"),
         ("transformer", {"begin_end": 3}, "begin_end=3 of transformer: expected true or false"),
         ("resnet", {"widths": 8}, "Widths 8: expected four"),
         ("resnet", {"widths": (8, 8, 8)}, "expected four"),
@@ -83,7 +80,7 @@ def test_numbers_that_do_not_fit_each_other_are_refused(model, options, message)
 
 
 def test_the_models_that_share_a_class_are_all_tried():
-    tried = {find(name).place for name in (*WHOLE, "clusters-dnas", "resnet")}
+    tried = {MODELS[name].place for name in (*WHOLE, "counting", "clusters-dnas", "resnet")}
     assert tried == {model.place for model in MODELS.values()}
 
 

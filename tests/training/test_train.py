@@ -308,13 +308,12 @@ def test_a_run_interrupted_at_any_step_ends_as_one_that_was_not(
 
 
 @pytest.mark.parametrize("after", [False, True])
-@pytest.mark.parametrize("owner", [RunDirectory], ids=["directory"])
 @pytest.mark.parametrize("name", ["note", "save", "finish"])
 def test_a_run_interrupted_while_it_writes_ends_as_one_that_was_not(
-    owner, name, after, tmp_path, data, whole, monkeypatch
+    name, after, tmp_path, data, whole, monkeypatch
 ):
     with monkeypatch.context() as patch:
-        interrupting(patch, owner, name, 0 if name == "finish" else 1, after)
+        interrupting(patch, RunDirectory, name, 0 if name == "finish" else 1, after)
         with pytest.raises(Interrupted):
             run(tmp_path / "run", data)
     run(tmp_path / "run", data)

@@ -90,7 +90,7 @@ def test_the_residual_network_is_torchvisions_with_one_block_a_stage(images):
 def test_a_dropped_path_leaves_a_row_as_it_was_and_the_others_grow():
     torch.manual_seed(0)
     model = ViT(CLASSES, **{**SMALL, "num_layers": 3, "drop_path": 0.5})
-    assert [layer.drop_path.chance for layer in model.layers] == [0.0, 0.25, 0.5]
+    assert [layer.drop_path for layer in model.layers] == [0.0, 0.25, 0.5]
     layer, states = model.layers[-1].train(), torch.randn(400, 3, 16)
     attended = layer.attention(layer.norm_attention(states))
     rows = {"neither": 0, "attention": 0, "both or feed-forward": 0}
@@ -158,14 +158,6 @@ def test_a_temperature_reaches_every_layer(images):
     model.set_temperature(1 / 3)
     assert all(layer.attention.temperature == torch.tensor(1 / 3) for layer in model.layers)
     assert not torch.equal(model(images).scores, before)
-
-
-def test_the_same_seed_gives_the_same_model(images):
-    def scores():
-        torch.manual_seed(5)
-        return ViT(CLASSES, **{**SMALL, "drop_path": 0.5})(images).scores
-
-    assert torch.equal(scores(), scores())
 
 
 def test_bfloat16_comes_close(model, images):

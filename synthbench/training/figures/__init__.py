@@ -1,4 +1,4 @@
-"""Figures of a finished run, like those of the papers; need matplotlib and scikit-learn."""
+"""Figures of a finished run, like those of the papers. They need matplotlib and scikit-learn."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Drawn:
     """A figure that was asked for."""
 
     name: str
-    file: Path | None  # its picture; the data lies beside it, as JSON
+    file: Path | None  # its picture; its data is beside it, as JSON
     reason: str = ""  # why there is no picture
 
 
@@ -64,15 +64,15 @@ def draw_figures(
     Args:
         run: the run's directory.
         out: the directory to write to; default: `figures` in the run's directory.
-        names: which figures; default: all.
+        names: names in `FIGURES`; default: all.
         split: the split that they show; default: the last one, which is the hardest.
         row: the row whose attention and gates are drawn, counted from 0.
         dataset: the dataset of the run; default: where it was in training.
-        source_dir: where source images lie, as in `synthbench.generate`.
+        source_dir: where source images are, as in `synthbench.generate`.
         progress: show a bar on standard error, if that is a terminal.
 
     Returns:
-        Each figure's file, or the reason why there is none, in order.
+        Each figure's file, or the reason why there is none, in the order of the names.
 
     Raises:
         UsageError: no such run, figure, split or row, or a directory that cannot be written.

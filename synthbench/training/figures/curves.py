@@ -1,4 +1,4 @@
-"""Figures of a run's course: accuracy and loss, gradient norms."""
+"""Figures of training over time: loss and metric, gradient norms."""
 
 from __future__ import annotations
 
@@ -13,13 +13,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 _GRADIENT = "grad_norm/"
-#: The most points of a curve that get large markers.
-_LARGE_MARKERS = 60
 _PROJECTIONS = {"query": "W_Q", "key": "W_K", "value": "W_V"}
 
 
 class LearningCurves(Figure):
-    """Loss and metric in training and on the watched splits, the Eureka-moment marked."""
+    """Loss and metric in training and on the watched splits, with the Eureka-moment marked."""
 
     name = "curves"
     title = "Training, and the splits that were watched"
@@ -47,7 +45,7 @@ class LearningCurves(Figure):
 
 
 class GradientNorms(Figure):
-    """The gradients of each layer's queries, keys and values; grey: before the Eureka-moment."""
+    """The gradients of each layer's W_Q, W_K and W_V; the time before the Eureka-moment is grey."""
 
     name = "gradients"
     title = "L1 norms of the gradients of W_Q, W_K and W_V"
@@ -85,7 +83,7 @@ def _curve(view: View) -> list[dict[str, Any]]:
 
 
 def _course(view: View, curve: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The epochs at which a run was measured, and that of the Eureka-moment."""
+    """The epochs of the measurements, and the epoch of the Eureka-moment."""
     eureka = view.result["eureka"]
     return {
         "unit": "epoch",
@@ -97,20 +95,20 @@ def _course(view: View, curve: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def _series(
     curve: Sequence[Mapping[str, Any]], names: Sequence[str]
 ) -> dict[str, list[float | None]]:
-    """Each measurement along the curve, None at lines that do not have it."""
+    """The values of each measurement along the curve, None in lines that lack it."""
     return {name: numbers([line.get(name) for line in curve]) for name in names}
 
 
 def _plot(axes: Axes, at: Sequence[float], values: Sequence[float | None], *, label: str) -> None:
-    """Draw a curve with a marker at each point: it may have only one."""
+    """Draw a curve with a marker at each point, because it may have only one."""
     measured = [(x, y) for x, y in zip(at, values, strict=True) if y is not None]
-    size = 4 if len(measured) <= _LARGE_MARKERS else 2
+    size = 4 if len(measured) <= 60 else 2
     places, heights = [x for x, _ in measured], [y for _, y in measured]
     axes.plot(places, heights, marker="o", markersize=size, label=label)
 
 
 def _mark(axes: Axes, data: Mapping[str, Any], *, shade: bool) -> None:
-    """Mark the Eureka-moment, or shade all that comes before it."""
+    """Mark the Eureka-moment, or shade the time before it."""
     axes.set_xlabel(data["unit"])
     if data["eureka"] is None:
         return

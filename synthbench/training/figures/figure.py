@@ -1,4 +1,4 @@
-"""A figure: data of a run as JSON values, and a drawing that needs only these values."""
+"""A figure: data of a run as JSON values, and a drawing of these values alone."""
 
 from __future__ import annotations
 
@@ -15,20 +15,13 @@ if TYPE_CHECKING:
 
     from synthbench.training.figures.view import View
 
-#: The most tokens that are written beside a map.
-_MOST_LABELS = 64
-#: The most panels side by side, for panels that follow one another.
-_MOST_ACROSS = 4
-#: Significant digits of a number in the data.
-_DIGITS = 6
-
 
 class Figure(abc.ABC):
     """One figure."""
 
-    name: ClassVar[str]  # of its files
+    name: ClassVar[str]  # its name on the command line and of its files
     title: ClassVar[str]  # what it shows
-    source: ClassVar[str]  # the paper's figure that it resembles
+    source: ClassVar[str]  # the papers' figures that it resembles
 
     def data(self, view: View) -> dict[str, Any]:
         """The data of the figure, with its title and its run, as JSON values.
@@ -48,7 +41,7 @@ class Figure(abc.ABC):
         }
 
     def draw(self, data: dict[str, Any], file: Path) -> None:
-        """Draw the data into a PNG: the same bytes from the same data and matplotlib.
+        """Draw the data into a PNG file; the same data and matplotlib give the same bytes.
 
         Raises:
             OSError: the file cannot be written.
@@ -73,7 +66,7 @@ class Figure(abc.ABC):
 
 
 def numbers(values: Any) -> Any:
-    """Numbers, nested in lists, arrays or tensors, as lists of rounded floats.
+    """Numbers, nested in lists, arrays or tensors, as lists of floats with six significant digits.
 
     None stays None, and numbers that are not finite become None.
     """
@@ -81,21 +74,21 @@ def numbers(values: Any) -> Any:
         values = values.tolist()
     if isinstance(values, list):
         return [numbers(value) for value in values]
-    return float(f"{values:.{_DIGITS}g}") if values is not None and math.isfinite(values) else None
+    return float(f"{values:.6g}") if values is not None and math.isfinite(values) else None
 
 
 def panels(
     canvas: Canvas, lines: int, across: int, width: float = 4.0, height: float = 3.0
 ) -> list[list[Axes]]:
-    """Axes in lines, each of a width and height in inches."""
+    """Axes in lines; each has this width and height in inches."""
     canvas.set_size_inches(max(4.0, width * across), max(2.0, height * lines))
     grid = canvas.subplots(lines, across, squeeze=False)
     return [list(line) for line in grid]
 
 
 def panels_in_order(canvas: Canvas, count: int, width: float, height: float) -> list[Axes]:
-    """A number of axes, line after line; the rest of the last line stays empty."""
-    across = min(count, _MOST_ACROSS)
+    """`count` axes, four in a line; the rest of the last line stays empty."""
+    across = min(count, 4)
     grid = panels(canvas, -(-count // across), across, width, height)
     every = [axes for line in grid for axes in line]
     for axes in every[count:]:
@@ -104,10 +97,10 @@ def panels_in_order(canvas: Canvas, count: int, width: float, height: float) -> 
 
 
 def label_columns(axes: Axes, names: list[str], *, horizontal: bool, vertical: bool) -> None:
-    """Write tokens along a map's sides, if there are few enough to read."""
+    """Write columns' names along a map's sides, unless there are too many to read."""
     axes.set_xticks([])
     axes.set_yticks([])
-    if len(names) > _MOST_LABELS:
+    if len(names) > 64:
         return
     size = max(3.0, min(7.0, 160 / len(names)))
     if horizontal:

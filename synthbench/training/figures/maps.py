@@ -1,4 +1,4 @@
-"""Figures of one row: attention maps, copy gates, attention by column, points that move."""
+"""Figures of one row: attention maps, copy gates, attention by column, moving points."""
 
 from __future__ import annotations
 
@@ -11,9 +11,6 @@ from synthbench.training.figures.view import Unavailable, View
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
-
-#: The side of a map in inches: for each column, the smallest and the largest.
-_PER_COLUMN, _SMALLEST, _LARGEST = 0.06, 1.2, 3.2
 
 
 class AttentionMaps(Figure):
@@ -31,11 +28,11 @@ class AttentionMaps(Figure):
         heads = len(steps[0])
         weights = [value for step in steps for head in step for line in head for value in line]
         low, high = min(0.0, *weights), max(weights)
-        side = min(_LARGEST, max(_SMALLEST, _PER_COLUMN * len(columns)))
+        side = min(3.2, max(1.2, 0.06 * len(columns)))  # of a map, in inches
         grid = panels(canvas, heads, len(steps), side + 0.1, side + 0.3)
         for number, step in enumerate(steps):
-            for head, (line, weights) in enumerate(zip(grid, step, strict=True)):
-                axes = line[number]
+            for head, weights in enumerate(step):
+                axes = grid[head][number]
                 image = axes.imshow(weights, cmap="viridis", vmin=low, vmax=high)
                 label_columns(axes, columns, horizontal=head == heads - 1, vertical=number == 0)
                 axes.set_title(f"step {number}, head {head}", fontsize=7)
@@ -43,7 +40,7 @@ class AttentionMaps(Figure):
 
 
 class Gates(Figure):
-    """How far each column's copy gate is open at each step, on average over its units."""
+    """How far each column's copy gate is open at each step, averaged over its units."""
 
     name = "gates"
     title = "Copy gates of one row: steps downwards, columns across"
@@ -63,7 +60,7 @@ class Gates(Figure):
 
 
 class KeyMass(Figure):
-    """The attention that each column gets over all queries, on average over heads."""
+    """The attention that each column gets from all queries, averaged over heads."""
 
     name = "key-mass"
     title = "Attention that each column of one row gets, by step"

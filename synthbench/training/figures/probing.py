@@ -1,6 +1,6 @@
-"""Linear probes: how well a linear classifier reads facts of a row off a model's states.
+"""Linear probes: how well a linear classifier predicts properties of a row from a model's states.
 
-A high accuracy says that a fact is there and linearly separable, not that the model uses it.
+A high accuracy says that the states separate a property linearly, not that the model uses it.
 
 Source: Eureka (Hoffmann et al., ICML 2024), section 5.1.
 """
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 #: Rows that probes are fitted and scored on, and the share that they are fitted on.
 ROWS, FITTED = 600, 2 / 3
-#: The most characters in a line of a fact's name, and the most lines of a legend.
+#: The most characters in a line of a probe target's name, and the most lines of a legend.
 _LABEL_WIDTH, _LEGEND_LINES = 14, 12
 
 
 class Probes(Figure):
-    """How well a linear classifier reads each fact off the states after each layer."""
+    """How well a linear classifier predicts each probe target from the states after each layer."""
 
     name = "probes"
     title = "Accuracy of linear probes after each layer"
@@ -66,8 +66,8 @@ class Probes(Figure):
                 heights = [found[name] or 0.0 for name in chance]
                 shade = str(0.85 - 0.75 * number / max(1, len(layers) - 1))
                 axes.bar(at, heights, width, color=shade, label=f"layer {number}")
-            for fact, value in enumerate(chance.values()):
-                axes.hlines(value, fact - 0.45, fact + 0.45, color="tab:red", linestyle="--")
+            for target, value in enumerate(chance.values()):
+                axes.hlines(value, target - 0.45, target + 0.45, color="tab:red", linestyle="--")
             axes.set_xticks(range(len(chance)), names, fontsize=9)
             axes.set_ylim(0, 1)
             axes.set_ylabel("accuracy")
@@ -83,12 +83,12 @@ def _targets(view: View) -> dict[str, NDArray[np.int64]]:
     columns = {name: np.array([row[name] for row in rows], np.int64) for name in rows[0]}
     several = {name: one for name, one in columns.items() if len(np.unique(one)) > 1}
     if not several:
-        raise Unavailable(f"the rows of task {view.task.name} have no facts to probe for")
+        raise Unavailable(f"the rows of task {view.task.name} have no probe targets that differ")
     return several
 
 
 def _states(view: View) -> dict[str, list[NDArray[np.float32]]]:
-    """The states after each layer as vectors, by the place that they are taken from."""
+    """The states after each layer as vectors, by the place in the model's columns."""
     parts: dict[str, list[list[Tensor]]] = {}
     for taken in view.passes(ROWS):
         layers = taken.record["hidden"]
@@ -115,8 +115,8 @@ def _vectors(view: View, taken: Pass, hidden: Tensor) -> dict[str, Tensor]:
 def of_tokens(hidden: Tensor, mask: Tensor | None, first: bool) -> dict[str, Tensor]:
     """The states of columns, `(rows, columns, size)`, as vectors `(rows, size)`.
 
-    `read-out` is the column that the answer is read from, the first or the last real one, `mean`
-    the mean over all real columns. `mask` says which are real, bool `(rows, columns)`.
+    `read-out` has the column that the answer is read from, the first or the last real one, and
+    `mean` the mean over all real columns. `mask` says which are real, bool `(rows, columns)`.
     """
     if mask is None:
         mask = torch.ones(hidden.shape[:2], dtype=torch.bool)
@@ -127,10 +127,10 @@ def of_tokens(hidden: Tensor, mask: Tensor | None, first: bool) -> dict[str, Ten
 
 
 def of_images(hidden: Tensor) -> dict[str, Tensor]:
-    """The states of a square of places, `(rows, places, size)`, as vectors.
+    """The states of places that form a square, `(rows, places, size)`, as vectors `(rows, n)`.
 
-    `quadrants` has the mean state of each quadrant, one after another, `(rows, 4 * size)`. If there
-    is a class token before the places, `class token` has its states, `(rows, size)`.
+    `quadrants` has the four quadrants' mean states in a row, `(rows, 4 * size)`. If a class token
+    comes before the square, `class token` has its state, `(rows, size)`.
     """
     side = int(hidden.shape[1] ** 0.5)
     tokens = hidden.shape[1] - side * side
@@ -140,10 +140,10 @@ def of_images(hidden: Tensor) -> dict[str, Tensor]:
 
 
 def accuracy(states: NDArray[Any], classes: NDArray[np.int64]) -> float | None:
-    """How well a linear classifier, fitted on the first rows, predicts classes of the other rows.
+    """The accuracy of a linear classifier on the last third of the rows, fitted on the others.
 
-    States are float `(rows, size)`, classes int64 `(rows,)`. None if the first rows have only one
-    class.
+    States are float `(rows, size)`, classes int64 `(rows,)`. None if the rows that it is fitted on
+    have only one class.
     """
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
@@ -161,7 +161,7 @@ def accuracy(states: NDArray[Any], classes: NDArray[np.int64]) -> float | None:
 
 
 def majority(classes: NDArray[np.int64]) -> float:
-    """The accuracy of always answering with the first rows' most frequent class."""
+    """The accuracy, on the same rows, of always answering the fitted rows' most frequent class."""
     cut = round(FITTED * len(classes))
     values, counts = np.unique(classes[:cut], return_counts=True)
     return float((classes[cut:] == values[counts.argmax()]).mean())

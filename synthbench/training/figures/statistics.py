@@ -17,7 +17,7 @@ from synthbench.training.objectives import OBJECTIVES
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
-#: Rows whose attention is summed up.
+#: Rows whose attention is summed.
 ROWS = 256
 #: A key is explained away if its weights sum to less than this (DNAS, definition 1).
 EPSILON = 1e-8
@@ -68,7 +68,7 @@ class Counts(Figure):
 
 
 class Halting(Figure):
-    """The number of steps before columns halt, by the number of a row's tokens."""
+    """The number of steps before columns halt, by the number of tokens in a row."""
 
     name = "halting"
     title = "Steps before a column halts, by length"
@@ -104,7 +104,7 @@ class Halting(Figure):
 
 
 class ExplainedAway(Figure):
-    """The attention that keys get over all queries; keys with almost none are explained away."""
+    """The attention that keys get from all queries; keys with almost none are explained away."""
 
     name = "explained-away"
     title = "Sums of the attention weights of each key"

@@ -1,9 +1,10 @@
-"""What figures are made from: a finished run, one row that is shown, and passes over many."""
+"""What figures are made from: a finished run, one shown row, and passes of many rows."""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
@@ -29,19 +30,19 @@ from synthbench.training.setting import Setting, isolated
 _AT_ONCE = 32
 
 
-class Unavailable(Exception):  # noqa: N818  (no error: the answer to whether a figure can be made)
-    """A figure that a run cannot have; the text says why."""
+class Unavailable(Exception):  # noqa: N818  (not an error: the figure is skipped)
+    """A run cannot have this figure; the text says why."""
 
 
 class Pass(NamedTuple):
-    """Some rows' way through the model."""
+    """One pass of some rows through the model."""
 
-    batch: Batch  # the rows
-    record: Record  # the tensors that the model recorded
-    output: Output  # its answer
+    batch: Batch
+    record: Record
+    output: Output
 
     def mask(self, columns: int) -> Tensor | None:
-        """Which of a record's columns are real, bool `(rows, columns)`; None: all of them."""
+        """Which of the record's columns are real, bool `(rows, columns)`; None: all of them."""
         if self.batch.lengths is None:
             return None
         added = columns - self.batch.inputs.shape[1]  # begin and end
@@ -52,15 +53,15 @@ class Pass(NamedTuple):
 class View:
     """A finished run, and the split and row that its figures show; made by `open_run`."""
 
-    recipe: Recipe  # the model and how it was trained
-    task: Task  # the task, with its variant
+    recipe: Recipe
+    task: Task
     dataset: DatasetDirectory  # the dataset that the run was trained on
-    encoding: Encoding  # how rows become tensors
-    model: nn.Module  # the model with the chosen parameters, on the CPU, in evaluation mode
-    curve: list[dict[str, Any]]  # the measurements of training and of the watched splits, in order
-    result: dict[str, Any]  # the run's result
+    encoding: Encoding
+    model: nn.Module  # with the chosen parameters, on the CPU, in evaluation mode
+    curve: list[dict[str, Any]]  # the lines of `metrics.jsonl`
+    result: dict[str, Any]  # `result.json`
     split: str  # the split that rows come from
-    rows: Rows  # its rows as tensors
+    rows: Rows  # its rows
     row: int  # the row whose maps are drawn, counted from 0
 
     @functools.cached_property
@@ -69,15 +70,14 @@ class View:
         return self._forward(np.array([self.row]))
 
     def passes(self, most: int) -> Iterator[Pass]:
-        """The first rows of the split, a few at a time and at most `most`."""
+        """The first rows of the split, at most `most`, a few at a time."""
         count = min(most, len(self.rows))
         for first in range(0, count, _AT_ONCE):
             yield self._forward(np.arange(first, min(first + _AT_ONCE, count)))
 
     def table(self, most: int) -> list[dict[str, Any]]:
-        """The same rows as `passes` gives, with all columns."""
-        rows = self.dataset.rows(self.task.variant, self.split)
-        return [row for row, _ in zip(rows, range(most), strict=False)]
+        """The rows of `passes`, with all columns of the dataset."""
+        return list(itertools.islice(self.dataset.rows(self.task.variant, self.split), most))
 
     @torch.inference_mode()
     def _forward(self, indices: NDArray[np.int64]) -> Pass:
@@ -102,10 +102,10 @@ class View:
                 return [str(place) for place in range(len(inputs))]
 
     def maps(self, name: str) -> list[Tensor]:
-        """The shown row's entries of a name in its record, without the axis of rows.
+        """What the model recorded of the shown row under a name, without the axis of rows.
 
         Raises:
-            Unavailable: the model records nothing of that name.
+            Unavailable: it recorded nothing.
         """
         entries = self.shown.record[name]
         if not entries:
@@ -119,13 +119,7 @@ def open_run(
     split: str | None = None,
     row: int = 0,
 ) -> View:
-    """Open a finished run.
-
-    Args:
-        path: the run's directory.
-        dataset: the dataset that it was trained on; default: where it was then.
-        split: the split that rows come from; default: the last one, which is the hardest.
-        row: the row whose maps are drawn, counted from 0.
+    """Open a finished run; arguments are those of `draw_figures`.
 
     Raises:
         UsageError: there is no such run, split or row.
@@ -137,7 +131,7 @@ def open_run(
     parameters = directory.load(setting.device, MODEL)
     if result is None or parameters is None:
         raise DatasetError(
-            f"The run at {str(path)!r} is not finished; its `synthbench train` goes on with it."
+            f"The run at {str(path)!r} is not finished; the same `synthbench train` continues it."
         )
     opened = DatasetDirectory.open(dataset or result["dataset"])
     splits = opened.manifest.variants.get(command["variant"], {})

@@ -39,18 +39,17 @@ class Attention(nn.Module):
         d_model: size of a state.
         num_heads: number of heads; it divides `d_model`.
         normalisation: one of `NORMALISATIONS`.
-        spread: scores that NormSoftmax takes the spread of: `query`, those of each query, or `map`,
-            those of all queries; see `normalisation.normsoftmax`.
-        temperature: divides the scores, and is the limit of NormSoftmax; default √d_head, or 1 if α
-            scales them. Geometric attention has none.
+        spread: whose spread NormSoftmax takes: the scores of each `query`, or of the whole `map`;
+            see `normalisation.normsoftmax`.
+        temperature: what the scores are divided by, in NormSoftmax at most; default: √d_head, or 1
+            if α scales them. Geometric attention has none.
         position: `none`, `relative` or `gated`; with geometric attention `none`.
-        key_dropout: chance that a unit of a key is dropped, of contents and positions, but not of
-            geometric attention's direction. The paper drops units of queries (NDR, section C.3),
-            its program those of keys.
+        key_dropout: chance that a unit of a key is dropped, in scores of contents and positions,
+            but not in geometric attention's direction. The paper drops units of queries (NDR,
+            section C.3), its program those of keys.
         qkv_bias: whether queries and values have a bias. Keys have none, because it would add the
-            same to all scores of a query.
+            same number to all scores of a query.
         output_bias: whether the output has a bias.
-        hybrid_start: the initial weight of doubly-normalised attention in hybrid attention.
 
     Raises:
         UsageError: a name that does not exist, or sizes that do not fit.
@@ -77,7 +76,6 @@ class Attention(nn.Module):
         key_dropout: float = 0.0,
         qkv_bias: bool = True,
         output_bias: bool = True,
-        hybrid_start: float = 0.5,
     ) -> None:
         super().__init__()
         check_sizes(d_model=d_model, num_heads=num_heads)
@@ -97,50 +95,46 @@ class Attention(nn.Module):
             )
         if temperature is not None and not 0 < temperature < math.inf:
             raise ParameterError(f"Temperature {temperature}: allowed are numbers above 0.")
-        if not 0 < hybrid_start < 1:
-            raise ParameterError(
-                f"hybrid_start {hybrid_start}: allowed are numbers between 0 and 1."
-            )
         self.num_heads, self.normalisation, self.spread = num_heads, normalisation, spread
         self.query = nn.Linear(d_model, d_model, bias=False)
-        self.query_bias = (
-            nn.Parameter(torch.zeros(num_heads, 1, d_model // num_heads)) if qkv_bias else None
-        )
+        d_head = d_model // num_heads
+        self.query_bias = nn.Parameter(torch.zeros(num_heads, 1, d_head)) if qkv_bias else None
         self.key = nn.Linear(d_model, d_model, bias=False)
         self.value = nn.Linear(d_model, d_model, bias=qkv_bias)
         self.output = nn.Linear(d_model, d_model, bias=output_bias)
         self.key_dropout = Dropout(key_dropout)
-        scale = math.sqrt(d_model // num_heads)
+        scale = math.sqrt(d_head)
         self.alpha = None
         if self.is_geometric or position != "none":
             self.alpha = nn.Parameter(torch.tensor(1 / scale))
             scale = 1.0
         self.register_buffer("temperature", torch.tensor(temperature or scale))
-        self.positions = (
-            None
-            if position == "none"
-            else Relative(d_model, num_heads, gated=position == "gated", dropout=key_dropout)
-        )
+        self.positions: Relative | None = None
+        if position != "none":
+            gated = position == "gated"
+            self.positions = Relative(d_model, num_heads, gated=gated, dropout=key_dropout)
         if normalisation == "hybrid":
-            start = torch.full((num_heads,), hybrid_start)
-            self.hybrid_logit = nn.Parameter(torch.logit(start))
+            self.hybrid_logit = nn.Parameter(torch.zeros(num_heads))
         if self.is_geometric:
             self.direction = Direction(d_model, num_heads)
             self.beta = nn.Parameter(torch.tensor(1.0))
             self.gamma = nn.Parameter(torch.tensor(0.0))
 
     def set_temperature(self, temperature: float) -> None:
-        """Change the temperature, as heat treatment does at every step (Eureka, section 3)."""
+        """Set the temperature, as heat treatment does before every step (Eureka, section 3)."""
         self.temperature.fill_(temperature)
 
     @property
     def is_geometric(self) -> bool:
-        """Whether a query takes the closest key that matches."""
+        """Whether each query takes the closest key that matches."""
         return self.normalisation.startswith("geometric")
 
     @property
     def hybrid_weight(self) -> Tensor:
-        """The weight u of doubly-normalised attention in each head, `(heads,)`: DNAS, eq. 12."""
+        """The weight u of doubly-normalised attention in each head, `(heads,)`: DNAS, eq. 12.
+
+        It is learned and starts at 1/2.
+        """
         return torch.sigmoid(self.hybrid_logit)
 
     def forward(
@@ -158,18 +152,18 @@ class Attention(nn.Module):
             states: `(rows, length, d_model)`.
             mask: which columns are real, bool `(rows, length)`; None means all.
             column: the only column of each row to compute, int64 `(rows,)`; None means all.
-            nearest: `Nearest.of(length)`, to save time in geometric attention.
-            record: gets `scores` of all queries, `attention` of the computed ones and, from hybrid
-                attention, `hybrid`.
+            nearest: `Nearest.of(length)`, so that geometric attention need not compute it.
+            record: gets `scores`, of all queries; `attention`, of the computed ones; and from
+                hybrid attention `hybrid`.
 
         Returns:
             `(rows, length, d_model)`; `(rows, 1, d_model)` with `column`.
         """
+        querying = None
         if column is not None and record is None and self._needs_one_query:
-            scores, column = self._scores(_at(states, column), states), None
-        else:
-            scores = self.scores(states)
-        # Weights need float32, also if autocast computes products in bfloat16.
+            querying, column = states_at(states, column), None
+        scores = self.scores(states, querying)
+        # Weights need float32, even if autocast computes products in bfloat16.
         scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
         weights = self._weights(scores, mask, column, nearest)
         if record is not None:
@@ -190,13 +184,14 @@ class Attention(nn.Module):
             return self.spread == "query"
         return self.normalisation in ("softmax", "none")
 
-    def scores(self, states: Tensor) -> Tensor:
-        """The scores before the temperature, `(rows, heads, length, length)`."""
-        return self._scores(states, states)
+    def scores(self, states: Tensor, querying: Tensor | None = None) -> Tensor:
+        """The scores before the temperature, `(rows, heads, queries, length)`.
 
-    def _scores(self, querying: Tensor, states: Tensor) -> Tensor:
-        """The scores between `querying`, `(rows, queries, d_model)`, and all states."""
-        plain = self._heads(self.query(querying))
+        Args:
+            states: what the keys are made from, `(rows, length, d_model)`.
+            querying: what the queries are made from, `(rows, queries, d_model)`; default: `states`.
+        """
+        plain = self._heads(self.query(states if querying is None else querying))
         queries = plain if self.query_bias is None else plain + self.query_bias
         keys = self.key_dropout(self._heads(self.key(states)))
         scores: Tensor = queries @ keys.transpose(-2, -1)
@@ -227,16 +222,15 @@ class Attention(nn.Module):
             case "hybrid":
                 share = self.hybrid_weight
                 return _only(weigh.hybrid(scores, mask, self.temperature, share), column)
-        # The others need nothing of other queries except their spread.
+        # From here on, other queries matter at most by their spread.
         wanted = _only(scores, column)
-        temperature: Tensor = self.temperature
         if self.normalisation.startswith("normsoftmax"):
             statistic = "variance" if self.normalisation.endswith("variance") else "deviation"
-            spread_over = scores if self.spread == "map" else wanted
-            own = weigh.spread(spread_over, mask, statistic, self.spread)
-            temperature = own.clamp_max(temperature)
+            return weigh.normsoftmax(
+                wanted, mask, self.temperature, statistic, self.spread, all_scores=scores
+            )
         normalise = weigh.unnormalised if self.normalisation == "none" else weigh.softmax
-        return normalise(wanted, mask, temperature)
+        return normalise(wanted, mask, self.temperature)
 
     def _heads(self, projected: Tensor) -> Tensor:
         """`(rows, length, d_model)` as `(rows, heads, length, d_head)`."""
@@ -244,13 +238,13 @@ class Attention(nn.Module):
         return projected.view(rows, length, self.num_heads, -1).transpose(1, 2)
 
 
-def _at(states: Tensor, column: Tensor) -> Tensor:
-    """`(rows, length, d_model)` as `(rows, 1, d_model)`: the state in `column` of each row."""
+def states_at(states: Tensor, column: Tensor) -> Tensor:
+    """The state in `column`, int64 `(rows,)`, of each row: `(rows, 1, d_model)`."""
     return states[torch.arange(len(column), device=column.device), column, None]
 
 
 def _only(maps: Tensor, column: Tensor | None) -> Tensor:
-    """`(rows, heads, queries, keys)`, or `(rows, heads, 1, keys)` with one query of each row."""
+    """The map of the query in `column` alone, `(rows, heads, 1, keys)`; None means all queries."""
     if column is None:
         return maps
     return maps[torch.arange(len(column), device=column.device), :, column, None]
@@ -259,19 +253,16 @@ def _only(maps: Tensor, column: Tensor | None) -> Tensor:
 def balance_gradients(model: nn.Module) -> None:
     """Scale the gradients of each layer's W_Q, W_K and W_V to the mean of their three norms.
 
-    Call it after the backward pass. The norm is the L1 norm, as in Eureka's figure 5. The paper
-    speaks of the norms "for each layer and the overall mean"; its program takes each layer's mean.
+    Call it after the backward pass. The norm is L1, as in Eureka's figure 5. The paper speaks of
+    the norms "for each layer and the overall mean"; its program takes each layer's mean.
 
     Source: Eureka, section A.4.
     """
     for attention in model.modules():
         if not isinstance(attention, Attention):
             continue
-        gradients = [
-            projection.weight.grad
-            for projection in (attention.query, attention.key, attention.value)
-            if projection.weight.grad is not None
-        ]
+        weights = (attention.query.weight, attention.key.weight, attention.value.weight)
+        gradients = [weight.grad for weight in weights if weight.grad is not None]
         if gradients:
             norms = torch.stack([gradient.abs().sum() for gradient in gradients])
             factors = norms.mean() / norms.clamp_min(torch.finfo(norms.dtype).tiny)

@@ -6,9 +6,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from synthbench.errors import ParameterError
+from synthbench.training.options import check_chances
 
-#: Values of a unit's 16 random bits.
+#: How many values the 16 random bits of a unit have.
 _VALUES = 1 << 16
 
 
@@ -26,8 +26,7 @@ class Dropout(nn.Module):
 
     def __init__(self, p: float = 0.5) -> None:
         super().__init__()
-        if not 0 <= p < 1:
-            raise ParameterError(f"Dropout {p}: allowed are numbers from 0 to below 1.")
+        check_chances(dropout=p)
         self.p = p
 
     def forward(self, states: Tensor) -> Tensor:

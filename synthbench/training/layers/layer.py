@@ -9,22 +9,17 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from synthbench.training.layers.attention import Attention
+from synthbench.training.layers.attention import Attention, states_at
 from synthbench.training.layers.dropout import Dropout
 from synthbench.training.layers.normalisation import Nearest
 from synthbench.training.models.output import Record
 from synthbench.training.options import check_names
 
-FEEDFORWARD_NORMS = ("layer", "tanh", "none")
-
-#: Where the copy gate's bias starts, so that at first nothing is updated (NDR, section 2.1).
-GATE_BIAS = -3.0
-
 
 class FeedForward(nn.Module):
     """Two linear maps with a ReLU between them (NDR, eq. 5)."""
 
-    def __init__(self, d_model: int, d_hidden: int, dropout: float = 0.0) -> None:
+    def __init__(self, d_model: int, d_hidden: int, dropout: float) -> None:
         super().__init__()
         self.inner = nn.Linear(d_model, d_hidden)
         self.outer = nn.Linear(d_hidden, d_model)
@@ -69,18 +64,19 @@ class Layer(nn.Module):
         feedforward_norm: str,
     ) -> None:
         super().__init__()
-        check_names(feedforward_norm=(feedforward_norm, FEEDFORWARD_NORMS))
+        norms = {"layer": nn.LayerNorm(d_model), "tanh": nn.Tanh(), "none": nn.Identity()}
+        check_names(feedforward_norm=(feedforward_norm, tuple(norms)))
         self.attention = attention
         self.attention_norm = nn.LayerNorm(d_model) if attention_norm else nn.Identity()
         self.feedforward = FeedForward(d_model, d_ff, dropout)
-        norms = {"layer": nn.LayerNorm(d_model), "tanh": nn.Tanh(), "none": nn.Identity()}
         self.feedforward_norm = norms[feedforward_norm]
         self.dropout = Dropout(dropout)
         self.gate_drop = gate_drop
         self.gate: FeedForward | None = None
         if copy_gate:
             self.gate = FeedForward(d_model, d_model, dropout)
-            nn.init.constant_(self.gate.outer.bias, GATE_BIAS)
+            # At first the gate is nearly closed and nothing is updated (NDR, section 2.1).
+            nn.init.constant_(self.gate.outer.bias, -3.0)
 
     def forward(
         self,
@@ -97,7 +93,7 @@ class Layer(nn.Module):
         """
         attended = self.attention(states, mask, column=column, nearest=nearest, record=record)
         if column is not None:
-            states = states[torch.arange(len(column), device=column.device), column, None]
+            states = states_at(states, column)
         attended = self.attention_norm(self.dropout(attended) + states)  # eq. 1
         update = self.feedforward(attended)
         output: Tensor

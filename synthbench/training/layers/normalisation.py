@@ -23,12 +23,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-#: Scores that NormSoftmax takes the spread of: those of each query, or of the whole map.
+#: Whose spread NormSoftmax takes: the scores of each query, or of the whole map.
 SPREADS = ("query", "map")
-#: The smallest variance that NormSoftmax divides by: equal scores have none.
-_SMALLEST_VARIANCE = 1e-12
-#: The smallest sum of weights that geometric attention divides by.
-_SMALLEST_SUM = 1e-12
+#: The smallest variance or sum of weights to divide by: equal scores have no variance.
+_SMALLEST = 1e-12
 
 
 def softmax(scores: Tensor, mask: Tensor | None, temperature: float | Tensor) -> Tensor:
@@ -36,7 +34,7 @@ def softmax(scores: Tensor, mask: Tensor | None, temperature: float | Tensor) ->
 
     Heat treatment is a schedule of the temperature, from low to its default √d_head.
     """
-    return without_padded_keys(scores / temperature, mask, -math.inf).softmax(dim=-1)
+    return _without_padding(scores / temperature, mask, -math.inf).softmax(dim=-1)
 
 
 def normsoftmax(
@@ -45,8 +43,9 @@ def normsoftmax(
     temperature: float | Tensor,
     statistic: str = "deviation",
     over: str = "query",
+    all_scores: Tensor | None = None,
 ) -> Tensor:
-    """NormSoftmax: the temperature is the scores' own spread, at most `temperature`.
+    """NormSoftmax: the temperature is the scores' own spread σ, at most `temperature`.
 
     The spread is that of a population. The paper takes it "for each sample, head and layer"
     (section 5.2): one temperature for all queries of a map. Its program for images takes it over
@@ -58,19 +57,17 @@ def normsoftmax(
         temperature: τ, the highest temperature.
         statistic: `deviation`, as in eq. 2, or `variance`, which section A.11 prefers for ViT.
         over: `query`, the real keys of each query, or `map`, all pairs of real queries and keys.
+        all_scores: the scores of all queries, which `map` needs if `scores` are those of some.
 
     Source: Eureka, eq. 2 and A.11.
     """
-    return softmax(scores, mask, spread(scores, mask, statistic, over).clamp_max(temperature))
+    whole = scores if all_scores is None else all_scores
+    spread = _spread(whole if over == "map" else scores, mask, statistic, over)
+    return softmax(scores, mask, spread.clamp_max(temperature))
 
 
-def spread(
-    scores: Tensor, mask: Tensor | None, statistic: str = "deviation", over: str = "query"
-) -> Tensor:
-    """σ of NormSoftmax, `(rows, heads, queries, 1)` over `query`, `(rows, heads, 1, 1)` over `map`.
-
-    With `map` and a mask, scores are those of all queries. Arguments are those of `normsoftmax`.
-    """
+def _spread(scores: Tensor, mask: Tensor | None, statistic: str, over: str) -> Tensor:
+    """σ, `(rows, heads, queries, 1)` over `query`, `(rows, heads, 1, 1)` over `map`."""
     dims = (-1,) if over == "query" else (-2, -1)
     if mask is None:
         variance = scores.var(dim=dims, correction=0, keepdim=True)
@@ -82,7 +79,7 @@ def spread(
         weights = counted / counted.sum(dim=dims, keepdim=True)
         mean = (weights * scores).sum(dim=dims, keepdim=True)
         variance = (weights * (scores - mean).square()).sum(dim=dims, keepdim=True)
-    variance = variance.clamp_min(_SMALLEST_VARIANCE)
+    variance = variance.clamp_min(_SMALLEST)
     return variance.sqrt() if statistic == "deviation" else variance
 
 
@@ -97,7 +94,7 @@ def doubly_normalised(scores: Tensor, mask: Tensor | None, temperature: float | 
     scores = scores / temperature
     queries = scores if mask is None else scores.masked_fill(~mask[:, None, :, None], -math.inf)
     log_share = scores - queries.logsumexp(dim=-2, keepdim=True)  # log ξ
-    return without_padded_keys(log_share, mask, -math.inf).softmax(dim=-1)
+    return _without_padding(log_share, mask, -math.inf).softmax(dim=-1)
 
 
 def hybrid(
@@ -114,7 +111,7 @@ def hybrid(
 
 def unnormalised(scores: Tensor, mask: Tensor | None, temperature: float | Tensor) -> Tensor:
     """The scores divided by the temperature, without softmax: Counting, V-A."""
-    return without_padded_keys(scores / temperature, mask, 0.0)
+    return _without_padding(scores / temperature, mask, 0.0)
 
 
 class Nearest(NamedTuple):
@@ -158,7 +155,7 @@ def geometric(logits: Tensor, mask: Tensor | None, nearest: Nearest | None = Non
     Args:
         logits: the argument of the sigmoid in eqs. 6 and 10, `(rows, heads, length, length)`.
         mask: which columns are real, or None.
-        nearest: `Nearest.of(length)`, to save time.
+        nearest: `Nearest.of(length)`, if it is known already.
 
     Returns:
         Weights; those of a query sum to at most 1.
@@ -179,38 +176,29 @@ def geometric_l1(logits: Tensor, mask: Tensor | None, nearest: Nearest | None = 
     are those of `geometric`.
     """
     weights = geometric(logits, mask, nearest)
-    return weights / weights.sum(dim=-1, keepdim=True).clamp_min(_SMALLEST_SUM)
+    return weights / weights.sum(dim=-1, keepdim=True).clamp_min(_SMALLEST)
 
 
-def without_padded_keys(values: Tensor, mask: Tensor | None, fill: float) -> Tensor:
+def _without_padding(values: Tensor, mask: Tensor | None, fill: float) -> Tensor:
     """`values` `(rows, heads, queries, keys)` with `fill` at padded keys."""
     return values if mask is None else values.masked_fill(~mask[:, None, None, :], fill)
 
 
-def explained_away(weights: Tensor, mask: Tensor | None = None, epsilon: float = 1e-8) -> Tensor:
-    """The share of real keys that are explained away in each head, `(heads,)`: DNAS, definition 1.
+def key_mass(weights: Tensor, mask: Tensor | None = None) -> Tensor:
+    """Each key's sum of weights over all real queries, `(rows, heads, keys)`.
 
-    A key is explained away if its weights sum to less than `epsilon` over all real queries.
+    A key whose sum is almost 0 is explained away (DNAS, definition 1).
 
     Example:
         >>> import torch
-        >>> from synthbench.training.layers.normalisation import doubly_normalised, explained_away
+        >>> from synthbench.training.layers.normalisation import doubly_normalised, key_mass
         >>> from synthbench.training.layers.normalisation import softmax
         >>> scores = torch.tensor([[[[40.0, 0.0], [40.0, 0.0]]]])  # all look at the first key
-        >>> explained_away(softmax(scores, None, 1.0))
-        tensor([0.5000])
-        >>> explained_away(doubly_normalised(scores, None, 1.0))
-        tensor([0.])
+        >>> key_mass(softmax(scores, None, 1.0)) > 1e-8
+        tensor([[[ True, False]]])
+        >>> key_mass(doubly_normalised(scores, None, 1.0))
+        tensor([[[1., 1.]]])
     """
-    mass = key_mass(weights, mask)
-    gone = mass < epsilon
-    if mask is None:
-        return gone.float().mean(dim=(0, 2))
-    return (gone & mask[:, None]).sum(dim=(0, 2)) / mask.sum()
-
-
-def key_mass(weights: Tensor, mask: Tensor | None = None) -> Tensor:
-    """Each key's sum of weights over all real queries, `(rows, heads, keys)`."""
     if mask is not None:
         weights = weights * mask[:, None, :, None]
     return weights.sum(dim=-2)

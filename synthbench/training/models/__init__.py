@@ -20,7 +20,7 @@ class Model:
 
     Attributes:
         form: what it reads: tokens, images, grids, vectors or points.
-        place: module and class in this package.
+        place: its module and class in this package.
         switches: the options that make it this model.
     """
 
@@ -46,9 +46,9 @@ def _reasoner(**switches: Any) -> Model:
     """The one-layer Transformer of Eureka, section A.12.
 
     Its program was not published. The paper follows Nanda et al. (2023), whose model has weights
-    of variance 1 / d_model, no biases in the attention and no LayerNorm; so has this one.
-    NormSoftmax takes the spread of the whole map, as section 5.2 says; the published program,
-    which is for images, that of each query.
+    of variance 1 / d_model, no biases in the attention and no LayerNorm, and so does this one.
+    NormSoftmax takes the spread of the whole map, as section 5.2 says; the published program, which
+    is for images, takes that of each query.
     """
     one_layer = {"num_layers": 1, "position": "learned", "begin_end": False}
     as_nanda = {"init": "normal", "embedding_init": "normal", "attention_bias": False}
@@ -58,10 +58,6 @@ def _reasoner(**switches: Any) -> Model:
 
 def _counting(**switches: Any) -> Model:
     return Model("grids", "counting.Counting", switches)
-
-
-def _vit(**switches: Any) -> Model:
-    return Model("images", "vision.ViT", switches)
 
 
 _GATE = {"copy_gate": True, "feedforward_norm": "tanh"}
@@ -80,8 +76,8 @@ MODELS: dict[str, Model] = {
     # Eureka: the reasoning task (A.12) and vision (table 1).
     "parity-softmax": _reasoner(),
     "parity-normsoftmax": _reasoner(attention="normsoftmax", spread="map"),
-    "vit": _vit(),
-    "vit-normsoftmax": _vit(normalisation="normsoftmax-variance"),
+    "vit": Model("images", "vision.ViT"),
+    "vit-normsoftmax": Model("images", "vision.ViT", {"normalisation": "normsoftmax-variance"}),
     "resnet": Model("images", "vision.ResNet"),
     # Counting, section IV.
     "counting": _counting(),
@@ -122,7 +118,9 @@ def build(name: str, form: str, sizes: Mapping[str, int], options: Mapping[str, 
         >>> type(model).__name__
         'Encoder'
     """
-    model = find(name)
+    if name not in MODELS:
+        raise unknown_name("model", name, MODELS)
+    model = MODELS[name]
     if model.form != form:
         raise UsageError(f"Model {name!r} reads {model.form}, but the rows here are {form}.")
     module, class_name = model.place.split(".")
@@ -142,14 +140,3 @@ def build(name: str, form: str, sizes: Mapping[str, int], options: Mapping[str, 
     except (ValueError, TypeError) as error:
         raise ParameterError(f"Model {name!r} with {chosen}: {error}") from error
     return built
-
-
-def find(name: str) -> Model:
-    """The entry of this name.
-
-    Raises:
-        UsageError: there is none.
-    """
-    if name not in MODELS:
-        raise unknown_name("model", name, MODELS)
-    return MODELS[name]

@@ -45,7 +45,7 @@ class Clusters(nn.Module):
     def forward(
         self, inputs: Tensor, lengths: Tensor | None = None, record: Record | None = None
     ) -> Output:
-        """Move points, floats `(rows, points, 2)`; the scores are where they are then.
+        """Move points, floats `(rows, points, 2)`; the scores are the points after the last step.
 
         Records `attention` `(rows, 1, points, points)` and `hidden`, the points, after each step.
         """

@@ -1,9 +1,9 @@
 """The counting encoder, one layer with each normalisation on or off, and the identity network.
 
 Source: Counting (Ouellette, Pfister, Jud, 2023), sections III and IV. The paper leaves two things
-open. The number of heads: one here, as its table III shows one map. Residual connections: the
-standard model has them here, the others have not. With one around the attention, the linear layer
-after it could not give exact counts: to drop what the cell itself adds, it would have to map all
+open. The number of heads: one here, as its table III shows one map. Residual connections: here the
+standard model has them and the others do not. With one around the attention, the linear layer after
+it could not give exact counts: to cancel what the cell itself adds, it would have to map all
 colours to one vector, and their counts with them.
 """
 
@@ -20,8 +20,6 @@ from synthbench.training.options import check_chances, check_sizes
 
 #: Colours of a cell: the size of the one-hot vectors that go through the layer.
 COLORS = 10
-#: The initial parameters of the counting encoder lie between minus this and this.
-_LARGEST = 0.08
 
 
 class Counting(nn.Module):
@@ -38,13 +36,12 @@ class Counting(nn.Module):
         norm_feedforward: whether LayerNorm follows the feed-forward part.
         residual: whether a residual connection goes around each part.
         d_ff: width of the feed-forward part's ReLU layer, 2,048 in the standard model; 0: one
-            linear layer instead, as in the paper's other three.
+            linear layer instead, as in the paper's other three models.
         dropout: chance that a unit is dropped after each part and in the ReLU layer; 0.1 in the
-            standard model. It is not in the paper; the value is its program's.
-        num_heads: number of heads, a divisor of 10.
+            standard model, as in the published program. The paper does not mention it.
 
     Raises:
-        UsageError: an unknown normalisation, or a number of heads that does not divide 10.
+        UsageError: an unknown normalisation, or a width or chance that is not allowed.
     """
 
     def __init__(
@@ -56,14 +53,13 @@ class Counting(nn.Module):
         residual: bool = False,
         d_ff: int = 0,
         dropout: float = 0.0,
-        num_heads: int = 1,
     ) -> None:
         super().__init__()
         check_sizes(least=0, d_ff=d_ff)
         check_chances(dropout=dropout)
         self.residual = residual
         self.attention = Attention(
-            COLORS, num_heads, normalisation=normalisation, qkv_bias=False, output_bias=False
+            COLORS, 1, normalisation=normalisation, qkv_bias=False, output_bias=False
         )
         self.feedforward = (
             _feedforward(COLORS, d_ff, dropout) if d_ff else nn.Linear(COLORS, COLORS)
@@ -72,7 +68,7 @@ class Counting(nn.Module):
         self.norm_feedforward = nn.LayerNorm(COLORS) if norm_feedforward else nn.Identity()
         self.dropout = Dropout(dropout)
         for parameter in self.parameters():
-            nn.init.uniform_(parameter, -_LARGEST, _LARGEST)
+            nn.init.uniform_(parameter, -0.08, 0.08)
 
     def forward(
         self, inputs: Tensor, lengths: Tensor | None = None, record: Record | None = None
@@ -99,7 +95,7 @@ class Counting(nn.Module):
 
 
 class Identity(nn.Module):
-    """A feed-forward network that should give back its input.
+    """A feed-forward network that is to give back its input.
 
     It is the feed-forward part of the standard encoder layer, without the residual connection,
     which would leave nothing to learn.
@@ -110,7 +106,7 @@ class Identity(nn.Module):
         d_ff: width of the ReLU layer.
 
     Raises:
-        ParameterError: a width that is not allowed.
+        UsageError: a width that is not allowed.
     """
 
     def __init__(self, dims: int = 5, *, norm: bool = False, d_ff: int = 2048) -> None:

@@ -1,9 +1,8 @@
 """Differentiable Neural Computer: an LSTM that reads and writes a memory of its own.
 
 Source: Graves et al., Hybrid computing using a neural network with dynamic external memory
-(Nature 2016), Methods; symbols in the comments are theirs. As in NDR's baseline (appendix C),
-with the changes of Csordás & Schmidhuber (ICLR 2019): masked look-up, freed cells erased, sharper
-links. Each is a switch; with all three off it is the computer of 2016.
+(Nature 2016), Methods; symbols in the comments are theirs. As in NDR's baseline (appendix C), freed
+cells are erased and links sharpened (Csordás & Schmidhuber, ICLR 2019).
 """
 
 from __future__ import annotations
@@ -22,24 +21,20 @@ from synthbench.training.options import check_chances, check_sizes
 EPSILON = 1e-6
 
 
-def content_weights(
-    memory: Tensor, keys: Tensor, strengths: Tensor, masks: Tensor | None = None
-) -> Tensor:
+def content_weights(memory: Tensor, keys: Tensor, strengths: Tensor) -> Tensor:
     """Look-up by content: softmax over cosine similarities, times the strengths.
 
     Args:
         memory: `(rows, cells, width)`.
         keys: `(rows, heads, width)`.
         strengths: beta, `(rows, heads)`, at least 1.
-        masks: which part of the words to compare, `(rows, heads, width)` in 0..1.
 
     Returns:
         Weights `(rows, heads, cells)` that sum to 1.
     """
-    if masks is None:
-        masks = torch.ones_like(keys)
-    words = functional.normalize(memory.unsqueeze(1) * masks.unsqueeze(2), dim=-1, eps=EPSILON)
-    keys = functional.normalize(keys * masks, dim=-1, eps=EPSILON)
+    words = memory.unsqueeze(1).expand(-1, keys.shape[1], -1, -1)
+    words = functional.normalize(words, dim=-1, eps=EPSILON)
+    keys = functional.normalize(keys, dim=-1, eps=EPSILON)
     similarity = torch.einsum("rhcw,rhw->rhc", words, keys)
     return torch.softmax(similarity * strengths.unsqueeze(-1), dim=-1)
 
@@ -101,19 +96,9 @@ class State(NamedTuple):
 class Memory(nn.Module):
     """The memory with one write head and several read heads, controlled by the LSTM; see `DNC`."""
 
-    def __init__(
-        self,
-        controller: int,
-        cells: int,
-        width: int,
-        read_heads: int,
-        masking: bool,
-        wiping: bool,
-        sharpening: bool,
-    ) -> None:
+    def __init__(self, controller: int, cells: int, width: int, read_heads: int) -> None:
         super().__init__()
         self.cells, self.width, self.read_heads = cells, width, read_heads
-        self.masking, self.wiping, self.sharpening = masking, wiping, sharpening
         heads = 1 + read_heads
         self._sizes = {
             "keys": heads * width,
@@ -124,8 +109,7 @@ class Memory(nn.Module):
             "allocation": 1,
             "write": 1,
             "modes": 3 * read_heads,
-            "masks": heads * width if masking else 0,
-            "powers": 2 * read_heads if sharpening else 0,
+            "powers": 2 * read_heads,
         }
         self.interface = nn.Linear(controller, sum(self._sizes.values()))
 
@@ -156,21 +140,13 @@ class Memory(nn.Module):
         """The parts of the interface vector, each mapped to its range."""
         parts = self.interface(controller).split(list(self._sizes.values()), dim=-1)
         raw = dict(zip(self._sizes, parts, strict=True))
-        heads = (-1, 1 + self.read_heads, self.width)
         return {
             **{name: torch.sigmoid(raw[name]) for name in ("free", "erase", "allocation", "write")},
             **{name: 1 + functional.softplus(raw[name]) for name in ("strengths", "powers")},
             "vector": raw["vector"],
-            "keys": raw["keys"].reshape(heads),
-            "masks": torch.sigmoid(raw["masks"]).reshape(heads) if self.masking else raw["masks"],
+            "keys": raw["keys"].reshape(-1, 1 + self.read_heads, self.width),
             "modes": torch.softmax(raw["modes"].unflatten(-1, (self.read_heads, 3)), dim=-1),
         }
-
-    def _find(self, signals: dict[str, Tensor], memory: Tensor, heads: slice) -> Tensor:
-        """The weights of some heads' look-up by content, `(rows, heads, cells)`."""
-        masks = signals["masks"][:, heads] if self.masking else None
-        keys, strengths = signals["keys"][:, heads], signals["strengths"][:, heads]
-        return content_weights(memory, keys, strengths, masks)
 
     def _write(self, signals: dict[str, Tensor], state: State) -> State:
         """The memory after freeing and writing; the read weights are still the old ones."""
@@ -178,11 +154,12 @@ class Memory(nn.Module):
         retention = (1 - signals["free"].unsqueeze(-1) * state.read).prod(dim=1)
         usage = (state.usage + state.write - state.usage * state.write) * retention
 
-        found = self._find(signals, state.memory, slice(0, 1)).squeeze(1)
+        keys, strengths = signals["keys"][:, :1], signals["strengths"][:, :1]
+        found = content_weights(state.memory, keys, strengths).squeeze(1)
         share = signals["allocation"]
         write = signals["write"] * (share * allocation_weights(usage) + (1 - share) * found)
 
-        kept = state.memory * retention.unsqueeze(-1) if self.wiping else state.memory
+        kept = state.memory * retention.unsqueeze(-1)  # freed cells are erased
         kept = kept * (1 - write.unsqueeze(2) * signals["erase"].unsqueeze(1))
         memory = kept + write.unsqueeze(2) * signals["vector"].unsqueeze(1)
         link = linked(state.link, state.precedence, write)
@@ -192,13 +169,12 @@ class Memory(nn.Module):
     def _read(self, signals: dict[str, Tensor], state: State) -> Tensor:
         """The new read weights `(rows, R, N)`, mixed from backward, by content, and forward."""
         # forward (f) follows the order of writing, backward (b) the opposite order.
+        powers = signals["powers"]
         forward = torch.einsum("rij,rhj->rhi", state.link, state.read)
+        forward = sharpened(forward, powers[:, : self.read_heads])
         backward = torch.einsum("rji,rhj->rhi", state.link, state.read)
-        if self.sharpening:
-            powers = signals["powers"]
-            forward = sharpened(forward, powers[:, : self.read_heads])
-            backward = sharpened(backward, powers[:, self.read_heads :])
-        found = self._find(signals, state.memory, slice(1, None))
+        backward = sharpened(backward, powers[:, self.read_heads :])
+        found = content_weights(state.memory, signals["keys"][:, 1:], signals["strengths"][:, 1:])
         ways = torch.stack([backward, found, forward], dim=-1)
         return (ways * signals["modes"].unsqueeze(2)).sum(dim=-1)
 
@@ -206,9 +182,9 @@ class Memory(nn.Module):
 class DNC(nn.Module):
     """Differentiable Neural Computer with an LSTM controller, as a classifier of token rows.
 
-    NDR gives 21 cells and 4 read heads, but not the width of a word and the size of the embedding.
-    It names the changes of Csordás & Schmidhuber (2019) as a whole; in its program look-ups are not
-    masked.
+    NDR gives 21 cells and 4 read heads, but neither the width of a word nor the size of the
+    embedding. It names the changes of Csordás & Schmidhuber (2019) as a whole; as in its program,
+    look-ups are not masked.
 
     Args:
         vocabulary: number of tokens, padding included.
@@ -219,12 +195,9 @@ class DNC(nn.Module):
         width: numbers of a word.
         read_heads: number of read heads.
         dropout: chance that a unit of the embedding is dropped.
-        masking: whether look-ups compare only a part of the word, which the controller chooses.
-        wiping: whether freed cells are erased.
-        sharpening: whether weights that follow links are sharpened.
 
     Raises:
-        ParameterError: sizes or a chance that are not allowed.
+        UsageError: sizes or a chance that are not allowed.
     """
 
     def __init__(
@@ -238,17 +211,14 @@ class DNC(nn.Module):
         width: int = 200,
         read_heads: int = 4,
         dropout: float = 0.5,
-        masking: bool = False,
-        wiping: bool = True,
-        sharpening: bool = True,
     ) -> None:
         super().__init__()
-        check_sizes(d_model=d_model, d_embedding=d_embedding)
-        check_sizes(cells=cells, width=width, read_heads=read_heads)
+        check_sizes(d_model=d_model, d_embedding=d_embedding, cells=cells)
+        check_sizes(width=width, read_heads=read_heads)
         check_chances(dropout=dropout)
         self.embedding = nn.Embedding(vocabulary, d_embedding, padding_idx=0)
         self.controller = nn.LSTMCell(d_embedding + read_heads * width, d_model)
-        self.memory = Memory(d_model, cells, width, read_heads, masking, wiping, sharpening)
+        self.memory = Memory(d_model, cells, width, read_heads)
         self.dropout = nn.Dropout(dropout)
         self.classifier = nn.Linear(d_model + read_heads * width, classes)
 

@@ -1,4 +1,4 @@
-"""Transformer encoder that applies one layer several times; its switches reach up to the NDR.
+"""Transformer encoder that applies one layer several times; its switches make it the NDR.
 
 Source: NDR (Csordás, Irie, Schmidhuber, ICLR 2022), sections 2, 3 and appendices A to C.
 """
@@ -11,9 +11,9 @@ import torch
 from torch import Tensor, nn
 
 from synthbench.errors import ParameterError
-from synthbench.training.layers.attention import POSITIONS, Attention
+from synthbench.training.layers.attention import POSITIONS, Attention, states_at
 from synthbench.training.layers.dropout import Dropout
-from synthbench.training.layers.halting import FORMS, Halting
+from synthbench.training.layers.halting import Halting
 from synthbench.training.layers.initialisation import (
     EMBEDDINGS,
     draw_embedding,
@@ -27,8 +27,6 @@ from synthbench.training.models.output import Output, Record
 from synthbench.training.options import check_chances, check_names, check_sizes
 
 ADDED_POSITIONS = ("none", "sinusoidal", "learned")
-READOUTS = ("last", "first")
-INITS = ("xavier", "default", "normal")
 
 
 class Encoder(nn.Module):
@@ -44,16 +42,16 @@ class Encoder(nn.Module):
         d_model: size of a state.
         num_heads: number of heads.
         num_layers: how often the layer is applied.
-        test_layers: how often in evaluation (NDR, section C.1); default: `num_layers`.
+        test_layers: how often it is applied in evaluation (NDR, section C.1); default:
+            `num_layers`.
         d_ff: size of the feed-forward part's hidden layer.
         dropout: see `Layer`.
         key_dropout: chance that a unit of a key is dropped; see `Attention`.
         input_dropout: chance that a unit of the first states is dropped: 0.1 in the plain
             Transformer of NDR's program, which the paper does not mention.
         attention: one of `attention.NORMALISATIONS`.
-        spread: scores that NormSoftmax takes the spread of, `query` or `map`; see `Attention`.
+        spread: whose spread NormSoftmax takes, `query` or `map`; see `Attention`.
         temperature: see `Attention`.
-        hybrid_start: the initial weight of hybrid attention.
         position: `none`, `sinusoidal` or `learned` (added to the embeddings), `relative` or
             `gated` (part of the scores).
         max_length: columns that learned positions are made for.
@@ -61,8 +59,8 @@ class Encoder(nn.Module):
         attention_bias: whether the attention's projections have biases.
         gate_drop: chance that a column keeps its state in training; see `Layer`.
         init: the layer's initial weights: `xavier` (see `xavier_layer`), `default` (PyTorch's), or
-            `normal`: its and the classifier's weights from a normal distribution with variance
-            1 / d_model, and biases 0 (Nanda et al., 2023, whom Eureka, A.12, follows).
+            `normal`: weights of the layer and the classifier from a normal distribution with
+            variance 1 / d_model, biases 0 (Nanda et al., 2023, whom Eureka, A.12, follows).
         embedding_init: the variance of the embeddings of tokens and learned positions: `unit`,
             `normal` (1 / d_model), `kaiming` (2 / d_model) or `xavier` (2 / (rows + d_model)).
         attention_norm: whether LayerNorm follows the attention.
@@ -91,7 +89,6 @@ class Encoder(nn.Module):
         attention: str = "softmax",
         spread: str = "query",
         temperature: float | None = None,
-        hybrid_start: float = 0.5,
         position: str = "none",
         max_length: int = 64,
         copy_gate: bool = False,
@@ -113,9 +110,8 @@ class Encoder(nn.Module):
         check_chances(input_dropout=input_dropout, gate_drop=gate_drop)
         check_names(
             position=(position, (*ADDED_POSITIONS, *POSITIONS[1:])),
-            halting=(halting, FORMS),
-            readout=(readout, READOUTS),
-            init=(init, INITS),
+            readout=(readout, ("last", "first")),
+            init=(init, ("xavier", "default", "normal")),
             embedding_init=(embedding_init, tuple(EMBEDDINGS)),
         )
         self.num_layers, self.test_layers = num_layers, test_layers
@@ -132,7 +128,6 @@ class Encoder(nn.Module):
                 temperature=temperature,
                 position="none" if position in ADDED_POSITIONS else position,
                 key_dropout=key_dropout,
-                hybrid_start=hybrid_start,
                 qkv_bias=attention_bias,
                 output_bias=attention_bias,
             ),
@@ -224,7 +219,7 @@ class Encoder(nn.Module):
     def _steps(
         self, states: Tensor, mask: Tensor | None, column: Tensor | None, record: Record | None
     ) -> list[Tensor]:
-        """The states after each layer; after the last only those of `column`, if it is given."""
+        """The states after each layer; with `column`, after the last layer only that column's."""
         nearest = None
         if self.layer.attention.is_geometric:
             nearest = Nearest.of(states.shape[1], states.device)
@@ -240,9 +235,8 @@ class Encoder(nn.Module):
 
     def _classify(self, states: Tensor, column: Tensor) -> Tensor:
         """Scores `(rows, classes)` from `column` of all columns, or from the only column."""
-        rows = torch.arange(len(states), device=states.device)
-        read = states[:, 0] if states.shape[1] == 1 else states[rows, column]
-        scores: Tensor = self.classifier(read)
+        read = states if states.shape[1] == 1 else states_at(states, column)
+        scores: Tensor = self.classifier(read[:, 0])
         return scores
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import NamedTuple
 
 from torch import Tensor
@@ -14,11 +15,11 @@ class Output(NamedTuple):
     ponder: Tensor | None = None  # grows with the number of steps, a scalar; None without halting
 
 
-class Record:
-    """Tensors that a model records while it computes, by name and in order.
+class Record(defaultdict[str, list[Tensor]]):
+    """Tensors that a model records while it computes: a list for each name, empty if it has none.
 
-    A model records only if it is given a record, so that ordinary training pays nothing. There is
-    one entry for each layer or step, of a name of these:
+    A model records only if it is given a record, so ordinary training pays nothing. The lists have
+    one entry for each layer or step:
 
     - `attention`: weights, `(rows, heads, queries, keys)`;
     - `scores`: what the weights were normalised from, `(rows, heads, queries, keys)`;
@@ -29,12 +30,8 @@ class Record:
     """
 
     def __init__(self) -> None:
-        self._entries: dict[str, list[Tensor]] = {}
-
-    def __getitem__(self, name: str) -> list[Tensor]:
-        """The entries of a name, in the order in which they were added."""
-        return self._entries.get(name, [])
+        super().__init__(list)
 
     def add(self, name: str, tensor: Tensor) -> None:
-        """Append a detached tensor to the entries of a name."""
-        self._entries.setdefault(name, []).append(tensor.detach())
+        """Append a tensor, detached, to the list of a name."""
+        self[name].append(tensor.detach())

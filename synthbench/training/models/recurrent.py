@@ -22,7 +22,7 @@ class LSTM(nn.Module):
 
     Padding is never read: each direction ends at the last token that it meets. With `bidirectional`
     the final states of both directions are concatenated, each of size `d_model / 2`. The published
-    program reads the backward state twice and the forward one never; that slip is not repeated.
+    program reads the backward state twice and the forward state never; this one reads both.
 
     Args:
         vocabulary: number of tokens, padding included.
@@ -30,12 +30,11 @@ class LSTM(nn.Module):
         d_model: size of every layer's output.
         d_embedding: size of the embedding.
         num_layers: number of layers.
-        dropout: chance that a unit is dropped of the embedding, or of a layer's output on its way
-            to the next layer.
+        dropout: chance that a unit of a layer's input is dropped.
         bidirectional: whether each layer also reads from the end.
 
     Raises:
-        ParameterError: sizes or chances that are not allowed.
+        UsageError: sizes or a chance that are not allowed.
 
     Example:
         >>> import torch

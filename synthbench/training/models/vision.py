@@ -24,54 +24,30 @@ from synthbench.training.options import check_chances, check_sizes
 _EPSILON = 1e-6
 
 
-class DropPath(nn.Module):
-    """Drops what a part of a layer adds, for some rows of a batch (Huang et al., 2016).
-
-    Args:
-        chance: chance that a row is dropped; other rows are multiplied by 1 / (1 - chance).
-    """
-
-    def __init__(self, chance: float) -> None:
-        super().__init__()
-        self.chance = chance
-
-    def forward(self, added: Tensor) -> Tensor:
-        """What is added, `(rows, length, d_model)`; unchanged in evaluation."""
-        if not self.training or self.chance == 0:
-            return added
-        kept = torch.rand(len(added), 1, 1, device=added.device) >= self.chance
-        return added * kept / (1 - self.chance)
-
-
 class Block(nn.Module):
     """A pre-norm encoder layer: attention, then GELU between two linear layers; see `ViT`."""
 
-    def __init__(
-        self,
-        d_model: int,
-        num_heads: int,
-        d_ff: int,
-        *,
-        normalisation: str,
-        temperature: float | None,
-        drop_path: float,
-    ) -> None:
+    def __init__(self, attention: Attention, d_model: int, d_ff: int, drop_path: float) -> None:
         super().__init__()
         self.norm_attention = nn.LayerNorm(d_model, eps=_EPSILON)
         self.norm_feedforward = nn.LayerNorm(d_model, eps=_EPSILON)
-        self.attention = Attention(
-            d_model, num_heads, normalisation=normalisation, temperature=temperature, qkv_bias=False
-        )
+        self.attention = attention
         self.feedforward = nn.Sequential(
             nn.Linear(d_model, d_ff), nn.GELU(), nn.Linear(d_ff, d_model)
         )
-        self.drop_path = DropPath(drop_path)
+        self.drop_path = drop_path
 
     def forward(self, states: Tensor, record: Record | None = None) -> Tensor:
         """The states `(rows, length, d_model)` after the layer."""
-        states = states + self.drop_path(self.attention(self.norm_attention(states), record=record))
-        added: Tensor = self.drop_path(self.feedforward(self.norm_feedforward(states)))
-        return states + added
+        states = states + self._drop(self.attention(self.norm_attention(states), record=record))
+        return states + self._drop(self.feedforward(self.norm_feedforward(states)))
+
+    def _drop(self, added: Tensor) -> Tensor:
+        """What a part adds; in training 0 for some rows, and more for the others (drop path)."""
+        if not self.training or self.drop_path == 0:
+            return added
+        kept = torch.rand(len(added), 1, 1, device=added.device) >= self.drop_path
+        return added * kept / (1 - self.drop_path)
 
 
 class ViT(nn.Module):
@@ -89,10 +65,11 @@ class ViT(nn.Module):
         num_heads: number of heads.
         num_layers: number of layers.
         d_ff: width of the feed-forward part.
-        normalisation: of the attention, one of `attention.NORMALISATIONS`.
-        temperature: of the attention; default: the square root of a head's size.
-        drop_path: chance that a part of the last layer is dropped for a row; it rises in equal
-            steps from 0 in the first layer. Not in the paper; the value is its program's.
+        normalisation: the attention's, one of `attention.NORMALISATIONS`.
+        temperature: the attention's; default: the square root of a head's size.
+        drop_path: chance that a part of the last layer adds nothing to a row (Huang et al., 2016);
+            it rises in equal steps from 0 in the first layer. The value is the published program's;
+            the paper does not mention it.
 
     Raises:
         UsageError: an unknown normalisation, or sizes that do not fit.
@@ -123,12 +100,16 @@ class ViT(nn.Module):
         self.positions = nn.Parameter(torch.empty(1, 1 + (size // patch) ** 2, d_model))
         self.layers = nn.ModuleList(
             Block(
+                Attention(
+                    d_model,
+                    num_heads,
+                    normalisation=normalisation,
+                    temperature=temperature,
+                    qkv_bias=False,
+                ),
                 d_model,
-                num_heads,
                 d_ff,
-                normalisation=normalisation,
-                temperature=temperature,
-                drop_path=drop_path * layer / max(1, num_layers - 1),
+                drop_path * layer / max(1, num_layers - 1),
             )
             for layer in range(num_layers)
         )
@@ -176,16 +157,16 @@ class ResNet(nn.Module):
     """torchvision's residual network with one block in each of its four stages.
 
     A 7x7 convolution, a pooling, four blocks of two 3x3 convolutions each, the mean of every
-    channel, and a linear layer: nine convolutions on the longest path. It has 4.9 million
-    parameters with the default widths, the transformer 3.8 million. Each stage but the first
-    halves height and width, and a 1x1 convolution adapts the skip connection.
+    channel, and a linear layer: nine convolutions on the longest path. With the default widths it
+    has 4.9 million parameters; the transformer has 3.8 million. Each stage but the first halves
+    height and width, and a 1x1 convolution adapts the skip connection.
 
     Args:
         classes: number of classes.
         widths: channels of the four stages.
 
     Raises:
-        ParameterError: not four widths, or one that is not allowed.
+        UsageError: not four widths, or one that is not allowed.
 
     Source: He et al., Deep residual learning for image recognition (2015).
     """

@@ -1,0 +1,151 @@
+"""Commands that read a dataset: verify, audit, evaluate, export, push."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from synthbench.cli import completion
+from synthbench.cli.options import (
+    WithExamples,
+    choice_option,
+    dataset_argument,
+    json_option,
+    show,
+    show_json,
+    source_option,
+    variant_option,
+    variants_option,
+)
+from synthbench.text.lines import printable
+from synthbench.text.tables import Table
+
+
+@click.command(cls=WithExamples, epilog="synthbench verify listops")
+@dataset_argument
+@click.option("--fast", is_flag=True, help="Do not make the dataset again.")
+@click.option("--workers", type=int, metavar="N", help="At most 256. Default: the usable cores.")
+@source_option
+@json_option
+@click.option("--quiet", is_flag=True, help="No bar.")
+def verify(dataset: str, as_json: bool, quiet: bool, **chosen: Any) -> int:
+    """Check every row of DIR, then make the dataset again and compare."""
+    from synthbench.verification.verify import verify as check
+
+    report = check(dataset, progress=not quiet, **chosen)
+    show_json(report.to_dict()) if as_json else show(report)
+    return 0 if report.ok else 1
+
+
+@click.command(cls=WithExamples, epilog="synthbench audit listops --out audited")
+@dataset_argument
+@click.option("--variant", metavar="V", help="Default: every variant of the dataset.")
+@click.option("--out", metavar="REPORT_DIR", help="Where to write audit.html and audit.json.")
+@source_option
+@click.option("--overwrite", is_flag=True, help="Replace an earlier report.")
+@json_option
+@click.option("--quiet", is_flag=True, help="No bar.")
+def audit(
+    dataset: str, out: str | None, overwrite: bool, as_json: bool, quiet: bool, **chosen: Any
+) -> None:
+    """Report shortcuts, leaks and imbalances in DIR."""
+    from synthbench.auditing.audit import audit as look
+    from synthbench.auditing.page import report_directory, write_report
+
+    report = None if out is None else report_directory(out, overwrite)
+    found = look(dataset, progress=not quiet, **chosen)
+    if report is not None:
+        write_report(found, report)
+    show_json(found.to_dict()) if as_json else show(found)
+
+
+@click.command(
+    cls=WithExamples,
+    epilog="""
+    synthbench evaluate listops predictions.jsonl
+    synthbench evaluate listops predictions.jsonl --split test --json
+    synthbench evaluate listops predictions.jsonl --read text
+    """,
+)
+@dataset_argument
+@click.argument("predictions", shell_complete=completion.files)
+@click.option("--split", metavar="S", help="Default: every split that has predictions.")
+@variant_option
+@source_option
+@choice_option("--read", "value", "text")
+@json_option
+def evaluate(dataset: str, predictions: str, as_json: bool, **chosen: Any) -> None:
+    """Score PREDICTIONS on the dataset in DIR.
+
+    PREDICTIONS is a .jsonl, .json, .csv, .tsv (each also with .gz) or .parquet
+    file with `id` and `prediction` (or `response` or `completion`), or - for
+    standard input. A prediction is the answer and nothing else; --read text
+    finds the answer in running text, such as "The answer is 7".
+    """
+    from synthbench.evaluation.evaluate import evaluate as judge
+
+    report = judge(dataset, predictions, **chosen)
+    if report.warning:
+        click.echo(f"Warning: {report.warning}", err=True)
+    show_json(report.to_dict()) if as_json else show(report)
+
+
+@click.command(
+    cls=WithExamples,
+    epilog="""
+    synthbench export listops --to jsonl --out exported
+    synthbench export listops --to lm-eval --split test --out harness
+    """,
+)
+@dataset_argument
+@click.option(
+    "--to",
+    required=True,
+    metavar="FORMAT",
+    help="jsonl, chat, tsv, lm-eval, torch, croissant",
+    shell_complete=completion.one_of("jsonl", "chat", "tsv", "lm-eval", "torch", "croissant"),
+)
+@click.option("--out", required=True, metavar="PATH", help="Where to write; must not exist yet.")
+@variants_option
+@click.option("--split", "splits", multiple=True, metavar="S", help="Default: all. Repeatable.")
+@source_option
+@click.option("--overwrite", is_flag=True, help="Replace an earlier export.")
+@click.option("--quiet", is_flag=True, help="No bar and no summary.")
+def export(dataset: str, to: str, out: str, quiet: bool, **chosen: Any) -> None:
+    """Write the dataset in DIR in the form of another tool."""
+    from synthbench.sharing.export import export as write
+
+    sizes = write(dataset, to, out, progress=not quiet, **chosen)
+    if not quiet:
+        rows = [(file, f"{size:,}") for file, size in sizes.items()]
+        done = printable(f"{dataset} as {to}: {out}")  # one line, whatever their names
+        show(Table(("file", "bytes"), rows, right=(1,)), done)
+
+
+@click.command(
+    cls=WithExamples,
+    epilog="""
+    synthbench push listops USER/listops --dry-run
+    synthbench push listops USER/listops --private
+    """,
+)
+@dataset_argument
+@click.argument("repo_id", metavar="REPO_ID")
+@click.option("--private", is_flag=True, help="If the repository is new, make it private.")
+@click.option("--revision", metavar="BRANCH", help="Default: the main branch.")
+@click.option(
+    "--dry-run", is_flag=True, help="Show what would be uploaded; needs no network and no token."
+)
+@source_option
+@click.option("--quiet", is_flag=True, help="No bar and no summary.")
+def push(dataset: str, repo_id: str, quiet: bool, **chosen: Any) -> None:
+    """Upload the dataset in DIR to the Hugging Face Hub.
+
+    REPO_ID is USER/NAME, or NAME for the token's own user.
+    """
+    from synthbench.sharing.push import push as upload
+
+    pushed = upload(dataset, repo_id, progress=not quiet, **chosen)
+    if not quiet:
+        show(pushed)

@@ -1,0 +1,121 @@
+"""Commands on tasks: list, info, preview, check, new-task."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from synthbench.cli.options import (
+    WithExamples,
+    json_option,
+    pairs,
+    seed_option,
+    set_option,
+    show,
+    show_json,
+    source_option,
+    task_argument,
+    variant_option,
+)
+from synthbench.text.tables import items, styled
+
+if TYPE_CHECKING:
+    from synthbench.verification.conformance.check import Finding
+
+
+@click.command("list", cls=WithExamples, epilog="synthbench list")
+@json_option
+def list_(as_json: bool) -> None:
+    """Show all tasks with their variants, splits and default sizes."""
+    from synthbench.tasks import describe
+    from synthbench.tasks.registry import list_tasks
+
+    if as_json:
+        show_json([describe.task_facts(name) for name in list_tasks()])
+    else:
+        show(describe.describe_tasks())
+
+
+@click.command(cls=WithExamples, epilog="synthbench info listops")
+@task_argument
+@json_option
+def info(task: str, as_json: bool) -> None:
+    """Show what TASK is, its parameters, columns and paper."""
+    from synthbench.tasks import describe
+
+    if as_json:
+        show_json(describe.task_facts(task))
+    else:
+        show(describe.describe(task))
+
+
+@click.command(
+    cls=WithExamples,
+    epilog="""
+    synthbench preview listops -n 2
+    synthbench preview composites --variant cifar --out sheet.png
+    """,
+)
+@task_argument
+@variant_option
+@click.option(
+    "-n", "rows", type=click.IntRange(1, 1000), default=5, show_default=True, help="How many rows."
+)
+@seed_option
+@click.option("--split", metavar="S", help="Default: the task's first.")
+@set_option
+@click.option("--out", metavar="FILE.png", help="Where to write a contact sheet of images.")
+@source_option
+def preview(task: str, settings: Sequence[str], source_dir: Sequence[str], **chosen: Any) -> None:
+    """Show rows of TASK as a person reads them."""
+    from synthbench.sampling.preview import preview as show_rows
+    from synthbench.tasks.images.source_dirs import use_source_dir
+
+    with use_source_dir(source_dir):
+        show(show_rows(task, parameters=pairs(settings, "--set"), **chosen))
+
+
+@click.command(cls=WithExamples, epilog="synthbench check parity")
+@task_argument
+@source_option
+def check(task: str, source_dir: Sequence[str]) -> int:
+    """Check that TASK, yours or ours, does what every task must.
+
+    Each check prints a line that ends in yes or no; a no is followed by the
+    problems. The exit status is 1 if any check fails.
+    """
+    from synthbench.tasks.images.source_dirs import use_source_dir
+    from synthbench.verification.conformance.check import check_task
+
+    findings: list[Finding] = []
+    with use_source_dir(source_dir):
+        for finding in check_task(task):
+            if not findings or findings[-1].variant != finding.variant:
+                show(styled(f"{task}, variant {finding.variant}:", "bold"))
+            verdict = styled("no", "red") if finding.problems else styled("yes", "green")
+            problems = [items(finding.problems)] if finding.problems else []
+            show(styled(f"{finding.statement}: ") + verdict, *problems)
+            findings.append(finding)
+    failed = sum(bool(finding.problems) for finding in findings)
+    if failed:
+        show(styled(f"{task} fails {failed} of {len(findings)} checks.", "red"))
+        return 1
+    show(styled(f"{task} passes all {len(findings)} checks.", "green"))
+    return 0
+
+
+@click.command("new-task", cls=WithExamples, epilog="synthbench new-task my-task")
+@click.argument("name")
+def new_task(name: str) -> None:
+    """Write a package with a task of your own to ./NAME.
+
+    It has a small working task, its card, a test and a README. Once installed,
+    it passes `synthbench check`.
+    """
+    from synthbench.tasks.new_task import write_package
+
+    for path in write_package(name):
+        show(str(path))
+    show(f"Next: pip install -e {name} && synthbench check {name}")
