@@ -10,7 +10,7 @@ from typing import Any
 from synthbench.auditing.audit import Audit, need_packages
 from synthbench.auditing.figures import COLORS, Chart
 from synthbench.auditing.sections import variant_sections, verdict
-from synthbench.dataset.staging import write_text
+from synthbench.dataset.files import write_text
 from synthbench.errors import UsageError, usable_path
 
 PAGE, DATA = "audit.html", "audit.json"

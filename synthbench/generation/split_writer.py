@@ -14,8 +14,8 @@ from typing import Any, Self
 import pyarrow as pa
 
 from synthbench.dataset.digest import RowDigest, file_sha256
+from synthbench.dataset.files import write_failure
 from synthbench.dataset.manifest import Shard
-from synthbench.dataset.staging import write_failure
 from synthbench.engine.engine import Asked, Engine
 from synthbench.errors import SynthbenchError
 from synthbench.generation.shards import (
