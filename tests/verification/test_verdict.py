@@ -64,8 +64,8 @@ def test_a_manifest_of_a_newer_format_is_refused(there):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", " is no manifest: Expecting value"),
-        ("not JSON", " is no manifest: Expecting value"),
+        ("", " is not a manifest: Expecting value"),
+        ("not JSON", " is not a manifest: Expecting value"),
         ("[]", r": it is \[\], expected an object"),
         ("{}", ": format is missing"),
         ('{"format": 1}', ": synthbench is missing"),
