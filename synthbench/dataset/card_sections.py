@@ -125,7 +125,7 @@ def loading(manifest: Manifest, task: Task) -> str:
     made = manifest.variants[task.variant]
     rows = {one.name: n for one in task.splits if (n := made[one.name].rows) != one.rows}
     is_default = task.variant == next(iter(task.variants))
-    options = {} if is_default else {"variant": task.variant}
+    options: dict[str, Any] = {} if is_default else {"variant": task.variant}
     options |= {"seed": task.seed, **({"rows": rows} if rows else {}), **task.parameters.changed()}
     words = ", ".join(f"{name}={value!r}" for name, value in options.items())
     return f"""\

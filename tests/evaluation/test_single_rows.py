@@ -15,7 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from synthbench.errors import UsageError
-from synthbench.evaluation.evaluate import Report, evaluate, score, solve
+from synthbench.evaluation.evaluate import evaluate
+from synthbench.evaluation.report import Report
+from synthbench.evaluation.single_rows import score, solve
 from synthbench.tasks.base import read_class
 from synthbench.tasks.listops.task import ListOps
 from synthbench.tasks.registry import make_task
