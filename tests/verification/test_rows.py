@@ -128,5 +128,5 @@ def test_a_shard_without_any_whole_row_is_looked_through(there):
     found = failures_of(there, TEST)
     assert found[:6] == [
         *(f" row {row}: text is missing" for row in range(SHOWN)),
-        f": missing text: 20 in all, of which {SHOWN} stand above",
+        f": missing text: 20 in all, of which {SHOWN} are listed above",
     ]

@@ -24,7 +24,7 @@ def test_of_a_flood_the_first_are_named_and_the_others_counted(there):
     rewrite(there, TRAIN[0], spoil)
     found = failures_of(there, TRAIN[0])
     assert [text.split(":")[0] for text in found[:SHOWN]] == [f" row {i}" for i in range(SHOWN)]
-    assert found[SHOWN:] == [f": wrong label: 120 in all, of which {SHOWN} stand above"]
+    assert found[SHOWN:] == [f": wrong label: 120 in all, of which {SHOWN} are listed above"]
 
 
 def test_findings_of_two_places_are_summed_up():
@@ -36,6 +36,6 @@ def test_findings_of_two_places_are_summed_up():
     ours.merge(theirs)
     assert ours.texts() == [
         *(f"file row {row}: wrong" for row in range(5)),
-        "file: kind: 6 in all, of which 5 stand above",
+        "file: kind: 6 in all, of which 5 are listed above",
         "other: wrong",
     ]
