@@ -235,9 +235,9 @@ class _Judgement:
         answered = np.array(self._answered, np.bool_)
         self._unreadable.check(int(answered.sum()), self._given.shape)
         return Report(
+            **vars(score_of(task, values)),
             task=task.name,
             variant=task.variant,
-            overall=score_of(task, values),
             splits={name: score_of(task, own) for name, own in self._metrics.items()},
             by={
                 one.column: scores_by(task, one, column, values)

@@ -19,13 +19,13 @@ _IDS_IN_DICT, _IDS_IN_TEXT = 100, 3
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
-class Report:
-    """Scores of predictions; printed, a table.
+class Report(Score):
+    """Scores of predictions: of all evaluated rows, and of parts of them; printed, a table.
 
     Attributes:
+        rows, metrics, intervals: the score of all evaluated rows, as in `Score`.
         task: name of the task.
         variant: its variant.
-        overall: the score of all evaluated rows.
         splits: the score of each evaluated split.
         by: for each breakdown's column, the score of the rows with each of its values, whatever
             their split. The values are class names for class labels, bands such as `"11..20"` for
@@ -46,7 +46,6 @@ class Report:
 
     task: str
     variant: str
-    overall: Score
     splits: dict[str, Score]
     by: dict[str, dict[Any, Score]]
     missing: tuple[str, ...]
@@ -59,29 +58,9 @@ class Report:
     readings: dict[str, int]
     warning: str | None
 
-    @property
-    def rows(self) -> int:
-        """How many rows were evaluated."""
-        return self.overall.rows
-
-    @property
-    def metrics(self) -> dict[str, float]:
-        """The mean of each metric over all evaluated rows."""
-        return self.overall.metrics
-
-    @property
-    def intervals(self) -> dict[str, tuple[float, float]]:
-        """The 95% Wilson interval of each metric that is 0 or 1 for every row."""
-        return self.overall.intervals
-
-    @property
-    def accuracy(self) -> float:
-        """The task's first metric over all evaluated rows, where that is an accuracy."""
-        return self.overall.accuracy
-
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON values, with the first 100 ids of each kind of problem."""
-        values = {"task": self.task, "variant": self.variant, **self.overall.to_dict()}
+        values = {"task": self.task, "variant": self.variant, **super().to_dict()}
         values["splits"] = {name: score.to_dict() for name, score in self.splits.items()}
         values["by"] = {
             column: {str(value): score.to_dict() for value, score in scores.items()}
@@ -146,7 +125,7 @@ class Report:
         """The scores of splits, of all rows and of the answered rows, and of each breakdown."""
         splits: dict[Any, Score] = dict(self.splits)
         if len(splits) > 1:
-            splits["all"] = self.overall
+            splits["all"] = self
         if self.answered.rows < self.rows:
             splits["answered rows"] = self.answered
         return {"split": splits, **self.by}
