@@ -3,7 +3,7 @@
 A form describes a value; `check_form` names the first place where a value does not fit it:
 
     SHARD = {"file": TEXT, "rows": WHOLE}
-    check_form(values, {"shards": ListOf(SHARD)}, "manifest.json")
+    check_form(values, {"shards": [SHARD]}, "manifest.json")
 
     manifest.json: shards[3].rows is 'x', expected a whole number from 0
 """
@@ -89,13 +89,6 @@ class Value:
 
 
 @dataclasses.dataclass(frozen=True)
-class ListOf:
-    """A list whose entries all have one form."""
-
-    entry: Form
-
-
-@dataclasses.dataclass(frozen=True)
 class MapOf:
     """An object with at least `least` entries, whose names fit `name` and whose values `entry`."""
 
@@ -104,8 +97,8 @@ class MapOf:
     least: int = 0
 
 
-#: A mapping is an object with exactly these names.
-Form = Value | ListOf | MapOf | Mapping[str, Any]
+#: A mapping is an object with exactly these names; `[form]` is a list whose entries have this form.
+Form = Value | MapOf | list[Any] | Mapping[str, Any]
 
 
 def _is_text(given: Any) -> bool:
@@ -143,11 +136,12 @@ def _check(given: Any, form: Form, file: str, place: str) -> None:
         case Value():
             if not form.fits(given):
                 raise unexpected(given, form.expected)
-        case ListOf():
+        case list():
+            (inner,) = form
             if not isinstance(given, list):
                 raise unexpected(given, "a list")
             for number, entry in enumerate(given):
-                _check(entry, form.entry, file, f"{place}[{number}]")
+                _check(entry, inner, file, f"{place}[{number}]")
         case MapOf():
             if not isinstance(given, dict) or len(given) < form.least:
                 raise unexpected(given, "an object with entries")

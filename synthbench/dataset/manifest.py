@@ -15,7 +15,6 @@ from synthbench.dataset.forms import (
     PLAIN_OR_LIST,
     TEXT,
     WHOLE,
-    ListOf,
     MapOf,
     Value,
     check_form,
@@ -236,7 +235,7 @@ SPLIT_FORM = {
     "buckets": MapOf(TEXT, WHOLE),
     "candidates": WHOLE,
     "digest": _SHA256,
-    "shards": ListOf({"file": _FILE, "rows": _COUNT, "bytes": WHOLE, "sha256": _SHA256}),
+    "shards": [{"file": _FILE, "rows": _COUNT, "bytes": WHOLE, "sha256": _SHA256}],
 }
 MANIFEST_FORM = {
     "format": _COUNT,

@@ -24,6 +24,7 @@ from synthbench.evaluation.prediction_files import (
     SPLIT,
     Entry,
     Origin,
+    choose_columns,
     open_file,
     record_entries,
     table_entries,
@@ -198,27 +199,23 @@ def _from_mapping(given: Mapping[Any, Any], wanted: _Wanted) -> Predictions:
     name, value = next(iter(given.items()), (None, None))
     if _is_table(value):
         raise UsageError(
-            f"Predictions by id: that of {name!r} is a {type(value).__name__}. Give the table of "
-            "one split, and name the split."
+            f"Predictions by id: the value of {name!r} is a {type(value).__name__}. Give the table "
+            "of one split, and name the split."
         )
     return Predictions(by_id=given)
 
 
 def _from_columns(given: Mapping[Any, Any], wanted: _Wanted) -> Predictions:
     """A dict of columns, each a sequence or an array; the predictions may be scores."""
-    read_as = VALUE
-
-    def column(name: str) -> Sequence[Any]:
-        nonlocal read_as
+    origin, columns = wanted.origin_of(given), {}
+    for name in choose_columns(list(given), origin):
         if isinstance(given[name], str | os.PathLike | Mapping):
             text = f": {name!r} is {short(given[name])}; expected a sequence or an array."
-            raise wanted.origin_of(given).error(text)
-        scores = wanted.classes if name not in (ID, SPLIT) else None
-        read = _read(given[name], _Wanted(None, scores))
-        read_as = read.read_as if read.read_as != VALUE else read_as
-        return read.in_order or []
-
-    predictions = _table(given, list(given), column, wanted)
+            raise origin.error(text)
+        classes = wanted.classes if name not in (ID, SPLIT) else None
+        columns[name] = _read(given[name], _Wanted(None, classes))
+    predictions = _table(given, list(columns), lambda name: columns[name].in_order or [], wanted)
+    (read_as,) = (read.read_as for name, read in columns.items() if name not in (ID, SPLIT))
     return dataclasses.replace(predictions, read_as=read_as)
 
 

@@ -94,13 +94,13 @@ def _compare_record(sampler: SplitSampler, files: SplitFiles, findings: Findings
     task, stated, tried = files.task, files.record.candidates, sampler.tried
     if tried != stated:
         more = " or more" * (tried > stated)
-        text = f"{files.name} is from {stated} candidates, made again from {tried}{more}"
+        text = f"{files.name} took {stated} candidates, but {tried}{more} when made again"
         findings.add(MANIFEST, f"candidates of {files.name}", text)
     made = {task.bucket_label(bucket): rows for bucket, rows in sampler.taken().items()}
     if tried <= stated and files.record.buckets != made:
         text = (
             f"rows by {task.bucket_name} of {files.name} are {files.record.buckets}, "
-            f"made again {made}"
+            f"but {made} when made again"
         )
         findings.add(MANIFEST, f"buckets of {files.name}", text)
 
@@ -191,7 +191,7 @@ def _differences(there: pa.RecordBatch, here: pa.Table, features: Features) -> I
             yield f"{name} shows something else"
         else:
             one, other = there.column(name)[0].as_py(), here.column(name)[0].as_py()
-            yield f"{name} is {short(one)}, made again {short(other)}"
+            yield f"{name} is {short(one)}, but {short(other)} when made again"
 
 
 def _stored(files: SplitFiles, first: int, last: int) -> Iterator[tuple[str, int, pa.RecordBatch]]:

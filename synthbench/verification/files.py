@@ -75,7 +75,7 @@ def make_tasks(dataset: DatasetDirectory, findings: Findings) -> dict[str, Task]
         _compare_parameters(manifest, task, findings)
         for name in [*known, *splits]:
             if name not in splits:
-                findings.add(MANIFEST, f"split {name}", f"{variant} is without its split {name}")
+                findings.add(MANIFEST, f"split {name}", f"{variant} lacks its split {name}")
             elif name not in known:
                 findings.add(MANIFEST, f"split {name}", f"{variant} has no split named {name}")
         if sorted(splits) == sorted(known) and list(splits) != known:
@@ -88,7 +88,7 @@ def _compare_parameters(manifest: Manifest, task: Task, findings: Findings) -> N
     there, made = manifest.parameters, task.parameters.to_dict()
     for name, value in made.items():
         if name in there and not same(there[name], value):
-            text = f"parameter {name} is {short(there[name])}, the task has {short(value)}"
+            text = f"parameter {name} is {short(there[name])}, but {short(value)} in the task"
             findings.add(MANIFEST, f"parameter {name}", text)
         # Another version may lack it.
         if name not in there and manifest.synthbench == __version__:

@@ -140,7 +140,7 @@ def _wrong_ids(task: Task, rows: pa.RecordBatch, evaluation: bool | None) -> Ite
         text = f"id is {given}, the row's content gives {expected[place]}"
         yield int(indices[place]), "wrong id", text
     for place in np.flatnonzero(is_held_out(prints) != evaluation):
-        text = f"its id, {expected[place]}, is{' not' * evaluation} one of a held-out row"
+        text = f"its id, {expected[place]}, is{' not' * evaluation} that of a held-out row"
         yield int(indices[place]), "row of another kind of split", text
 
 

@@ -13,7 +13,6 @@ from synthbench.dataset.forms import (
     PLAIN_OR_LIST,
     TEXT,
     WHOLE,
-    ListOf,
     MapOf,
     check_form,
     differences,
@@ -82,7 +81,7 @@ def test_constants_are_read_where_they_are_allowed():
 
 FORM = {
     "name": TEXT,
-    "shards": ListOf({"rows": WHOLE}),
+    "shards": [{"rows": WHOLE}],
     "more": MapOf(TEXT, PLAIN_OR_LIST, least=1),
     "free": ANYTHING,
 }

@@ -81,7 +81,7 @@ def test_missing_and_unknown_splits_and_variants_are_named(there):
 
     edit_manifest(there, edit)
     found = failures(there)
-    assert "manifest.json: default is without its split iid" in found
+    assert "manifest.json: default lacks its split iid" in found
     assert "manifest.json: default has no split named dev" in found
     assert any("no task for variant reverse: Unknown variant" in text for text in found)
 
