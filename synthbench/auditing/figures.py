@@ -1,6 +1,6 @@
 """Charts of an audit's page: what they show, and where; `charts.html.jinja` draws them as SVG.
 
-A chart is `WIDTH` units wide, about the pixels of a telephone. Every bar and mark has a title with
+A chart is 400 units wide, about the pixels of a telephone. Every bar and mark has a title with
 its numbers, for the pointer and for screen readers; the page's style sets all colours.
 """
 
@@ -18,8 +18,8 @@ from synthbench.text.lines import printable
 #: values to compare them with or that come near solving.
 COLORS = {"ink": "#1c1f23", "faint": "#d5d9de", "split": "#0064a8", "other": "#b84a00"}
 #: The width of a chart; the space on both sides of scores, and between the axis and bars.
-WIDTH, _MARGIN, _AXIS = 400, 30, 54
-#: The height of a score, and of the bars of a share of 100% of the axis.
+_WIDTH, _MARGIN, _AXIS = 400, 30, 54
+#: The height of a row with a score, and of the tallest bar.
 _ROW, _BARS = 28, 100
 #: The most bars; if a distribution has more values, some are merged.
 MOST_BARS = 24
@@ -43,7 +43,7 @@ class Mark:
     @property
     def label(self) -> str:
         """The text above the mark."""
-        return f"{shortened(self.name, 40)} {self.score}"
+        return f"{_short(self.name, 40)} {self.score}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,17 +63,17 @@ class ScoreChart:
 
     @property
     def steps(self) -> list[float]:
-        """The values with a grid line, from 0 to the largest of all, but at least to 1."""
+        """The values with a grid line, from 0 to the largest value or 1."""
         highest = [mark.found.high for mark in self.marks]
         end = max([1.0, *self.references.values(), *highest])
         return [end * step / 4 for step in range(5)]
 
     def x(self, value: float) -> float:
         """Where a value is drawn; negative values are drawn as 0."""
-        return round(_MARGIN + (WIDTH - 2 * _MARGIN) * max(0.0, value) / self.steps[-1], 2)
+        return round(_MARGIN + (_WIDTH - 2 * _MARGIN) * max(0.0, value) / self.steps[-1], 2)
 
     def y(self, row: int) -> int:
-        """Where the mark of a row is drawn; one row below the last is the axis."""
+        """Where the mark of a row is drawn; the axis is a row of its own below the last."""
         return 50 + _ROW * row
 
     @property
@@ -105,7 +105,7 @@ class BarChart:
         """The names that are written below the bars, shortened, by the number of their bar."""
         names = self._merged.values
         step = -(-len(names) // _MOST_NAMES)
-        return {place: shortened(names[place], 12) for place in range(0, len(names), step)}
+        return {place: _short(names[place], 12) for place in range(0, len(names), step)}
 
     @property
     def turned(self) -> bool:
@@ -120,7 +120,7 @@ class BarChart:
 
     def x(self, place: float) -> float:
         """Where the left end of a bar is drawn, by its number; fractions are places in a bar."""
-        return round(_AXIS + (WIDTH - _AXIS) * place / len(self._merged.values), 2)
+        return round(_AXIS + (_WIDTH - _AXIS) * place / len(self._merged.values), 2)
 
     def y(self, share: float) -> float:
         """Where a share is drawn."""
@@ -135,7 +135,7 @@ class BarChart:
 Chart = ScoreChart | BarChart
 
 
-def shortened(name: str, most: int) -> str:
+def _short(name: str, most: int) -> str:
     """A name of at most `most` characters."""
     name = printable(name)
     return name if len(name) <= most else f"{name[: most - 1]}…"

@@ -107,7 +107,7 @@ def _predicted_splits(source: RowSource, given: Predictions) -> list[str]:
         return names
     if given.by_id is None:
         raise UsageError(
-            "Predictions in order are of one split; name it, or give predictions by id. "
+            "Predictions in order belong to a single split; name it, or give predictions by id. "
             f"Splits: {', '.join(names)}."
         )
     predicted = []

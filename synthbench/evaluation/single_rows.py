@@ -141,18 +141,18 @@ def held_out(
         >>> synthbench.held_out("parity", "1 2 3 4 ="), synthbench.held_out("parity", "2 1 3 4 =")
         (False, False)
     """
-    chosen = [choose_task(task, variant, parameters, 0)]
-    if not isinstance(task, Task) and variant is None:
-        chosen = [choose_task(task, name, parameters, 0) for name in chosen[0].variants]
+    first = choose_task(task, variant, parameters, 0)
+    any_variant = not isinstance(task, Task) and variant is None
     reasons: list[Exception] = []
-    for one in chosen:
+    for name in first.variants if any_variant else [first.variant]:
+        one = first if name == first.variant else choose_task(task, name, parameters, 0)
         try:
             inputs = _inputs(one, text_or_row)
             one.solve(inputs[one.inputs[0]][0].as_py())  # refuses what only resembles a row
             return bool(is_held_out(fingerprints(one, one.parse(inputs)))[0])
         except (ValueError, TypeError, LookupError, pa.ArrowException) as error:
             reasons.append(error)
-    what = f"{short(text_or_row)} is not a row of {chosen[0].name}"
+    what = f"{short(text_or_row)} is not a row of {first.name}"
     raise UsageError(f"{what}: {reasons[0]}") from reasons[0]
 
 
