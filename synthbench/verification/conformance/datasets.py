@@ -128,9 +128,9 @@ def check_full(made: SmallDataset) -> Problems:
             if found[bucket] < planned:
                 problems.append(
                     f"Split {split.name}, {task.bucket_name} {task.bucket_label(bucket)} is "
-                    f"starved: only {found[bucket]:,} of {planned:,} distinct rows were found. If "
-                    "it has no more, count them in capacity; otherwise make them more likely in "
-                    "propose."
+                    f"starved: {found[bucket]:,} of {planned:,} rows were found, then only "
+                    "repeated ones. If it has no more, count them in capacity; otherwise make "
+                    "them more likely in propose."
                 )
     return problems
 
