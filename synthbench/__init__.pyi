@@ -9,10 +9,10 @@ from synthbench.errors import ParameterError as ParameterError
 from synthbench.errors import SynthbenchError as SynthbenchError
 from synthbench.errors import UsageError as UsageError
 from synthbench.evaluation.evaluate import evaluate as evaluate
-from synthbench.evaluation.evaluate import score as score
-from synthbench.evaluation.evaluate import solve as solve
-from synthbench.evaluation.held_out import held_out as held_out
 from synthbench.evaluation.report import Report as Report
+from synthbench.evaluation.single_rows import held_out as held_out
+from synthbench.evaluation.single_rows import score as score
+from synthbench.evaluation.single_rows import solve as solve
 from synthbench.generation.cache import load_dataset as load_dataset
 from synthbench.generation.generate import generate as generate
 from synthbench.sharing.export import export as export

@@ -1,15 +1,13 @@
 """Find out how well a dataset can be answered without solving its task.
 
-Leaks are found by comparing all rows. Shortcuts are fitted on a bounded number of rows of train and
+Leaks are found by comparing all rows. Shortcuts are fitted on a limited number of rows of train and
 scored on other rows of every split; the same rows are drawn every time.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import importlib.util
 import math
-from collections.abc import Mapping
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -25,15 +23,13 @@ from synthbench.auditing.shortcuts import choose_shortcuts
 from synthbench.auditing.statistics import NEAR
 from synthbench.auditing.variant import AuditedVariant
 from synthbench.dataset.dataset import DatasetDirectory
-from synthbench.errors import SynthbenchError
+from synthbench.errors import needs
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.text.progress import Bar, progress_bar
 from synthbench.text.tables import render, stack, styled
 
 if TYPE_CHECKING:
     from rich.console import Group
-
-__all__ = ["Audit", "audit"]
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -87,17 +83,6 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def need_packages(purpose: str, packages: Mapping[str, str]) -> None:
-    """Check that packages of the extra `audit` are installed, given by module and name on PyPI.
-
-    Raises:
-        SynthbenchError: one is missing; the text begins with `purpose`.
-    """
-    for module, package in packages.items():
-        if importlib.util.find_spec(module) is None:
-            raise SynthbenchError(f"{purpose} needs {package}: pip install 'synthbench[audit]'.")
-
-
 def audit(
     dataset: str | PathLike[str],
     *,
@@ -110,12 +95,12 @@ def audit(
     Args:
         dataset: the dataset directory.
         variant: the variant; default: all variants of the dataset.
-        source_dir: where source images lie, as in `generate`.
+        source_dir: where source images are, as in `generate`.
         progress: show a bar on standard error, if that is a terminal.
 
     Returns:
         The scores of shortcuts on every split and level, the leaks, the balance of the rows, and
-        the share of rows that are easier than they claim.
+        the share of rows that are easier than their difficulty columns claim.
 
     Raises:
         UsageError: the variant is unknown, or source images are missing.
@@ -129,7 +114,8 @@ def audit(
         >>> found.variants["default"].leaks["test"].repeated
         0
     """
-    need_packages("An audit", {"sklearn": "scikit-learn"})
+    with needs("An audit", "scikit-learn", "audit"):
+        import sklearn  # noqa: F401  # before any work
     with use_source_dir(source_dir):
         opened = DatasetDirectory.open(dataset)
         manifest = opened.manifest

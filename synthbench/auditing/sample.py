@@ -10,11 +10,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.auditing.variant import AuditedVariant
-from synthbench.errors import DatasetError
 from synthbench.seeding import Draws
 from synthbench.tasks.audit_spec import Columns
 
-#: The most rows that shortcuts are fitted on, and the most rows of a split to score them on.
+#: The most rows that shortcuts are fitted on, and the most rows of a split that they are scored on.
 FIT_ROWS, SCORE_ROWS = 20_000, 10_000
 #: Of this many rows drawn from train, one is held out for scoring.
 HELD_OUT = 5
@@ -73,9 +72,7 @@ def draw_rows(subject: AuditedVariant, split: str, most: int) -> Sample:
     """
     dataset, task = subject.dataset, subject.task
     total = dataset.split(task.variant, split).rows
-    first = next(dataset.batches(task.variant, split, batch_rows=64), None)
-    if first is None or not total:
-        raise DatasetError(f"{dataset.path}: split {split!r} has no rows.")
+    first = next(dataset.batches(task.variant, split, batch_rows=64))
     most = max(1, min(most, total, MOST_BYTES * len(first) // max(1, first.nbytes)))
     ends = np.arange(most + 1) * total // most
     draws = Draws({"audit": task.name, "split": split})
@@ -86,11 +83,5 @@ def draw_rows(subject: AuditedVariant, split: str, most: int) -> Sample:
         low, high = np.searchsorted(chosen, (done, done + len(batch)))
         parts.append(batch.take(pa.array(chosen[low:high] - done)))
         done += len(batch)
-    if done <= chosen[-1]:
-        raise DatasetError(f"{dataset.path}: split {split!r} has {done:,} rows, too few.")
-    table = pa.Table.from_batches(parts)
-    names = ("id", *task.columns)
-    if missing := [name for name in names if name not in table.column_names]:
-        raise DatasetError(f"{dataset.path}: split {split!r} has no column {missing[0]!r}.")
-    columns = {name: pa.concat_arrays(table.column(name).chunks) for name in names}
-    return Sample(columns, total)
+    drawn = pa.concat_batches(parts)
+    return Sample(dict(zip(drawn.schema.names, drawn.columns, strict=True)), total)

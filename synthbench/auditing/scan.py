@@ -53,8 +53,6 @@ def scan_split(subject: AuditedVariant, split: str) -> SplitScan:
                 f"{dataset.path}: split {split!r} has rows that are not valid for {task.name}: "
                 f"{error}. `synthbench verify` names them."
             ) from None
-    if not parts:
-        raise DatasetError(f"{dataset.path}: split {split!r} has no rows.")
 
     def joined(name: str) -> NDArray[Any]:
         return np.concatenate([getattr(part, name) for part in parts])

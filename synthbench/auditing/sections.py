@@ -18,7 +18,6 @@ from synthbench.auditing.statistics import NEAR, Estimate, is_better, is_near
 from synthbench.auditing.tables import (
     NOTHING,
     ReportTable,
-    brief_decimals,
     claim_table,
     decimals,
     leaks_table,
@@ -55,11 +54,12 @@ def show_variant(variant: VariantAudit) -> Group:
     """The report on one variant for a terminal, without folded sections."""
     parts: list[Any] = []
     for section in variant_sections(variant):
-        if not section.folded:
-            parts += ["", styled(section.title, "bold")]
-            parts += [items(section.items)] if section.items else []
-            for number, table in enumerate(section.tables):
-                parts += [*([""] if number else []), table, *map(styled, table.notes)]
+        if section.folded:
+            continue
+        parts += ["", styled(section.title, "bold")]
+        parts += [items(section.items)] if section.items else []
+        for number, table in enumerate(section.tables):
+            parts += [*([""] if number else []), table, *map(styled, table.notes)]
     return stack(*parts)
 
 
@@ -115,7 +115,7 @@ def verdict(variant: VariantAudit, split: str | None = None, metric: str | None 
         if metric in known:
             figures[title] = known[metric]
     title = split if len(variant.metrics) == 1 else f"{split}, {metric}"
-    text = ", ".join(f"{what} {brief_decimals(value)}" for what, value in figures.items())
+    text = ", ".join(f"{what} {decimals(value, 2)}" for what, value in figures.items())
     return styled(f"{title}: {text}{name}", "red" if near else "green")
 
 
@@ -248,6 +248,7 @@ def _interval(figure: Estimate) -> str:
 
 
 def _sign(score: Score, metric: str, reference: Reference) -> str:
+    """Whether a score comes near solving or is better than chance, as a sign; else empty."""
     if metric not in reference.chance or metric not in reference.solution:
         return ""
     compared = score.figures[metric], reference.chance[metric], reference.solution[metric]

@@ -13,12 +13,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from synthbench.evaluation.report import wilson
+from synthbench.evaluation.scores import Z, wilson
 
 #: The least part of the way from chance to the reference solver that is near solving.
 NEAR = 0.75
-#: The standard normal deviate of a two-sided 95% interval.
-_Z = 1.959963984540054
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,7 +39,7 @@ def estimate(values: NDArray[np.float64]) -> Estimate:
     mean = float(known.sum() / len(known))
     if np.isin(known, (0.0, 1.0)).all():
         return Estimate(len(known), mean, *wilson(float(known.sum()), len(known)))
-    half = _Z * float(known.std(ddof=1)) / math.sqrt(len(known)) if len(known) > 1 else 0.0
+    half = Z * float(known.std(ddof=1)) / math.sqrt(len(known)) if len(known) > 1 else 0.0
     return Estimate(len(known), mean, mean - half, mean + half)
 
 

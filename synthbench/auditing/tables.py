@@ -50,11 +50,8 @@ def leaks_table(variant: VariantAudit) -> ReportTable:
 def near_duplicates_by_level(variant: VariantAudit, split: str) -> Iterator[ReportTable]:
     """The share of near duplicates on each level of a split, if it has several."""
     kin = variant.leaks[split].kin
-    levels = [
-        name
-        for name in variant.splits[split].levels
-        if any(name in near.levels for near in kin.values())
-    ]
+    known = {name for near in kin.values() for name in near.levels}
+    levels = [name for name in variant.splits[split].levels if name in known]
     if len(levels) > 1:
         rows = [
             [kind, *(f"{near.levels[level]:.1%}" for level in levels)] for kind, near in kin.items()
@@ -67,17 +64,12 @@ def near_duplicates_by_level(variant: VariantAudit, split: str) -> Iterator[Repo
 
 
 def claim_table(claim: OverstatedDifficulty) -> ReportTable:
-    """The share of rows of each split, and of each value, that need less than they claim."""
+    """The share of rows, by split and by claimed difficulty, that are easier than they claim."""
     values = list(dict.fromkeys(value for split in claim.claims.values() for value in split))
-    rows = [
-        [
-            split,
-            percent(share),
-            f"{share.high:.1%}",
-            *(percent(claim.claims[split].get(value)) for value in values),
-        ]
-        for split, share in claim.splits.items()
-    ]
+    rows = []
+    for split, share in claim.splits.items():
+        by_value = [percent(claim.claims[split].get(value)) for value in values]
+        rows.append([split, percent(share), f"{share.high:.1%}", *by_value])
     return ReportTable(
         [f"needs less than {claim.name}", "all", "at most", *values],
         rows,
@@ -114,16 +106,12 @@ def share_tables(variant: VariantAudit) -> Iterator[ReportTable]:
 # Values as text.
 
 
-def decimals(value: float | None) -> str:
-    """A number as text, to three decimal places or three digits; None is an empty cell."""
+def decimals(value: float | None, places: int = 3) -> str:
+    """A number as text, to so many decimal places or digits; None is an empty cell."""
     if value is None:
         return NOTHING
-    return f"{value:.3f}" if value == 0 or 1e-3 <= abs(value) < 1e3 else f"{value:.3g}"
-
-
-def brief_decimals(value: float) -> str:
-    """A number as text, to two decimal places or two digits."""
-    return f"{value:.2f}" if value == 0 or 0.01 <= abs(value) < 1e3 else f"{value:.2g}"
+    fits = value == 0 or 10**-places <= abs(value) < 1e3
+    return f"{value:.{places}f}" if fits else f"{value:.{places}g}"
 
 
 def percent(share: Estimate | None) -> str:

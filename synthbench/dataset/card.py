@@ -1,4 +1,4 @@
-"""The dataset card: front matter that opens the dataset, prose, and what the manifest knows."""
+"""The dataset card: front matter for Hugging Face, the task's prose, and the manifest's content."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from synthbench.dataset.card_sections import (
     split_prose,
     splits_table,
 )
+from synthbench.dataset.files import write_text
 from synthbench.dataset.manifest import Manifest
-from synthbench.dataset.staging import write_text
 from synthbench.tasks.base import Task
 from synthbench.tasks.companions import companion, companion_text
 from synthbench.tasks.describe import parameter_help
@@ -37,7 +37,6 @@ from synthbench.tasks.images.task import ImageTask
 from synthbench.tasks.row_ids import columns_of
 
 LICENSE = "apache-2.0"
-_SHEET_ROWS = 10
 
 
 def write_card(directory: Path, manifest: Manifest, tasks: Sequence[Task]) -> None:
@@ -45,11 +44,11 @@ def write_card(directory: Path, manifest: Manifest, tasks: Sequence[Task]) -> No
 
     Args:
         directory: the dataset directory, with its shards in place.
-        manifest: the dataset's manifest.
+        manifest: its manifest.
         tasks: the tasks that made its variants.
 
     Raises:
-        SynthbenchError: it cannot be written.
+        SynthbenchError: the card cannot be written.
     """
     import yaml
 
@@ -62,7 +61,7 @@ def write_card(directory: Path, manifest: Manifest, tasks: Sequence[Task]) -> No
 
 
 def _sample(directory: Path, manifest: Manifest, task: Task) -> str:
-    """A variant's first rows: a picture of them, or without images or Pillow a table."""
+    """A variant's first rows: a picture of images (if Pillow is installed), otherwise a table."""
     splits = manifest.variants[task.variant]
     images = any(is_image(feature) for feature in task.columns.values())
     draw_sheet = companion(task, "drawing", "draw_sheet") if images else None
@@ -70,7 +69,7 @@ def _sample(directory: Path, manifest: Manifest, task: Task) -> str:
         return sample_table(directory, splits, task)
     file = f"sheets/{task.variant}.png"
     (directory / file).parent.mkdir(exist_ok=True)
-    rows = first_rows(directory, splits[task.splits[0].name], list(task.columns), _SHEET_ROWS)
+    rows = first_rows(directory, splits[task.splits[0].name], list(task.columns), 10)
     draw_sheet(task, rows, directory / file)
     return f"![Rows of {task.variant}]({file})"
 
@@ -103,27 +102,21 @@ _SIZES = (
 
 
 def _size_category(rows: int) -> str:
-    digits = len(str(rows))
-    return _SIZES[min(max(digits - 3, 0), len(_SIZES) - 1)]
-
-
-def content_digest(manifest: Manifest, variant: str) -> str:
-    """A digest over the digests of a variant's splits."""
-    digests = {name: split.digest for name, split in manifest.variants[variant].items()}
-    return hashlib.sha256(json.dumps(digests, sort_keys=True).encode()).hexdigest()
+    return _SIZES[min(max(len(str(rows)) - 3, 0), len(_SIZES) - 1)]
 
 
 def config(manifest: Manifest, task: Task, default: bool) -> dict[str, Any]:
     """A variant's entry in the front matter's `configs`, as YAML values."""
+    splits = manifest.variants[task.variant]
+    digests = json.dumps({name: split.digest for name, split in splits.items()}, sort_keys=True)
     return {
         "config_name": task.variant,
         **({"default": True} if default else {}),
         # `datasets` keys its cache by this text and the folder's name, not by the rows: without
         # the digest it would serve an older dataset of the same folder name.
-        "description": f"content sha256:{content_digest(manifest, task.variant)}",
+        "description": f"content sha256:{hashlib.sha256(digests.encode()).hexdigest()}",
         "data_files": [
-            {"split": name, "path": f"data/{task.variant}/{name}-*.parquet"}
-            for name in manifest.variants[task.variant]
+            {"split": name, "path": f"data/{task.variant}/{name}-*.parquet"} for name in splits
         ],
     }
 
@@ -176,13 +169,13 @@ def origins_of(tasks: Sequence[Task]) -> tuple[Origin, ...]:
 
 
 def citations(task: Task) -> str:
-    """What to cite, BibTeX: the papers of the task's prose, then the datasets it is made from."""
+    """What to cite, as BibTeX: the papers of the task's prose, then its source datasets."""
     papers = re.findall(r"^```bibtex\n(.*?)\n```$", prose(task), re.MULTILINE | re.DOTALL)
     return "\n\n".join([*papers, *(one.citation for one in origins_of([task]) if one.citation)])
 
 
 def prose(task: Task) -> str:
-    """The prose of a task's card; of another package's task, `card.md` beside it or its summary."""
+    """The prose of a task's card; of another package's task its `card.md`, or its summary."""
     for place in (resources.files("synthbench") / "cards", Path(__file__).parents[2] / "cards"):
         file = place / f"{task.name}.md"
         if file.is_file():

@@ -1,7 +1,8 @@
-"""Sections of a dataset card that follow from the manifest and the rows."""
+"""The sections of a dataset card that are made from the manifest and the rows."""
 
 from __future__ import annotations
 
+import html
 import json
 import math
 import re
@@ -17,31 +18,22 @@ from synthbench.tasks.images.licences import Origin
 from synthbench.tasks.row_ids import columns_of
 from synthbench.text.lines import printable
 
-#: Rows that are shown at least, and how much of a value, in characters.
+#: The fewest rows that are shown, and the most characters of a value.
 _SAMPLE_ROWS, _SHOWN_TEXT = 3, 120
-#: More buckets than these are not listed one by one.
-_MOST_BUCKETS = 16
 
 
 def splits_table(task: Task, splits: dict[str, SplitRecord]) -> str:
     """Rows, buckets and digest of each split of a variant."""
-    return _table(
-        ("split", "rows", task.bucket_name, "digest"),
-        (
-            (
-                name,
-                f"{split.rows:,}",
-                _buckets(split.buckets),
-                f"`{split.digest[:16]}`",
-            )
-            for name, split in splits.items()
-        ),
+    rows = (
+        (name, f"{split.rows:,}", _buckets(split.buckets), f"`{split.digest[:16]}`")
+        for name, split in splits.items()
     )
+    return _table(("split", "rows", task.bucket_name, "digest"), rows)
 
 
 def _buckets(buckets: Mapping[str, int]) -> str:
     """The rows of each bucket; for many buckets, only their number and sizes."""
-    if len(buckets) <= _MOST_BUCKETS:
+    if len(buckets) <= 16:
         return ", ".join(f"{_plain(bucket)}: {count:,}" for bucket, count in buckets.items())
     least, most = min(buckets.values()), max(buckets.values())
     first = _plain(next(iter(buckets)))
@@ -51,16 +43,12 @@ def _buckets(buckets: Mapping[str, int]) -> str:
 
 def _manifest_tables(tables: Mapping[str, Any]) -> Iterator[str]:
     """Plain entries in one table, each nested one in a table of its own."""
+    nested = [(_plain(name), entry) for name, entry in tables.items() if isinstance(entry, dict)]
     plain = {name: entry for name, entry in tables.items() if not isinstance(entry, dict)}
-    nested = {name: entry for name, entry in tables.items() if isinstance(entry, dict)}
-    if plain:
-        yield _table(("name", "values"), _named_cells(plain))
-    for name, entry in nested.items():
-        yield _table((_plain(name), "values"), _named_cells(entry))
-
-
-def _named_cells(entries: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    return ((_code(key), _plain(_cell(one))) for key, one in entries.items())
+    for name, entries in [("name", plain), *nested]:
+        if entries:
+            rows = ((_code(key), _plain(_cell(one))) for key, one in entries.items())
+            yield _table((name, "values"), rows)
 
 
 def _cell(value: Any) -> str:
@@ -76,25 +64,14 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-#: Characters that Markdown, a table or HTML would take for markup, and how they are written.
-_ESCAPES = str.maketrans(
-    {
-        **{one: f"\\{one}" for one in "\\`*_[~"},
-        "<": "&lt;",
-        ">": "&gt;",
-        "&": "&amp;",
-        "|": "&#124;",
-    }
-)
-
-
 def _plain(text: str) -> str:
-    """A text that somebody else may have chosen, escaped so that it is shown as it is."""
-    return printable(text).translate(_ESCAPES)
+    """A text from outside, escaped: Markdown, tables and HTML show it as it is."""
+    escaped = re.sub(r"[\\`*_\[~]", r"\\\g<0>", html.escape(printable(text), quote=False))
+    return escaped.replace("|", "&#124;")
 
 
 def _code(text: str) -> str:
-    """A text as code in a cell of a table, shown as it is."""
+    """A text as code in a cell of a table."""
     text = printable(text)
     if "`" in text or "\\" in text:  # these would end a code span, or let `|` end the cell
         return f"<code>{_plain(text)}</code>"
@@ -110,7 +87,7 @@ def setting(value: Any) -> str:
 
 
 def sample_table(directory: Path, splits: Mapping[str, SplitRecord], task: Task) -> str:
-    """The first rows of each split of a variant, three or more in all, without images."""
+    """The first rows of each split of a variant, at least three in all, without images."""
     features = {name: one for name, one in columns_of(task).items() if not is_image(one)}
     each = math.ceil(_SAMPLE_ROWS / len(splits))
     lines = [
@@ -135,7 +112,7 @@ def first_rows(
 
 
 def _shown(value: Any, feature: Feature) -> str:
-    """A value as code, a class by its name, shortened if it is long."""
+    """A value as code, with the name of a class, shortened if it is long."""
     names = label_names(feature)
     text = names[value] if names else value if isinstance(value, str) else json.dumps(value)
     if len(text) > _SHOWN_TEXT:
@@ -144,15 +121,12 @@ def _shown(value: Any, feature: Feature) -> str:
 
 
 def loading(manifest: Manifest, task: Task) -> str:
-    """Python that opens a variant: its files, and the same rows made where it is run."""
+    """Python code that loads a variant: from its files, or made on the reader's machine."""
     made = manifest.variants[task.variant]
     rows = {one.name: n for one in task.splits if (n := made[one.name].rows) != one.rows}
-    options = {"variant": task.variant, "seed": task.seed, "rows": rows}
-    options |= task.parameters.changed()
-    if task.variant == next(iter(task.variants)):
-        del options["variant"]
-    if not rows:
-        del options["rows"]
+    is_default = task.variant == next(iter(task.variants))
+    options: dict[str, Any] = {} if is_default else {"variant": task.variant}
+    options |= {"seed": task.seed, **({"rows": rows} if rows else {}), **task.parameters.changed()}
     words = ", ".join(f"{name}={value!r}" for name, value in options.items())
     return f"""\
 ```python
@@ -170,16 +144,14 @@ dataset = synthbench.load_dataset("{task.name}", {words})
 def held_out_rule(task: Task, remark: str) -> str:
     """Which rows are held out, what the task's prose adds to that, and how to check it."""
     signs = {one.name: "<" if one.evaluation else ">=" for one in task.splits}
-    checks = [
+    code = "\n".join(
         f'all(id {sign} "2" for id in dataset["{name}"]["id"])  # True'
         for name, sign in signs.items()
-    ]
-    last = task.splits[-1]
-    changed = task.parameters.changed()
+    )
+    last, changed = task.splits[-1], task.parameters.changed()
     options = f", parameters={changed}" if changed else ""
     row = f'dataset["{last.name}"][0]'
-    checks.append(f'synthbench.held_out("{task.name}", {row}{options})  # {last.evaluation}')
-    code = "\n".join(checks)
+    code += f'\nsynthbench.held_out("{task.name}", {row}{options})  # {last.evaluation}'
     return f"""\
 A row whose `id` begins with `0` or `1` is held out. Evaluation splits have only such rows; train \
 splits and streams have none, whatever their seed and parameters. So a model trained on them, with \
@@ -201,11 +173,11 @@ def split_prose(text: str) -> tuple[str, dict[str, str]]:
 
 
 def fold(title: str, text: str) -> str:
-    """A section that is shown when its title is clicked."""
+    """A section that unfolds when its title is clicked."""
     return f"<details>\n<summary>{title}</summary>\n\n{text}\n\n</details>"
 
 
-# What it is made from, and how far it goes.
+# Where the rows come from, and what scores on them cannot tell.
 
 
 def provenance(manifest: Manifest, command: str, texts: Iterable[tuple[str, str]]) -> str:
@@ -236,7 +208,7 @@ def origin_texts(origins: Sequence[Origin]) -> Iterator[str]:
 
 
 def known_limits(manifest: Manifest, tasks: Sequence[Task]) -> str:
-    """What figures on this dataset do not tell, as a list."""
+    """What scores on this dataset cannot tell, as a list."""
     limits = [
         "The rows are made by a program and ask for one skill: a score says little about "
         "language, natural images or other tasks.",
@@ -252,10 +224,10 @@ def known_limits(manifest: Manifest, tasks: Sequence[Task]) -> str:
 
 
 def _rough_figures(task: Task, splits: Mapping[str, SplitRecord]) -> Iterator[str]:
-    """How little an accuracy on the smallest evaluation split says."""
+    """The precision of an accuracy on the smallest evaluation split."""
     sizes = {one.name: splits[one.name].rows for one in task.splits if one.evaluation}
     if task.metrics[0] in task.binary_metrics and sizes:
-        name = min(sizes, key=lambda name: sizes[name])
+        name = min(sizes, key=sizes.__getitem__)
         points = 100 * 1.96 * math.sqrt(0.25 / sizes[name])
         yield (
             f"On the {sizes[name]:,} rows of {name} an accuracy is known to within {points:.1f} "
@@ -264,12 +236,12 @@ def _rough_figures(task: Task, splits: Mapping[str, SplitRecord]) -> Iterator[st
 
 
 def _uneven_buckets(task: Task, splits: Mapping[str, SplitRecord], named: bool) -> Iterator[str]:
-    """In which splits some buckets ran out of different rows."""
+    """The splits in which some buckets ran out of distinct rows."""
     for split in task.splits:
         counts = splits[split.name].buckets
         even = len(set(task.bucket_weights(split))) == 1
         if even and min(counts.values()) < 0.9 * max(counts.values()):
-            least = min(counts, key=lambda bucket: counts[bucket])
+            least = min(counts, key=counts.__getitem__)
             place = f"{task.variant}/{split.name}" if named else split.name
             yield (
                 f"{place} is unbalanced over {task.bucket_name}: {_plain(least)} has only "

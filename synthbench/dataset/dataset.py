@@ -1,6 +1,6 @@
-"""A dataset directory as it is read: its manifest, its shards, their rows.
+"""Reading a dataset directory: its manifest, its shards, their rows.
 
-It may come from anybody: no name in it leads out of the directory, and its rows are checked.
+The directory may come from anybody: no file outside it is read, and its rows are checked.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from synthbench.dataset.files import regular_file
-from synthbench.dataset.manifest import MANIFEST, Manifest, Shard, SplitRecord, read_manifest
+from synthbench.dataset.manifest import MANIFEST, Manifest, SplitRecord, read_manifest
 from synthbench.dataset.parquet import LARGEST_ROW, SMALLEST_ROW, large_rows, read_batches
 from synthbench.dataset.places import is_being_replaced, old_of
 from synthbench.errors import DatasetError, UsageError, unknown_name, usable_path
@@ -24,9 +24,6 @@ from synthbench.tasks.features import arrow_type
 from synthbench.tasks.images.source_dirs import check_place
 from synthbench.tasks.images.task import ImageTask
 from synthbench.tasks.row_ids import columns_of
-
-#: Inode, size in bytes and time of change of a manifest.
-_Identity = tuple[int, int, int]
 
 
 class DatasetDirectory:
@@ -37,7 +34,7 @@ class DatasetDirectory:
 
     Attributes:
         path: the directory.
-        manifest: what it says of itself.
+        manifest: its manifest.
 
     Example:
         >>> import synthbench
@@ -55,20 +52,20 @@ class DatasetDirectory:
     def __init__(self, path: Path, manifest: Manifest) -> None:
         self.path = path
         self.manifest = manifest
-        # Set by `open`: tells the manifest from another that takes its place later.
-        self._identity: _Identity | None = None
+        # Set by `open`, to notice later if another manifest has taken the place of this one.
+        self._identity: tuple[int, int, int] | None = None
 
     @classmethod
     def open(cls, dataset: str | PathLike[str]) -> DatasetDirectory:
         """Open a directory; only its manifest is read, and nothing is changed.
 
-        If `generate --overwrite` replaces the directory later, reading on is an error: rows of two
-        datasets are never mixed.
+        If `generate --overwrite` replaces the directory later, further reading raises an error:
+        rows of two datasets are never mixed.
 
         Raises:
             DatasetError: there is no dataset, its manifest is newer or cannot be read, or a run is
-                replacing it or was interrupted in doing so. If nothing at all lies at the path, it
-                is a `MissingPathError`.
+                replacing it or was interrupted while it did. A `MissingPathError` if nothing
+                exists at the path.
             UsageError: the path is too long, or has a character that no path can have.
         """
         path = usable_path("Dataset", dataset)
@@ -76,7 +73,7 @@ class DatasetDirectory:
         try:
             opened = cls(path, read_manifest(path))
         except DatasetError:
-            # In this order: the replacement may finish between the two questions.
+            # In this order: the replacement may finish between the two checks.
             if is_being_replaced(path):
                 raise _moved_aside(path) from None
             if _identify(path / MANIFEST) != identity:
@@ -92,28 +89,27 @@ class DatasetDirectory:
         """Make sure that all files read in a `with` block belong to this dataset.
 
         Raises:
-            DatasetError: the directory holds another dataset at the end of the block, or none.
-                It replaces any error in the block, which it has caused.
+            DatasetError: at the end of the block the directory holds another dataset, or none.
+                Any error in the block is replaced by this one, its cause.
         """
+
+        def check() -> None:
+            if self._identity not in (None, _identify(self.path / MANIFEST)):
+                raise _replaced(self.path) from None
+
         try:
             yield
         except Exception:
-            if self._is_replaced():
-                raise _replaced(self.path) from None
+            check()
             raise
-        if self._is_replaced():
-            raise _replaced(self.path)
-
-    def _is_replaced(self) -> bool:
-        expected = self._identity
-        return expected is not None and _identify(self.path / MANIFEST) != expected
+        check()
 
     def make_task(self, variant: str) -> Task:
         """The task that made one of the variants.
 
         Raises:
             UsageError: a task, variant or parameter that this version does not know, or a
-                parameter that names a place outside the directory of source images.
+                parameter that names a path outside the directory of source images.
         """
         task = self.manifest.make_task(variant)
         if isinstance(task, ImageTask):
@@ -122,20 +118,19 @@ class DatasetDirectory:
         return task
 
     def variant(self, name: str | None = None) -> str:
-        """The name of a variant that is there; without a name, the first.
+        """The name of a variant of the dataset, checked; default: the first.
 
         Raises:
             UsageError: there is no such variant.
         """
-        names = list(self.manifest.variants)
-        if name is None:
-            return names[0]
-        if name not in names:
-            raise unknown_name(f"variant in {self.path}", name, names)
+        variants = self.manifest.variants
+        name = next(iter(variants)) if name is None else name
+        if name not in variants:
+            raise unknown_name(f"variant in {self.path}", name, variants)
         return name
 
     def split(self, variant: str, name: str) -> SplitRecord:
-        """The record of a split of a variant that is there.
+        """The manifest's record of a split.
 
         Raises:
             UsageError: there is no such variant or split.
@@ -158,8 +153,8 @@ class DatasetDirectory:
             DatasetError: a shard is missing, cannot be read or has rows of another form; the split
                 has another number of rows than its manifest says; or the dataset was replaced
                 meanwhile.
-            UsageError: there is no such variant, split or column, no list of columns, or the task
-                is unknown.
+            UsageError: there is no such variant, split or column, `columns` is a single name, or
+                the task is unknown.
         """
         if isinstance(columns, str):
             raise UsageError(f"Columns {columns!r}: expected a list of names.")
@@ -170,29 +165,30 @@ class DatasetDirectory:
                 raise unknown_name(f"column of {self.manifest.task}", name, features)
         types = {name: arrow_type(features[name]) for name in names}
         record, rows = self.split(variant, split), 0
-        for shard in record.shards:
-            batches = self._shard_batches(shard, types, batch_rows)
-            while True:
-                # Checked after reading, before the rows are given out.
-                with self.unreplaced():
-                    batch = next(batches, None)
-                if batch is None:
-                    break
-                rows += batch.num_rows
-                yield batch
+        batches = self._batches(record, types, batch_rows)
+        while True:
+            # Checked after reading, before the rows are given out.
+            with self.unreplaced():
+                batch = next(batches, None)
+            if batch is None:
+                break
+            rows += batch.num_rows
+            yield batch
         if rows != record.rows:
             raise DatasetError(
                 f"{self.path}: {variant}/{split} has {rows:,} rows where its manifest says "
                 f"{record.rows:,}."
             )
 
-    def _shard_batches(
-        self, shard: Shard, types: dict[str, pa.DataType], batch_rows: int
+    def _batches(
+        self, record: SplitRecord, types: dict[str, pa.DataType], batch_rows: int
     ) -> Iterator[pa.RecordBatch]:
-        path, names = regular_file(self.path, shard.file), list(types)
-        for batch in read_batches(path, names, batch_rows, smallest_row=SMALLEST_ROW):
-            _check_batch(path, batch, types)
-            yield batch.select(names)
+        names = list(types)
+        for shard in record.shards:
+            path = regular_file(self.path, shard.file)
+            for batch in read_batches(path, names, batch_rows, smallest_row=SMALLEST_ROW):
+                _check_batch(path, batch, types)
+                yield batch.select(names)
 
     def rows(
         self, variant: str, split: str, columns: Sequence[str] | None = None
@@ -202,10 +198,10 @@ class DatasetDirectory:
             yield from batch.to_pylist()
 
 
-def _identify(manifest: Path) -> _Identity | None:
-    """What tells a manifest from a later one at the same path; None if there is no file.
+def _identify(manifest: Path) -> tuple[int, int, int] | None:
+    """Inode, size and modification time of a manifest; None if there is no file.
 
-    The inode alone is not enough: file systems reuse the inode of a removed file.
+    The inode alone does not identify it: file systems reuse the inode of a removed file.
     """
     try:
         found = manifest.lstat()
@@ -229,13 +225,13 @@ def _moved_aside(path: Path) -> DatasetError:
         task = "TASK"
     return DatasetError(
         f"No dataset at {str(path)!r}: `generate --overwrite` is replacing it, or was interrupted "
-        f"when it did. The old dataset lies in {str(old)!r}; if no run is at work, "
+        f"while it did. The old dataset is in {str(old)!r}; if no run is at work, "
         f"`synthbench generate {task} --out {shlex.quote(str(path))}` puts it back."
     )
 
 
 def _check_batch(path: Path, batch: pa.RecordBatch, types: dict[str, pa.DataType]) -> None:
-    """Make sure that rows have columns of these types, without missing or huge values."""
+    """Make sure that rows have columns of these types, without missing values or huge rows."""
     for name, expected in types.items():
         found = batch.schema.get_all_field_indices(name)
         there = [batch.schema.field(index).type for index in found]

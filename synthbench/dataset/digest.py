@@ -1,4 +1,4 @@
-"""Digests: of rows, which never change, and of files, which do with every Parquet writer.
+"""Digests of rows, which stay the same however the rows are stored, and checksums of files.
 
 The digest of rows is a pure function of their values. It does not depend on shards, row groups,
 batches, compression or the version of pyarrow. Changing anything here breaks every manifest.
@@ -24,17 +24,17 @@ CHUNK_ROWS = 8_192
 class RowDigest:
     """A running digest over rows, in order.
 
-    Every `CHUNK_ROWS` rows are a chunk with a digest of its own, whatever shards they are in. The
-    digest of the whole is a SHA-256 over theirs and the number of rows, so chunks can be hashed
-    anywhere, in any order.
+    Every `CHUNK_ROWS` rows are a chunk with its own digest, whatever shards they are in. The digest
+    of all rows is a SHA-256 over the digests of the chunks and the number of rows, so chunks can be
+    hashed anywhere, in any order.
 
     Args:
         features: the columns, `id` included.
         checked: whether the checksums inside images are checked; not needed for images just made.
 
     Attributes:
-        chunks: the digests of the chunks that are full, in order.
-        rows: rows so far.
+        chunks: the digests of the full chunks, in order.
+        rows: the number of rows so far.
     """
 
     def __init__(self, features: Features, checked: bool = True) -> None:
@@ -56,13 +56,13 @@ class RowDigest:
         self.rows += table.num_rows
 
     def extend(self, chunks: list[bytes], rows: int) -> None:
-        """Add rows that were hashed elsewhere, together with those of the chunk that is open."""
+        """Add rows hashed elsewhere; `chunks` begins with the rows of the chunk that is open."""
         self.chunks += chunks
         self.rows += rows
         self._open = _Chunk(self._features, self._checked)
 
     def all_chunks(self) -> list[bytes]:
-        """The digests of all chunks so far, the last one included though it may not be full."""
+        """The digests of all chunks so far, including the last, which may not be full."""
         return [*self.chunks, self._open.digest()] if self._open.rows else self.chunks
 
     def hexdigest(self) -> str:
@@ -75,10 +75,10 @@ class RowDigest:
 class _Chunk:
     """A running digest over the rows of one chunk.
 
-    Every leaf of every column has its own SHA-256s over three things: which values are missing
+    Every leaf of every column has SHA-256s of its own over three things: which values are missing
     (their positions in the chunk, little-endian int64), the lengths of lists and texts
-    (little-endian int64), and the values (little-endian, 0 where one is missing). An image counts
-    by its height, width and pixels, so that another encoder changes nothing.
+    (little-endian int64), and the values (little-endian, 0 where one is missing). Of an image, its
+    height, width and pixels are hashed, so that the encoder does not matter.
     """
 
     def __init__(self, features: Features, checked: bool) -> None:
@@ -88,7 +88,6 @@ class _Chunk:
         self.rows = 0
 
     def update(self, table: pa.Table | pa.RecordBatch) -> None:
-        """Add rows."""
         for name, feature in self._features.items():
             column = table.column(name)
             for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else [column]:
@@ -96,7 +95,7 @@ class _Chunk:
         self.rows += table.num_rows
 
     def digest(self) -> bytes:
-        """The digest of the rows so far: SHA-256 over all leaves in order of their paths."""
+        """SHA-256 over the digests of all leaves, in order of their paths."""
         total = hashlib.sha256()
         for path in sorted(self._leaves):
             total.update(f"{path}:{self._leaves[path].hexdigest()}\n".encode())
@@ -151,7 +150,7 @@ def _offsets(array: pa.Array) -> NDArray[np.int32]:
 
 
 def _bytes(array: pa.Array) -> NDArray[np.uint8]:
-    """All bytes of a binary array, one value behind the other."""
+    """All bytes of a binary array, one value after another."""
     offsets, data = _offsets(array), array.buffers()[2]
     whole = np.frombuffer(data, np.uint8) if data is not None else np.zeros(0, np.uint8)
     return whole[offsets[0] : offsets[-1]]

@@ -1,9 +1,9 @@
-"""JSON that somebody else may have written: read strictly, and held against a form.
+"""JSON that somebody else may have written: read strictly, and checked against a form.
 
-A form says what a value must look like; `check_form` names the first place where it does not:
+A form describes a value; `check_form` names the first place where a value does not fit it:
 
     SHARD = {"file": TEXT, "rows": WHOLE}
-    check_form(values, {"shards": ListOf(SHARD)}, "manifest.json")
+    check_form(values, {"shards": [SHARD]}, "manifest.json")
 
     manifest.json: shards[3].rows is 'x', expected a whole number from 0
 """
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn
@@ -19,7 +20,7 @@ from typing import Any, NoReturn
 from synthbench.errors import DatasetError
 from synthbench.text.lines import LONGEST_LINE, is_one_line, short
 
-#: Deepest nesting of lists and objects, so that recursive code is safe.
+#: How deep lists and objects may be nested, so that recursive code is safe.
 DEEPEST = 32
 
 # Reading.
@@ -33,38 +34,35 @@ def read_json(data: bytes, constants: bool = False) -> Any:
         constants: whether NaN and infinities are allowed, which JSON does not have.
 
     Raises:
-        ValueError: it is not JSON; an object repeats a name, where parsers disagree; or it is
-            nested more than 32 deep.
+        ValueError: it is not JSON, an object repeats a name (parsers disagree on which value
+            counts), or it is nested more than 32 deep.
     """
     decoder = _TOLERANT if constants else _STRICT
+    too_deep = ValueError(f"nested more than {DEEPEST} deep")
     try:
         value = decoder.decode(data.decode("utf-8"))
     except RecursionError:
-        raise ValueError(f"nested more than {DEEPEST} deep") from None
+        raise too_deep from None
     level = [value]
     for _ in range(DEEPEST):
-        level = [inner for one in level for inner in _inside(one)]
+        nested = [one for one in level if isinstance(one, dict | list)]
+        lists = [one.values() if isinstance(one, dict) else one for one in nested]
+        level = list(itertools.chain.from_iterable(lists))
         if not level:
             return value
-    raise ValueError(f"nested more than {DEEPEST} deep")
-
-
-def _inside(value: Any) -> Any:
-    if isinstance(value, dict):
-        return value.values()
-    return value if isinstance(value, list) else ()
+    raise too_deep
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values = dict(pairs)
     if len(values) < len(pairs):
         ((twice, _),) = collections.Counter(name for name, _ in pairs).most_common(1)
-        raise ValueError(f"{short(twice)} stands more than once in an object")
+        raise ValueError(f"{short(twice)} appears more than once in an object")
     return values
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")
 
 
 def _finite(text: str) -> float:
@@ -84,41 +82,23 @@ _STRICT = json.JSONDecoder(
 
 @dataclasses.dataclass(frozen=True)
 class Value:
-    """A value that fits a description.
-
-    Attributes:
-        expected: the description, as errors say it.
-        fits: whether a value fits it.
-    """
+    """A value that `fits` a description; errors quote it as what was `expected`."""
 
     expected: str
     fits: Callable[[Any], bool]
 
 
 @dataclasses.dataclass(frozen=True)
-class ListOf:
-    """A list whose entries all have one form."""
-
-    entry: Form
-
-
-@dataclasses.dataclass(frozen=True)
 class MapOf:
-    """An object of any names, whose entries all have one form.
-
-    Attributes:
-        name: what names must look like.
-        entry: the form of the entries.
-        least: least number of entries.
-    """
+    """An object with at least `least` entries, whose names fit `name` and whose values `entry`."""
 
     name: Value
     entry: Form
     least: int = 0
 
 
-#: A mapping is an object of just these names.
-Form = Value | ListOf | MapOf | Mapping[str, Any]
+#: A mapping is an object with exactly these names; `[form]` is a list whose entries have this form.
+Form = Value | MapOf | list[Any] | Mapping[str, Any]
 
 
 def _is_text(given: Any) -> bool:
@@ -139,44 +119,42 @@ ANYTHING = Value("anything", lambda given: True)
 
 
 def check_form(given: Any, form: Form, file: str) -> None:
-    """Make sure that JSON values have a form.
-
-    Args:
-        given: the values.
-        form: their form.
-        file: what to call them in an error.
+    """Make sure that JSON values have a form; errors call them `file`.
 
     Raises:
-        DatasetError: they do not have it; names the first place where they differ.
+        DatasetError: they do not; the text names the first place that differs.
     """
     _check(given, form, f"{file}: ", "")
 
 
 def _check(given: Any, form: Form, file: str, place: str) -> None:
+    def unexpected(found: Any, expected: str, where: str = place or "it") -> DatasetError:
+        return DatasetError(f"{file}{where} is {short(found)}, expected {expected}.")
+
+    a_name = f"a name in {place or 'it'}"
     match form:
         case Value():
             if not form.fits(given):
-                raise _unexpected(given, form.expected, file, place)
-        case ListOf():
+                raise unexpected(given, form.expected)
+        case list():
+            (inner,) = form
             if not isinstance(given, list):
-                raise _unexpected(given, "a list", file, place)
+                raise unexpected(given, "a list")
             for number, entry in enumerate(given):
-                _check(entry, form.entry, file, f"{place}[{number}]")
+                _check(entry, inner, file, f"{place}[{number}]")
         case MapOf():
             if not isinstance(given, dict) or len(given) < form.least:
-                raise _unexpected(given, "an object with entries", file, place)
+                raise unexpected(given, "an object with entries")
             for name, entry in given.items():
                 if not form.name.fits(name):
-                    where = f"a name in {place or 'it'}"
-                    raise _unexpected(name, form.name.expected, file, where)
+                    raise unexpected(name, form.name.expected, a_name)
                 _check(entry, form.entry, file, _inner(place, name))
         case _:
             if not isinstance(given, dict):
-                raise _unexpected(given, "an object", file, place)
+                raise unexpected(given, "an object")
             for name in [*form, *given]:
                 if name not in form:
-                    expected = f"only {', '.join(form)}"
-                    raise _unexpected(name, expected, file, f"a name in {place or 'it'}")
+                    raise unexpected(name, f"only {', '.join(form)}", a_name)
                 if name not in given:
                     raise DatasetError(f"{file}{_inner(place, name)} is missing.")
             for name, inner in form.items():
@@ -187,22 +165,17 @@ def _inner(place: str, name: str) -> str:
     return f"{place}.{name}" if place else name
 
 
-def _unexpected(given: Any, expected: str, file: str, place: str) -> DatasetError:
-    return DatasetError(f"{file}{place or 'it'} is {short(given)}, expected {expected}.")
-
-
 class _Nothing:
-    """Stands for a value that is not there."""
-
     def __repr__(self) -> str:
         return "missing"
 
 
+#: Stands for a value that does not exist.
 NOTHING = _Nothing()
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two values read from files are the same, also in type: 1 is neither 1.0 nor true."""
+    """Whether two JSON values and their types are the same: 1 is neither 1.0 nor true."""
     if type(one) is not type(other):
         return False
     if isinstance(one, dict):
@@ -213,7 +186,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 def differences(there: Any, expected: Any, place: str) -> Iterator[str]:
-    """Where JSON values are not the ones that are expected, each place in a text."""
+    """Every place where JSON values differ from the expected ones, as text."""
     if isinstance(there, dict) and isinstance(expected, dict):
         for name in {**expected, **there}:
             one, other = there.get(name, NOTHING), expected.get(name, NOTHING)

@@ -1,4 +1,4 @@
-"""The manifest of a dataset: all that is needed to make it again and to check it."""
+"""The manifest of a dataset: everything needed to make it again and to check it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from synthbench.dataset.forms import (
     PLAIN_OR_LIST,
     TEXT,
     WHOLE,
-    ListOf,
     MapOf,
     Value,
     check_form,
@@ -26,12 +25,10 @@ from synthbench.tasks.base import Task
 from synthbench.tasks.registry import make_task
 from synthbench.text.lines import one_line
 
-#: Version of the manifest's form; a reader refuses newer ones.
+#: Version of the manifest's form; readers refuse newer ones.
 FORMAT = 1
 MANIFEST = "manifest.json"
-#: Characters of each line of a manifest's `repr`, at most.
-_REPR_COLUMNS = 200
-#: Bytes of a manifest, at most; one of 100 shards has some 30,000.
+#: The most bytes of a manifest that are read; a manifest of 100 shards has some 30,000.
 _LARGEST_MANIFEST = 1 << 26
 
 
@@ -76,7 +73,7 @@ class Manifest:
         tables: whatever else the rows depend on, such as the look-up tables of `ctl`.
         variants: the splits of each variant, in the order in which readers see them.
         synthbench: version that made it.
-        format: version of this form.
+        format: version of the manifest's form.
     """
 
     task: str
@@ -91,45 +88,31 @@ class Manifest:
     def __repr__(self) -> str:
         """Two lines: what was made, and how many rows; `to_dict` has everything."""
         first = f"Manifest of {self.task}: seed {self.seed}, made by synthbench {self.synthbench}"
-        if len(self.variants) == 1:
-            ((variant, splits),) = self.variants.items()
-            rows = {name: split.rows for name, split in splits.items()}
-            second = f"{variant}: "
+        rows = self._rows()
+        if len(rows) == 1:
+            ((whose, counts),) = rows.items()
         else:
-            rows = {
-                variant: sum(split.rows for split in splits.values())
-                for variant, splits in self.variants.items()
-            }
-            second = f"{len(rows)} variants: "
-        second += ", ".join(f"{name} {count:,}" for name, count in rows.items()) + " rows"
+            whose = f"{len(rows)} variants"
+            counts = {variant: sum(splits.values()) for variant, splits in rows.items()}
+        shown = ", ".join(f"{name} {count:,}" for name, count in counts.items())
         return "\n".join(
-            textwrap.shorten(one_line(line), _REPR_COLUMNS, placeholder=" ...")
-            for line in (first, second)
+            textwrap.shorten(one_line(line), 200, placeholder=" ...")
+            for line in (first, f"{whose}: {shown} rows")
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The manifest as JSON values."""
-        return {
-            "format": self.format,
-            "synthbench": self.synthbench,
-            "task": self.task,
-            "seed": self.seed,
-            "parameters": self.parameters,
-            "shard_rows": self.shard_rows,
-            "tables": self.tables,
-            "variants": {
-                variant: {
-                    "splits": {name: dataclasses.asdict(split) for name, split in splits.items()}
-                }
-                for variant, splits in self.variants.items()
-            },
+        """The manifest as JSON values, in the order of `MANIFEST_FORM`."""
+        values = dataclasses.asdict(self)
+        values["variants"] = {
+            variant: {"splits": records} for variant, records in values["variants"].items()
         }
+        return {name: values[name] for name in MANIFEST_FORM}
 
     @classmethod
     def of(
         cls, command: dict[str, Any], variants: dict[str, dict[str, SplitRecord]], synthbench: str
     ) -> Manifest:
-        """The manifest of what a command has made."""
+        """The manifest of what `command` (as `command()` gives it) has made."""
         values = {name: value for name, value in command.items() if name != "rows"}
         return cls(**values, variants=variants, synthbench=synthbench)
 
@@ -139,24 +122,29 @@ class Manifest:
             "task": self.task,
             "seed": self.seed,
             "parameters": self.parameters,
-            "rows": {
-                variant: {name: split.rows for name, split in splits.items()}
-                for variant, splits in self.variants.items()
-            },
+            "rows": self._rows(),
             "shard_rows": self.shard_rows,
             "tables": self.tables,
         }
 
+    def all_shards(self) -> list[Shard]:
+        """The shards of all variants and splits."""
+        records = (record for splits in self.variants.values() for record in splits.values())
+        return [shard for record in records for shard in record.shards]
+
+    def _rows(self) -> dict[str, dict[str, int]]:
+        return {
+            variant: {name: split.rows for name, split in splits.items()}
+            for variant, splits in self.variants.items()
+        }
+
     @classmethod
     def from_dict(cls, values: Any, file: str | Path = MANIFEST) -> Manifest:
-        """The manifest from JSON values.
-
-        Args:
-            values: the values, whatever they are.
-            file: what to call them in an error.
+        """The manifest from JSON values, which may be anything; errors call them `file`.
 
         Raises:
-            DatasetError: they do not have the form of a manifest, or a newer one; says where.
+            DatasetError: they do not have the form of a manifest, or have a newer form; the text
+                names the place.
         """
         found = values.get("format") if isinstance(values, dict) else None
         if isinstance(found, int) and found > FORMAT:
@@ -186,7 +174,7 @@ def shard_file(variant: str, split: str, number: int, count: int) -> str:
 
 
 def merged_tables(tables: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The tables of several variants merged; entries of one name are equal."""
+    """The tables of several variants merged; entries of the same name are equal."""
     merged: dict[str, Any] = {}
     for table in tables:
         for name, entry in table.items():
@@ -196,7 +184,7 @@ def merged_tables(tables: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def split_record(values: dict[str, Any]) -> SplitRecord:
-    """A split's record from JSON values that have its form."""
+    """A split's record from JSON values of the form `SPLIT_FORM`."""
     shards = tuple(Shard(**shard) for shard in values["shards"])
     return SplitRecord(**{**values, "shards": shards})
 
@@ -205,11 +193,11 @@ def read_manifest(path: Path) -> Manifest:
     """The manifest of a dataset directory.
 
     Raises:
-        DatasetError: there is none, it cannot be read, or it is newer.
+        DatasetError: there is no manifest, it cannot be read, or its form is newer.
     """
     try:
         there = path.is_dir()
-    except OSError as error:  # a directory above it may not be searched, for one
+    except OSError as error:  # such as a directory above it that may not be searched
         raise DatasetError(f"No dataset at {str(path)!r}: {error.strerror}.") from None
     if not there:
         if path.exists():
@@ -217,12 +205,12 @@ def read_manifest(path: Path) -> Manifest:
         raise MissingPathError(f"No dataset at {str(path)!r}: there is no such directory.")
     if why_unreadable(path, MANIFEST) == "missing":
         raise DatasetError(f"No dataset at {str(path)!r}: it has no {MANIFEST}.")
-    data = read_regular(path, MANIFEST, _LARGEST_MANIFEST)
     file = path / MANIFEST
+    data = read_regular(path, MANIFEST, _LARGEST_MANIFEST)
     try:
         values = read_json(data)
     except ValueError as error:
-        raise DatasetError(f"{file} is no manifest: {one_line(str(error))}.") from None
+        raise DatasetError(f"{file} is not a manifest: {one_line(str(error))}.") from None
     return Manifest.from_dict(values, file)
 
 
@@ -241,13 +229,13 @@ _FILE = _matching(
     "a path such as 'data/VARIANT/SPLIT-00000-of-00001.parquet'",
     rf"data/{PLAIN_NAME}/{PLAIN_NAME}\.parquet",
 )
-#: What a split's record must look like, and a manifest.
+#: What the manifest must look like, and in it the record of a split.
 SPLIT_FORM = {
     "rows": _COUNT,
     "buckets": MapOf(TEXT, WHOLE),
     "candidates": WHOLE,
     "digest": _SHA256,
-    "shards": ListOf({"file": _FILE, "rows": _COUNT, "bytes": WHOLE, "sha256": _SHA256}),
+    "shards": [{"file": _FILE, "rows": _COUNT, "bytes": WHOLE, "sha256": _SHA256}],
 }
 MANIFEST_FORM = {
     "format": _COUNT,

@@ -1,8 +1,8 @@
-"""Reading Parquet files that anybody may have written, within a budget of memory.
+"""Reading Parquet files that anybody may have written, with bounded memory.
 
-The threat model is a file that is corrupt, not one that was made to do harm. pyarrow refuses what
-it cannot parse; its Thrift limits, the sizes in the footer and the sizes of the batches keep what a
-file unpacks to in proportion to its size. `generation.shards` writes our own files.
+The threat model is a corrupt file, not a malicious one. pyarrow refuses what it cannot parse; its
+Thrift limits, the sizes in the footer and the sizes of the batches bound how much more memory the
+rows may take than the file. `generation.shards` writes our own files.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _THRIFT_BYTES, _THRIFT_ENTRIES = 1 << 24, 1 << 20
 #: A row group may unpack to `_FREE_BYTES` and `_TIMES` the size of its file; a whole file to ten
 #: times as much.
 _FREE_BYTES, _TIMES = 1 << 26, 100
-#: Rows that are unpacked at once, and about the bytes of a batch: each row may repeat a large text
-#: of a dictionary, which most writers limit to a megabyte.
+#: How many rows are unpacked at once, and about how many bytes a batch has: each row may repeat a
+#: large text of a dictionary, which most writers limit to a megabyte.
 _UNPACKED_ROWS, _BATCH_BYTES = 1 << 7, 1 << 26
-#: Largest value of a fixed length, in bytes; a missing value takes as many.
+#: Largest value of a fixed length, in bytes; a missing value takes the same space.
 _LONGEST = 1 << 16
 #: Largest row in Arrow, in bytes; a grid of 100x100 has some 30,000, an image 65,000.
 LARGEST_ROW = 1 << 20
@@ -38,90 +38,74 @@ class OpenParquet:
     """A Parquet file whose footer has been checked.
 
     Attributes:
-        path: its path.
-        file: the file as pyarrow reads it.
-        group_rows: rows of each row group.
+        footer: the footer, with which the file can be opened again; it can be pickled.
+        schema: the columns.
 
     Raises:
         ValueError: the footer contradicts itself.
     """
 
     def __init__(self, path: Path, file: pq.ParquetFile) -> None:
-        self.path, self.file = path, file
-        self._size = path.stat().st_size
-        # Not `RowGroupMetaData.column`: of a corrupt column chunk, that ends the process.
+        self._path, self._file, self._size = path, file, path.stat().st_size
+        self.footer: pq.FileMetaData = file.metadata
+        self.schema: pa.Schema = file.schema_arrow
+        # Not `RowGroupMetaData.column`: a corrupt column chunk would end the process.
         self._groups = [self.footer.row_group(group) for group in range(self.footer.num_row_groups)]
-        self.group_rows = [group.num_rows for group in self._groups]
+        rows = [group.num_rows for group in self._groups]
         if any(group.num_columns != len(file.schema) for group in self._groups):
             raise ValueError("it has row groups without some of its columns")
-        if min(self.group_rows, default=0) < 0 or sum(self.group_rows) != self.footer.num_rows:
+        if min(rows, default=0) < 0 or sum(rows) != self.footer.num_rows:
             raise ValueError("its row groups do not add up to its rows")
         if any(file.schema.column(leaf).length > _LONGEST for leaf in range(len(file.schema))):
             raise ValueError(f"its columns have values of more than {_LONGEST:,} bytes each")
 
-    @property
-    def footer(self) -> pq.FileMetaData:
-        """The footer, with which the file can be opened again; it can be pickled."""
-        return self.file.metadata
-
-    @property
-    def schema(self) -> pa.Schema:
-        """Its columns."""
-        return self.file.schema_arrow
-
     def check_rows(self, smallest: int) -> None:
-        """Make sure that the file is large enough for its rows.
-
-        Args:
-            smallest: bytes that each row takes at least.
+        """Make sure that the file is large enough for its rows, of `smallest` bytes or more each.
 
         Raises:
             DatasetError: it is not.
         """
-        rows = sum(self.group_rows)
+        rows = self.footer.num_rows
         if rows * smallest > self._size:
-            raise DatasetError(f"{self.path} claims {rows:,} rows in {self._size:,} bytes.")
+            raise DatasetError(f"{self._path} claims {rows:,} rows in {self._size:,} bytes.")
 
     def batches(
-        self, columns: Sequence[str] | None, batch_rows: int, groups: Sequence[int]
+        self, columns: Sequence[str] | None, batch_rows: int, groups: Sequence[int] | None
     ) -> Iterator[pa.RecordBatch]:
-        """Some columns of some row groups, a few rows at a time.
+        """Some columns of some row groups (None: all), a few rows at a time.
 
         Raises:
             DatasetError: they unpack to more than the file's size warrants.
         """
         left = _FREE_BYTES + 10 * _TIMES * self._size
         rows = min(batch_rows, _UNPACKED_ROWS)
-        for group in groups:
-            self._check_size(group)
-            for batch in self.file.iter_batches(rows, [group], columns, use_threads=False):
+        for group in range(len(self._groups)) if groups is None else groups:
+            unpacked = self._groups[group].total_byte_size
+            if unpacked > _FREE_BYTES + _TIMES * self._size:
+                raise DatasetError(
+                    f"{self._path} would unpack {unpacked:,} bytes at once from its "
+                    f"{self._size:,} bytes."
+                )
+            for batch in self._file.iter_batches(rows, [group], columns, use_threads=False):
                 left -= batch.nbytes + batch.num_rows
                 if left < 0:
                     raise DatasetError(
-                        f"{self.path} unpacks to far more than its {self._size:,} bytes."
+                        f"{self._path} unpacks to far more than its {self._size:,} bytes."
                     )
                 batch.validate(full=True)
                 yield batch
 
-    def _check_size(self, group: int) -> None:
-        unpacked = self._groups[group].total_byte_size
-        if unpacked > _FREE_BYTES + _TIMES * self._size:
-            raise DatasetError(
-                f"{self.path} would unpack {unpacked:,} bytes at once from its "
-                f"{self._size:,} bytes."
-            )
-
 
 @contextlib.contextmanager
 def open_parquet(path: Path, footer: pq.FileMetaData | None = None) -> Iterator[OpenParquet]:
-    """A Parquet file for the length of a `with` block.
+    """Open a Parquet file for a `with` block.
 
     Args:
         path: the file.
         footer: its footer, if the file has been opened before; default: it is read.
 
     Raises:
-        DatasetError: it is missing or cannot be read, even if that shows only in the block.
+        DatasetError: it is missing or cannot be read, even if that happens only in the block.
     """
     try:
         with (
@@ -166,10 +150,8 @@ def read_batches(
     """
     with open_parquet(path, footer) as opened:
         opened.check_rows(smallest_row)
-        names = None if columns is None else list(columns)
-        numbers = range(len(opened.group_rows)) if groups is None else groups
-        batches = opened.batches(names, batch_rows, numbers)
-        # A text that a dictionary holds once may be unpacked for every row.
+        batches = opened.batches(None if columns is None else list(columns), batch_rows, groups)
+        # A text that a dictionary holds once may be repeated for every row.
         repeating = any(_has_dictionary(field.type) for field in opened.schema)
         yield from batches if repeating else _joined(batches, batch_rows)
 
@@ -180,7 +162,7 @@ def _has_dictionary(kind: pa.DataType) -> bool:
 
 
 def _joined(batches: Iterator[pa.RecordBatch], most: int) -> Iterator[pa.RecordBatch]:
-    """The rows of small batches in larger ones, of `most` rows or about `_BATCH_BYTES`."""
+    """The same rows in larger batches, of `most` rows or about `_BATCH_BYTES` bytes."""
     waiting: list[pa.RecordBatch] = []
     rows = size = 0
     for batch in batches:

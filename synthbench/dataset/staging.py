@@ -1,24 +1,29 @@
-"""How a dataset directory is made: beside its place, then renamed.
+"""A dataset directory is made in a hidden directory beside its final place, then renamed.
 
-Whenever the run is killed, the final name has a whole dataset or none; finished parts lie beside
-it until then. See `places` for what lies where.
+Whenever the run is killed, the final name has a whole dataset or none, and the finished parts stay
+in the hidden directory. See `places` for its layout.
 """
 
 from __future__ import annotations
 
 import contextlib
-import errno
 import hashlib
-import itertools
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
 from synthbench.dataset import places
 from synthbench.dataset.dataset import DatasetDirectory
-from synthbench.dataset.files import read_regular, why_unreadable
+from synthbench.dataset.files import (
+    NO_ROOM,
+    flush,
+    flush_entry,
+    read_regular,
+    why_unreadable,
+    write_failure,
+    write_json,
+)
 from synthbench.dataset.forms import read_json
 from synthbench.dataset.manifest import MANIFEST
 from synthbench.engine.signals import defer_signals
@@ -31,26 +36,20 @@ from synthbench.errors import (
 )
 from synthbench.text.lines import one_line, short
 
-#: Errors that mean the disk is full, not that the place is wrong.
-_NO_ROOM = {
-    errno.ENOSPC: "No space left on the device",
-    errno.EDQUOT: "Disk quota exceeded",
-    errno.EFBIG: "Largest size of a file exceeded (ulimit -f)",
-}
 #: Largest size, in bytes, of a note about a run that is read.
 _LARGEST_NOTE = 1 << 26
 
 
 def finished(path: Path) -> DatasetDirectory | None:
-    """The finished dataset at a place, None where there is nothing yet; changes nothing.
+    """The finished dataset at a path, None if nothing is there yet; changes nothing.
 
     Raises:
-        UsageError: the place is taken by something else.
-        DatasetError: there is a dataset whose manifest cannot be read, or one that an interrupted
-            run moved aside.
+        UsageError: something else is there.
+        DatasetError: a dataset is there whose manifest cannot be read, or that an interrupted run
+            moved aside.
     """
     if places.is_being_replaced(path):
-        return DatasetDirectory.open(path)  # whose error says where the dataset lies
+        return DatasetDirectory.open(path)  # raises an error that says where the dataset is
     if not path.exists() and not path.is_symlink():
         return None
     if not path.is_dir():
@@ -68,18 +67,18 @@ def finished(path: Path) -> DatasetDirectory | None:
 def made_before(target: Path, command: dict[str, Any], overwrite: bool) -> DatasetDirectory | None:
     """The finished dataset that the same command made; None if it is still to be made.
 
-    First it mends what a killed run left: a dataset that was moved aside to be replaced gets its
-    name again; what lies beside a finished dataset is removed. `generate` alone does so; readers
+    First this repairs what a killed run left: a dataset that was moved aside gets its name back,
+    and the hidden directory beside a finished dataset is removed. Only `generate` repairs; readers
     change nothing.
 
     Args:
         target: the dataset directory.
         command: what is to be made, as `Manifest.command` gives it.
-        overwrite: whether a finished dataset is to be replaced, whatever made it.
+        overwrite: whether to replace a finished dataset, whatever command made it.
 
     Raises:
-        UsageError: the place is taken by another dataset, or by something else.
-        DatasetError: a dataset there cannot be read, lacks a shard, or cannot be moved back.
+        UsageError: `target` is another dataset, or something else.
+        DatasetError: the dataset cannot be read, lacks a shard, or cannot be moved back.
     """
     places.put_back(target)
     if (target / MANIFEST).is_file():
@@ -99,7 +98,7 @@ def made_before(target: Path, command: dict[str, Any], overwrite: bool) -> Datas
 
 
 class Staging:
-    """The hidden directory in which a dataset is made; this process alone has it.
+    """The hidden directory in which a dataset is made, locked by this process.
 
     Attributes:
         path: the directory that will be the dataset.
@@ -109,13 +108,17 @@ class Staging:
     def __init__(self, place: Path, target: Path, lock: IO[str]) -> None:
         self._place, self._target, self._lock = place, target, lock
         self.path = place / places.DATASET
-        self.progress: dict[str, Any] = _read_progress(place)
+        self.progress: dict[str, Any] = {}
+        noted = _read_note(place, places.PROGRESS)
+        if noted is not None and noted.get("sha256") == _checksum(noted.get("progress")):
+            self.progress = noted["progress"]
 
     def save(self, variant: str, split: str, record: dict[str, Any]) -> None:
-        """Note what is finished of a split, to go on from there after an interruption.
+        """Note what is finished of a split, so that an interrupted run can resume there.
 
         Raises:
-            SynthbenchError: it cannot be written, or the staging directory was removed meanwhile.
+            SynthbenchError: the note cannot be written, or the staging directory was removed
+                meanwhile.
         """
         self._check_held()
         self.progress.setdefault(variant, {})[split] = record
@@ -123,30 +126,27 @@ class Staging:
         write_json(self._place / places.PROGRESS, noted)
 
     def publish(self, overwrite: bool) -> None:
-        """Give the directory its final name; an earlier dataset is removed only after that.
+        """Give the directory its final name, then remove the dataset that it replaces, if any.
 
         Raises:
             UsageError: something has appeared under the final name meanwhile.
-            SynthbenchError: files have gone, or the directory cannot be renamed.
+            SynthbenchError: files have disappeared, or the directory cannot be renamed.
         """
         self._check_held()
         replaced = finished(self._target) is not None
         if replaced and not overwrite:
             raise _appeared(self._target)
         # First, so that a power cut cannot leave the new name without its data.
-        _flush(self.path)
+        flush(self.path)
         # Last: flushing took a while, and files may have disappeared.
-        check_whole(self._made(), "run the same command again")
+        try:
+            check_whole(DatasetDirectory.open(self.path), "run the same command again")
+        except MissingPathError:  # its text would blame the command
+            raise self._removed() from None
         with defer_signals():
             self._give_name(replaced)
             with contextlib.suppress(OSError):  # the next run removes the rest
                 places.remove(self._place)
-
-    def _made(self) -> DatasetDirectory:
-        try:
-            return DatasetDirectory.open(self.path)
-        except MissingPathError:  # it would blame the command
-            raise self._removed() from None
 
     def _give_name(self, replaced: bool) -> None:
         try:
@@ -155,7 +155,7 @@ class Staging:
             elif self._target.exists():
                 self._target.rmdir()  # empty: `finished` has looked
             self.path.rename(self._target)
-            _flush_entry(self._target.parent)
+            flush_entry(self._target.parent)
         except OSError as error:
             raise SynthbenchError(
                 f"{self._target} cannot be put in place: {error.strerror or error}. The whole "
@@ -173,15 +173,6 @@ class Staging:
             f"{self._place}, in which the dataset is made, was removed meanwhile; "
             "run the same command again."
         )
-
-
-def _read_progress(place: Path) -> dict[str, Any]:
-    """What an interrupted run has noted; nothing if the note is damaged."""
-    noted = _read_note(place, places.PROGRESS)
-    if noted is None or noted.get("sha256") != _checksum(noted.get("progress")):
-        return {}
-    progress: dict[str, Any] = noted["progress"]
-    return progress
 
 
 def _read_note(place: Path, name: str) -> dict[str, Any] | None:
@@ -203,25 +194,25 @@ def open_staging(target: Path, command: dict[str, Any], overwrite: bool) -> Iter
 
     Args:
         target: the final directory.
-        command: what is to be made; an interrupted run of another command is refused.
-        overwrite: whether a finished dataset is to be replaced, or an interrupted run of another
-            command thrown away.
+        command: what is to be made.
+        overwrite: whether to replace a finished dataset, or to throw away an interrupted run of
+            another command.
 
     Raises:
-        UsageError: the place cannot be written, another run is at work there, a dataset has
-            appeared, or an interrupted run of another command lies there.
+        UsageError: the directory cannot be written, another run is at work there, a dataset has
+            appeared, or another command's run was interrupted there.
     """
     if target.is_mount():
         raise UsageError(
             f"Output {str(target)!r} is a mount point, which cannot be replaced as a whole; "
             "name a directory inside it."
         )
-    place = places.workplace_of(target)
+    place = places.staging_of(target)
     try:
         place.mkdir(parents=True, exist_ok=True)
         lock = places.hold(place)
     except OSError as error:
-        if error.errno in _NO_ROOM:
+        if error.errno in NO_ROOM:
             raise write_failure(place, error) from error
         raise UsageError(
             f"Output {str(target)!r} cannot be written: {error.strerror or error}."
@@ -239,7 +230,7 @@ def open_staging(target: Path, command: dict[str, Any], overwrite: bool) -> Iter
             yield Staging(place, target, lock)
         except SynthbenchError as error:
             made = place / places.DATASET
-            # Without a shard, as when no engine could be opened, there is nothing to resume either.
+            # Without a shard there is nothing to resume, as when no engine could be opened.
             if isinstance(error, ExhaustedError) or (made.is_dir() and not any(made.iterdir())):
                 places.remove(place)
             raise
@@ -250,7 +241,7 @@ def _appeared(target: Path) -> UsageError:
 
 
 def _check_command(place: Path, command: dict[str, Any], overwrite: bool) -> None:
-    """Prepare a staging directory for a command: resume what is there, or start anew."""
+    """Keep what an interrupted run of the same command left; otherwise start afresh."""
     begun = _read_note(place, places.COMMAND)
     dataset = place / places.DATASET
     if begun == command and dataset.is_dir():
@@ -269,28 +260,8 @@ def _check_command(place: Path, command: dict[str, Any], overwrite: bool) -> Non
     write_json(place / places.COMMAND, command)
 
 
-def _flush(directory: Path) -> None:
-    """Flush a directory and everything in it to disk."""
-    for entry in (*directory.rglob("*"), directory):
-        _flush_entry(entry)
-
-
-def _flush_entry(path: Path) -> None:
-    """Flush one file, or the names in one directory, to disk."""
-    if os.name != "posix":
-        return  # elsewhere directories cannot be opened
-    try:
-        descriptor = os.open(path, os.O_RDONLY)
-    except FileNotFoundError:
-        return  # missing files are noticed after this
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 def describe_difference(begun: Any, command: dict[str, Any]) -> str:
-    """In which entries two commands differ, for people; the first may be any JSON value."""
+    """In which entries two commands differ, for messages; `begun` may be any JSON value."""
     if not isinstance(begun, dict):
         return f"which one is {one_line(str(begun))}"
     parts = []
@@ -306,54 +277,17 @@ def describe_difference(begun: Any, command: dict[str, Any]) -> str:
     return "; ".join(parts) or "made from other source images"
 
 
-def write_json(path: Path, values: Any) -> None:
-    """Write JSON values to a file atomically; raises as `write_text`."""
-    text = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
-    # Bytes of a path that are not UTF-8 are surrogates in Python, which JSON can escape.
-    write_text(path, text.encode("utf-8", "backslashreplace").decode("utf-8"))
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a text file atomically.
-
-    Raises:
-        SynthbenchError: it cannot be written.
-    """
-    beside = path.with_name(path.name + ".new")
-    try:
-        beside.write_text(text, encoding="utf-8")
-        beside.replace(path)
-    except OSError as error:
-        raise write_failure(path, error) from error
-
-
-def write_failure(path: Path, error: OSError) -> SynthbenchError:
-    """The error for a file of a dataset that cannot be written."""
-    if error.errno in _NO_ROOM:
-        return SynthbenchError(
-            f"{_NO_ROOM[error.errno]} while writing {path}; what is finished is kept beside. "
-            "Make room and run the same command to go on."
-        )
-    # Arrow's own messages are longer than a line.
-    reason = os.strerror(error.errno) if error.errno else error
-    return SynthbenchError(
-        f"{path} cannot be written: {reason}. What is finished is kept beside; "
-        "run the same command to go on."
-    )
-
-
 def check_whole(
     dataset: DatasetDirectory, remedy: str = "make the dataset again with --overwrite"
 ) -> None:
     """Make sure that every shard of a finished dataset is there with its size.
 
     Raises:
-        DatasetError: a shard is missing or has another size, by name, and the remedy; or the
-            dataset was replaced meanwhile.
+        DatasetError: a shard is missing or has another size, or the dataset was replaced
+            meanwhile. The text names the shard and the remedy.
     """
-    splits = [split for variant in dataset.manifest.variants.values() for split in variant.values()]
     with dataset.unreplaced():
-        for shard in itertools.chain.from_iterable(split.shards for split in splits):
+        for shard in dataset.manifest.all_shards():
             file = dataset.path / shard.file
             there = why_unreadable(dataset.path, shard.file) is None
             if not there or file.stat().st_size != shard.bytes:

@@ -1,4 +1,4 @@
-"""The words of a text that can be an answer: numbers, in digits or letters, and class names."""
+"""The words of a text that can be an answer: numbers, in digits or spelled out, and class names."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import dataclasses
 import functools
 import re
 
-#: Numbers that are read in letters.
+#: Numbers that are read when spelled out.
 _WRITTEN_OUT = (
     *("zero", "one", "two", "three", "four", "five", "six"),
     *("seven", "eight", "nine", "ten", "eleven", "twelve"),
 )
 # A number with everything attached to it: 7, -7, 1,000; also 7.5, 7/8, 7th and 1e3, which are not
-# whole numbers and must not be read as their parts.
+# whole numbers: their parts must not be read instead.
 _NUMBER = r"(?<![^\W_])(?<![^\W_]\.)[-−]?(?:(?<!\.)\.)?\d[^\W_]*(?:[-−.,:/%^]+[^\W_]+)*%?"
 _WHOLE = re.compile(r"(\d+|\d{1,3}(?:,\d{3})+)(?:\.0+)?", re.ASCII)
-#: After a number in letters that counts something or is part of a larger number.
+#: What follows a spelled-out number that counts something or is part of a larger number.
 _COUNTING = (
     r"\s+(?:of|more|less|fewer|times|steps?|hundred|thousand|million|billion|dozen|point|and\s+a|"
     r"hal(?:f|ves)|thirds?|quarters?|fifths?|tenths?)\b"
 )
 #: `one` is a number only at the end of a phrase, and not in "the last one". Larger numbers are
-#: recognised, but not read.
+#: matched, but have no value.
 _WRITTEN = "|".join(
     [
         *(word for word in _WRITTEN_OUT if word != "one"),
@@ -46,8 +46,8 @@ class Word:
     Attributes:
         start, end: its place in the text.
         text: the word as written.
-        value: the answer that it gives, None for a number that cannot be one, such as 7.5.
-        written_out: whether it is a number in letters.
+        value: the answer that it stands for; None for a number that is no answer, such as 7.5.
+        written_out: whether it is a spelled-out number.
     """
 
     start: int
@@ -58,16 +58,12 @@ class Word:
 
     @property
     def key(self) -> str:
-        """Equal for words that give the same answer."""
+        """A key that is equal for words that stand for the same answer."""
         return self.value or self.text
 
 
 class Vocabulary:
-    """What an answer may look like.
-
-    Args:
-        names: the names of the classes; empty where answers are whole numbers.
-    """
+    """The words that answers may have: those of class `names`; without names, whole numbers."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
         self._names = {name.casefold(): name for name in reversed(names)}
@@ -94,7 +90,7 @@ class Vocabulary:
         return found
 
     def _value(self, word: str) -> str | None:
-        """A number without commas, or the name of the class that a word stands for."""
+        """The number without commas, or the name of the class, that a word stands for."""
         if whole := _WHOLE.fullmatch(word):
             return whole[1].replace(",", "")
         if word in self._names:
@@ -113,7 +109,7 @@ def _plain(form: str) -> str:
 
 
 def _forms(names: tuple[str, ...]) -> dict[str, str]:
-    """What each class may be called: its name, parts of it, plurals; nothing that two share."""
+    """The class that each form stands for: names, their parts and plurals, unless two share it."""
     named = [name for name in names if not name.isdigit()]
     owners: dict[str, set[str]] = {}
     for name in named:
@@ -138,7 +134,7 @@ def _spellings(names: tuple[str, ...]) -> list[str]:
     parts = {part.strip() for name in names if not name.isdigit() for part in _parts(name)}
     lettered = [part for part in parts if re.search(r"[^\W\d]", part)]
     lettered.sort(key=lambda part: (-len(part), part))
-    # Between the words of a part may be hyphens, spaces or nothing.
+    # The words of a part may be joined by a hyphen, a space or nothing.
     words = [r"[-_\s]?".join(map(re.escape, _SEPARATOR.split(part))) for part in lettered]
     spaced = [word.replace("/", r"\s*/\s*") for word in words]
     return [rf"(?<![^\W_]){word}(?:e?s)?(?![^\W_])" for word in spaced]

@@ -1,4 +1,4 @@
-"""How good are predictions? Scores by split and by what makes rows hard, in one report."""
+"""Score predictions on rows, by split and by the columns that say how hard a row is."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from synthbench.errors import DatasetError, UsageError, unknown_name
 from synthbench.evaluation.final_answer import find_answer
 from synthbench.evaluation.predictions import VALUE, Predictions, read_predictions
-from synthbench.evaluation.report import Report, Score, score_of, scores_by
-from synthbench.evaluation.rows import RowSource, choose_task, open_rows
-from synthbench.evaluation.unreadable import Unreadable, expected_answer, may_be_answer
+from synthbench.evaluation.report import Report
+from synthbench.evaluation.rows import RowSource, no_column, open_rows
+from synthbench.evaluation.scores import score_of, scores_by
+from synthbench.evaluation.unreadable import Unreadable
 from synthbench.tasks.base import LABEL, Parameters, Task
 from synthbench.tasks.features import label_names
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
@@ -22,14 +23,11 @@ from synthbench.tasks.numeric import plain_value
 from synthbench.text.lines import one_line, short
 from synthbench.text.progress import Bar, progress_bar
 
-__all__ = ["Report", "Score", "evaluate", "score", "solve"]
-
-#: How predictions may be read: as answers, or as text that contains an answer.
+#: Predictions may be read as answers (`VALUE`), or as text that contains an answer.
 TEXT = "text"
-READINGS = (VALUE, TEXT)
-
-#: No bar is shown for so few rows: they take no time, and often a loop has a bar of its own.
+#: No bar is shown for fewer rows: they take no time, and a caller's loop may have its own bar.
 _FEW_ROWS = 10_000
+_MISSING = object()
 
 
 def evaluate(
@@ -49,7 +47,7 @@ def evaluate(
 
     Missing and unreadable predictions score as wrong, the first prediction of a repeated id
     counts, and unknown ids are ignored; the report names the ids of each kind. It gives the
-    score over all rows, and over those whose prediction could be read.
+    score over all rows, and over the rows whose prediction could be read.
 
     Args:
         dataset: a dataset directory; rows as a `datasets.Dataset` or a sequence of dicts; or a
@@ -57,25 +55,25 @@ def evaluate(
         predictions: `{id: prediction}`, a sequence or an array in the order of one split's rows,
             a pandas Series, a table with `id` and `prediction`, an array (rows, classes) of
             scores, or the path of a file; see `predictions.read_predictions` for every form.
-        task: the task's name or the task itself; only for rows, since a directory names its task.
+        task: the task's name or the task itself; only for rows, as a directory names its task.
         variant: the variant; default: the first of the directory, or of the task.
-        split: the split to evaluate; for rows without one, its name in the report. Default: all
-            splits in which some id has a prediction; predictions in order need just one split.
+        split: the split to evaluate; for rows without splits, its name in the report. Default: all
+            splits in which some id has a prediction. Predictions in order need a single split.
         parameters: for rows, the task's parameters that differ from their defaults.
         seed: for rows, the seed of the dataset.
         read: `value`, if a prediction is the answer and nothing else; or `text`, if the answer
             is somewhere in the predicted text, see `final_answer.find_answer`.
-        source_dir: where source images lie, as in `generate`.
+        source_dir: where source images are, as in `generate`.
         progress: show a bar on standard error, if that is a terminal.
 
     Returns:
         The report. Breakdowns by a column that the rows lack are left out.
 
     Raises:
-        UsageError: an unknown task, variant or split; a missing task or missing source images;
-            predictions of an ambiguous form, in order but more or fewer than the rows, or by id
-            for none of the rows where no split is named.
-        DatasetError: a dataset or a file that is not what it should be.
+        UsageError: an unknown task, variant or split; no task, or no source images; predictions of
+            an ambiguous form, in order but more or fewer than the rows, or, if no split is named,
+            none with an id of the rows.
+        DatasetError: a dataset or a file that is missing or corrupt.
 
     Example:
         >>> import synthbench
@@ -85,8 +83,8 @@ def evaluate(
         >>> round(report.accuracy, 2), report.unreadable
         (0.67, ('c',))
     """
-    if read not in READINGS:
-        raise unknown_name("way to read predictions", read, READINGS)
+    if read not in (VALUE, TEXT):
+        raise unknown_name("way to read predictions", read, (VALUE, TEXT))
     with use_source_dir(source_dir):
         source = open_rows(dataset, task, variant, split, parameters, seed)
         classes = label_names(source.task.columns.get(LABEL, {}))
@@ -99,98 +97,7 @@ def evaluate(
             for name in names:
                 judgement.add(name, bar)
     left_out = [name for name in source.sizes if split is None and name not in names]
-    return judgement.report(without_predictions=left_out)
-
-
-def score(
-    task: str | Task,
-    row: Mapping[str, Any],
-    prediction: Any,
-    *,
-    variant: str | None = None,
-    parameters: Mapping[str, Any] | Parameters | None = None,
-    seed: int = 0,
-) -> float:
-    """The first metric of one prediction; a prediction that cannot be read is wrong.
-
-    Args:
-        task: the task's name or the task itself.
-        row: the row as plain values, with the columns that its answer is judged by.
-        prediction: the prediction, in any form that the task reads.
-        variant: the variant; default: the task's first.
-        parameters: parameters that differ from their defaults.
-        seed: the seed of the dataset.
-
-    Returns:
-        For most tasks 1.0 (right) or 0.0; else the task's own metric.
-
-    Raises:
-        UsageError: an unknown task or variant, a row that is not a dict or lacks one of these
-            columns, or a prediction that is neither text nor of the kind of the task's answers.
-        ParameterError: unknown or impossible parameters.
-
-    Example:
-        >>> import synthbench
-        >>> row = {"text": "3 4 7 2 =", "label": 7}
-        >>> synthbench.score("parity", row, "7"), synthbench.score("parity", row, 2)
-        (1.0, 0.0)
-    """
-    chosen = choose_task(task, variant, parameters, seed)
-    if not isinstance(row, Mapping):
-        raise UsageError(f"Row {row!r:.60}: expected a dict with the columns of {chosen.name}.")
-    try:
-        if chosen.read_answer(row, prediction) is None and not may_be_answer(chosen, prediction):
-            raise UsageError(
-                f"Prediction {short(prediction)} of type {type(prediction).__name__}: expected "
-                f"{expected_answer(chosen)}."
-            )
-        return chosen.score(row, prediction)
-    except KeyError as error:
-        raise _no_column(chosen, error.args[0]) from error
-
-
-def solve(
-    task: str | Task,
-    question: Any,
-    *,
-    variant: str | None = None,
-    parameters: Mapping[str, Any] | Parameters | None = None,
-    seed: int = 0,
-) -> Any:
-    """The answer to one row's input, by the task's plain reference solver.
-
-    Args:
-        task: the task's name or the task itself.
-        question: the row's input: its text, grid or numbers.
-        variant: the variant; default: the task's first.
-        parameters: parameters that differ from their defaults.
-        seed: the seed of the dataset, on which the tables of `ctl` depend.
-
-    Returns:
-        The answer: the name of the class, as text, or the number, as an `int`, if the classes
-        are called 0, 1, 2 and so on; if the label is not a class, a value of its column (a grid).
-
-    Raises:
-        UsageError: an unknown task or variant, or a question that is not one of this task's.
-        ParameterError: unknown or impossible parameters.
-
-    Example:
-        >>> import synthbench
-        >>> synthbench.solve("listops", "[MED 4 8 5 [MAX 8 4 9 ] ]")
-        6
-        >>> synthbench.solve("arithmetic", "((4*7)+2)")
-        0
-    """
-    chosen = choose_task(task, variant, parameters, seed)
-    try:
-        return chosen.solve(question)
-    except (TypeError, AttributeError) as error:
-        expected = f"expected what a row has as {' and '.join(chosen.inputs)}"
-        raise UsageError(
-            f"{question!r:.60} is not a question of {chosen.name}: {expected}."
-        ) from error
-    except (ValueError, LookupError, RecursionError) as error:
-        raise UsageError(f"{question!r:.80} is not a question of {chosen.name}: {error}") from error
+    return judgement.report(left_out)
 
 
 def _predicted_splits(source: RowSource, given: Predictions) -> list[str]:
@@ -200,17 +107,15 @@ def _predicted_splits(source: RowSource, given: Predictions) -> list[str]:
         return names
     if given.by_id is None:
         raise UsageError(
-            "Predictions in order are of one split; name it, or give predictions by id. "
+            "Predictions in order belong to a single split; name it, or give predictions by id. "
             f"Splits: {', '.join(names)}."
         )
-    predicted = [
-        name
-        for name in names
-        if any(
-            not given.by_id.keys().isdisjoint(_ids(name, batch))
-            for batch in source.batches(name, _id_column(source, name))
-        )
-    ]
+    predicted = []
+    for name in names:
+        _check_has_ids(source, name)
+        batches = source.batches(name, ["id"])
+        if any(not given.by_id.keys().isdisjoint(_ids(name, batch)) for batch in batches):
+            predicted.append(name)
     if not predicted:
         raise UsageError(
             f"None of the {len(given.by_id):,} predictions has an id of {source.name}, variant "
@@ -219,25 +124,17 @@ def _predicted_splits(source: RowSource, given: Predictions) -> list[str]:
     return predicted
 
 
-def _id_column(source: RowSource, split: str) -> list[str]:
+def _check_has_ids(source: RowSource, split: str) -> None:
     if "id" not in source.columns(split):
         raise UsageError(f"Predictions are by id, but split {split!r} has no column 'id'.")
-    return ["id"]
 
 
 def _ids(split: str, batch: Mapping[str, Sequence[Any]]) -> Sequence[str]:
-    """The ids of some rows; they must be text, as the ids of predictions are."""
+    """The ids of some rows, which must be text."""
     for one in batch["id"]:
         if not isinstance(one, str):
             raise UsageError(f"Split {split!r} has the id {short(one)}: expected text.")
     return batch["id"]
-
-
-def _no_column(task: Task, name: Any) -> UsageError:
-    return UsageError(f"A row has no column {name!r}, by which answers of {task.name} are judged.")
-
-
-_MISSING = object()
 
 
 class _Judgement:
@@ -257,13 +154,14 @@ class _Judgement:
     def add(self, split: str, bar: Bar) -> None:
         """Judge the predictions of one split."""
         bar.update(0, now=split)
-        given, columns = self._given, self._source.columns(split)
-        if given.in_order is None:
-            _id_column(self._source, split)
-        elif len(given.in_order) != self._source.sizes[split]:
+        columns, size = self._source.columns(split), self._source.sizes[split]
+        by_id, in_order = self._given.by_id or {}, self._given.in_order
+        if in_order is None:
+            _check_has_ids(self._source, split)
+        elif len(in_order) != size:
             raise UsageError(
-                f"{len(given.in_order):,} predictions in order for the "
-                f"{self._source.sizes[split]:,} rows of split {split!r}: expected one for each."
+                f"{len(in_order):,} predictions in order for the {size:,} rows of split "
+                f"{split!r}: expected one for each."
             )
         judged_by = self._judged_by(columns)
         groups = [name for name in self._groups if name in columns]
@@ -272,16 +170,15 @@ class _Judgement:
         for batch in self._source.batches(split, wanted):
             cells = zip(*(batch[name] for name in judged_by), strict=True)
             rows = [dict(zip(judged_by, row, strict=True)) for row in cells]
-            done = len(metrics)
-            ids = (
-                _ids(split, batch)
-                if "id" in wanted
-                else [f"row {done + i}" for i in range(len(rows))]
-            )
-            if given.in_order is not None:
-                predictions = given.in_order[done : done + len(ids)]
+            place = slice(len(metrics), len(metrics) + len(rows))
+            if "id" in wanted:
+                ids = _ids(split, batch)
             else:
-                predictions = [(given.by_id or {}).get(one, _MISSING) for one in ids]
+                ids = [f"row {number}" for number in range(place.start, place.stop)]
+            if in_order is not None:
+                predictions = in_order[place]
+            else:
+                predictions = [by_id.get(one, _MISSING) for one in ids]
                 self._unknown.difference_update(ids)
             for row, name, prediction in zip(rows, ids, predictions, strict=True):
                 metrics.append(self._judge(split, row, name, prediction))
@@ -291,11 +188,10 @@ class _Judgement:
         self._metrics[split] = np.array(metrics, np.float64)
 
     def _judged_by(self, columns: Sequence[str]) -> list[str]:
-        """The columns that answers are judged by; all there are, where the task names none."""
+        """The columns that answers are judged by; if the task does not name them, all."""
         task = self._task
-        for name in task.judged_by:
-            if name not in columns:
-                raise _no_column(task, name)
+        if missing := [name for name in task.judged_by if name not in columns]:
+            raise no_column(task, missing[0])
         found = [name for name in task.judged_by or task.columns if name in columns]
         if not found:
             raise UsageError(
@@ -316,14 +212,13 @@ class _Judgement:
             measured = self._task.measure(row, answer)
             return [measured[metric] for metric in self._task.metrics]
         except KeyError as error:
-            raise _no_column(self._task, error.args[0]) from error
+            raise no_column(self._task, error.args[0]) from error
         except (ValueError, TypeError, IndexError) as error:  # the row is not one of the task's
-            reason = f"{type(error).__name__}: {error}"
-            text = f"Row {short(name)} of {split!r} cannot be judged: {reason}"
-            raise DatasetError(one_line(text)) from error
+            text = f"Row {short(name)} of {split!r} cannot be judged"
+            raise DatasetError(one_line(f"{text}: {type(error).__name__}: {error}")) from error
 
     def _read(self, row: Mapping[str, Any], name: str, prediction: Any) -> Any:
-        """The answer that a prediction gives, None if it cannot be read."""
+        """The answer that a prediction gives; None if it cannot be read."""
         read_as, found = self._given.read_as, prediction
         if self._read_text and isinstance(found := plain_value(prediction), str):
             read_as, found = TEXT, find_answer(self._task, found)
@@ -334,19 +229,15 @@ class _Judgement:
             self._readings[read_as] += 1
         return answer
 
-    def report(self, without_predictions: Sequence[str]) -> Report:
-        """The report on everything that was judged.
-
-        Raises:
-            UsageError: no prediction could be read, and none is of a kind that could be.
-        """
+    def report(self, left_out: Sequence[str]) -> Report:
+        """The report on everything that was judged; raises as `Unreadable.check`."""
         task, values = self._task, np.concatenate(list(self._metrics.values()))
         answered = np.array(self._answered, np.bool_)
         self._unreadable.check(int(answered.sum()), self._given.shape)
         return Report(
+            **vars(score_of(task, values)),
             task=task.name,
             variant=task.variant,
-            overall=score_of(task, values),
             splits={name: score_of(task, own) for name, own in self._metrics.items()},
             by={
                 one.column: scores_by(task, one, column, values)
@@ -358,7 +249,7 @@ class _Judgement:
             repeated=self._given.repeated,
             unreadable=tuple(self._unreadable.names),
             baselines=task.baseline(),
-            without_predictions=tuple(without_predictions),
+            without_predictions=tuple(left_out),
             answered=score_of(task, values[answered]),
             readings=dict(self._readings),
             warning=self._unreadable.warning(len(values) - len(self._missing)),

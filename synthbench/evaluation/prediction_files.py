@@ -1,4 +1,4 @@
-"""Files of predictions, and tables in general: which column is what, and what is wrong with it."""
+"""Files and tables of predictions: their columns and entries, and errors that say where."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ STANDARD_INPUT = "-"
 #: The largest line and the largest JSON file that are read, in bytes.
 _LONGEST_LINE, _LARGEST_JSON = 1 << 24, 1 << 30
 
-#: Number of the line or row; id, prediction and split.
+#: The number of the line or row, the id, the prediction, and the split or None.
 Entry = tuple[int, Any, Any, Any]
 
 
 @dataclasses.dataclass(frozen=True)
 class Origin:
-    """Where predictions come from, as errors call it.
+    """Where predictions come from, for errors.
 
     Attributes:
-        name: the file, or what else was given.
-        unit: what its entries are, `line` or `row`.
-        kind: the class of errors; a file is bad data, an argument is wrong usage.
+        name: the file, or a description of the argument.
+        unit: what its entries are called: `line` or `row`.
+        kind: the class of errors: a file is bad data, an argument is wrong usage.
     """
 
     name: str
@@ -52,9 +52,6 @@ class Origin:
         return self.kind(f"{place}{text}")
 
 
-# Tables.
-
-
 def choose_columns(names: Sequence[str], origin: Origin, number: int | None = None) -> list[str]:
     """The columns of ids and predictions, and of splits if there is one.
 
@@ -64,13 +61,12 @@ def choose_columns(names: Sequence[str], origin: Origin, number: int | None = No
     answers = [PREDICTION] if PREDICTION in names else [one for one in ANSWERS if one in names]
     if ID not in names or not answers:
         missing = PREDICTION if ID in names else ID
-        there = one_line(", ".join(map(str, names))) or "nothing"
+        got = one_line(", ".join(map(str, names))) or "nothing"
         expected = f"{ID!r} and {PREDICTION!r} (or {' or '.join(map(repr, ANSWERS))})"
-        text = f": no {missing!r}; expected {expected}, got {there}."
-        raise origin.error(text, number)
+        raise origin.error(f": no {missing!r}; expected {expected}, got {got}.", number)
     if len(answers) > 1:
-        text = f": both {' and '.join(map(repr, answers))}; name one of them {PREDICTION!r}."
-        raise origin.error(text, number)
+        both = " and ".join(map(repr, answers))
+        raise origin.error(f": both {both}; name one of them {PREDICTION!r}.", number)
     chosen = [ID, *answers, *([SPLIT] if SPLIT in names else [])]
     for name in chosen:
         if list(names).count(name) > 1:
@@ -78,20 +74,25 @@ def choose_columns(names: Sequence[str], origin: Origin, number: int | None = No
     return chosen
 
 
+def _entry(number: int, cells: Iterable[Any]) -> Entry:
+    """The entry with these cells, in the order of `choose_columns`."""
+    name, prediction, *split = cells
+    return number, name, prediction, split[0] if split else None
+
+
 def table_entries(
     names: Sequence[str], column: Callable[[str], Iterable[Any]], origin: Origin
 ) -> Iterator[Entry]:
     """The entries of a table with these columns; `column` gives the values of each."""
-    ids, predictions, *splits = [list(column(name)) for name in choose_columns(names, origin)]
-    if len(ids) != len(predictions):
-        raise origin.error(f": {len(ids):,} ids for {len(predictions):,} predictions.")
-    of_rows = splits[0] if splits else [None] * len(ids)
-    for number, entry in enumerate(zip(ids, predictions, of_rows, strict=True)):
-        yield number, *entry
+    columns = [list(column(name)) for name in choose_columns(names, origin)]
+    if len(columns[0]) != len(columns[1]):
+        raise origin.error(f": {len(columns[0]):,} ids for {len(columns[1]):,} predictions.")
+    for number, cells in enumerate(zip(*columns, strict=True)):
+        yield _entry(number, cells)
 
 
 def record_entries(records: Iterable[tuple[int, Any]], origin: Origin) -> Iterator[Entry]:
-    """The entries of numbered dicts; of a harness's log those of its first filter."""
+    """The entries of numbered dicts; of a harness's log only those of its first filter."""
     first: Any = None
     for number, record in records:
         if not isinstance(record, dict):
@@ -102,13 +103,12 @@ def record_entries(records: Iterable[tuple[int, Any]], origin: Origin) -> Iterat
             if record.get("filter") != first:
                 continue
             record = _read_harness_log(record)
-        name, answer, *split = choose_columns(list(record), origin, number)
-        yield number, record[name], record[answer], record[split[0]] if split else None
+        yield _entry(number, map(record.get, choose_columns(list(record), origin, number)))
 
 
 # Logs of lm-evaluation-harness (`--log_samples`): a line has the row under `doc`, and under
-# `filtered_resps` what one filter made of the answer: a text, or for a multiple choice the
-# log-likelihood of each choice and whether it was the likeliest text of all.
+# `filtered_resps` what a filter made of the answer: a text, or for a multiple choice the
+# log-likelihood of each choice and whether it was the likeliest text.
 
 
 def _is_harness_log(record: Mapping[str, Any]) -> bool:
@@ -136,16 +136,16 @@ _Lines = Iterator[tuple[int, bytes]]
 
 
 def open_file(path: str | Path) -> tuple[Origin, Any]:
-    """Open a file of predictions; the ending of its name tells its form.
+    """Open a file of predictions; its extension tells its form.
 
     Args:
         path: a `.jsonl`, `.json`, `.csv`, `.tsv` or `.parquet` file; all but the last may be
-            compressed (`.jsonl.gz`). `-` is standard input, where the first line tells which of
-            these it is; it cannot be Parquet.
+            compressed (`.jsonl.gz`). `-` is standard input, whose first line tells its form; it
+            cannot be Parquet.
 
     Returns:
-        What errors call it, and an iterator over its entries; for `.json` its value, which may be
-        predictions of any form.
+        The origin and an iterator over the entries; for `.json` instead its value, which may be
+        predictions in any form.
 
     Raises:
         UsageError: another kind of file.
@@ -169,9 +169,8 @@ def open_file(path: str | Path) -> tuple[Origin, Any]:
     origin = Origin(str(path), unit)
     longest = _LARGEST_JSON if read is _json else _LONGEST_LINE
     opened = gzip.open if packed else open
-    return origin, read(
-        _lines(lambda: cast(IO[bytes], opened(path, "rb")), origin, longest), origin
-    )
+    lines = _lines(lambda: cast(IO[bytes], opened(path, "rb")), origin, longest)
+    return origin, read(lines, origin)
 
 
 def _standard_input() -> tuple[Origin, Any]:
@@ -187,15 +186,13 @@ def _standard_input() -> tuple[Origin, Any]:
     lines = _lines(opened, origin, _LARGEST_JSON)  # the first line tells the form
     first = list(itertools.islice(lines, 1))
     start = first[0][1].lstrip() if first else b"{"
-    if start[:1] in (b"[", b"{"):
-        ending = ".json" if start[:1] == b"[" else ".jsonl"
-    else:
-        ending = ".tsv" if b"\t" in start else ".csv"
+    endings = {b"[": ".json", b"{": ".jsonl"}
+    ending = endings.get(start[:1]) or (".tsv" if b"\t" in start else ".csv")
     return origin, _READERS[ending][1](itertools.chain(first, lines), origin)
 
 
 def _check_regular(path: Path) -> None:
-    """Refuse anything but a file: reading a pipe would wait for its other end."""
+    """Refuse anything but a regular file: reading a pipe could block for ever."""
     try:
         if not path.exists():
             raise MissingPathError(f"{path} is missing.")
@@ -224,16 +221,16 @@ def _lines(opened: Callable[[], IO[bytes]], origin: Origin, longest: int) -> _Li
         raise origin.error(f" cannot be read: {one_line(str(reason))}.") from None
 
 
-def _json_lines(lines: _Lines, origin: Origin) -> Iterator[Entry]:
-    records = ((number, _json_value(line, origin, number)) for number, line in lines)
-    return record_entries(records, origin)
-
-
 def _json_value(data: bytes, origin: Origin, number: int | None = None) -> Any:
     try:
         return read_json(data, constants=True)
     except ValueError as error:
         raise origin.error(f": not valid JSON ({one_line(str(error))}).", number) from None
+
+
+def _json_lines(lines: _Lines, origin: Origin) -> Iterator[Entry]:
+    records = ((number, _json_value(line, origin, number)) for number, line in lines)
+    return record_entries(records, origin)
 
 
 def _json(lines: _Lines, origin: Origin) -> Any:
@@ -272,8 +269,7 @@ def _separated(delimiter: str) -> Callable[[_Lines, Origin], Iterator[Entry]]:
                 if len(row) != len(names):
                     text = f": {len(row)} cells under {len(names)} names of columns."
                     raise origin.error(text, reached)
-                name, answer, *split = (row[column] for column in columns)
-                yield reached, name, answer, split[0] if split else None
+                yield _entry(reached, map(row.__getitem__, columns))
         except (csv.Error, UnicodeDecodeError) as error:
             raise origin.error(f": {one_line(str(error))}.", reached) from None
 
@@ -281,17 +277,16 @@ def _separated(delimiter: str) -> Callable[[_Lines, Origin], Iterator[Entry]]:
 
 
 def _parquet(path: Path) -> Iterator[Entry]:
-    origin, number = Origin(str(path)), 0
+    numbers = itertools.count()
     with open_parquet(path) as opened:
-        chosen = choose_columns(opened.schema.names, origin)
+        chosen = choose_columns(opened.schema.names, Origin(str(path)))
     for batch in read_batches(path, chosen):
         try:
             columns = [batch[name].to_pylist() for name in chosen]
         except Exception as error:  # such as a date in the year 0 or an unknown time zone
             raise DatasetError(f"{path} cannot be read: {one_line(str(error))}") from None
-        for name, answer, *split in zip(*columns, strict=True):
-            yield number, name, answer, split[0] if split else None
-            number += 1
+        for cells in zip(*columns, strict=True):
+            yield _entry(next(numbers), cells)
 
 
 #: By the ending of a file's name: what an entry is called, and the reader.

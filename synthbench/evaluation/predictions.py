@@ -1,6 +1,6 @@
-"""Predictions in every form that people have: by id, or in the order of rows.
+"""Read predictions in the forms that people have them in: by id, or in the order of rows.
 
-Any other form is refused: a prediction that was misread would count as a wrong answer.
+Any other form is refused: a prediction that is misread would count as a wrong answer.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from synthbench.evaluation.prediction_files import (
     SPLIT,
     Entry,
     Origin,
+    choose_columns,
     open_file,
     record_entries,
     table_entries,
@@ -31,7 +32,7 @@ from synthbench.evaluation.prediction_files import (
 from synthbench.tasks.numeric import to_array
 from synthbench.text.lines import one_line, short
 
-#: How predictions were read, as reports say it.
+#: How predictions were read, as reports call it.
 VALUE, SCORES = "value", "argmax of scores"
 
 _ALLOWED = (
@@ -47,10 +48,10 @@ class Predictions:
     """Predictions, either by id or in the order of rows.
 
     Attributes:
-        by_id: the prediction of each id, the first if there are several; None if in order.
+        by_id: the (first) prediction of each id; None if in order.
         in_order: one prediction for each row; None if by id.
         repeated: the ids that have more than one prediction.
-        read_as: `VALUE`, or `SCORES` where predictions are the classes of the largest scores.
+        read_as: `VALUE`, or `SCORES` if predictions are the classes of the largest scores.
         shape: the shape of the array that they were given as, if it has several axes.
     """
 
@@ -63,12 +64,9 @@ class Predictions:
 
 @dataclasses.dataclass(frozen=True)
 class _Wanted:
-    """What predictions are wanted for.
+    """What predictions are read for: as in `read_predictions`.
 
-    Attributes:
-        split: the split; a table's predictions for other splits are ignored.
-        classes: the number of classes, None where answers are not classes.
-        origin: the file that the predictions come from, None for the argument itself.
+    `origin` is the file that the predictions come from, None for the argument itself.
     """
 
     split: str | None
@@ -76,7 +74,6 @@ class _Wanted:
     origin: Origin | None = None
 
     def origin_of(self, given: Any) -> Origin:
-        """What errors call the predictions."""
         name = f"Predictions of type {type(given).__name__}"
         return self.origin or Origin(name, kind=UsageError)
 
@@ -84,10 +81,10 @@ class _Wanted:
 def read_predictions(
     given: Any, split: str | None = None, classes: int | None = None
 ) -> Predictions:
-    """Read predictions in any of the forms in which they may be given.
+    """Read predictions.
 
     Args:
-        given: any of these forms:
+        given: predictions in any of these forms:
 
             - `{id: prediction}`
             - a sequence or an array in the order of rows, with the rows as its first axis
@@ -103,11 +100,11 @@ def read_predictions(
 
             A prediction may be anything: the task decides whether it can be read as an answer.
         split: the split that is evaluated; a table's predictions for other splits are ignored.
-        classes: the number of classes, where answers are classes.
+        classes: the number of classes, if answers are classes.
 
     Raises:
-        UsageError: none of these forms, ids that are not text, or another kind of file.
-        DatasetError: a file that is missing, empty or not of this form; the text says where.
+        UsageError: another form, ids that are not text, or another kind of file.
+        DatasetError: a file that is missing, empty or malformed; the text says where.
     """
     return _read(given, _Wanted(split, classes))
 
@@ -117,18 +114,14 @@ def _read(given: Any, wanted: _Wanted) -> Predictions:
         return _from_file(given, wanted)
     if isinstance(given, Mapping):
         return _from_mapping(given, wanted)
-    if _is_frame(given):
-        return _table(given, list(given.columns), lambda name: _cells(given[name]), wanted)
     if _is_of(given, "pandas", "Series"):
         return _from_series(given, wanted)
     if _is_of(given, "polars", "Series"):
         return _read(given.to_list(), wanted)
     if isinstance(given, pa.Array | pa.ChunkedArray):
         return _read(given.to_pylist(), wanted)
-    if _is_dataset(given):
-        return _table(given, given.column_names, given.with_format(None).__getitem__, wanted)
-    if _is_arrow_stream(given):
-        return _from_arrow_stream(given, wanted)
+    if _is_table(given):
+        return _from_table(given, wanted)
     if hasattr(given, "__array__"):
         return _from_array(given, wanted)
     if isinstance(given, Sequence) and not isinstance(given, bytes | bytearray | memoryview):
@@ -142,17 +135,14 @@ def _is_of(given: Any, module: str, name: str) -> bool:
     return kind is not None and isinstance(given, kind)
 
 
-def _is_frame(given: Any) -> bool:
-    return _is_of(given, "pandas", "DataFrame")
+def _is_table(given: Any) -> bool:
+    """Whether `_from_table` may read it; many libraries export Arrow streams."""
+    is_frame, is_stream = _is_of(given, "pandas", "DataFrame"), hasattr(given, "__arrow_c_stream__")
+    return is_frame or is_stream or _is_dataset(given)
 
 
 def _is_dataset(given: Any) -> bool:
     return all(hasattr(given, name) for name in ("column_names", "with_format", "__len__"))
-
-
-def _is_arrow_stream(given: Any) -> bool:
-    """Whether it exports itself as an Arrow table, as pyarrow, Polars, DuckDB and others do."""
-    return hasattr(given, "__arrow_c_stream__")
 
 
 # By id.
@@ -160,7 +150,7 @@ def _is_arrow_stream(given: Any) -> bool:
 
 def _from_file(given: str | os.PathLike[str], wanted: _Wanted) -> Predictions:
     origin, found = open_file(Path(given))
-    if not isinstance(found, list | dict):  # entries, unless it is JSON in one piece
+    if not isinstance(found, list | dict):  # not the value of a .json file
         return _collect(found, wanted, origin)
     if not found:
         raise origin.error(_EMPTY)
@@ -207,29 +197,25 @@ def _from_mapping(given: Mapping[Any, Any], wanted: _Wanted) -> Predictions:
                 "Give predictions in the order of rows as a sequence."
             )
     name, value = next(iter(given.items()), (None, None))
-    if any(is_table(value) for is_table in (_is_frame, _is_dataset, _is_arrow_stream)):
+    if _is_table(value):
         raise UsageError(
-            f"Predictions by id: that of {name!r} is a {type(value).__name__}. Give the table of "
-            "one split, and name the split."
+            f"Predictions by id: the value of {name!r} is a {type(value).__name__}. Give the table "
+            "of one split, and name the split."
         )
     return Predictions(by_id=given)
 
 
 def _from_columns(given: Mapping[Any, Any], wanted: _Wanted) -> Predictions:
-    """A dict of columns, each any sequence or array; that of predictions may be scores."""
-    read_as = VALUE
-
-    def column(name: str) -> Sequence[Any]:
-        nonlocal read_as
+    """A dict of columns, each a sequence or an array; the predictions may be scores."""
+    origin, columns = wanted.origin_of(given), {}
+    for name in choose_columns(list(given), origin):
         if isinstance(given[name], str | os.PathLike | Mapping):
             text = f": {name!r} is {short(given[name])}; expected a sequence or an array."
-            raise wanted.origin_of(given).error(text)
-        scores = wanted.classes if name not in (ID, SPLIT) else None
-        read = _read(given[name], _Wanted(None, scores))
-        read_as = read.read_as if read.read_as != VALUE else read_as
-        return read.in_order or []
-
-    predictions = _table(given, list(given), column, wanted)
+            raise origin.error(text)
+        classes = wanted.classes if name not in (ID, SPLIT) else None
+        columns[name] = _read(given[name], _Wanted(None, classes))
+    predictions = _table(given, list(columns), lambda name: columns[name].in_order or [], wanted)
+    (read_as,) = (read.read_as for name, read in columns.items() if name not in (ID, SPLIT))
     return dataclasses.replace(predictions, read_as=read_as)
 
 
@@ -240,7 +226,7 @@ def _from_series(given: Any, wanted: _Wanted) -> Predictions:
     if all(isinstance(name, str) for name in index):
         columns = {ID: index, PREDICTION: cells}
         return _table(given, list(columns), columns.__getitem__, wanted)
-    starts = ", ".join(short(one) for one in index[:3])
+    starts = ", ".join(map(short, index[:3]))
     raise UsageError(
         f"Predictions of type Series: its index begins {starts}; allowed are ids, or 0 to "
         f"{len(index) - 1} in order. With predictions in the order of the rows, give "
@@ -254,7 +240,12 @@ def _cells(series: Any) -> list[Any]:
     return [None if cell is pandas.NA else cell for cell in series.tolist()]
 
 
-def _from_arrow_stream(given: Any, wanted: _Wanted) -> Predictions:
+def _from_table(given: Any, wanted: _Wanted) -> Predictions:
+    """A table of pandas or `datasets`, or of a library that exports Arrow, such as Polars."""
+    if _is_of(given, "pandas", "DataFrame"):
+        return _table(given, list(given.columns), lambda name: _cells(given[name]), wanted)
+    if _is_dataset(given):
+        return _table(given, given.column_names, given.with_format(None).__getitem__, wanted)
     try:
         table = pa.table(given)
     except (pa.ArrowException, TypeError, ValueError) as error:

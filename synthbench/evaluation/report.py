@@ -1,93 +1,51 @@
-"""The report of an evaluation: scores with intervals, as values, as JSON and as a table."""
+"""The report of an evaluation: as values, as JSON, as a table and as HTML."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from synthbench.errors import UsageError
-from synthbench.tasks.base import Breakdown, Task
-from synthbench.tasks.features import label_names
+from synthbench.evaluation.scores import Score
 from synthbench.text.tables import Table, items, render, stack, styled
 
 if TYPE_CHECKING:
     from rich.console import Group
     from rich.text import Text
 
-#: The standard normal deviate of a two-sided 95% interval.
-_Z = 1.959963984540054
 #: How many ids of each problem `Report.to_dict` and the printed report name.
 _IDS_IN_DICT, _IDS_IN_TEXT = 100, 3
 
 
-@dataclasses.dataclass(frozen=True)
-class Score:
-    """The metrics of some rows.
-
-    Attributes:
-        rows: the number of rows.
-        metrics: the mean of each metric over the rows where it is defined (not NaN), else NaN.
-        intervals: the 95% Wilson interval of each metric that is 0 or 1 for every row.
-    """
-
-    rows: int
-    metrics: dict[str, float]
-    intervals: dict[str, tuple[float, float]]
-
-    @property
-    def accuracy(self) -> float:
-        """The task's first metric, where that is an accuracy, else an AttributeError."""
-        name = next(iter(self.metrics))
-        if name.endswith("accuracy"):
-            return self.metrics[name]
-        raise AttributeError(f"no accuracy, as the task measures {', '.join(self.metrics)}")
-
-    def to_dict(self) -> dict[str, Any]:
-        """The score as JSON values; a mean that is not finite is None."""
-        values: dict[str, Any] = {"rows": self.rows}
-        for name, mean in self.metrics.items():
-            values[name] = mean if math.isfinite(mean) else None
-            if name in self.intervals:
-                values[f"{name}_interval"] = list(self.intervals[name])
-        return values
-
-
 @dataclasses.dataclass(frozen=True, repr=False)
-class Report:
-    """Scores of predictions; printed, a table.
+class Report(Score):
+    """Scores of predictions: of all evaluated rows, and of parts of them; printed, a table.
 
     Attributes:
+        rows, metrics, intervals: the score of all evaluated rows, as in `Score`.
         task: name of the task.
         variant: its variant.
-        overall: the score of all evaluated rows.
         splits: the score of each evaluated split.
         by: for each breakdown's column, the score of the rows with each of its values, whatever
             their split. The values are class names for class labels, bands such as `"11..20"` for
-            lengths, else as in the column.
+            lengths, and otherwise as in the column.
         missing: ids without a prediction, which scored as wrong.
         unknown: ids with a prediction that are in none of the evaluated splits.
         repeated: ids with more than one prediction, of which the first counted.
         unreadable: ids (`"row 7"`, counted from 0, for rows without) whose prediction could not
             be read as an answer and scored as wrong.
-        baselines: the scores reached without solving the task, by name.
+        baselines: the scores that are possible without solving the task, by name.
         without_predictions: splits that were not evaluated, because no split was named and none
             of their rows had a prediction.
-        answered: the score of the rows whose prediction could be read, leaving out the others,
-            which all other scores count as wrong.
+        answered: the score of only the rows whose prediction could be read.
         readings: how many of these were read as a value, as text that holds an answer, or as the
             argmax of scores.
-        warning: if most predictions cannot be read, an example, and a remedy.
+        warning: if most predictions cannot be read, an example and a remedy; else None.
     """
 
     task: str
     variant: str
-    overall: Score
     splits: dict[str, Score]
     by: dict[str, dict[Any, Score]]
     missing: tuple[str, ...]
@@ -100,29 +58,9 @@ class Report:
     readings: dict[str, int]
     warning: str | None
 
-    @property
-    def rows(self) -> int:
-        """How many rows were evaluated."""
-        return self.overall.rows
-
-    @property
-    def metrics(self) -> dict[str, float]:
-        """The mean of each metric over all evaluated rows."""
-        return self.overall.metrics
-
-    @property
-    def intervals(self) -> dict[str, tuple[float, float]]:
-        """The 95% Wilson interval of each metric that is 0 or 1 for every row."""
-        return self.overall.intervals
-
-    @property
-    def accuracy(self) -> float:
-        """The task's first metric over all evaluated rows, where that is an accuracy."""
-        return self.overall.accuracy
-
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON values, with the first 100 ids of each kind of problem."""
-        values = {"task": self.task, "variant": self.variant, **self.overall.to_dict()}
+        values = {"task": self.task, "variant": self.variant, **super().to_dict()}
         values["splits"] = {name: score.to_dict() for name, score in self.splits.items()}
         values["by"] = {
             column: {str(value): score.to_dict() for value, score in scores.items()}
@@ -150,12 +88,10 @@ class Report:
         table = []
         for title, scores in self._groups().items():
             for value, score in scores.items():
-                line = {"by": title, "value": value, "rows": score.rows}
-                for name, mean in score.metrics.items():
-                    line[name] = mean
-                    if name in self.intervals:
-                        ends = score.intervals.get(name, (math.nan, math.nan))
-                        line[f"{name}_low"], line[f"{name}_high"] = ends
+                line = {"by": title, "value": value, "rows": score.rows, **score.metrics}
+                for name in self.intervals:
+                    ends = score.intervals.get(name, (math.nan, math.nan))
+                    line[f"{name}_low"], line[f"{name}_high"] = ends
                 table.append(line)
         return pd.DataFrame(table)
 
@@ -182,18 +118,14 @@ class Report:
         return "\n".join([title, "<table>", *table, "</table>", f"<p>{notes}</p>"])
 
     def _problems(self) -> dict[str, tuple[str, ...]]:
-        return {
-            "missing": self.missing,
-            "unknown": self.unknown,
-            "repeated": self.repeated,
-            "unreadable": self.unreadable,
-        }
+        kinds = ("missing", "unknown", "repeated", "unreadable")
+        return {kind: getattr(self, kind) for kind in kinds}
 
     def _groups(self) -> dict[str, dict[Any, Score]]:
         """The scores of splits, of all rows and of the answered rows, and of each breakdown."""
         splits: dict[Any, Score] = dict(self.splits)
         if len(splits) > 1:
-            splits["all"] = self.overall
+            splits["all"] = self
         if self.answered.rows < self.rows:
             splits["answered rows"] = self.answered
         return {"split": splits, **self.by}
@@ -215,7 +147,7 @@ class Report:
         return cells
 
     def _table(self) -> Table:
-        """The splits and each breakdown, under headings of their own, in one table."""
+        """The scores by split, then under a heading each the scores by breakdown."""
         head = self._head()
         lines: list[list[str | Text]] = []
         for title, scores in self._groups().items():
@@ -225,23 +157,23 @@ class Report:
         return Table(["split", *head], lines, right=range(1, 1 + len(head)))
 
     def _notes(self) -> list[str]:
-        """Baselines, and what was wrong with the predictions."""
+        """Baselines, how predictions were read, and what was wrong with them."""
         notes = [f"For comparison, {name}: {_number(v)}" for name, v in self.baselines.items()]
-        counted = [f"{read_as} ({count:,})" for read_as, count in self.readings.items()]
-        if counted:
-            notes.append(f"Read as: {', '.join(counted)}")
+        if self.readings:
+            counts = (f"{read_as} ({count:,})" for read_as, count in self.readings.items())
+            notes.append(f"Read as: {', '.join(counts)}")
         meaning = {
             "missing": "no prediction, scored as wrong",
             "unknown": f"not in {', '.join(self.splits)}",
             "repeated": "the first prediction counts",
             "unreadable": "no answer, scored as wrong",
         }
-        for problem, ids in self._problems().items():
-            if ids:
-                named = ", ".join(f"{one!r:.40}" for one in ids[:_IDS_IN_TEXT])
-                more = ", ..." if len(ids) > _IDS_IN_TEXT else ""
-                notes.append(f"{len(ids):,} {problem} ({meaning[problem]}): {named}{more}")
-        if not any(self._problems().values()):
+        found = {problem: ids for problem, ids in self._problems().items() if ids}
+        for problem, ids in found.items():
+            named = ", ".join(f"{one!r:.40}" for one in ids[:_IDS_IN_TEXT])
+            more = ", ..." if len(ids) > _IDS_IN_TEXT else ""
+            notes.append(f"{len(ids):,} {problem} ({meaning[problem]}): {named}{more}")
+        if not found:
             notes.append("No prediction is missing, unknown, repeated or unreadable.")
         if self.without_predictions:
             named = ", ".join(self.without_predictions)
@@ -253,76 +185,3 @@ def _number(mean: float) -> str:
     if math.isnan(mean):
         return "-"
     return f"{mean:.4f}" if mean == 0.0 or 1e-3 <= abs(mean) < 1e4 else f"{mean:.2e}"
-
-
-def wilson(successes: float, trials: int) -> tuple[float, float]:
-    """The 95% score interval of a proportion, without continuity correction.
-
-    Args:
-        successes: how many trials succeeded, 0 to `trials`.
-        trials: the number of trials, at least 1.
-
-    Example:
-        >>> from synthbench.evaluation.report import wilson
-        >>> low, high = wilson(9, 10)
-        >>> round(low, 3), round(high, 3)
-        (0.596, 0.982)
-
-    Source: Wilson, Probable inference, the law of succession, and statistical inference (1927).
-    """
-    share, spread = successes / trials, _Z * _Z / trials
-    centre = (share + spread / 2) / (1 + spread)
-    half = math.sqrt(share * (1 - share) * spread + spread * spread / 4) / (1 + spread)
-    # Without rounding errors where the bounds are exactly 0 and 1.
-    low = 0.0 if successes == 0 else centre - half
-    high = 1.0 if successes == trials else centre + half
-    return low, high
-
-
-def score_of(task: Task, values: NDArray[np.float64]) -> Score:
-    """The score of rows with these metrics, float64 `(rows, metrics)`, in the task's order."""
-    metrics, intervals = {}, {}
-    for name, column in zip(task.metrics, values.T, strict=True):
-        told = column[~np.isnan(column)]
-        metrics[name] = float(told.sum() / len(told)) if len(told) else math.nan
-        if len(told) and name in task.binary_metrics:
-            intervals[name] = wilson(float(told.sum()), len(told))
-    return Score(len(values), metrics, intervals)
-
-
-def scores_by(
-    task: Task, breakdown: Breakdown, column: Sequence[Any], values: NDArray[np.float64]
-) -> dict[Any, Score]:
-    """The score of the rows with each value of a column, or in each band of values, in order.
-
-    Args:
-        task: the task.
-        breakdown: which column, and how wide its bands are.
-        column: the column's value of each row.
-        values: the metrics of each row, float64 `(rows, metrics)`.
-
-    Raises:
-        UsageError: the column has lists, or values that cannot be ordered.
-    """
-    width = breakdown.width
-    classes: Mapping[Any, str] = dict(enumerate(label_names(task.columns[breakdown.column]) or ()))
-
-    def name(value: Any) -> Any:
-        if width and value is not None:
-            return f"{value * width + 1}..{(value + 1) * width}"
-        return classes.get(value, value)
-
-    try:
-        if width:
-            column = [value if value is None else (value - 1) // width for value in column]
-        rows: dict[Any, list[int]] = {}
-        for row, value in enumerate(column):
-            rows.setdefault(value, []).append(row)
-        return {
-            name(value): score_of(task, values[rows[value]])
-            for value in sorted(rows, key=lambda value: (value is None, value))
-        }
-    except TypeError as error:  # lists, or values of several kinds
-        raise UsageError(
-            f"Rows cannot be told apart by their column {breakdown.column!r}: {error}."
-        ) from error

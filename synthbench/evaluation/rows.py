@@ -1,4 +1,4 @@
-"""Rows to evaluate: from a dataset directory, or in memory."""
+"""The rows to evaluate: from a dataset directory, or in memory."""
 
 from __future__ import annotations
 
@@ -23,20 +23,25 @@ def choose_task(
     parameters: Mapping[str, Any] | Parameters | None,
     seed: int,
 ) -> Task:
-    """The task of this name with the rest chosen, or the task itself.
+    """The task of this name with these choices, or the task itself.
 
     Raises:
-        UsageError: an unknown name, or a choice beside a task that has made it.
+        UsageError: an unknown name, or choices for a task that already has its own.
         ParameterError: unknown or impossible parameters.
     """
     if not isinstance(task, Task):
         return make_task(task, variant, parameters, seed)
     if variant is not None or parameters is not None or seed != 0:
         raise UsageError(
-            f"Task {task.name!r} is given with its variant, parameters and seed chosen; "
-            "give none of them beside it, or give its name."
+            f"Task {task.name!r} already has its variant, parameters and seed; "
+            "leave them out, or give the task's name."
         )
     return task
+
+
+def no_column(task: Task, name: Any) -> UsageError:
+    """The error for rows that lack a column that answers are judged by."""
+    return UsageError(f"A row has no column {name!r}, by which answers of {task.name} are judged.")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,9 +52,8 @@ class RowSource:
         name: what errors call it.
         task: the task with its variant, parameters and seed.
         sizes: the number of rows of each split.
-        columns: gives the names of a split's columns.
-        batches: gives the rows of a split in order: some columns as plain values, a batch of rows
-            at a time.
+        columns: the names of a split's columns.
+        batches: the rows of a split in order: the given columns as plain values, in batches.
     """
 
     name: str
@@ -67,20 +71,22 @@ def open_rows(
     parameters: Mapping[str, Any] | Parameters | None,
     seed: int,
 ) -> RowSource:
-    """Open rows in any of the forms that `evaluation.evaluate` describes.
+    """Open rows in any of the forms that `evaluate.evaluate` describes.
 
     Raises:
         UsageError: another form, or an unknown name.
-        DatasetError: a directory that holds no dataset.
+        DatasetError: a directory without a dataset.
     """
     if isinstance(data, str | os.PathLike):
         for name, given in {"task": task, "parameters": parameters, "seed": seed or None}.items():
             if given is not None:
-                raise UsageError(f"{name}={given!r}: a dataset directory says it; leave it out.")
+                raise UsageError(
+                    f"{name}={given!r}: the dataset directory determines it; leave it out."
+                )
         return _in_directory(os.fspath(data), variant, split)
     if task is None:
         raise UsageError(
-            f"Rows of type {type(data).__name__} do not say which task they are of; give task=NAME."
+            f"Rows of type {type(data).__name__} do not name their task; give task=NAME."
         )
     return _in_memory(data, choose_task(task, variant, parameters, seed), split)
 

@@ -1,4 +1,4 @@
-"""Predictions that cannot be read: their ids, an example, and a remedy."""
+"""Predictions that cannot be read: which ones, an example, and a remedy."""
 
 from __future__ import annotations
 
@@ -15,15 +15,12 @@ from synthbench.tasks.features import label_names
 from synthbench.tasks.numeric import is_number, plain_value, to_array
 from synthbench.text.lines import short
 
-#: Above this share of unreadable predictions the report has a warning.
-_WARNED_SHARE = 0.5
-
 
 def may_be_answer(task: Task, prediction: Any) -> bool:
-    """Whether a prediction has a type that answers to the task can have, right or wrong.
+    """Whether a prediction has a type that answers to the task, right or wrong, can have.
 
-    A bool, a dict, or a list where a class is expected can only come from a mistake in the
-    caller's program. Text, None and NaN may come from any model.
+    A bool, a dict, or a list where a class is expected must be a mistake in the caller's program.
+    Text, None and NaN may come from any model.
     """
     prediction = plain_value(prediction)
     if prediction is None or isinstance(prediction, str | bytes):
@@ -40,7 +37,7 @@ def may_be_answer(task: Task, prediction: Any) -> bool:
 
 
 def expected_answer(task: Task) -> str:
-    """What an answer to the task looks like, for errors."""
+    """What an answer to the task looks like, for messages."""
     names = label_names(task.columns.get(LABEL, {}))
     if names is not None:
         shown = ", ".join(names if len(names) <= 12 else [*names[:3], "...", names[-1]])
@@ -64,9 +61,8 @@ class Unreadable:
 
     def __init__(self, task: Task, read_text: bool) -> None:
         self.names: list[str] = []
-        self._task = task
-        self._read_text = read_text
-        # The first that no task reads and the first that might be an answer, with row and id.
+        self._task, self._read_text = task, read_text
+        # Row, id and prediction: the first of a type that no answer has, and the first other.
         self._misfit: tuple[Mapping[str, Any], str, Any] | None = None
         self._candidate: tuple[Mapping[str, Any], str, Any] | None = None
 
@@ -81,15 +77,15 @@ class Unreadable:
             self._candidate = self._candidate or (row, name, prediction)
 
     def check(self, answered: int, shape: tuple[int, ...] | None) -> None:
-        """Refuse predictions that can only come from a mistake in the caller's program.
+        """Refuse predictions that must be a mistake in the caller's program.
 
         Args:
             answered: how many predictions could be read.
             shape: the shape of the array that they were given as, if any.
 
         Raises:
-            UsageError: none could be read, and either none has a type that could be, or all are
-                rows of an array of another shape.
+            UsageError: none could be read, and either none has a type that answers can have, or
+                they are an array of the wrong shape.
         """
         found = self._candidate or self._misfit
         if answered or found is None:
@@ -102,13 +98,12 @@ class Unreadable:
                 expected += ". Scores are given as one floating array (rows, classes)"
             raise UsageError(f"No prediction is an answer: got {got}; expected {expected}.")
         if shape is not None and np.isfinite(np.asarray(prediction, np.float64)).all():
-            expected = expected_answer(self._task)
             text = f"Predictions: an array {shape}, but none of its rows is an answer"
-            raise UsageError(f"{text}; expected {expected}.")
+            raise UsageError(f"{text}; expected {expected_answer(self._task)}.")
 
     def warning(self, given: int) -> str | None:
         """A warning if most of the `given` predictions cannot be read, else None."""
-        if len(self.names) <= given * _WARNED_SHARE:
+        if len(self.names) <= given / 2:
             return None
         found = self._candidate or self._misfit
         row, name, prediction = found or ({}, self.names[0], None)

@@ -10,8 +10,9 @@ from typing import Any
 
 from synthbench import __version__
 from synthbench.dataset.card import write_card
+from synthbench.dataset.files import write_json
 from synthbench.dataset.manifest import MANIFEST, Manifest, SplitRecord
-from synthbench.dataset.staging import Staging, made_before, open_staging, write_json
+from synthbench.dataset.staging import Staging, made_before, open_staging
 from synthbench.engine.engine import Engine
 from synthbench.engine.open import open_engine
 from synthbench.errors import SynthbenchError, UsageError

@@ -10,8 +10,8 @@ from typing import Any
 import pyarrow as pa
 
 from synthbench.dataset.digest import file_sha256
+from synthbench.dataset.files import write_failure
 from synthbench.dataset.manifest import Shard
-from synthbench.dataset.staging import write_failure
 from synthbench.engine.engine import usable_cores
 from synthbench.errors import SynthbenchError
 from synthbench.generation.shards import Piece, ShardPlan, ShardSpec, make_shard

@@ -8,8 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from synthbench.dataset.files import write_failure
 from synthbench.dataset.manifest import Shard
-from synthbench.dataset.staging import write_failure
 from synthbench.engine.engine import Asked, Engine
 from synthbench.generation.shards import (
     MadeShard,

@@ -16,8 +16,8 @@ from typing import Any
 
 from synthbench import __version__
 from synthbench.dataset.card import citations
+from synthbench.dataset.files import write_json
 from synthbench.dataset.manifest import Shard
-from synthbench.dataset.staging import write_json
 from synthbench.sharing.parts import Part
 from synthbench.tasks.base import Task
 from synthbench.tasks.features import Feature, label_names

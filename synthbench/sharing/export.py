@@ -12,7 +12,8 @@ from typing import Any
 
 from synthbench import __version__
 from synthbench.dataset.dataset import DatasetDirectory
-from synthbench.dataset.staging import check_whole, write_json
+from synthbench.dataset.files import write_json
+from synthbench.dataset.staging import check_whole
 from synthbench.errors import SynthbenchError, UsageError, unknown_name, usable_path
 from synthbench.llm.prompts import why_not_askable
 from synthbench.sharing import croissant, lines, lm_eval, tensors

@@ -21,9 +21,10 @@ from typing import Any
 import torch
 
 from synthbench.dataset.dataset import DatasetDirectory
+from synthbench.dataset.files import write_failure, write_json
 from synthbench.dataset.manifest import MANIFEST
-from synthbench.dataset.places import LOCK, hold, workplace_of
-from synthbench.dataset.staging import describe_difference, write_failure, write_json
+from synthbench.dataset.places import LOCK, hold, staging_of
+from synthbench.dataset.staging import describe_difference
 from synthbench.errors import DatasetError, UsageError
 
 RUN, MODEL = "run.json", "model.pt"
@@ -215,7 +216,7 @@ def check_output(path: Path, data: Path, mark: str) -> None:
             return
         ours = {f"{mark}.new"}
         if dataset.parent == target:
-            ours |= {dataset.name, workplace_of(dataset).name}
+            ours |= {dataset.name, staging_of(dataset).name}
         lock = path / LOCK
         if lock.is_file() and not lock.stat().st_size:
             ours.add(LOCK)

@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from synthbench.dataset.staging import write_json, write_text
+from synthbench.dataset.files import write_json, write_text
 from synthbench.engine.engine import check_workers, default_workers
 from synthbench.errors import check_whole_number, needs, unknown_name
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir

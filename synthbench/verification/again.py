@@ -11,7 +11,6 @@ import bisect
 import collections
 import dataclasses
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -35,13 +34,7 @@ from synthbench.verification.rows import BATCH_ROWS, wrong_values
 
 @dataclasses.dataclass(frozen=True)
 class _Chunk:
-    """A chunk of a split's digest, made again.
-
-    Attributes:
-        block: its rows.
-        fingerprints: their fingerprints, uint64 `(rows,)`.
-        asked: the digest, and whether rows in files with this digest are proved.
-    """
+    """The rows of a chunk, made again, and what `digest_and_prove` says about them."""
 
     block: Block
     fingerprints: NDArray[np.uint64]
@@ -49,9 +42,7 @@ class _Chunk:
 
 
 def compare_with_files(
-    task: Task,
     files: SplitFiles,
-    directory: Path,
     chunks: list[bytes],
     engine: Engine,
     findings: Findings,
@@ -60,18 +51,16 @@ def compare_with_files(
     """Make a split again and compare it with its files and its record, up to the first difference.
 
     Args:
-        task: the task.
         files: the split's files, which have as many rows as its record says.
-        directory: the dataset directory.
         chunks: the digests of the chunks of the rows in the files.
-        engine: where chunks are rendered, solved and hashed.
+        engine: renders, solves and hashes chunks.
         findings: receives what is wrong.
         advance: called with the number of rows of each chunk that was compared.
 
     Returns:
-        Whether every row in the files is proved, so that none need be checked by itself.
+        Whether every row in the files is proved, so that none need be checked on its own.
     """
-    split, rows = files.split, files.record.rows
+    task, split, rows = files.task, files.split, files.record.rows
     quotas = divide(task, split, rows)
     if (exist := sum(quotas.values())) < rows:
         text = f"{files.name} has {rows} rows, but only {exist} exist"
@@ -83,7 +72,7 @@ def compare_with_files(
         for number, chunk in enumerate(_made(task, sampler, engine)):
             digest, proved = chunk.asked.result()
             if number >= len(chunks) or digest != chunks[number]:
-                _name_first_difference(task, chunk, files, directory, row, findings)
+                _name_first_difference(chunk, files, row, findings)
                 return False
             all_proved &= proved
             row += len(chunk.block)
@@ -96,24 +85,22 @@ def compare_with_files(
         return False
     finally:
         sampler.close()
-    _compare_record(task, sampler, files, findings)
+    _compare_record(sampler, files, findings)
     return all_proved and row == rows
 
 
-def _compare_record(
-    task: Task, sampler: SplitSampler, files: SplitFiles, findings: Findings
-) -> None:
+def _compare_record(sampler: SplitSampler, files: SplitFiles, findings: Findings) -> None:
     """Compare the manifest's candidates and buckets with those of the split made again."""
-    stated, tried = files.record.candidates, sampler.tried
+    task, stated, tried = files.task, files.record.candidates, sampler.tried
     if tried != stated:
         more = " or more" * (tried > stated)
-        text = f"{files.name} is from {stated} candidates, made again from {tried}{more}"
+        text = f"{files.name} took {stated} candidates, but {tried}{more} when made again"
         findings.add(MANIFEST, f"candidates of {files.name}", text)
     made = {task.bucket_label(bucket): rows for bucket, rows in sampler.taken().items()}
     if tried <= stated and files.record.buckets != made:
         text = (
             f"rows by {task.bucket_name} of {files.name} are {files.record.buckets}, "
-            f"made again {made}"
+            f"but {made} when made again"
         )
         findings.add(MANIFEST, f"buckets of {files.name}", text)
 
@@ -122,7 +109,8 @@ def _made(task: Task, sampler: SplitSampler, engine: Engine) -> Iterator[_Chunk]
     """The chunks of a split in order; a few are rendered ahead."""
     ahead: collections.deque[_Chunk] = collections.deque()
     for block, prints in _cut(sampler):
-        ahead.append(_Chunk(block, prints, engine.submit(digest_and_prove, task, block, prints)))
+        asked = engine.submit(digest_and_prove, task, block, prints)
+        ahead.append(_Chunk(block, prints, asked))
         if len(ahead) > engine.ahead:
             yield ahead.popleft()
     yield from ahead
@@ -151,15 +139,13 @@ def digest_and_prove(
 ) -> tuple[bytes, bool]:
     """The digest of a chunk of rows, and whether rows in files with this digest are proved.
 
-    They are if the reference solver agrees with all of them. A digest says nothing of how images
-    are encoded, so rows with images are never proved by it.
+    They are if the reference solver agrees with all of them. A digest does not cover how images
+    are encoded, so it never proves rows with images.
     """
     features, table = columns_of(task), rows_table(task, block, fingerprints)
-    proved = not any(map(is_image, features.values())) and not any(
-        True
-        for batch in table.to_batches(max_chunksize=BATCH_ROWS)
-        for _ in wrong_values(task, batch)
-    )
+    batches = table.to_batches(max_chunksize=BATCH_ROWS)
+    faults = (fault for batch in batches for fault in wrong_values(task, batch))
+    proved = not any(map(is_image, features.values())) and next(faults, None) is None
     return _digest(table, features), proved
 
 
@@ -171,17 +157,12 @@ def _digest(rows: pa.Table | pa.RecordBatch, features: Features) -> bytes:
 
 
 def _name_first_difference(
-    task: Task,
-    chunk: _Chunk,
-    files: SplitFiles,
-    directory: Path,
-    first: int,
-    findings: Findings,
+    chunk: _Chunk, files: SplitFiles, first: int, findings: Findings
 ) -> None:
     """Name the first row that differs in a chunk, which begins with row `first` of the split."""
-    features = columns_of(task)
-    made = rows_table(task, chunk.block, chunk.fingerprints)
-    for file, number, there in _stored(files, directory, first, first + made.num_rows):
+    features = columns_of(files.task)
+    made = rows_table(files.task, chunk.block, chunk.fingerprints)
+    for file, number, there in _stored(files, first, first + made.num_rows):
         here = made.slice(0, there.num_rows)
         made = made.slice(there.num_rows)
 
@@ -196,9 +177,8 @@ def _name_first_difference(
         text = f"not the row that the manifest gives: {'; '.join(different)}"
         findings.add(file, "rows made again", text, number + row)
         return
-    text = (
-        f"rows {first} to {first + len(chunk.block) - 1} of {files.name} are not those made again"
-    )
+    last = first + len(chunk.block) - 1
+    text = f"rows {first} to {last} of {files.name} are not those made again"
     findings.add(MANIFEST, f"rows of {files.name}", text)
 
 
@@ -211,26 +191,20 @@ def _differences(there: pa.RecordBatch, here: pa.Table, features: Features) -> I
             yield f"{name} shows something else"
         else:
             one, other = there.column(name)[0].as_py(), here.column(name)[0].as_py()
-            yield f"{name} is {short(one)}, made again {short(other)}"
+            yield f"{name} is {short(one)}, but {short(other)} when made again"
 
 
-def _stored(
-    files: SplitFiles, directory: Path, first: int, last: int
-) -> Iterator[tuple[str, int, pa.RecordBatch]]:
-    """The rows `first` to `last` (exclusive) of a split in its files.
+def _stored(files: SplitFiles, first: int, last: int) -> Iterator[tuple[str, int, pa.RecordBatch]]:
+    """The rows `first` to `last` (exclusive) of a split: file, number of the first row in it, rows.
 
-    Yields:
-        A file, the number of a row in it, and the rows from there on.
-
-    Raises:
-        DatasetError: a file can no longer be read.
+    A DatasetError if a file can no longer be read.
     """
     start = 0
     for group in files.row_groups:
         row, start = start, start + group.rows
         if row >= last or start <= first:
             continue
-        number, path = group.first, directory / group.file
+        number, path = group.first, files.directory / group.file
         for batch in read_batches(path, groups=[group.group], footer=group.footer):
             wanted = batch.slice(max(0, first - row), max(0, last - max(first, row)))
             if wanted.num_rows:

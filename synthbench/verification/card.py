@@ -1,4 +1,4 @@
-"""Check that a dataset's card agrees with its manifest; its prose is free."""
+"""Check that a dataset's card agrees with its manifest; the prose is not checked."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def check_card(dataset: DatasetDirectory, tasks: Mapping[str, Task], findings: F
 
     Args:
         dataset: the dataset.
-        tasks: the tasks of its variants, where there is one.
+        tasks: the tasks of its variants, as far as they could be made.
         findings: receives what is wrong.
     """
     if (reason := why_unreadable(dataset.path, CARD)) is not None:
@@ -59,18 +59,18 @@ def read_card(directory: Path) -> tuple[str, dict[str, Any]]:
 
     Raises:
         DatasetError: it is missing or cannot be read.
-        ValueError: it has no front matter that all readers read alike.
+        ValueError: it has no front matter, or one that readers may read differently.
     """
     text = read_regular(directory, CARD, _LARGEST_CARD).decode("utf-8").replace("\r\n", "\n")
     return text, _parse(_front_matter(text))
 
 
 def _front_matter(text: str) -> str:
-    """The front matter; a ValueError if readers may disagree on where it ends."""
+    """The front matter; a ValueError if readers may disagree about where it ends."""
     lines = text.split("\n")
     fences = [number for number, line in enumerate(lines) if line.startswith(_FENCE)]
     if fences[:1] != [0] or len(fences) < 2 or any(lines[n] != _FENCE for n in fences[:2]):
-        raise ValueError(f"it does not stand between two lines {_FENCE!r}")
+        raise ValueError(f"it is not between two lines {_FENCE!r}")
     inside = lines[1 : fences[1]]
     if sum(map(len, inside)) > _LARGEST_FRONT:
         raise ValueError(f"it has more than {_LARGEST_FRONT:,} characters")
@@ -94,7 +94,7 @@ def _parse(front: str) -> dict[str, Any]:
         def construct_mapping(self, node: Any, deep: bool = False) -> Any:
             values = super().construct_mapping(node, deep)
             if len(values) < len(node.value):
-                raise ValueError("a name stands more than once in a mapping")
+                raise ValueError("a name appears more than once in a mapping")
             return values
 
     try:

@@ -1,13 +1,12 @@
-"""Checks that need no rows: manifest, files and footers."""
+"""Checks of manifest, files and footers, without reading rows."""
 
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pyarrow as pa
@@ -53,7 +52,7 @@ def release(version: str) -> tuple[int, ...] | None:
 
 
 def make_tasks(dataset: DatasetDirectory, findings: Findings) -> dict[str, Task]:
-    """The task of each variant, where there is one; parameters and splits are compared.
+    """The task of each variant for which one can be made; checks parameters and splits.
 
     Raises:
         MissingSourceError: no source directory has the manifest's class folders, without which
@@ -76,7 +75,7 @@ def make_tasks(dataset: DatasetDirectory, findings: Findings) -> dict[str, Task]
         _compare_parameters(manifest, task, findings)
         for name in [*known, *splits]:
             if name not in splits:
-                findings.add(MANIFEST, f"split {name}", f"{variant} is without its split {name}")
+                findings.add(MANIFEST, f"split {name}", f"{variant} lacks its split {name}")
             elif name not in known:
                 findings.add(MANIFEST, f"split {name}", f"{variant} has no split named {name}")
         if sorted(splits) == sorted(known) and list(splits) != known:
@@ -89,7 +88,7 @@ def _compare_parameters(manifest: Manifest, task: Task, findings: Findings) -> N
     there, made = manifest.parameters, task.parameters.to_dict()
     for name, value in made.items():
         if name in there and not same(there[name], value):
-            text = f"parameter {name} is {short(there[name])}, the task has {short(value)}"
+            text = f"parameter {name} is {short(there[name])}, but {short(value)} in the task"
             findings.add(MANIFEST, f"parameter {name}", text)
         # Another version may lack it.
         if name not in there and manifest.synthbench == __version__:
@@ -105,11 +104,11 @@ def check_tables(
         manifest: the manifest.
         tasks: the task of each variant.
         findings: receives what is wrong.
-        with_sources: whether source images must be here; otherwise tables about missing ones are
-            not compared.
+        with_sources: whether source images are required; otherwise tables that depend on missing
+            ones are not compared.
 
     Raises:
-        SynthbenchError: source images must be here and are missing.
+        SynthbenchError: source images are required and missing.
     """
     try:
         made = merged_tables([task.tables for task in tasks.values()])
@@ -117,7 +116,7 @@ def check_tables(
         if with_sources:
             raise
         if not manifest.tables:
-            findings.add(MANIFEST, "tables", "tables is empty, and says nothing of the sources")
+            findings.add(MANIFEST, "tables", "tables is empty and does not describe the sources")
         return
     for difference in differences(manifest.tables, json.loads(json.dumps(made)), "tables"):
         findings.add(MANIFEST, "tables", difference)
@@ -128,18 +127,13 @@ def check_tables(
 
 def check_unknown_files(dataset: DatasetDirectory, findings: Findings) -> None:
     """Check that `data` has no file beside the manifest's, and that no file overrides the card."""
-    known = {
-        shard.file
-        for splits in dataset.manifest.variants.values()
-        for record in splits.values()
-        for shard in record.shards
-    }
+    known = {shard.file for shard in dataset.manifest.all_shards()}
     for file in entries_below(dataset.path, "data"):
         if file not in known:
             findings.add(file, "unknown", "not in the manifest")
     for name in (*_OVERRIDING, f"{dataset.path.resolve().name}.py"):
         if os.path.lexists(dataset.path / name):
-            findings.add(name, "unknown", "`datasets` would obey it beside the card or instead")
+            findings.add(name, "unknown", "`datasets` would use it beside or instead of the card")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -147,31 +141,41 @@ class SplitFiles:
     """The files of a split.
 
     Attributes:
-        name: variant and split, as in `default/train`.
+        directory: the dataset directory.
+        task: the task of the split's variant.
         split: the split.
         record: its record in the manifest.
         shards: the shards that exist.
         footers: the footers of the shards that have the task's columns.
-        row_groups: their row groups.
-        whole: whether these are all shards.
+        row_groups: the row groups of these shards.
     """
 
-    name: str
+    directory: Path
+    task: Task
     split: Split
     record: SplitRecord
-    shards: list[Shard]
-    footers: list[pq.FileMetaData]
-    row_groups: list[RowGroup]
-    whole: bool
+    shards: list[Shard] = dataclasses.field(default_factory=list)
+    footers: list[pq.FileMetaData] = dataclasses.field(default_factory=list)
+    row_groups: list[RowGroup] = dataclasses.field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """Variant and split, as in `default/train`."""
+        return f"{self.task.variant}/{self.split.name}"
+
+    @property
+    def whole(self) -> bool:
+        """Whether all shards exist and have the task's columns."""
+        return len(self.footers) == len(self.record.shards)
 
     @property
     def rows(self) -> int:
-        """Rows in the files."""
+        """The number of rows in the files."""
         return sum(row_group.rows for row_group in self.row_groups)
 
 
 def open_variant(dataset: DatasetDirectory, task: Task, findings: Findings) -> list[SplitFiles]:
-    """The files of a variant's splits; names, schemas and numbers of rows are compared."""
+    """The files of a variant's splits; checks names, schemas and numbers of rows."""
     records = dataset.manifest.variants[task.variant]
     return [
         _open_split(dataset, task, split, records[split.name], findings)
@@ -183,11 +187,8 @@ def open_variant(dataset: DatasetDirectory, task: Task, findings: Findings) -> l
 def _open_split(
     dataset: DatasetDirectory, task: Task, split: Split, record: SplitRecord, findings: Findings
 ) -> SplitFiles:
-    name = f"{task.variant}/{split.name}"
-    count, full = len(record.shards), dataset.manifest.shard_rows
-    there: list[Shard] = []
-    footers: list[pq.FileMetaData] = []
-    row_groups: list[RowGroup] = []
+    files = SplitFiles(dataset.path, task, split, record)
+    name, count, full = files.name, len(record.shards), dataset.manifest.shard_rows
     for number, shard in enumerate(record.shards):
         file = shard_file(task.variant, split.name, number, count)
         if shard.file != file:
@@ -196,27 +197,24 @@ def _open_split(
         elif (reason := why_unreadable(dataset.path, file)) is not None:
             findings.add(file, "missing", reason)
         else:
-            there.append(shard)
-            footer = _read_footer(dataset.path, file, columns_of(task), findings)
+            files.shards.append(shard)
+            footer = _read_footer(dataset.path / file, file, columns_of(task), findings)
             if footer is not None:
-                footers.append(footer)
-                row_groups += _row_groups(split, file, footer)
+                files.footers.append(footer)
+                files.row_groups.extend(_row_groups(split, file, footer))
                 _check_rows(shard, footer.num_rows, full, number == count - 1, findings)
-    whole = len(footers) == count
-    files = SplitFiles(name, split, record, there, footers, row_groups, whole)
-    if whole and files.rows != record.rows:
+    if files.whole and files.rows != record.rows:
         text = f"{name} has {record.rows} rows by the manifest, {files.rows} in its files"
         findings.add(MANIFEST, f"rows of {name}", text)
     return files
 
 
-def _row_groups(split: Split, file: str, footer: pq.FileMetaData) -> list[RowGroup]:
-    rows = [footer.row_group(group).num_rows for group in range(footer.num_row_groups)]
-    firsts = itertools.accumulate(rows, initial=0)
-    return [
-        RowGroup(split, file, group, first, count, footer)
-        for group, (first, count) in enumerate(zip(firsts, rows, strict=False))
-    ]
+def _row_groups(split: Split, file: str, footer: pq.FileMetaData) -> Iterator[RowGroup]:
+    first = 0
+    for group in range(footer.num_row_groups):
+        rows = footer.row_group(group).num_rows
+        yield RowGroup(split, file, group, first, rows, footer)
+        first += rows
 
 
 def _check_rows(shard: Shard, rows: int, full: int, last: bool, findings: Findings) -> None:
@@ -229,10 +227,9 @@ def _check_rows(shard: Shard, rows: int, full: int, last: bool, findings: Findin
 
 
 def _read_footer(
-    directory: Path, file: str, features: Features, findings: Findings
+    path: Path, file: str, features: Features, findings: Findings
 ) -> pq.FileMetaData | None:
     """The footer of a shard; None if it cannot be read or has other columns."""
-    path = directory / file
     try:
         with open_parquet(path) as opened:
             opened.check_rows(SMALLEST_ROW)
@@ -262,6 +259,6 @@ def _check_schema(file: str, schema: pa.Schema, features: Features, findings: Fi
     if not same(stored, read_json(expected.metadata[b"huggingface"])):
         findings.add(file, "features", "the features in its metadata are not the task's")
     for name in sorted(metadata.keys() - expected.metadata.keys()):
-        text = f"its metadata has {short(name.decode(errors='replace'))}, which readers may obey"
+        text = f"its metadata has {short(name.decode(errors='replace'))}, which readers may use"
         findings.add(file, "metadata", text)
     return bool(schema.types == expected.types)

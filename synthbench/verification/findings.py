@@ -1,4 +1,4 @@
-"""What checks find wrong, with the place of each failure."""
+"""The failures that checks find, with their places."""
 
 from __future__ import annotations
 
@@ -6,31 +6,27 @@ import collections
 
 from synthbench.text.lines import one_line
 
-#: How many failures of a kind are named in a file; the others are counted.
+#: How many failures of a kind in a file are named; the others are counted.
 SHOWN = 5
 
 
 class Findings:
-    """Failures in the order in which they were found; many of one kind are counted."""
+    """Failures in the order in which they were found; of many of one kind most are only counted."""
 
     def __init__(self) -> None:
         self._texts: dict[tuple[str, str], list[str]] = {}
         self._counts: collections.Counter[tuple[str, str]] = collections.Counter()
 
     def add(self, file: str, kind: str, text: str, row: int | None = None) -> None:
-        """Add a failure.
+        """Add a failure in a file, in the row of this number, if any.
 
-        Args:
-            file: the file.
-            kind: failures of one kind in a file are counted together.
-            text: what is wrong.
-            row: number of the row in the file, from 0.
+        Failures of the same kind in a file are counted together.
         """
         place = file if row is None else f"{file} row {row}"
         self._add((file, kind), [one_line(f"{place}: {text}")], 1)
 
     def merge(self, other: Findings) -> None:
-        """Add what was found elsewhere."""
+        """Add the failures of another check."""
         for key, texts in other._texts.items():
             self._add(key, texts, other._counts[key])
 
@@ -45,6 +41,6 @@ class Findings:
         for (file, kind), kept in self._texts.items():
             texts += kept
             if (count := self._counts[file, kind]) > len(kept):
-                above = f"{count:,} in all, of which {len(kept)} stand above"
+                above = f"{count:,} in all, of which {len(kept)} are listed above"
                 texts.append(one_line(f"{file}: {kind}: {above}"))
         return texts

@@ -1,4 +1,4 @@
-"""Checks of single rows, which workers do: each row must follow from its own inputs."""
+"""Checks that run in workers: each row must follow from its own inputs; checksums and digests."""
 
 from __future__ import annotations
 
@@ -34,50 +34,36 @@ Fault = tuple[int, str, str]
 
 @dataclasses.dataclass(frozen=True)
 class RowGroup:
-    """A row group of a shard.
-
-    Attributes:
-        split: the split it belongs to.
-        file: the shard, as a path in the dataset directory.
-        group: number of the row group in the file.
-        first: number of its first row in the file.
-        rows: number of its rows.
-        footer: the footer of the file, so that a worker need not read it again.
-    """
+    """A row group of a shard."""
 
     split: Split
-    file: str
-    group: int
-    first: int
-    rows: int
-    footer: pq.FileMetaData = dataclasses.field(repr=False)
+    file: str  # the shard, as a path in the dataset directory
+    group: int  # number of the row group in the file
+    first: int  # number of its first row in the file
+    rows: int  # number of its rows
+    footer: pq.FileMetaData  # of the file, so that a worker need not read it again
 
 
 def check_row_group(path: Path, task: Task, row_group: RowGroup, check_ids: bool) -> Findings:
-    """Check everything in a row group that follows from its rows alone.
+    """Check everything in a row group that can be checked with its rows alone.
 
     Args:
         path: the shard.
         task: the task of the row group's variant.
         row_group: the row group; its file has the columns and types of the task.
-        check_ids: whether ids are this version's.
+        check_ids: whether this version computes the same ids as the one that made the dataset.
     """
     findings, file, first = Findings(), row_group.file, row_group.first
-
-    def add_unreadable(reason: str) -> None:
-        last = row_group.first + row_group.rows - 1
-        text = f"rows {first} to {last} cannot be read: {reason}"
-        findings.add(file, "unreadable rows", text)
-
+    end = first + row_group.rows
+    evaluation = row_group.split.evaluation if check_ids else None
     try:
         for batch in read_batches(
             path, batch_rows=BATCH_ROWS, groups=[row_group.group], footer=row_group.footer
         ):
             broken = [*_too_large(batch), *_missing(batch)]
-            # Later checks would fail on these rows.
+            # The other checks would fail on these rows.
             left = np.setdiff1d(np.arange(batch.num_rows), [index for index, _, _ in broken])
             whole = batch.take(pa.array(left)) if broken else batch
-            evaluation = row_group.split.evaluation if check_ids else None
             faults = itertools.chain(
                 wrong_values(task, whole),
                 _wrong_ids(task, whole, evaluation),
@@ -89,10 +75,12 @@ def check_row_group(path: Path, task: Task, row_group: RowGroup, check_ids: bool
                 findings.add(file, kind, text, first + int(left[index]))
             first += batch.num_rows
     except DatasetError as error:
-        add_unreadable(str(error).removeprefix(f"{path} "))
+        reason = str(error).removeprefix(f"{path} ")
     else:
-        if first != row_group.first + row_group.rows:
-            add_unreadable("they are not there")
+        reason = "they are missing" if first != end else ""
+    if reason:
+        text = f"rows {first} to {end - 1} cannot be read: {reason}"
+        findings.add(file, "unreadable rows", text)
     return findings
 
 
@@ -108,7 +96,7 @@ def _missing(batch: pa.RecordBatch) -> Iterator[Fault]:
 
 
 def derived_columns(task: Task) -> list[str]:
-    """The columns that `recompute_columns` gives."""
+    """The columns that `Task.recompute_columns` gives."""
     return [
         name
         for name, feature in task.columns.items()
@@ -118,8 +106,7 @@ def derived_columns(task: Task) -> list[str]:
 
 def wrong_values(task: Task, rows: pa.RecordBatch) -> Iterator[Fault]:
     """Where the derived columns of some rows differ from those of the reference solver."""
-    names = derived_columns(task)
-    if not names:
+    if not (names := derived_columns(task)):
         return
     questions = rows.select(list(task.inputs)).to_pylist()
     stored = rows.select(names).to_pylist()
@@ -137,12 +124,9 @@ def wrong_values(task: Task, rows: pa.RecordBatch) -> Iterator[Fault]:
 
 
 def _wrong_ids(task: Task, rows: pa.RecordBatch, evaluation: bool | None) -> Iterator[Fault]:
-    """Rows that are not the task's, have another row's id, or are in the wrong kind of split.
+    """Rows that are invalid for the task, have a wrong id, or are in the wrong kind of split.
 
-    Args:
-        task: the task.
-        rows: the rows.
-        evaluation: whether the split has held-out rows; None: ids are not compared.
+    `evaluation` says whether the split has held-out rows; if it is None, ids are not compared.
     """
     found: list[tuple[int, NDArray[np.uint64]]] = []
     yield from _parse(task, rows, 0, found)
@@ -156,14 +140,14 @@ def _wrong_ids(task: Task, rows: pa.RecordBatch, evaluation: bool | None) -> Ite
         text = f"id is {given}, the row's content gives {expected[place]}"
         yield int(indices[place]), "wrong id", text
     for place in np.flatnonzero(is_held_out(prints) != evaluation):
-        text = f"its id, {expected[place]}, is{' not' * evaluation} one of a held-out row"
+        text = f"its id, {expected[place]}, is{' not' * evaluation} that of a held-out row"
         yield int(indices[place]), "row of another kind of split", text
 
 
 def _parse(
     task: Task, rows: pa.RecordBatch, first: int, found: list[tuple[int, NDArray[np.uint64]]]
 ) -> Iterator[Fault]:
-    """Find the fingerprints of rows, in runs; those that cannot be parsed are found by halving."""
+    """Add the fingerprints of runs of rows to `found`; halving finds rows that cannot be parsed."""
     try:
         block = task.parse({name: rows.column(name) for name in task.inputs})
         found.append((first, fingerprints(task, block)))
@@ -198,17 +182,11 @@ def _line(error: Exception) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class SplitHashes:
-    """Checksums and digests of a split's files, None for what cannot be read.
+    """Checksums and digests of a split's files, None for what cannot be read."""
 
-    Attributes:
-        checksums: the SHA-256 of every shard, in hexadecimal.
-        digest: the digest of the rows.
-        chunks: the digests of the chunks that `digest` is made of.
-    """
-
-    checksums: list[str | None]
-    digest: str | None = None
-    chunks: list[bytes] | None = None
+    checksums: list[str | None]  # the SHA-256 of every shard, in hexadecimal
+    digest: str | None = None  # of the rows
+    chunks: list[bytes] | None = None  # the digests of the chunks that `digest` is made of
 
 
 def hash_split(
@@ -216,10 +194,7 @@ def hash_split(
 ) -> SplitHashes:
     """The SHA-256 of every shard of a split, and the digests of its rows.
 
-    Args:
-        paths: the shards, in order.
-        footers: their footers.
-        features: the columns; None if the rows cannot be read as a whole.
+    The rows are not read if `features`, their columns, is None.
     """
     checksums: list[str | None] = []
     for path in paths:

@@ -3,7 +3,7 @@
 Manifest, card and footers come first (`files`, `card`), then checksums and digests. Every split is
 generated again from the manifest and compared by its digests (`again`), and the reference solver
 solves every row. Where that is not possible, or something differs, every row in the files is
-checked by itself (`rows`): missing values, labels by the reference solver, ids.
+checked on its own (`rows`): missing values, labels by the reference solver, ids.
 """
 
 from __future__ import annotations
@@ -48,11 +48,10 @@ from synthbench.verification.rows import (
 if TYPE_CHECKING:
     from rich.console import Group
 
-#: The first version that made the rows that this one makes.
+#: The first version that generates the same rows as this one.
 ROWS_SINCE = "0.2.0"
-#: What only making a dataset again proves.
+#: What is proved only by making a dataset again.
 _BY_MAKING_AGAIN = "seed, parameters, balance and order of rows"
-_NOT_MADE = "not made again, because of what was found wrong"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,7 +64,7 @@ class VerificationReport:
         failures: everything that is wrong, with the file and, for a single row, its number,
             counted from 0 in its file.
         checked: how many variants, splits, shards, rows, derived values and so on were checked.
-        not_proved: what was not proved, and why; none of it is known to be wrong.
+        not_proved: what could not be checked, and why; nothing wrong was found in it.
     """
 
     path: Path
@@ -81,7 +80,7 @@ class VerificationReport:
 
     @property
     def made_again(self) -> bool:
-        """Whether the whole dataset was made again, or each split up to a row that differs."""
+        """Whether every split was made again, entirely or up to the first row that differs."""
         return not self.not_proved
 
     def to_dict(self) -> dict[str, Any]:
@@ -94,17 +93,13 @@ class VerificationReport:
 
     def __rich__(self) -> Group:
         """The report in colours, as `rich.print` and the command line show it."""
-        place, color = printable(str(self.path)), "green"
-        verdict = f"{self.task} at {place} is what its manifest says."
+        place = f"{self.task} at {printable(str(self.path))}"
+        verdict, color = f"{place} is what its manifest says.", "green"
         if self.failures:
-            verdict = (
-                f"{self.task} at {place} is not what its manifest says "
-                "(rows are counted from 0 in their file):"
-            )
-            color = "red"
+            counted = "(rows are counted from 0 in their file)"
+            verdict, color = f"{place} is not what its manifest says {counted}:", "red"
         elif not self.made_again:
-            verdict = f"Nothing wrong was found in {self.task} at {place}, but not all is proved."
-            color = "yellow"
+            verdict, color = f"Nothing wrong was found in {place}, but not all is proved.", "yellow"
         counts = [f"{name} {count:,}" for name, count in self.checked.items() if count]
         return stack(
             styled(verdict, color, whole=True),
@@ -124,22 +119,22 @@ def verify(
 ) -> VerificationReport:
     """Check every row of a dataset directory, then make the dataset again and compare.
 
-    Checked are: checksums, sizes and schemas of the shards; the digest of every split; every
-    derived column and the id of every row; the task's tables; what the card says of content, rows,
-    features and the command; and that no unknown file lies under `data`. Every split is generated
+    It checks the checksums, sizes and schemas of the shards; the digest of every split; every
+    derived column and the id of every row; the task's tables; what the card says about content,
+    rows, features and the command; and that `data` has no unknown file. Every split is generated
     again from the manifest, and the first row that differs is named.
 
     Args:
         dataset: the dataset directory.
-        fast: do not make it again; the report says what is not proved then.
+        fast: do not make the dataset again; the report says what is not proved without.
         workers: how many processes check rows, at most 256; default: the usable cores, or 1 in a
             daemonic process. No more are started than there are files and row groups.
-        source_dir: where source images lie, as in `generate`; if given, they must be there.
+        source_dir: where source images are, as in `generate`; if given, they must be there.
         progress: show a bar on standard error, if that is a terminal.
 
     Returns:
         What was checked, every failure with its file and row, and what was not proved: a dataset
-        whose source images are missing, or whose version made other rows, cannot be made again.
+        cannot be made again without its source images, or by a version that makes other rows.
 
     Raises:
         DatasetError: there is no dataset, its manifest cannot be read or is newer, or the dataset
@@ -164,8 +159,7 @@ def verify(
             check_tables(manifest, tasks, findings, bool(source_dir))
         check_card(opened, tasks, findings)
         check_unknown_files(opened, findings)
-        variants = {name: open_variant(opened, task, findings) for name, task in tasks.items()}
-        splits = [split for variant in variants.values() for split in variant]
+        splits = [one for task in tasks.values() for one in open_variant(opened, task, findings)]
         rows = sum(split.rows for split in splits)
         calls = len(splits) + sum(len(split.row_groups) for split in splits)
         other = _other_version(manifest.synthbench)
@@ -175,29 +169,23 @@ def verify(
             open_engine(workers=workers, calls=calls) as engine,
             progress_bar(progress, f"verify {manifest.task}", "rows", rows) as bar,
         ):
-            checking = _Checking(
-                opened.path, engine, findings, bar, not reason, other is None, not_made
-            )
-            for name, task in tasks.items():
-                checking.check_variant(task, variants[name])
+            checking = _Checking(engine, findings, bar, not reason, other is None, not_made)
+            checking.check(splits)
     checked = {
-        "variants": len(variants),
+        "variants": len(tasks),
         "splits": len(splits),
         "shards": sum(len(split.shards) for split in splits),
         "rows": rows,
-        "derived values": sum(
-            len(derived_columns(tasks[name])) * split.rows
-            for name, variant in variants.items()
-            for split in variant
-        ),
+        "derived values": sum(len(derived_columns(split.task)) * split.rows for split in splits),
         "rows made again": checking.made_again,
     }
-    not_proved = [reason] if reason else [f"{one}: {_NOT_MADE}." for one in checking.not_made]
+    wrong = "not made again, because of what was found wrong"
+    not_proved = [reason] if reason else [f"{name}: {wrong}." for name in checking.not_made]
     return VerificationReport(opened.path, manifest.task, findings.texts(), checked, not_proved)
 
 
 def _other_version(made_by: str) -> str | None:
-    """What is not proved because another version made the dataset, with other rows perhaps."""
+    """What is not proved because another version, perhaps with other rows, made the dataset."""
     made, since, ours = release(made_by), release(ROWS_SINCE), release(__version__)
     trusted = f"ids, {_BY_MAKING_AGAIN}: made by synthbench {made_by}"
     if made and since and made < since:
@@ -225,50 +213,36 @@ def _why_not_again(tasks: Iterable[Task], fast: bool, with_sources: bool) -> str
 
 @dataclasses.dataclass
 class _Checking:
-    """The checks of all rows and bytes.
+    """The checks of all rows and bytes."""
 
-    Attributes:
-        directory: the dataset directory.
-        engine: where rows are checked and made.
-        findings: what is wrong.
-        bar: shows the rows that are done.
-        again: whether splits are made again.
-        check_ids: whether ids are this version's.
-        not_made: variants and splits that could not be made again, because faults were found.
-        made_again: rows that were made again so far.
-    """
-
-    directory: Path
     engine: Engine
     findings: Findings
     bar: Bar
-    again: bool
-    check_ids: bool
-    not_made: list[str]
-    made_again: int = 0
+    again: bool  # whether splits are made again
+    check_ids: bool  # whether this version computes the same ids
+    not_made: list[str]  # variants and splits that could not be made again, as faults were found
+    made_again: int = 0  # rows made again so far
 
-    def check_variant(self, task: Task, splits: list[SplitFiles]) -> None:
-        """Check the rows and bytes of a variant."""
+    def check(self, splits: list[SplitFiles]) -> None:
+        """Check the bytes and rows of splits."""
         asked = [
             self.engine.submit(
                 hash_split,
-                [self.directory / shard.file for shard in files.shards],
-                files.footers,
-                columns_of(task) if files.whole else None,
+                [split.directory / shard.file for shard in split.shards],
+                split.footers,
+                columns_of(split.task) if split.whole else None,
             )
-            for files in splits
+            for split in splits
         ]
-        for files, hashes in zip(splits, asked, strict=True):
+        for split, hashes in zip(splits, asked, strict=True):
             differences = Findings()
-            proved = self.again and self._make_again(task, files, hashes.result(), differences)
+            proved = self.again and self._make_again(split, hashes.result(), differences)
             if not proved:
-                self._check_rows(task, files)
-            self._compare_hashes(files, hashes.result())
+                self._check_rows(split)
+            self._compare_hashes(split, hashes.result())
             self.findings.merge(differences)
 
-    def _make_again(
-        self, task: Task, files: SplitFiles, found: SplitHashes, differences: Findings
-    ) -> bool:
+    def _make_again(self, files: SplitFiles, found: SplitHashes, differences: Findings) -> bool:
         """Make a split again; whether that proves every row in its files."""
         if found.chunks is None or files.rows != files.record.rows:
             self.not_made.append(files.name)
@@ -279,12 +253,10 @@ class _Checking:
             self.made_again += rows
             self.bar.update(rows)
 
-        return compare_with_files(
-            task, files, self.directory, found.chunks, self.engine, differences, advance
-        )
+        return compare_with_files(files, found.chunks, self.engine, differences, advance)
 
-    def _check_rows(self, task: Task, files: SplitFiles) -> None:
-        """Check all row groups of a split, a few ahead of the one that is waited for."""
+    def _check_rows(self, files: SplitFiles) -> None:
+        """Check all row groups of a split, submitting a few ahead."""
         if self.again:
             self.bar.total += files.rows
         self.bar.update(0, now=files.name)
@@ -292,26 +264,28 @@ class _Checking:
         waiting = collections.deque(files.row_groups)
         while waiting or pending:
             while waiting and len(pending) <= self.engine.ahead:
-                row_group = waiting.popleft()
-                path = self.directory / row_group.file
-                future = self.engine.submit(check_row_group, path, task, row_group, self.check_ids)
-                pending.append((row_group, future))
-            row_group, future = pending.popleft()
+                group = waiting.popleft()
+                path = files.directory / group.file
+                future = self.engine.submit(
+                    check_row_group, path, files.task, group, self.check_ids
+                )
+                pending.append((group, future))
+            group, future = pending.popleft()
             self.findings.merge(future.result())
-            self.bar.update(row_group.rows)
+            self.bar.update(group.rows)
 
     def _compare_hashes(self, files: SplitFiles, found: SplitHashes) -> None:
+        says = "the manifest says"
         for shard, checksum in zip(files.shards, found.checksums, strict=True):
-            size = (self.directory / shard.file).stat().st_size
+            size = (files.directory / shard.file).stat().st_size
             if size != shard.bytes:
-                text = f"has {size} bytes, the manifest says {shard.bytes}"
+                text = f"has {size} bytes, {says} {shard.bytes}"
                 self.findings.add(shard.file, "bytes", text)
             if checksum != shard.sha256:
-                text = f"its sha256 is {checksum}, the manifest says {shard.sha256}"
+                text = f"its sha256 is {checksum}, {says} {shard.sha256}"
                 self.findings.add(shard.file, "sha256", text)
-        stated = files.record.digest
-        if files.whole and found.digest != stated:
-            text = f"the digest of the rows is {found.digest}, the manifest says {stated}"
+        if files.whole and found.digest != files.record.digest:
+            text = f"the digest of the rows is {found.digest}, {says} {files.record.digest}"
             if found.digest is None:
-                text = "the rows cannot be read for their digest"
+                text = "the rows cannot be read to compute their digest"
             self.findings.add(f"data/{files.name}-*.parquet", "digest", text)

@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import sys
 
 import numpy as np
 import pyarrow as pa
@@ -299,7 +300,7 @@ def test_one_variant_can_be_chosen(tmp_path):
 
 
 def test_without_scikit_learn_one_line_says_how_to_get_it(tmp_path, monkeypatch):
-    hide(monkeypatch, "sklearn")
+    monkeypatch.setitem(sys.modules, "sklearn", None)
     with pytest.raises(SynthbenchError, match=r"needs scikit-learn: pip install 'synthbench\[aud"):
         look(tmp_path / "nothing")
 

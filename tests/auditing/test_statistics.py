@@ -15,7 +15,7 @@ from synthbench.auditing.statistics import (
     is_near,
     progress_from_chance,
 )
-from synthbench.evaluation.report import wilson
+from synthbench.evaluation.scores import wilson
 
 
 @given(st.lists(st.sampled_from([0.0, 1.0]), min_size=1, max_size=50))

@@ -31,7 +31,7 @@ def test_a_regular_file_is_found_and_read(directory):
      "C:/x", "~/x", ".hidden", "a\x00b", "a\nb", "x" * 300, "ü"],
 )  # fmt: skip
 def test_a_name_that_could_lead_elsewhere_is_no_path(directory, name):
-    assert why_unreadable(directory, name) == "no path in a dataset"
+    assert why_unreadable(directory, name) == "not a path in a dataset"
 
 
 @pytest.mark.parametrize("name", ["none", "a/none", "a/b/file.txt/x", "none/x"])
@@ -42,13 +42,13 @@ def test_what_is_not_there_is_missing(directory, name):
 
 
 def test_a_directory_is_no_regular_file(directory):
-    assert why_unreadable(directory, "a/b") == "no regular file"
+    assert why_unreadable(directory, "a/b") == "not a regular file"
 
 
 @posix
 def test_a_pipe_is_no_regular_file_and_nobody_waits_for_it(directory):
     os.mkfifo(directory / "pipe")
-    with pytest.raises(DatasetError, match="pipe is no regular file"):
+    with pytest.raises(DatasetError, match="pipe is not a regular file"):
         read_regular(directory, "pipe", 100)
 
 

@@ -13,7 +13,6 @@ from synthbench.dataset.forms import (
     PLAIN_OR_LIST,
     TEXT,
     WHOLE,
-    ListOf,
     MapOf,
     check_form,
     differences,
@@ -51,10 +50,10 @@ def test_what_was_written_is_read_again(value, ascii_only):
         (b"\xff", "invalid start byte"),
         (b"\xef\xbb\xbf{}", "Expecting value"),
         ('{"a": 1}'.encode("utf-16"), "invalid start byte"),
-        (b'{"a": 1, "b": 2, "a": 1}', "'a' stands more than once"),
-        (b'{"x": [{"a": 1, "a": 1}]}', "'a' stands more than once"),
-        (b"NaN", "NaN is no number"),
-        (b"[-Infinity]", "-Infinity is no number"),
+        (b'{"a": 1, "b": 2, "a": 1}', "'a' appears more than once"),
+        (b'{"x": [{"a": 1, "a": 1}]}', "'a' appears more than once"),
+        (b"NaN", "NaN is not a number"),
+        (b"[-Infinity]", "-Infinity is not a number"),
         (b"1e999", "'1e999' is too large"),
         (b"7" * 5_000, "Exceeds the limit"),
         (b"[" * 40 + b"]" * 40, "nested more than 32 deep"),
@@ -82,7 +81,7 @@ def test_constants_are_read_where_they_are_allowed():
 
 FORM = {
     "name": TEXT,
-    "shards": ListOf({"rows": WHOLE}),
+    "shards": [{"rows": WHOLE}],
     "more": MapOf(TEXT, PLAIN_OR_LIST, least=1),
     "free": ANYTHING,
 }

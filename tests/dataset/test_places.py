@@ -25,44 +25,44 @@ MANIFEST = {
 
 @pytest.fixture
 def target(tmp_path):
-    """The place of a dataset with an empty workplace beside it."""
+    """The place of a dataset with an empty staging beside it."""
     (tmp_path / ".data.partial").mkdir()
     return tmp_path / "data"
 
 
 def put_old(target):
     """Leave the dataset where a run does that is killed between two renames."""
-    old = places.workplace_of(target) / "old"
+    old = places.staging_of(target) / "old"
     old.mkdir()
     (old / "manifest.json").write_text(json.dumps(MANIFEST))
     return old
 
 
 def take(target):
-    lock = places.hold(places.workplace_of(target))
+    lock = places.hold(places.staging_of(target))
     assert lock is not None
     return lock
 
 
-def test_a_workplace_is_held_by_one_at_a_time(target):
-    workplace = places.workplace_of(target)
+def test_a_staging_is_held_by_one_at_a_time(target):
+    staging = places.staging_of(target)
     with take(target) as lock:
-        assert places.is_held(workplace, lock)
-        assert places.hold(workplace) is None
+        assert places.is_held(staging, lock)
+        assert places.hold(staging) is None
     take(target).close()
 
 
-def test_a_workplace_that_is_removed_or_made_anew_is_held_no_more(target):
-    workplace = places.workplace_of(target)
+def test_a_staging_that_is_removed_or_made_anew_is_held_no_more(target):
+    staging = places.staging_of(target)
     with take(target) as lock:
-        (workplace / "lock").unlink()
-        assert not places.is_held(workplace, lock)
+        (staging / "lock").unlink()
+        assert not places.is_held(staging, lock)
         with take(target) as other:
-            assert not places.is_held(workplace, lock)
-            assert places.is_held(workplace, other)
+            assert not places.is_held(staging, lock)
+            assert places.is_held(staging, other)
 
 
-def test_a_workplace_that_is_gone_cannot_be_held(target):
+def test_a_staging_that_is_gone_cannot_be_held(target):
     assert places.hold(target / "none") is None
 
 
@@ -72,19 +72,19 @@ def test_a_reader_says_what_puts_a_dataset_back_that_a_killed_run_moved_aside(ta
     for path, read in itertools.product(
         (target, tmp_path / "link"), (DatasetDirectory.open, finished)
     ):
-        with pytest.raises(DatasetError, match=f"The old dataset lies in '{old}'") as caught:
+        with pytest.raises(DatasetError, match=f"The old dataset is in '{old}'") as caught:
             read(path)
         assert f"`synthbench generate numbers --out {path}` puts it back" in str(caught.value)
     assert names(tmp_path) == [".data.partial", "link"]
-    assert names(places.workplace_of(target)) == ["old"]
+    assert names(places.staging_of(target)) == ["old"]
 
 
 def test_generate_puts_back_a_dataset_that_a_killed_run_moved_aside(tmp_path):
     target = tmp_path / "data"
     options: dict[str, Any] = {"rows": {"train": 20, "test": 10}, "progress": False}
     manifest = generate("parity", out=target, **options)
-    places.workplace_of(target).mkdir()
-    target.rename(places.workplace_of(target) / "old")
+    places.staging_of(target).mkdir()
+    target.rename(places.staging_of(target) / "old")
     assert generate("parity", out=target, **options) == manifest
     assert names(tmp_path) == ["data"]
 
@@ -106,7 +106,7 @@ def test_a_dataset_that_cannot_be_put_back_is_named_with_its_hidden_place(target
         raise OSError(30, "Read-only file system")
 
     monkeypatch.setattr(Path, "rename", fail)
-    with pytest.raises(DatasetError, match=f"lies in {old}, .* be put back: Read-only file system"):
+    with pytest.raises(DatasetError, match=f"in {old}, .* be put back: Read-only file system"):
         places.put_back(target)
 
 
@@ -116,11 +116,11 @@ def test_what_is_left_beside_a_finished_dataset_is_removed_unless_it_is_in_use(t
     target.mkdir()
     with take(target):
         places.tidy(target)
-        assert "old" in names(places.workplace_of(target))
-    (places.workplace_of(target) / "dataset").mkdir()  # an interrupted run that is to replace it
+        assert "old" in names(places.staging_of(target))
+    (places.staging_of(target) / "dataset").mkdir()  # an interrupted run that is to replace it
     places.tidy(target)
-    assert "old" in names(places.workplace_of(target))
-    (places.workplace_of(target) / "dataset").rmdir()
+    assert "old" in names(places.staging_of(target))
+    (places.staging_of(target) / "dataset").rmdir()
     places.tidy(target)
     assert names(tmp_path) == ["data"]
 
@@ -136,9 +136,9 @@ def test_a_half_removed_dataset_is_never_put_back(target, monkeypatch):
     with take(target), monkeypatch.context() as patched:
         patched.setattr(places.shutil, "rmtree", killed)
         with pytest.raises(KeyboardInterrupt):
-            places.clear(places.workplace_of(target))
+            places.clear(places.staging_of(target))
     places.put_back(target)
     assert not target.exists()
     with take(target):
-        places.clear(places.workplace_of(target))
-        assert names(places.workplace_of(target)) == ["lock"]
+        places.clear(places.staging_of(target))
+        assert names(places.staging_of(target)) == ["lock"]

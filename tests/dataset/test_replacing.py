@@ -121,7 +121,7 @@ def test_a_missing_shard_of_a_replaced_dataset_is_not_called_damage(directory):
 
 
 def test_between_the_two_renames_the_error_says_that_the_dataset_is_being_replaced(directory):
-    workplace = places.workplace_of(directory)
+    workplace = places.staging_of(directory)
     workplace.mkdir()
     lock = places.hold(workplace)
     assert lock is not None

@@ -9,13 +9,8 @@ import pytest
 
 from synthbench.dataset import staging
 from synthbench.dataset.dataset import DatasetDirectory
-from synthbench.dataset.staging import (
-    check_whole,
-    describe_difference,
-    finished,
-    open_staging,
-    write_json,
-)
+from synthbench.dataset.files import write_json
+from synthbench.dataset.staging import check_whole, describe_difference, finished, open_staging
 from synthbench.errors import DatasetError, SynthbenchError, UsageError
 from synthbench.generation.generate import generate
 
@@ -58,7 +53,7 @@ def test_nothing_or_an_empty_directory_is_no_dataset_yet(tmp_path):
     assert finished(tmp_path) is None
 
 
-# The workplace.
+# The staging directory.
 
 
 def test_differences_are_told_entry_by_entry():
@@ -106,10 +101,10 @@ def test_a_dataset_that_appeared_meanwhile_is_left_alone_and_so_is_the_work(tmp_
     assert names(workplace.path) == ["manifest.json"]
 
 
-def test_a_workplace_that_is_removed_while_it_is_flushed_to_disk_is_no_wrong_usage(
+def test_a_staging_directory_that_is_removed_while_it_is_flushed_to_disk_is_no_wrong_usage(
     tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(staging, "_flush", lambda path: shutil.rmtree(path.parent))
+    monkeypatch.setattr(staging, "flush", lambda path: shutil.rmtree(path.parent))
     with pytest.raises(SynthbenchError, match="was removed meanwhile; run the same") as raised:
         publish(tmp_path / "data")
     assert raised.value.exit_status == 1

@@ -21,7 +21,8 @@ import pytest
 import torch
 
 from synthbench.errors import UsageError
-from synthbench.evaluation.evaluate import evaluate, score
+from synthbench.evaluation.evaluate import evaluate
+from synthbench.evaluation.single_rows import score
 from synthbench.tasks.features import label_names
 from synthbench.tasks.registry import make_task
 from tests.support import draw_splits, id_texts, plain_rows, run_python

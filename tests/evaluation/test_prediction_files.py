@@ -30,13 +30,6 @@ def refusal(given, kind, split=None):
 # In memory.
 
 
-def test_a_mapping_is_read_by_id():
-    read = read_predictions({"a": 1, "b": None})
-    assert read.by_id == {"a": 1, "b": None}
-    assert read.in_order is None
-    assert read.repeated == ()
-
-
 @pytest.mark.parametrize(
     "given_as",
     [list, tuple, np.array, lambda values: np.array(values, np.int8), torch.tensor],
@@ -46,10 +39,6 @@ def test_a_sequence_or_array_is_read_in_order(given_as):
     read = read_predictions(given_as([3, 1, 4]))
     assert read.in_order == [3, 1, 4]
     assert read.by_id is None
-
-
-def test_a_range_is_a_sequence():
-    assert read_predictions(range(3)).in_order == [0, 1, 2]
 
 
 def test_an_array_of_several_axes_has_one_entry_for_each_row():
@@ -136,14 +125,6 @@ def test_dictionary_encoded_ids_of_a_parquet_file_are_read(tmp_path):
     read = read_predictions(tmp_path / "p.parquet")
     assert read.by_id == {"a": 1, "b": 2}
     assert read.repeated == ("a",)
-
-
-def test_of_a_repeated_id_the_first_prediction_counts(tmp_path):
-    ids = ["b", "a", "b", "b", "c", "a"]
-    lines = [{"id": name, "prediction": number} for number, name in enumerate(ids)]
-    read = read_predictions(write(tmp_path / "p.jsonl", *lines))
-    assert read.by_id == {"b": 0, "a": 1, "c": 4}
-    assert read.repeated == ("b", "a")
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])

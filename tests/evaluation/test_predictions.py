@@ -92,8 +92,8 @@ def test_of_repeated_ids_the_first_prediction_counts(made, tmp_path_factory, dra
 
     assert report.accuracy == evaluate(made.path, first, split="test").accuracy
     asked = [rows[i]["id"] for i, _ in drawn]
-    assert set(report.repeated) == {name for name in asked if asked.count(name) > 1}
-    assert len(report.repeated) == len(set(report.repeated))
+    again = [name for place, name in enumerate(asked) if name in asked[:place]]
+    assert report.repeated == tuple(dict.fromkeys(again))
 
 
 def test_predictions_without_any_id_of_the_split_score_nothing(made):

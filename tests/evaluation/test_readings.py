@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 from synthbench.errors import UsageError
-from synthbench.evaluation.evaluate import evaluate, score
+from synthbench.evaluation.evaluate import evaluate
+from synthbench.evaluation.single_rows import score
 from tests.evaluation.making import SIZES, refusal, wrong
 from tests.planted.task import Reversal
 

@@ -42,7 +42,7 @@ def test_predictions_for_no_row_at_all_are_refused_unless_a_split_is_named(made)
 
 def test_rows_need_a_task(made):
     text = refusal(UsageError, made.rows["test"], {})
-    assert text == "Rows of type list do not say which task they are of; give task=NAME."
+    assert text == "Rows of type list do not name their task; give task=NAME."
     assert "Did you mean 'listops'?" in refusal(UsageError, made.rows["test"], {}, task="listop")
 
 
@@ -51,14 +51,14 @@ def test_rows_need_a_task(made):
 )
 def test_what_a_directory_says_itself_is_refused(made, named):
     text = refusal(UsageError, made.path, {}, split="test", **named)
-    assert text.endswith(": a dataset directory says it; leave it out.")
+    assert text.endswith(": the dataset directory determines it; leave it out.")
     assert text.startswith(f"{next(iter(named))}=")
 
 
 def test_choices_beside_a_task_that_has_made_them_are_refused():
     rows = [{"label": 3}]
     text = refusal(UsageError, rows, [3], task=ListOps(), parameters={"p_op": 0.5})
-    assert text.startswith("Task 'listops' is given with its variant, parameters and seed chosen")
+    assert text.startswith("Task 'listops' already has its variant, parameters and seed; leave")
     with pytest.raises(ParameterError, match=r"p_op=2\.0"):
         evaluate(rows, [3], task="listops", parameters={"p_op": 2.0})
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from synthbench.evaluation.evaluate import evaluate
-from synthbench.evaluation.report import wilson
+from synthbench.evaluation.scores import wilson
 from tests.evaluation.making import SIZES, wrong
 
 # Which splits are evaluated.

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from synthbench.errors import UsageError
-from synthbench.evaluation.evaluate import Report, evaluate, score, solve
+from synthbench.evaluation.single_rows import score, solve
 from synthbench.tasks.base import read_class
 from synthbench.tasks.listops.task import ListOps
 from synthbench.tasks.registry import make_task
@@ -112,7 +112,3 @@ def test_names_come_before_indices():
 def test_anything_is_read_as_a_class_or_not_at_all(prediction):
     read = read_class(prediction, DIGITS)
     assert read is None or (type(read) is int and 0 <= read < 10)
-
-
-def test_the_report_is_known_by_its_class(made):
-    assert isinstance(evaluate(made.path, made.right("test")), Report)

@@ -147,17 +147,17 @@ def whole(words):
 
 def finished_shards(out):
     """The shards that an interrupted run has noted as finished, each with its stamp."""
-    workplace = out.with_name(f".{out.name}.partial")
-    if not (workplace / "dataset").exists() or not (workplace / "progress.json").exists():
+    staging = out.with_name(f".{out.name}.partial")
+    if not (staging / "dataset").exists() or not (staging / "progress.json").exists():
         return {}
-    noted = json.loads((workplace / "progress.json").read_text())["progress"]
+    noted = json.loads((staging / "progress.json").read_text())["progress"]
     shards = [
         shard["file"]
         for splits in noted.values()
         for left in splits.values()
         for shard in left.get("record", left)["shards"]
     ]
-    return {name: stamp(workplace / "dataset" / name) for name in shards}
+    return {name: stamp(staging / "dataset" / name) for name in shards}
 
 
 def stamp(file):

@@ -53,7 +53,7 @@ class Fault:
 def send(number, to):
     """Send a signal to the `main` process or to the `group`, as a terminal does."""
 
-    def strike(program, workplace, draws):
+    def strike(program, staging, draws):
         program.send(number, to)
         return True
 
@@ -63,7 +63,7 @@ def send(number, to):
 def kill_workers(count):
     """Kill some of the workers, as the system does when there is no memory left."""
 
-    def strike(program, workplace, draws):
+    def strike(program, staging, draws):
         workers = program.workers()
         if len(workers) < WORKERS:
             return False
@@ -76,16 +76,16 @@ def kill_workers(count):
 
 
 def remove(below):
-    """Remove the workplace of the run, or a directory in it.
+    """Remove the staging directory of the run, or a directory in it.
 
     It is moved away first: who removes file by file goes on in a directory that is published
     meanwhile, and no run could do anything about it.
     """
 
-    def strike(program, workplace, draws):
-        away = workplace.parent / "away"
+    def strike(program, staging, draws):
+        away = staging.parent / "away"
         try:
-            (workplace / below).rename(away)
+            (staging / below).rename(away)
         except FileNotFoundError:
             return False
         while away.exists():
@@ -111,7 +111,7 @@ FAULTS = {
     "SIGINT to the main process": Fault(send(signal.SIGINT, "main"), 130, INTERRUPTED),
     "SIGTERM to the main process": Fault(send(signal.SIGTERM, "main"), 130, INTERRUPTED),
     "SIGTERM to main process and workers": Fault(send(signal.SIGTERM, "group"), 130, INTERRUPTED),
-    "the workplace is removed": Fault(remove(""), 1, f"{GONE}.*", keeps=False),
+    "the staging directory is removed": Fault(remove(""), 1, f"{GONE}.*", keeps=False),
     "finished shards are removed": Fault(
         remove("dataset/data/forward"), 1, f"{GONE}.*", keeps=False
     ),
@@ -129,7 +129,7 @@ class Disturbed:
 
     def __init__(self, directory, fault, seed):
         self._directory, self._out = directory, directory / "ctl"
-        self._workplace = directory / ".ctl.partial"
+        self._staging = directory / ".ctl.partial"
         self._fault = FAULTS[fault]
         self._draws = random.Random(seed)
         self._seconds = 1.0
@@ -144,7 +144,7 @@ class Disturbed:
         while times:
             struck = self._run_once(disturb=True)
             times -= struck
-        if self._workplace.exists():
+        if self._staging.exists():
             self._run_once(disturb=False)
 
     def _run_once(self, disturb):
@@ -154,12 +154,12 @@ class Disturbed:
         struck, started = False, time.monotonic()
         if disturb:
             program.wait(self._draws.uniform(0, self._seconds))
-            at_work = program.running and self._workplace.exists()
-            struck = at_work and self._fault.strike(program, self._workplace, self._draws)
+            at_work = program.running and self._staging.exists()
+            struck = at_work and self._fault.strike(program, self._staging, self._draws)
         status, printed, errors = program.end()
         self._check_end(status, printed, errors, struck)
         if self._out.exists():
-            if status == -signal.SIGKILL and self._workplace.exists():
+            if status == -signal.SIGKILL and self._staging.exists():
                 # All was done but for the tidying up, which any further run does.
                 assert run_here(*WORDS, cwd=self._directory) == (0, "", "")
             self._check_dataset()

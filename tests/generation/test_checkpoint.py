@@ -237,14 +237,14 @@ def test_overwriting_that_fails_leaves_the_old_dataset_whole(tmp_path, whole, ow
 def test_shards_that_go_at_the_very_end_are_made_again_and_never_missed(
     tmp_path, whole, monkeypatch
 ):
-    flush = staging._flush
+    flush = staging.flush
 
     def flush_slowly(directory):
         flush(directory)
         shutil.rmtree(directory / "data" / "default")
 
     with monkeypatch.context() as patched:
-        patched.setattr(staging, "_flush", flush_slowly)
+        patched.setattr(staging, "flush", flush_slowly)
         with pytest.raises(SynthbenchError, match=r"is missing .*; run the same command again"):
             make(tmp_path / "data")
     assert names(tmp_path) == [".data.partial"]

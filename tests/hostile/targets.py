@@ -24,8 +24,9 @@ from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.forms import same
 from synthbench.dataset.manifest import Manifest
 from synthbench.errors import DatasetError, SynthbenchError
-from synthbench.evaluation.evaluate import evaluate, score
+from synthbench.evaluation.evaluate import evaluate
 from synthbench.evaluation.predictions import read_predictions
+from synthbench.evaluation.single_rows import score
 from synthbench.generation.generate import generate
 from synthbench.tasks.images import png
 from synthbench.text.lines import is_one_line

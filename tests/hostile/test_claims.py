@@ -144,7 +144,7 @@ def edit_manifest(directory, **changes):
 @pytest.mark.parametrize("depth", [33, 1_000, 1_000_000])
 def test_a_manifest_that_is_nested_without_end_is_refused(listops, depth):
     (listops / "manifest.json").write_text('{"tables": ' + "[" * depth + "]" * depth + "}")
-    with pytest.raises(DatasetError, match=r"manifest.json is no manifest: nested more than 32"):
+    with pytest.raises(DatasetError, match=r"manifest.json is not a manifest: nested more than 32"):
         DatasetDirectory.open(listops)
 
 

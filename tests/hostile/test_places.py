@@ -43,10 +43,10 @@ def test_it_is_evaluated_only_where_all_that_is_read_lies_in_it(outcomes):
     [
         (f"link to {places.SHARD}", f"{places.SHARD}: a link, and links are not followed"),
         ("link to data", "data: not in the manifest"),
-        (f"pipe {places.SHARD}", f"{places.SHARD}: no regular file"),
+        (f"pipe {places.SHARD}", f"{places.SHARD}: not a regular file"),
         ("pipe beside", "data/default/other.parquet: not in the manifest"),
         ("link beside", "data/default/more: not in the manifest"),
-        ("second card", ".huggingface.yaml: `datasets` would obey it beside the card or instead"),
+        ("second card", ".huggingface.yaml: `datasets` would use it beside or instead of the card"),
         (f"link to {places.MANIFEST}", "manifest.json is a link"),
         (f"endless {places.CARD}", "README.md: a link"),
         ("shard '../secret.parquet'", "iid.shards[0].file is '../secret.parquet', expected a path"),

@@ -81,7 +81,7 @@ def test_missing_and_unknown_splits_and_variants_are_named(there):
 
     edit_manifest(there, edit)
     found = failures(there)
-    assert "manifest.json: default is without its split iid" in found
+    assert "manifest.json: default lacks its split iid" in found
     assert "manifest.json: default has no split named dev" in found
     assert any("no task for variant reverse: Unknown variant" in text for text in found)
 
@@ -151,7 +151,7 @@ def test_another_seed_gives_other_tables_and_labels(ctl, tmp_path):
         ("--seed 0", "--seed 1", "it does not show the command that the manifest gives"),
         ("rows 120\n", "rows 1200\n", "it does not show the command that the manifest gives"),
         ("configs:", "config:", "configs is missing, expected [{'config_name': 'default'"),
-        ("---\n", "", "its front matter cannot be read: it does not stand between two lines"),
+        ("---\n", "", "its front matter cannot be read: it is not between two lines"),
         ("pretty_name: ", "pretty_name: [", "its front matter cannot be read: ParserError"),
         ("license:", "license: x\nlicense:", "its front matter cannot be read: ValueError a name"),
         ("license:", "a: &a 1\nb: *a\nlicense:", "its front matter cannot be read: ValueError ref"),

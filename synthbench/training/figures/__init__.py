@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 
-from synthbench.dataset.staging import write_failure, write_text
+from synthbench.dataset.files import write_failure, write_text
 from synthbench.errors import SynthbenchError, unknown_name
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.text.progress import progress_bar

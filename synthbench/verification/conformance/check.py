@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -23,7 +24,7 @@ _ROWS, _BUCKETS = 20, 12
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """The answer to one check.
+    """The result of one check.
 
     Attributes:
         variant: the variant that was checked.
@@ -44,11 +45,11 @@ def check_task(name: str) -> Iterator[Finding]:
             on small datasets in a temporary directory.
 
     Returns:
-        The answers, as they are found. Checks of datasets are skipped if an earlier check fails.
+        The results, one after another. Checks of datasets are skipped if an earlier check fails.
 
     Raises:
         UsageError: no task has this name, or its class cannot be registered.
-        SynthbenchError: another package names the task, but it cannot be loaded.
+        SynthbenchError: the task is in another package, which cannot be loaded.
         MissingSourceError: the task's source images are missing; raised when they are needed.
 
     Example:
@@ -69,10 +70,8 @@ def _check_variant(task: Task) -> Iterator[Finding]:
     if sound:
         yield from _check_datasets(task)
     else:
-        yield Finding(task.variant, "A small dataset can be made and verified", [_NOT_TRIED])
-
-
-_NOT_TRIED = "Not tried: fix the problems above first."
+        skipped = "Not tried: fix the problems above first."
+        yield Finding(task.variant, "A small dataset can be made and verified", [skipped])
 
 
 def _of_the_task(task: Task) -> Iterator[tuple[str, Callable[[], Problems]]]:
@@ -95,7 +94,7 @@ def _of_the_task(task: Task) -> Iterator[tuple[str, Callable[[], Problems]]]:
 
 
 def _of_rows(task: Task) -> Iterator[tuple[str, Callable[[], Problems]]]:
-    """The checks of some rows of every split, from buckets spread over all of its buckets."""
+    """The checks of a few rows of every split, from some of its buckets."""
 
     @functools.cache
     def proposed() -> list[tuple[Split, int, Block, int]]:
@@ -133,7 +132,7 @@ def _of_rows(task: Task) -> Iterator[tuple[str, Callable[[], Problems]]]:
 
 
 def _check_datasets(task: Task) -> Iterator[Finding]:
-    """The checks of a small dataset; if it cannot be made, the others are left out."""
+    """The checks of a small dataset; if it cannot be made, the rest is skipped."""
     with tempfile.TemporaryDirectory(prefix="synthbench-check-") as place:
         made: list[SmallDataset] = []
 
@@ -157,7 +156,7 @@ def _check_datasets(task: Task) -> Iterator[Finding]:
 
 
 def _ask(task: Task, statement: str, check: Callable[[], Problems]) -> Finding:
-    """The answer to a check; an exception in the task's code is a problem, too."""
+    """The result of a check; an exception in the task's code is a problem, too."""
     try:
         with draws.restored_state():
             problems = check()
@@ -178,4 +177,4 @@ def _spread(buckets: tuple[int, ...]) -> list[int]:
 
 def _distinct(problems: Iterator[Problems]) -> Problems:
     """All problems, each once, in order."""
-    return list(dict.fromkeys(one for some in problems for one in some))
+    return list(dict.fromkeys(itertools.chain.from_iterable(problems)))

@@ -32,13 +32,13 @@ _CODE = f"from {__name__} import make_for_parent; make_for_parent()"
 
 @dataclasses.dataclass(frozen=True)
 class SmallDataset:
-    """A small dataset of a task, in a directory of its own.
+    """A small dataset of a task, made by one process.
 
     Attributes:
         task: the task.
-        plan: how many rows were asked of each split and bucket.
-        place: an empty directory for further datasets.
-        manifest: of the dataset that was made by one process.
+        plan: how many rows each split and bucket should have.
+        place: a directory with the dataset as `first`, and room for others.
+        manifest: its manifest.
     """
 
     task: Task
@@ -46,17 +46,16 @@ class SmallDataset:
     place: Path
     manifest: Manifest
 
-    @property
-    def first(self) -> Path:
-        """The directory of the dataset that was made by one process."""
-        return self.place / "first"
-
     @classmethod
     def make(cls, task: Task, place: Path) -> SmallDataset:
-        """Make the dataset below `place`."""
+        """Make the dataset in `place`."""
         plan = make_plan(task, {split.name: _rows(task, split) for split in task.splits}, True)
-        manifest = _make(task, plan, place / "first", workers=1)
-        return cls(task, plan, place, manifest)
+        return cls(task, plan, place, _make(task, plan, place / "first"))
+
+    @property
+    def first(self) -> DatasetDirectory:
+        """The dataset, opened."""
+        return DatasetDirectory(self.place / "first", self.manifest)
 
 
 def _rows(task: Task, split: Split) -> int:
@@ -67,7 +66,7 @@ def _rows(task: Task, split: Split) -> int:
 
 def check_again(made: SmallDataset) -> Problems:
     """The same command gives the same rows again in the same process."""
-    again = _make(made.task, made.plan, made.place / "again", workers=1)
+    again = _make(made.task, made.plan, made.place / "again")
     return _compare(
         made,
         _digests(again),
@@ -104,7 +103,7 @@ def make_for_parent() -> None:
     cls, variant, plan, out = pickle.loads(request)
     if cls.name not in registry.list_tasks():
         registry.register(cls)
-    print(json.dumps(_digests(_make(cls(variant), plan, out, workers=1))))
+    print(json.dumps(_digests(_make(cls(variant), plan, out))))
 
 
 def check_two_workers(made: SmallDataset) -> Problems:
@@ -119,41 +118,40 @@ def check_two_workers(made: SmallDataset) -> Problems:
 
 def check_full(made: SmallDataset) -> Problems:
     """Every bucket has the rows that were planned for it."""
-    problems = []
-    task, dataset = made.task, DatasetDirectory(made.first, made.manifest)
+    problems, task = [], made.task
     for split in task.splits:
         found: collections.Counter[int] = collections.Counter()
-        for batch in dataset.batches(task.variant, split.name):
+        for batch in made.first.batches(task.variant, split.name):
             columns = dict(zip(batch.schema.names, batch.columns, strict=True))
             found.update(task.buckets(columns).tolist())
         for bucket, planned in made.plan.quotas[split.name].items():
             if found[bucket] < planned:
                 problems.append(
                     f"Split {split.name}, {task.bucket_name} {task.bucket_label(bucket)} is "
-                    f"starved: {found[bucket]:,} of {planned:,} rows were found before no new "
-                    "ones came. If it has no more, count them in capacity; otherwise make them "
-                    "likelier in propose."
+                    f"starved: {found[bucket]:,} of {planned:,} rows were found, then only "
+                    "repeated ones. If it has no more, count them in capacity; otherwise make "
+                    "them more likely in propose."
                 )
     return problems
 
 
 def check_distinct(made: SmallDataset) -> Problems:
     """No row comes twice."""
-    dataset = DatasetDirectory(made.first, made.manifest)
-    ids: collections.Counter[str] = collections.Counter()
-    for split in made.task.splits:
-        for row in dataset.rows(made.task.variant, split.name, ["id"]):
-            ids[row["id"]] += 1
-    twice = [one for one, count in ids.items() if count > 1]
-    return [f"The id {twice[0]} comes twice: compare content and parse."] if twice else []
+    ids = collections.Counter(
+        row["id"]
+        for split in made.task.splits
+        for row in made.first.rows(made.task.variant, split.name, ["id"])
+    )
+    ((one, count),) = ids.most_common(1)
+    return [f"The id {one} comes twice: compare content and parse."] if count > 1 else []
 
 
 def check_verified(made: SmallDataset) -> Problems:
     """`synthbench verify` finds nothing wrong with the files."""
-    return verify(made.first, workers=1, progress=False).failures
+    return verify(made.first.path, workers=1, progress=False).failures
 
 
-def _make(task: Task, plan: Plan, out: Path, workers: int) -> Manifest:
+def _make(task: Task, plan: Plan, out: Path, workers: int = 1) -> Manifest:
     rows = {name: sum(quotas.values()) for name, quotas in plan.quotas.items()}
     return generate(
         task.name, variant=task.variant, out=out, rows=rows, workers=workers, progress=False

@@ -1,0 +1,125 @@
+"""Scores: mean metrics of rows with 95% intervals, for all rows or by the values of a column."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthbench.errors import UsageError
+from synthbench.tasks.base import Breakdown, Task
+from synthbench.tasks.features import label_names
+
+#: The standard normal deviate of a two-sided 95% interval.
+Z = 1.959963984540054
+
+
+@dataclasses.dataclass(frozen=True)
+class Score:
+    """The metrics of some rows.
+
+    Attributes:
+        rows: the number of rows.
+        metrics: the mean of each metric over the rows where it is defined (not NaN); NaN if it is
+            defined for no row.
+        intervals: the 95% Wilson interval of each metric that is 0 or 1 for every row.
+    """
+
+    rows: int
+    metrics: dict[str, float]
+    intervals: dict[str, tuple[float, float]]
+
+    @property
+    def accuracy(self) -> float:
+        """The task's first metric; an AttributeError if that is not an accuracy."""
+        name = next(iter(self.metrics))
+        if name.endswith("accuracy"):
+            return self.metrics[name]
+        raise AttributeError(f"no accuracy, as the task measures {', '.join(self.metrics)}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The score as JSON values; a mean that is not finite is None."""
+        values: dict[str, Any] = {"rows": self.rows}
+        for name, mean in self.metrics.items():
+            values[name] = mean if math.isfinite(mean) else None
+            if name in self.intervals:
+                values[f"{name}_interval"] = list(self.intervals[name])
+        return values
+
+
+def wilson(successes: float, trials: int) -> tuple[float, float]:
+    """The 95% score interval of a proportion, without continuity correction.
+
+    Args:
+        successes: how many trials succeeded, 0 to `trials`.
+        trials: the number of trials, at least 1.
+
+    Example:
+        >>> from synthbench.evaluation.scores import wilson
+        >>> low, high = wilson(9, 10)
+        >>> round(low, 3), round(high, 3)
+        (0.596, 0.982)
+
+    Source: Wilson, Probable inference, the law of succession, and statistical inference (1927).
+    """
+    share, spread = successes / trials, Z * Z / trials
+    centre = (share + spread / 2) / (1 + spread)
+    half = math.sqrt(share * (1 - share) * spread + spread * spread / 4) / (1 + spread)
+    # The bounds are exactly 0 and 1 here, but rounding errors would show.
+    low = 0.0 if successes == 0 else centre - half
+    high = 1.0 if successes == trials else centre + half
+    return low, high
+
+
+def score_of(task: Task, values: NDArray[np.float64]) -> Score:
+    """The score of rows with these metrics, float64 `(rows, metrics)`, in the task's order."""
+    metrics, intervals = {}, {}
+    for name, column in zip(task.metrics, values.T, strict=True):
+        defined = column[~np.isnan(column)]
+        total = float(defined.sum())
+        metrics[name] = total / len(defined) if len(defined) else math.nan
+        if len(defined) and name in task.binary_metrics:
+            intervals[name] = wilson(total, len(defined))
+    return Score(len(values), metrics, intervals)
+
+
+def scores_by(
+    task: Task, breakdown: Breakdown, column: Sequence[Any], values: NDArray[np.float64]
+) -> dict[Any, Score]:
+    """The score of the rows with each value of a column, or in each band of values, sorted.
+
+    Args:
+        task: the task.
+        breakdown: which column, and how wide its bands are.
+        column: the column's value of each row.
+        values: the metrics of each row, float64 `(rows, metrics)`.
+
+    Raises:
+        UsageError: the column has lists, or values that cannot be ordered.
+    """
+    width = breakdown.width
+    classes: Mapping[Any, str] = dict(enumerate(label_names(task.columns[breakdown.column]) or ()))
+
+    def name(value: Any) -> Any:
+        if width and value is not None:
+            return f"{value * width + 1}..{(value + 1) * width}"
+        return classes.get(value, value)
+
+    try:
+        if width:
+            column = [value if value is None else (value - 1) // width for value in column]
+        rows: dict[Any, list[int]] = {}
+        for row, value in enumerate(column):
+            rows.setdefault(value, []).append(row)
+        return {
+            name(value): score_of(task, values[rows[value]])
+            for value in sorted(rows, key=lambda value: (value is None, value))
+        }
+    except TypeError as error:  # lists, or values of several kinds
+        raise UsageError(
+            f"Rows cannot be told apart by their column {breakdown.column!r}: {error}."
+        ) from error

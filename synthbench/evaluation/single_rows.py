@@ -1,0 +1,165 @@
+"""One row at a time: score an answer to it, solve it, or find out whether it is held out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from synthbench.errors import UsageError
+from synthbench.evaluation.rows import choose_task, no_column
+from synthbench.evaluation.unreadable import expected_answer, may_be_answer
+from synthbench.tasks.base import Parameters, Task, TextTask
+from synthbench.tasks.features import arrow_type
+from synthbench.tasks.row_ids import fingerprints, is_held_out
+from synthbench.text.lines import short
+
+
+def score(
+    task: str | Task,
+    row: Mapping[str, Any],
+    prediction: Any,
+    *,
+    variant: str | None = None,
+    parameters: Mapping[str, Any] | Parameters | None = None,
+    seed: int = 0,
+) -> float:
+    """The score of one prediction; a prediction that cannot be read is wrong.
+
+    Args:
+        task: the task's name or the task itself.
+        row: the row as plain values, with the columns that its answer is judged by.
+        prediction: the prediction, in any form that the task reads.
+        variant: the variant; default: the task's first.
+        parameters: parameters that differ from their defaults.
+        seed: the seed of the dataset.
+
+    Returns:
+        The task's first metric: for most tasks 1.0 (right) or 0.0.
+
+    Raises:
+        UsageError: an unknown task or variant, a row that is not a dict or lacks one of these
+            columns, or a prediction that is neither text nor of a type that answers have.
+        ParameterError: unknown or impossible parameters.
+
+    Example:
+        >>> import synthbench
+        >>> row = {"text": "3 4 7 2 =", "label": 7}
+        >>> synthbench.score("parity", row, "7"), synthbench.score("parity", row, 2)
+        (1.0, 0.0)
+    """
+    chosen = choose_task(task, variant, parameters, seed)
+    if not isinstance(row, Mapping):
+        raise UsageError(f"Row {row!r:.60}: expected a dict with the columns of {chosen.name}.")
+    try:
+        if chosen.read_answer(row, prediction) is None and not may_be_answer(chosen, prediction):
+            raise UsageError(
+                f"Prediction {short(prediction)} of type {type(prediction).__name__}: expected "
+                f"{expected_answer(chosen)}."
+            )
+        return chosen.score(row, prediction)
+    except KeyError as error:
+        raise no_column(chosen, error.args[0]) from error
+
+
+def solve(
+    task: str | Task,
+    question: Any,
+    *,
+    variant: str | None = None,
+    parameters: Mapping[str, Any] | Parameters | None = None,
+    seed: int = 0,
+) -> Any:
+    """The answer to one row's input, by the task's plain reference solver.
+
+    Args:
+        task: the task's name or the task itself.
+        question: the row's input: its text, grid or numbers.
+        variant: the variant; default: the task's first.
+        parameters: parameters that differ from their defaults.
+        seed: the seed of the dataset, on which the tables of `ctl` depend.
+
+    Returns:
+        The answer: the name of the class, as text, or the number, as an `int`, if the classes
+        are called 0, 1, 2 and so on; if the label is not a class, a value of its column (a grid).
+
+    Raises:
+        UsageError: an unknown task or variant, or a question that is not valid for the task.
+        ParameterError: unknown or impossible parameters.
+
+    Example:
+        >>> import synthbench
+        >>> synthbench.solve("listops", "[MED 4 8 5 [MAX 8 4 9 ] ]")
+        6
+        >>> synthbench.solve("arithmetic", "((4*7)+2)")
+        0
+    """
+    chosen = choose_task(task, variant, parameters, seed)
+    try:
+        return chosen.solve(question)
+    except (TypeError, AttributeError) as error:
+        expected = f"expected what a row has as {' and '.join(chosen.inputs)}"
+        raise UsageError(
+            f"{question!r:.60} is not a question of {chosen.name}: {expected}."
+        ) from error
+    except (ValueError, LookupError, RecursionError) as error:
+        raise UsageError(f"{question!r:.80} is not a question of {chosen.name}: {error}") from error
+
+
+def held_out(
+    task: str | Task,
+    text_or_row: Any,
+    *,
+    variant: str | None = None,
+    parameters: Mapping[str, Any] | Parameters | None = None,
+) -> bool:
+    """Whether a row is held out: no train split and no stream, of whatever seed, has it.
+
+    Evaluation splits have only held-out rows, whose ids begin with 0 or 1. Rows that differ only
+    in the order of commuting arguments (`listops`, `arithmetic`), in the start symbol (`ctl`) or
+    in the order of a and b (`parity`) are held out together.
+
+    Args:
+        task: the task's name or the task itself.
+        text_or_row: a row's text (or grid, or numbers), or the whole row as a mapping, whose `id`
+            is ignored. Tokens of a text may be separated by any white space.
+        variant: the variant; default: the first that can have the row.
+        parameters: parameters that differ from their defaults, if the row needs them.
+
+    Returns:
+        Whether its id begins with 0 or 1.
+
+    Raises:
+        UsageError: an unknown task or variant, or something that is not a row of the task.
+        ParameterError: unknown or impossible parameters.
+
+    Example:
+        >>> import synthbench
+        >>> synthbench.held_out("listops", "[MED 4 8 5 [MAX 8 4 9 ] ]")
+        False
+        >>> synthbench.held_out("parity", "1 2 3 4 ="), synthbench.held_out("parity", "2 1 3 4 =")
+        (False, False)
+    """
+    first = choose_task(task, variant, parameters, 0)
+    any_variant = not isinstance(task, Task) and variant is None
+    reasons: list[Exception] = []
+    for name in first.variants if any_variant else [first.variant]:
+        one = first if name == first.variant else choose_task(task, name, parameters, 0)
+        try:
+            inputs = _inputs(one, text_or_row)
+            one.solve(inputs[one.inputs[0]][0].as_py())  # refuses what only resembles a row
+            return bool(is_held_out(fingerprints(one, one.parse(inputs)))[0])
+        except (ValueError, TypeError, LookupError, pa.ArrowException) as error:
+            reasons.append(error)
+    what = f"{short(text_or_row)} is not a row of {first.name}"
+    raise UsageError(f"{what}: {reasons[0]}") from reasons[0]
+
+
+def _inputs(task: Task, text_or_row: Any) -> dict[str, pa.Array]:
+    """The columns that determine a row's id, of one row each."""
+    row = text_or_row if isinstance(text_or_row, Mapping) else {task.inputs[0]: text_or_row}
+    row = {name: row[name] for name in task.inputs}
+    if isinstance(task, TextTask) and isinstance(row["text"], str):
+        row["text"] = task.separator.join(row["text"].split())
+    return {name: pa.array([row[name]], arrow_type(task.columns[name])) for name in task.inputs}
