@@ -1,30 +1,44 @@
-"""Charts of an audit's page: what they show, and where; `charts.html.jinja` draws them as SVG.
+"""Charts as inline SVG, drawn by matplotlib.
 
-A chart is 400 units wide, about the pixels of a telephone. Every bar and mark has a title with
-its numbers, for the pointer and for screen readers; the page's style sets all colours.
+A chart is as wide as a telephone and drawn in `COLORS`. Then each colour in the SVG is replaced by
+the page's variable of that name, so that the page's style sets the colours for light and dark.
+Every bar and mark has a title with its numbers, for the pointer and for screen readers.
 """
 
 from __future__ import annotations
 
+import abc
 import dataclasses
-import functools
-from collections.abc import Sequence
+import io
+import re
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree
 
 from synthbench.auditing.balance import Distribution
 from synthbench.auditing.statistics import Estimate
 from synthbench.text.lines import printable
 
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+
+#: Gives an artist a class in the SVG and a title, which the browser shows under the pointer.
+Describe = Callable[["Artist", str, str], None]
 #: The page's colours by the name of their variable: letters, grid lines, a split's values, and
 #: values to compare them with or that come near solving.
 COLORS = {"ink": "#1c1f23", "faint": "#d5d9de", "split": "#0064a8", "other": "#b84a00"}
-#: The width of a chart; the space on both sides of scores, and between the axis and bars.
-_WIDTH, _MARGIN, _AXIS = 400, 30, 54
-#: The height of a row with a score, and of the tallest bar.
-_ROW, _BARS = 28, 100
+#: The width of a figure in inches, and the size of its letters in points: on a screen of 400 pixels
+#: letters are 12 pixels high.
+_WIDTH, _LETTERS = 4.2, 9.5
 #: The most bars; if a distribution has more values, some are merged.
 MOST_BARS = 24
 #: The most values that are named below the bars.
 _MOST_NAMES = 12
+#: The most characters of a value's name under a bar, and of a shortcut's name above its mark.
+_VALUE_NAME, _SHORTCUT_NAME = 12, 40
+_LINK = "{http://www.w3.org/1999/xlink}href"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,102 +54,185 @@ class Mark:
     near: bool
     text: str
 
+
+@dataclasses.dataclass(frozen=True)
+class Chart(abc.ABC):
+    """A chart with a title."""
+
+    title: str
+
+    def svg(self, number: int) -> str:
+        """The chart as SVG; the same values and version of matplotlib give the same text.
+
+        No other figure of the page may have the same number.
+        """
+        import matplotlib.style
+        from matplotlib.figure import Figure
+
+        titles: dict[str, tuple[str, str]] = {}
+
+        def describe(artist: Artist, kind: str, text: str) -> None:
+            name = f"artist{len(titles)}"
+            artist.set_gid(name)
+            titles[name] = (kind, printable(text))
+
+        style = {
+            "svg.fonttype": "none",  # keep text as text
+            "svg.hashsalt": f"figure{number}",  # ids repeat from run to run, but not within a page
+            "font.size": _LETTERS,
+            "font.sans-serif": ["DejaVu Sans"],
+            "text.parse_math": False,
+            "text.color": COLORS["ink"],
+            "xtick.color": COLORS["ink"],
+            "ytick.color": COLORS["ink"],
+            "axes.axisbelow": True,
+        }
+        with matplotlib.style.context(["default", style]), warnings.catch_warnings():
+            # The browser draws the text, so it may have letters that matplotlib's font lacks.
+            warnings.filterwarnings("ignore", message="Glyph .* missing from")
+            figure = Figure(figsize=(_WIDTH, self._height), layout="constrained")
+            axes = figure.subplots()
+            axes.set_frame_on(False)
+            axes.tick_params(length=0)
+            self._draw(axes, describe)
+            file = io.StringIO()
+            figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
+        return _inline(file.getvalue(), number, self.title, titles)
+
     @property
-    def label(self) -> str:
-        """The text above the mark."""
-        return f"{_short(self.name, 40)} {self.score}"
+    @abc.abstractmethod
+    def _height(self) -> float:
+        """The height in inches."""
+
+    @abc.abstractmethod
+    def _draw(self, axes: Axes, describe: Describe) -> None:
+        """Draw on the axes and describe the bars and marks."""
 
 
 @dataclasses.dataclass(frozen=True)
-class ScoreChart:
+class ScoreChart(Chart):
     """Scores by name, each as a dot with its interval; ticks at chance and at the solver."""
 
-    title: str
     marks: Sequence[Mark]  # the scores, from top to bottom
     chance: float | None  # the score of chance, None if unknown
     solution: float | None  # the score of the reference solver, None if unknown
 
     @property
-    def references(self) -> dict[str, float]:
-        """The scores that are known of chance and of the solver."""
-        known = {"chance": self.chance, "solver": self.solution}
-        return {name: value for name, value in known.items() if value is not None}
+    def _height(self) -> float:
+        return 0.8 + 0.29 * len(self.marks)
 
-    @property
-    def steps(self) -> list[float]:
-        """The values with a grid line, from 0 to the largest value or 1."""
-        highest = [mark.found.high for mark in self.marks]
-        end = max([1.0, *self.references.values(), *highest])
-        return [end * step / 4 for step in range(5)]
-
-    def x(self, value: float) -> float:
-        """Where a value is drawn; negative values are drawn as 0."""
-        return round(_MARGIN + (_WIDTH - 2 * _MARGIN) * max(0.0, value) / self.steps[-1], 2)
-
-    def y(self, row: int) -> int:
-        """Where the mark of a row is drawn; the axis is a row of its own below the last."""
-        return 50 + _ROW * row
-
-    @property
-    def height(self) -> int:
-        """The height of the chart."""
-        return self.y(len(self.marks)) + 10
+    def _draw(self, axes: Axes, describe: Describe) -> None:
+        rows, bottom = range(len(self.marks)), len(self.marks) - 0.3
+        ends = [1.0, self.chance or 0, self.solution or 0, *(one.found.high for one in self.marks)]
+        axes.set_xlim(0.0, max(ends))
+        axes.set_ylim(bottom, -0.7)
+        axes.set_yticks([])
+        axes.grid(axis="x", color=COLORS["faint"], clip_on=False)
+        for name, value in (("chance", self.chance), ("solver", self.solution)):
+            if value is not None:
+                tops, bottoms = [row - 0.1 for row in rows], [row + 0.25 for row in rows]
+                places = [value] * len(rows)
+                ticks = axes.vlines(places, tops, bottoms, color=COLORS["ink"], clip_on=False)
+                describe(ticks, "reference", f"{name} {value:.3g}")
+                axes.text(value, -0.75, name, ha="center", va="bottom")
+        for y, mark in enumerate(self.marks):
+            found = mark.found
+            (line,) = axes.plot(
+                [max(0.0, value) for value in (found.low, found.mean, found.high)],
+                [y] * 3,
+                color=COLORS["other" if mark.near else "split"],
+                marker="o",
+                markersize=4,
+                markevery=[1],
+                clip_on=False,
+            )
+            describe(line, "mark", mark.text)
+            axes.annotate(
+                f"{_short(mark.name, _SHORTCUT_NAME)} {mark.score}",
+                (0.0, y),
+                (0, 4),
+                textcoords="offset points",
+                annotation_clip=False,
+            )
 
 
 @dataclasses.dataclass(frozen=True)
-class BarChart:
+class BarChart(Chart):
     """The share of each value in a split as bars, and in another split, if any, as ticks."""
 
-    title: str
     distribution: Distribution
     split: str
     other: str | None
 
-    @functools.cached_property
-    def _merged(self) -> Distribution:
-        return self.distribution.merged(MOST_BARS)
-
-    def shares(self, split: str | None) -> list[tuple[str, float]]:
-        """The name and the share of each bar in a split; nothing for no split."""
-        names = self._merged.values if split is not None else []
-        return [(name, self._merged.share(str(split), place)) for place, name in enumerate(names)]
-
     @property
-    def shown(self) -> dict[int, str]:
-        """The names that are written below the bars, shortened, by the number of their bar."""
-        names = self._merged.values
-        step = -(-len(names) // _MOST_NAMES)
-        return {place: _short(names[place], 12) for place in range(0, len(names), step)}
+    def _height(self) -> float:
+        return 1.9
 
-    @property
-    def turned(self) -> bool:
-        """Whether names are written at an angle."""
-        return any(len(name) > 3 for name in self.shown.values())
-
-    @property
-    def steps(self) -> list[float]:
-        """The shares with a grid line, from 0 to the largest."""
-        end = max(share for _, share in self.shares(self.split) + self.shares(self.other))
-        return [end * step / 2 for step in range(3)]
-
-    def x(self, place: float) -> float:
-        """Where the left end of a bar is drawn, by its number; fractions are places in a bar."""
-        return round(_AXIS + (_WIDTH - _AXIS) * place / len(self._merged.values), 2)
-
-    def y(self, share: float) -> float:
-        """Where a share is drawn."""
-        return round(10 + _BARS * (1 - share / (self.steps[-1] or 1.0)), 2)
-
-    @property
-    def height(self) -> int:
-        """The height of the chart."""
-        return _BARS + (100 if self.turned else 30)
-
-
-Chart = ScoreChart | BarChart
+    def _draw(self, axes: Axes, describe: Describe) -> None:
+        merged = self.distribution.merged(MOST_BARS)
+        places = range(len(merged.values))
+        shares = [merged.share(self.split, place) for place in places]
+        bars = axes.bar(places, shares, 0.8, color=COLORS["split"], clip_on=False)
+        for bar, name, share in zip(bars, merged.values, shares, strict=True):
+            describe(bar, "bar", f"{self.split}, {name}: {share:.2%}")
+        if self.other is not None:
+            for place, name in enumerate(merged.values):
+                share = merged.share(self.other, place)
+                (tick,) = axes.plot(
+                    [place - 0.45, place + 0.45],
+                    [share] * 2,
+                    color=COLORS["other"],
+                    linewidth=2,
+                    clip_on=False,
+                )
+                describe(tick, "tick", f"{self.other}, {name}: {share:.2%}")
+        axes.set_xlim(-0.5, len(places) - 0.5)
+        axes.set_ylim(bottom=0.0)
+        axes.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
+        axes.grid(axis="y", color=COLORS["faint"], clip_on=False)
+        named = range(0, len(places), -(-len(places) // _MOST_NAMES))
+        names = [_short(merged.values[place], _VALUE_NAME) for place in named]
+        turned = any(len(name) > 3 for name in names)
+        angle, aligned = (40, "right") if turned else (0, "center")
+        axes.set_xticks(list(named), names, rotation=angle, ha=aligned, rotation_mode="anchor")
 
 
-def _short(name: str, most: int) -> str:
-    """A name of at most `most` characters."""
+def _short(name: str, longest: int) -> str:
     name = printable(name)
-    return name if len(name) <= most else f"{name[: most - 1]}…"
+    return name if len(name) <= longest else f"{name[: longest - 1]}…"
+
+
+def _inline(svg: str, number: int, title: str, titles: Mapping[str, tuple[str, str]]) -> str:
+    """Turn matplotlib's SVG file into an element of the page, with its colours and with titles."""
+    root = ElementTree.fromstring(svg)
+    for parent in list(root.iter()):
+        for child in list(parent):
+            if child.tag.endswith(("}metadata", "}style")):
+                parent.remove(child)
+    links = {element.get(_LINK) for element in root.iter()}
+    names = {value: f"var(--{name})" for name, value in COLORS.items()}
+    ink = names[COLORS["ink"]]
+    for element in list(root.iter()):
+        element.tag = element.tag.rpartition("}")[2]  # HTML knows SVG elements by plain names
+        values = {name.rpartition("}")[2]: value for name, value in element.attrib.items()}
+        if f"#{values.get('id')}" not in links and (name := values.pop("id", "")) in titles:
+            values["class"], text = titles[name]
+            _insert_title(element, text)
+        if "style" in values:
+            style = re.sub(r"#\w{6}", lambda found: names.get(found[0], ink), values["style"])
+            values["style"] = style.replace("'DejaVu Sans'", "system-ui, sans-serif")
+        element.attrib = values
+    root.attrib = {
+        "role": "img",
+        "aria-labelledby": f"figure{number}",
+        "viewBox": root.attrib["viewBox"],
+    }
+    _insert_title(root, title).set("id", f"figure{number}")
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _insert_title(element: ElementTree.Element, text: str) -> ElementTree.Element:
+    title = ElementTree.Element("title")
+    title.text = text
+    element.insert(0, title)
+    return title

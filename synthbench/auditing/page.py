@@ -5,19 +5,16 @@ from __future__ import annotations
 import itertools
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from synthbench.auditing.audit import Audit
-from synthbench.auditing.figures import COLORS
+from synthbench.auditing.figures import COLORS, Chart
 from synthbench.auditing.sections import variant_sections, verdict
 from synthbench.dataset.files import write_text
 from synthbench.errors import UsageError, needs, usable_path
-from synthbench.text.lines import printable
-
-if TYPE_CHECKING:
-    import jinja2
 
 PAGE, DATA = "audit.html", "audit.json"
+_TEMPLATE = Path(__file__).with_name("page.html.jinja")
 
 
 def report_directory(out: str | Path, overwrite: bool) -> Path:
@@ -25,7 +22,7 @@ def report_directory(out: str | Path, overwrite: bool) -> Path:
 
     Raises:
         UsageError: `out` is a file, contains other files, or has a report and `overwrite` is false.
-        SynthbenchError: Jinja2 is not installed.
+        SynthbenchError: matplotlib or Jinja2 is not installed.
     """
     directory = usable_path("Output", out)
     name = repr(str(directory))
@@ -41,12 +38,14 @@ def report_directory(out: str | Path, overwrite: bool) -> Path:
         if files and not overwrite:
             raise UsageError(f"Output {name} has a report already; --overwrite replaces it.")
     with needs("An audit's page", "Jinja2", "audit"):
-        import jinja2  # noqa: F401  # before the audit starts
+        import jinja2  # noqa: F401
+    with needs("An audit's page", "matplotlib", "audit"):
+        import matplotlib  # noqa: F401
     return directory
 
 
 def write_report(audit: Audit, directory: Path) -> None:
-    """Write `audit.html` and `audit.json` into a directory, creating it if needed."""
+    """Write `audit.html` and `audit.json` into a directory, which is made if it does not exist."""
     html = page(audit)
     directory.mkdir(parents=True, exist_ok=True)
     write_text(directory / DATA, json.dumps(audit.to_dict(), indent=1, allow_nan=False) + "\n")
@@ -54,28 +53,32 @@ def write_report(audit: Audit, directory: Path) -> None:
 
 
 def page(audit: Audit) -> str:
-    """The audit as an HTML page without external resources."""
-    template = environment().get_template("page.html.jinja")
-    return template.render(
-        audit=audit,
-        sections={name: variant_sections(found) for name, found in audit.variants.items()},
-        colors=COLORS,
-        verdict=verdict,
-        number=itertools.count().__next__,
-    )
-
-
-def environment() -> jinja2.Environment:
-    """The environment of the templates `page.html.jinja` and `charts.html.jinja`."""
+    """The audit as an HTML page that loads nothing."""
     import jinja2
+    import markupsafe
 
-    made = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent),
+    numbers = itertools.count()
+
+    def draw(chart: Chart) -> markupsafe.Markup:
+        return markupsafe.Markup(chart.svg(next(numbers)))
+
+    environment = jinja2.Environment(
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters["printable"] = printable
-    return made
+    template = environment.from_string(_TEMPLATE.read_text(encoding="utf-8"))
+    return template.render(
+        audit=audit,
+        parameters={name: _plain(value) for name, value in audit.parameters.items()},
+        sections={name: variant_sections(found) for name, found in audit.variants.items()},
+        colors=COLORS,
+        verdict=verdict,
+        draw=draw,
+    )
+
+
+def _plain(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
