@@ -12,8 +12,8 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from synthbench import __version__
-from synthbench.auditing.balance import count_values
-from synthbench.auditing.leaks import check_claim, find_leaks
+from synthbench.auditing.balance import Distribution, count_all, count_sampled
+from synthbench.auditing.leaks import SplitLeaks, check_claim, find_leaks
 from synthbench.auditing.results import VariantAudit, list_findings
 from synthbench.auditing.sample import draw_samples
 from synthbench.auditing.scan import scan_split
@@ -23,6 +23,8 @@ from synthbench.auditing.shortcuts import choose_shortcuts
 from synthbench.auditing.statistics import NEAR
 from synthbench.auditing.variant import AuditedVariant
 from synthbench.dataset.dataset import DatasetDirectory
+from synthbench.engine.engine import Asked
+from synthbench.engine.open import open_engine
 from synthbench.errors import needs
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.text.progress import Bar, progress_bar
@@ -120,22 +122,32 @@ def audit(
         opened = DatasetDirectory.open(dataset)
         manifest = opened.manifest
         names = list(manifest.variants) if variant is None else [opened.variant(variant)]
-        splits = sum(len(manifest.variants[name]) for name in names)
-        with progress_bar(progress, f"audit {manifest.task}", "parts", splits) as bar:
-            variants = {name: _audit_variant(opened, name, bar) for name in names}
+        with (
+            open_engine(calls=2) as engine,
+            progress_bar(progress, f"audit {manifest.task}", "parts", len(names)) as bar,
+        ):
+            # One process compares all rows while this one tries shortcuts on some.
+            compared = {name: engine.submit(_compare_rows, opened, name) for name in names}
+            variants = {name: _audit_variant(opened, name, compared[name], bar) for name in names}
     return Audit(manifest.task, manifest.seed, manifest.parameters, __version__, variants)
 
 
-def _audit_variant(dataset: DatasetDirectory, variant: str, bar: Bar) -> VariantAudit:
+#: The leaks of each split, and the balance of all rows.
+_Compared = tuple[dict[str, SplitLeaks], list[Distribution]]
+
+
+def _compare_rows(dataset: DatasetDirectory, variant: str) -> _Compared:
     subject = AuditedVariant.open(dataset, variant)
-    scans = {}
-    for name in subject.splits:
-        bar.update(0, now=f"{variant}: all rows of {name}")
-        scans[name] = scan_split(subject, name)
-        bar.update()
-    leaks = find_leaks(subject, scans)
+    scans = {name: scan_split(subject, name) for name in subject.splits}
+    return find_leaks(subject, scans), count_all(subject, scans)
+
+
+def _audit_variant(
+    dataset: DatasetDirectory, variant: str, compared: Asked[_Compared], bar: Bar
+) -> VariantAudit:
+    subject = AuditedVariant.open(dataset, variant)
     fit, samples = draw_samples(subject)
-    balance = count_values(subject, scans, samples)
+    sampled = count_sampled(subject, samples)
     claims = [check_claim(claim, samples) for claim in subject.spec.claims]
     shortcuts, left_out = choose_shortcuts(subject, fit)
     splits = {name: prepare(subject, sample) for name, sample in samples.items()}
@@ -145,6 +157,9 @@ def _audit_variant(dataset: DatasetDirectory, variant: str, bar: Bar) -> Variant
         bar.update(0, now=f"{variant}: {shortcut.name}")
         scores.append(score_shortcut(subject, shortcut, fit, splits))
         bar.update()
+    bar.update(0, now=f"{variant}: all rows")
+    leaks, balance = compared.result()
+    bar.update()
     return VariantAudit(
         metrics=subject.task.metrics,
         level_name=subject.levels.name,
@@ -153,7 +168,7 @@ def _audit_variant(dataset: DatasetDirectory, variant: str, bar: Bar) -> Variant
         shortcuts=scores,
         left_out=left_out,
         leaks=leaks,
-        balance=balance,
+        balance=[*balance, *sampled],
         claims=claims,
         findings=list_findings(subject, scores, leaks, claims),
     )

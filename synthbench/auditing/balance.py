@@ -62,27 +62,29 @@ class Distribution:
         return dataclasses.replace(self, values=names, counts=merged)
 
 
-def count_values(
-    subject: AuditedVariant, scans: Mapping[str, SplitScan], samples: Mapping[str, Sample]
-) -> list[Distribution]:
-    """Count labels, levels, lengths, tokens, and the properties that the task names.
-
-    Labels and levels are those of all rows (`scans`), the others those of `samples`.
-    """
-    levels, tokens = subject.levels, subject.tokens
+def count_all(subject: AuditedVariant, scans: Mapping[str, SplitScan]) -> list[Distribution]:
+    """Count the labels and levels of all rows."""
     found = []
     if all(len(scan.labels) for scan in scans.values()):
         labels = {name: scan.labels for name, scan in scans.items()}
         found.append(_distribution("label", labels, subject.label_text, every_row=True))
-    row_levels = {name: scan.levels for name, scan in scans.items()}
-    found.append(_distribution(levels.name, row_levels, levels.label, every_row=True))
-    looks = dict(subject.spec.distributions)
+    levels = {name: scan.levels for name, scan in scans.items()}
+    return [
+        *found,
+        _distribution(subject.levels.name, levels, subject.levels.label, every_row=True),
+    ]
+
+
+def count_sampled(subject: AuditedVariant, samples: Mapping[str, Sample]) -> list[Distribution]:
+    """Count the tokens of samples, and the properties that the task names."""
+    looks, tokens = dict(subject.spec.distributions), subject.tokens
     if tokens is not None:
         looks = {
             "number of tokens": lambda rows: pc.list_value_length(tokens(rows)).to_numpy(),
             "tokens": lambda rows: tokens(rows).flatten().to_pylist(),
             **looks,
         }
+    found = []
     for name, look in looks.items():
         seen = {split: np.asarray(look(sample.columns)) for split, sample in samples.items()}
         found.append(_distribution(name, seen, str, every_row=False))
