@@ -128,7 +128,13 @@ def audit(
         ):
             # One process compares all rows while this one tries shortcuts on some.
             compared = {name: engine.submit(_compare_rows, opened, name) for name in names}
-            variants = {name: _audit_variant(opened, name, compared[name], bar) for name in names}
+            variants = {}
+            for name in names:
+                try:
+                    variants[name] = _audit_variant(opened, name, compared[name], bar)
+                except (KeyError, ValueError):
+                    compared[name].result()  # says which rows are not valid for the task
+                    raise
     return Audit(manifest.task, manifest.seed, manifest.parameters, __version__, variants)
 
 
