@@ -13,7 +13,7 @@ from synthbench.text.lines import one_line, short
 
 
 class SynthbenchError(Exception):
-    """A check failed, data is bad, or the machine would not do it. Exit status 1.
+    """A check failed, data is bad, or the system refused an operation. Exit status 1.
 
     Its text may quote file names and values that somebody else chose; control characters in them
     are escaped.
@@ -41,7 +41,7 @@ class UsageError(SynthbenchError, ValueError):
 
 
 class MissingPathError(UsageError, DatasetError):
-    """Nothing lies at a path that was given. Exit status 2: the command is wrong, not the data."""
+    """A path that was given does not exist. Exit status 2: the command is wrong, not the data."""
 
 
 class ParameterError(UsageError):
@@ -57,7 +57,7 @@ def needs(what: str, library: str, extra: str) -> Iterator[None]:
     """A `with` block that imports a library of an extra.
 
     Args:
-        what: what needs the library; begins the error.
+        what: what needs the library; the error begins with it.
         library: the library as people call it.
         extra: the extra of this package that installs it.
 
@@ -91,13 +91,13 @@ def check_whole_number(what: str, given: object, least: int, most: int | None = 
     """Make sure that an option is a whole number within its limits.
 
     Args:
-        what: what to call it in an error.
-        given: what was given; True is no number.
+        what: the option's name in an error.
+        given: the value given; True is not a number.
         least: the smallest number that is allowed.
-        most: the largest number that is allowed; None: there is no limit.
+        most: the largest number that is allowed; None for no limit.
 
     Raises:
-        UsageError: it is not.
+        UsageError: the value is not allowed.
     """
     if type(given) is not int or given < least or (most is not None and given > most):
         limits = f"from {least}" if most is None else f"from {least} to {most}"
@@ -108,11 +108,11 @@ def usable_path(what: str, given: str | os.PathLike[str]) -> Path:
     """A path that the file system accepts, whether or not anything lies there.
 
     Args:
-        what: what to call it in an error, such as "Output".
-        given: the path. Its bytes need not be UTF-8: Python has surrogates for them.
+        what: the path's name in an error, such as "Output".
+        given: the path. Its bytes need not be UTF-8; Python keeps other bytes as surrogates.
 
     Raises:
-        UsageError: it is too long, or has a character that no path can have.
+        UsageError: the path is too long, or has a character that no path can have.
     """
     path = Path(given)
     try:

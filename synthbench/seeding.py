@@ -28,7 +28,7 @@ _NORMAL_TABLE_SHA256 = "7030c40868edff0a36b70d4a06ceacbf25ac02eb87069f34786f8258
 
 _WORD_BITS = np.uint64(32)
 _LOW_HALF = np.uint64(0xFFFFFFFF)
-#: Stands in a guide where it does not settle the value.
+#: Marks the entries of a guide that do not determine the value.
 _UNSETTLED = -1
 
 Shape = int | tuple[int, ...]
@@ -68,9 +68,9 @@ class Draws:
     def integers(self, high: int, shape: Shape) -> NDArray[np.int64]:
         """Uniform integers in `[0, high)`, int64 of `shape`.
 
-        Multiply and shift: 32 random bits below 2**12, else 64. The chance of any value is off
-        by less than one part in 2**20 (for `high` of some ten, one in 2**28), which no dataset
-        that can be written would show.
+        Multiply and shift: 32 random bits if `high` is at most 2**12, else 64. The probability of
+        each value is off by less than one part in 2**20 (one in 2**28 if `high` is about ten),
+        too little to show in any dataset that can be written.
 
         Raises:
             ValueError: if `high` is not in `[1, 2**32]`.
@@ -99,7 +99,7 @@ class Draws:
     def permutations(self, rows: int, length: int) -> NDArray[np.int64]:
         """`rows` independent uniform permutations of `0..length-1`, int64 `(rows, length)`.
 
-        Each is the stable order of `length` drawn 64-bit keys.
+        Each permutation is the stable argsort of `length` drawn 64-bit keys.
         """
         keys = self.words(rows * length).reshape(rows, length)
         order: NDArray[np.int64] = np.argsort(keys, axis=1, kind="stable").astype(np.int64)
@@ -136,8 +136,8 @@ def threshold(probability: float) -> np.uint64:
 def _normal_table() -> NDArray[np.int32]:
     """Inverse normal CDF at the interval midpoints, in units of 2**-20, int32 `(65536,)`.
 
-    Rounded so coarsely that the last bits of the platform's `log` do not show; the digest
-    makes sure of it, so that another table can never go unnoticed into a dataset.
+    The rounding hides the last bits of the platform's `log`. The digest makes sure of it, so that
+    no dataset is made from a different table.
     """
     inverse = NormalDist().inv_cdf
     half = [
@@ -157,12 +157,12 @@ def hash_rows(content: NDArray[np.uint8]) -> NDArray[np.uint64]:
     """64-bit hashes of rows of bytes, uint64 `(rows,)`.
 
     Args:
-        content: uint8 `(rows, width)`, each row one row's content, padded with zero bytes on the
-            right. The padding does not count, so the width does not matter; content itself must
-            therefore not end in zero bytes.
+        content: uint8 `(rows, width)`, the content of each row, padded on the right with zero
+            bytes. Neither padding nor width changes the hash, so the content itself must not end
+            in zero bytes.
 
-    Each word of eight bytes that is not zero is stirred in with its position (SplitMix64's
-    finaliser, Steele et al. 2014). Two given rows collide with a chance of about 2**-64.
+    Each nonzero word of eight bytes is mixed in with its position (SplitMix64's finaliser,
+    Steele et al. 2014). Two given rows collide with a probability of about 2**-64.
     """
     rows, width = content.shape
     words = -(-width // 8)
@@ -195,13 +195,13 @@ def total(terms: Iterable[float]) -> float:
 
 
 class Choice:
-    """A fixed set of values with chances, drawn from many times.
+    """A fixed discrete distribution, for many draws.
 
     Args:
-        values: the values, from 0, any signed integer dtype `(values,)`.
-        weights: their chances, in any unit; each is rounded to a multiple of 2**-32.
+        values: the values, at least 0, any signed integer dtype `(values,)`.
+        weights: their weights, in any unit; probabilities are rounded to multiples of 2**-32.
 
-    A draw is one half word: its upper twelve bits mostly settle the value, by one look-up.
+    A draw uses one half word; its upper twelve bits mostly determine the value, by one look-up.
     """
 
     _GUIDE_BITS = 12

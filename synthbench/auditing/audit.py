@@ -36,14 +36,14 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Audit:
-    """What `audit` found in a dataset; `str` gives its main tables.
+    """The results of `audit`; `str` gives the main tables.
 
     Attributes:
         task: name of the task.
         seed: the dataset's seed.
-        parameters: its parameters, as JSON values.
-        synthbench: the version that audited it.
-        variants: what was found in each variant.
+        parameters: the dataset's parameters, as JSON values.
+        synthbench: the version that audited the dataset.
+        variants: the results for each variant.
     """
 
     task: str
@@ -54,7 +54,7 @@ class Audit:
 
     @property
     def findings(self) -> list[str]:
-        """What is worth a second look, as sentences that begin with the variant's name."""
+        """Warnings, as sentences that begin with the variant's name."""
         return [
             f"{name}, {text}" for name, found in self.variants.items() for text in found.findings
         ]
@@ -77,7 +77,7 @@ class Audit:
 
 
 def _finite(value: Any) -> Any:
-    """Nested values with None for every number that is not finite, and text for every key."""
+    """Nested values, with None for every number that is not finite and text keys."""
     if isinstance(value, dict):
         return {str(key): _finite(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
@@ -126,7 +126,7 @@ def audit(
             open_engine(calls=2) as engine,
             progress_bar(progress, f"audit {manifest.task}", "parts", len(names)) as bar,
         ):
-            # One process compares all rows while this one tries shortcuts on some.
+            # A worker process compares all rows while this process tries shortcuts on a sample.
             compared = {name: engine.submit(_compare_rows, opened, name) for name in names}
             variants = {}
             for name in names:

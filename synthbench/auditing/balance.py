@@ -22,22 +22,22 @@ class Distribution:
     name: str  # of the property
     values: list[str]  # in ascending order
     counts: dict[str, list[int]]  # for each split, how often each value occurs
-    every_row: bool  # whether all rows were counted, or only those that shortcuts are scored on
+    every_row: bool  # False if only the rows that shortcuts are scored on were counted
 
     def share(self, split: str, value: int) -> float:
         """The share of a value, given by its index, among all values of a split."""
         return self.counts[split][value] / max(1, sum(self.counts[split]))
 
     def most_frequent(self, split: str) -> tuple[str, float]:
-        """A split's most frequent value and its share; of equally frequent values, the first."""
+        """A split's most frequent value and its share; ties go to the first value."""
         value = int(np.argmax(self.counts[split]))
         return self.values[value], self.share(split, value)
 
     def merged(self, most: int) -> Distribution:
         """The distribution with at most `most` values.
 
-        Neighbouring numbers are merged. Of other values the most frequent ones stay, and the rest
-        become a single value.
+        Numbers are merged with their neighbours. Of values that are not numbers, the most frequent
+        stay, and the rest become a single value.
         """
         values, counts = self.values, self.counts
         if len(values) <= most:

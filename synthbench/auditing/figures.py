@@ -1,8 +1,8 @@
 """Charts as inline SVG, drawn by matplotlib.
 
-A chart is as wide as a telephone and drawn in `COLORS`. Then each colour in the SVG is replaced by
-the page's variable of that name, so that the page's style sets the colours for light and dark.
-Every bar and mark has a title with its numbers, for the pointer and for screen readers.
+A chart is as wide as a telephone and drawn in `COLORS`. Then the CSS variable of the same name
+replaces each colour in the SVG, so that the page's style sets the colours for light and dark mode.
+Every bar and mark has a title with its numbers, shown under the pointer and read by screen readers.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ if TYPE_CHECKING:
 
 #: Gives an artist a class in the SVG and a title, which the browser shows under the pointer.
 Describe = Callable[["Artist", str, str], None]
-#: The page's colours by the name of their variable: letters, grid lines, a split's values, and
-#: values to compare them with or that come near solving.
+#: The page's colours, by CSS variable: text, grid lines, a split's values, and the values of
+#: another split or scores that come near solving.
 COLORS = {"ink": "#1c1f23", "faint": "#d5d9de", "split": "#0064a8", "other": "#b84a00"}
-#: The width of a figure in inches, and the size of its letters in points: on a screen of 400 pixels
-#: letters are 12 pixels high.
+#: The width of a figure in inches, and its font size in points. On a screen 400 pixels wide, the
+#: text is 12 pixels high.
 _WIDTH, _LETTERS = 4.2, 9.5
-#: The most bars; if a distribution has more values, some are merged.
+#: The maximum number of bars; if a distribution has more values, some are merged.
 MOST_BARS = 24
-#: The most values that are named below the bars.
+#: The maximum number of values that are named below the bars.
 _MOST_NAMES = 12
-#: The most characters of a value's name under a bar, and of a shortcut's name above its mark.
+#: The maximum length of a value's name under a bar, and of a shortcut's name above its mark.
 _VALUE_NAME, _SHORTCUT_NAME = 12, 40
 _LINK = "{http://www.w3.org/1999/xlink}href"
 
 
 @dataclasses.dataclass(frozen=True)
 class Mark:
-    """A score to draw: a shortcut's name, its score as text, the mean with its interval.
+    """A score to draw: the shortcut's name, its score as text, and the mean with its interval.
 
     `near` says whether the score comes near solving; `text` says all of this in words.
     """
@@ -64,7 +64,7 @@ class Chart(abc.ABC):
     def svg(self, number: int) -> str:
         """The chart as SVG; the same values and version of matplotlib give the same text.
 
-        No other figure of the page may have the same number.
+        `number` must be unique on the page.
         """
         import matplotlib.style
         from matplotlib.figure import Figure
@@ -78,7 +78,7 @@ class Chart(abc.ABC):
 
         style = {
             "svg.fonttype": "none",  # keep text as text
-            "svg.hashsalt": f"figure{number}",  # ids repeat from run to run, but not within a page
+            "svg.hashsalt": f"figure{number}",  # ids are the same in every run, unique on a page
             "font.size": _LETTERS,
             "font.sans-serif": ["DejaVu Sans"],
             "text.parse_math": False,
@@ -203,7 +203,7 @@ def _short(name: str, longest: int) -> str:
 
 
 def _inline(svg: str, number: int, title: str, titles: Mapping[str, tuple[str, str]]) -> str:
-    """Turn matplotlib's SVG file into an element of the page, with its colours and with titles."""
+    """Turn matplotlib's SVG file into an inline element with the page's colours and titles."""
     root = ElementTree.fromstring(svg)
     for parent in list(root.iter()):
         for child in list(parent):
@@ -213,7 +213,7 @@ def _inline(svg: str, number: int, title: str, titles: Mapping[str, tuple[str, s
     names = {value: f"var(--{name})" for name, value in COLORS.items()}
     ink = names[COLORS["ink"]]
     for element in list(root.iter()):
-        element.tag = element.tag.rpartition("}")[2]  # HTML knows SVG elements by plain names
+        element.tag = element.tag.rpartition("}")[2]  # in HTML, SVG elements have no namespace
         values = {name.rpartition("}")[2]: value for name, value in element.attrib.items()}
         if f"#{values.get('id')}" not in links and (name := values.pop("id", "")) in titles:
             values["class"], text = titles[name]

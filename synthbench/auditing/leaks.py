@@ -28,7 +28,7 @@ class NearDuplicates:
 class SplitLeaks:
     """The leaks of one split, found by comparing all rows.
 
-    In a clean dataset all numbers are 0, except `rows`, `images` and those of near duplicates.
+    In a clean dataset all numbers except `rows`, `images` and `kin` are 0.
     """
 
     rows: int
@@ -64,7 +64,7 @@ def find_leaks(subject: AuditedVariant, scans: Mapping[str, SplitScan]) -> dict[
 
 
 def _distinct(codes: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The codes in ascending order, each once; `np.unique` takes ten times as long."""
+    """The distinct codes in ascending order; `np.unique` takes ten times as long."""
     ordered = np.sort(codes)
     first = np.ones(len(ordered), np.bool_)
     first[1:] = ordered[1:] != ordered[:-1]
@@ -73,7 +73,7 @@ def _distinct(codes: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def _are_in(codes: NDArray[np.uint64], ordered: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    """Which codes are among others that are in ascending order."""
+    """Whether each code is in `ordered`, whose codes are in ascending order."""
     if not len(ordered):
         return np.zeros(len(codes), np.bool_)
     place = np.minimum(np.searchsorted(ordered, codes), len(ordered) - 1)
@@ -124,13 +124,13 @@ class OverstatedDifficulty:
 
     name: str  # the column with the claimed difficulty
     text: str  # what is compared, in a sentence
-    splits: dict[str, Estimate]  # the share of these rows in each split
-    #: for each split, the share among the rows with each claimed difficulty
+    splits: dict[str, Estimate]  # the share in each split
+    #: for each split, the share by claimed difficulty
     claims: dict[str, dict[str, Estimate]]
 
 
 def check_claim(claim: Claim, samples: Mapping[str, Sample]) -> OverstatedDifficulty:
-    """Compare the difficulty that rows claim with the difficulty that they have."""
+    """Compare the difficulty that rows claim with their real difficulty."""
     splits: dict[str, Estimate] = {}
     claims: dict[str, dict[str, Estimate]] = {}
     for name, sample in samples.items():

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from synthbench.tasks.audit_spec import Columns, Predictor, numbers
 
-#: The most steps of the optimiser; more would change hardly any answer.
+#: The maximum number of optimiser steps; more steps would change hardly any answer.
 _STEPS = 100
 
 
 def fit_linear(features: Callable[[Columns], NDArray[np.float32]], train: Columns) -> Predictor:
-    """Fit a logistic regression on features, float32 `(rows, features)`, with unit variance."""
+    """Scale features, float32 `(rows, features)`, to unit variance; fit a logistic regression."""
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]

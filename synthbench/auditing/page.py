@@ -1,4 +1,4 @@
-"""An audit as a directory: `audit.html`, one page with its figures inside, and `audit.json`."""
+"""Write an audit to a directory: `audit.html`, one page with inline figures, and `audit.json`."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def report_directory(out: str | Path, overwrite: bool) -> Path:
 
 
 def write_report(audit: Audit, directory: Path) -> None:
-    """Write `audit.html` and `audit.json` into a directory, which is made if it does not exist."""
+    """Write `audit.html` and `audit.json` into a directory, created if it does not exist."""
     html = page(audit)
     directory.mkdir(parents=True, exist_ok=True)
     write_text(directory / DATA, json.dumps(audit.to_dict(), indent=1, allow_nan=False) + "\n")
@@ -53,7 +53,7 @@ def write_report(audit: Audit, directory: Path) -> None:
 
 
 def page(audit: Audit) -> str:
-    """The audit as an HTML page that loads nothing."""
+    """The audit as a self-contained HTML page."""
     import jinja2
     import markupsafe
 

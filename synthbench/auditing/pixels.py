@@ -27,7 +27,7 @@ _SQUARE = 2
 #: Channels of the network's layers, each followed by pooling.
 _CHANNELS = (16, 32, 64)
 _EPOCHS, _BATCH, _RATE = 4, 64, 2e-3
-#: The most rows that the network is trained on.
+#: The maximum number of rows that the network is trained on.
 _ROWS = 10_000
 
 
@@ -76,7 +76,7 @@ def _fit_network(column: str, train: Columns) -> Predictor:
     target = torch.from_numpy(label)
 
     def scaled(pixels: torch.Tensor) -> torch.Tensor:
-        """Pixels as numbers from -1 to 1, float32 `(rows, 3, height, width)`."""
+        """Pixels scaled to [-1, 1], float32 `(rows, 3, height, width)`."""
         return pixels.permute(0, 3, 1, 2).float() / 127.5 - 1.0
 
     with _repeatable():

@@ -1,4 +1,4 @@
-"""What an audit found in one variant: values, and the findings that they add up to."""
+"""The results of an audit for one variant: values, and the findings drawn from them."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from synthbench.auditing.leaks import OverstatedDifficulty, SplitLeaks
 from synthbench.auditing.scoring import Score, ShortcutScore, SplitRows
 from synthbench.auditing.variant import AuditedVariant
 
-#: Near duplicates of train are a finding if more than this share of an evaluation split has one.
+#: Near duplicates are a finding if more than this share of an evaluation split has one in train.
 NEAR_DUPLICATE_SHARE = 0.01
 
 
 @dataclasses.dataclass(frozen=True)
 class VariantAudit:
-    """What was found in one variant."""
+    """The results for one variant."""
 
     metrics: tuple[str, ...]  # the task's metrics
-    level_name: str  # the name of the column or property that levels are values of
+    level_name: str  # the column or property whose values are the levels
     fitted: int  # the number of rows of train that shortcuts are fitted on; 0 without a train split
     splits: dict[str, SplitRows]
     shortcuts: list[ShortcutScore]
-    left_out: dict[str, str]  # the reason for each shortcut that was not tried
+    left_out: dict[str, str]  # the shortcuts that were not tried, with the reason
     leaks: dict[str, SplitLeaks]  # of each split
     balance: list[Distribution]  # how often each label, level, token and so on occurs
-    claims: list[OverstatedDifficulty]  # rows that need less than they claim
-    findings: list[str]  # what is worth a second look, in sentences
+    claims: list[OverstatedDifficulty]  # rows that are easier than they claim
+    findings: list[str]  # warnings, as sentences
 
 
 def list_findings(
@@ -36,7 +36,7 @@ def list_findings(
     leaks: Mapping[str, SplitLeaks],
     claims: Sequence[OverstatedDifficulty],
 ) -> list[str]:
-    """Shortcuts that come near solving, leaks, and rows that need less than they claim."""
+    """Shortcuts that come near solving, leaks, and rows that are easier than they claim."""
     found: list[str] = []
     for shortcut in shortcuts:
         found += _near_solutions(shortcut, subject.levels.name)
@@ -51,7 +51,7 @@ def list_findings(
 
 
 def _near_solutions(shortcut: ShortcutScore, level_name: str) -> Iterator[str]:
-    """The splits that a shortcut comes near solving, and such levels of the other splits."""
+    """For each split, name the split or the levels that a shortcut comes near solving."""
     for split, score in shortcut.splits.items():
         places = {split: score}
         if not score.near:

@@ -13,11 +13,11 @@ from synthbench.auditing.variant import AuditedVariant
 from synthbench.seeding import Draws
 from synthbench.tasks.audit_spec import Columns
 
-#: The most rows that shortcuts are fitted on, and the most rows of a split that they are scored on.
+#: The maximum number of rows to fit shortcuts on, and of rows per split to score them on.
 FIT_ROWS, SCORE_ROWS = 20_000, 10_000
-#: Of this many rows drawn from train, one is held out for scoring.
+#: One in this many rows drawn from train is held out for scoring.
 HELD_OUT = 5
-#: The most memory for the drawn rows of a split, in bytes.
+#: The maximum memory for the drawn rows of a split, in bytes.
 MOST_BYTES = 1 << 27
 _BATCH_ROWS = 1_024
 
@@ -47,7 +47,7 @@ class Sample:
 def draw_samples(subject: AuditedVariant) -> tuple[Sample | None, dict[str, Sample]]:
     """Draw rows of train to fit shortcuts on, and other rows of every split to score them on.
 
-    There is nothing to fit on without a train split. Raises as `draw_rows`.
+    Without a train split, the rows to fit on are None. Raises as `draw_rows`.
     """
     fit, score = None, {}
     for name in subject.splits:
@@ -62,10 +62,10 @@ def draw_samples(subject: AuditedVariant) -> tuple[Sample | None, dict[str, Samp
 
 
 def draw_rows(subject: AuditedVariant, split: str, most: int) -> Sample:
-    """Draw at most `most` rows of a split in order, one from each of as many equal parts.
+    """Cut a split into at most `most` equal parts, and draw one row from each, in order.
 
-    The same dataset always gives the same rows. Fewer rows are drawn if they are large, so that
-    they fit into `MOST_BYTES`.
+    The same dataset always gives the same rows. If rows are large, fewer are drawn, so that
+    the sample fits into `MOST_BYTES`.
 
     Raises:
         DatasetError: a shard is missing, cannot be read, or does not have the rows it should.

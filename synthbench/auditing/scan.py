@@ -20,17 +20,17 @@ from synthbench.tasks.row_ids import fingerprints, ids, read_ids
 
 @dataclasses.dataclass(frozen=True)
 class SplitScan:
-    """What was collected from all rows of a split."""
+    """The values collected from all rows of a split."""
 
     contents: NDArray[np.uint64]  # the fingerprint of each row's content, uint64 `(rows,)`
     #: a code of each row's id, uint64 `(rows,)`; equal to the fingerprint if the id is right
     ids: NDArray[np.uint64]
-    #: keys that near duplicates share, uint64 `(rows,)`, for each kind of near duplicate
+    #: the keys that near duplicates share, uint64 `(rows,)`, by kind of near duplicate
     kin: dict[str, NDArray[np.uint64]]
     levels: NDArray[np.int64]  # the level of each row, int64 `(rows,)`
     #: the label of each row, int64 `(rows,)`; empty if labels are not integers
     labels: NDArray[np.int64]
-    #: codes of the source images in use, uint64, sorted and without repetition
+    #: the distinct codes of the source images in use, uint64, in ascending order
     images: NDArray[np.uint64]
     wrong_ids: int  # the number of rows whose id does not follow from their content
 

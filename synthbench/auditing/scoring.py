@@ -15,7 +15,7 @@ from synthbench.tasks.audit_spec import Columns, Shortcut, Values
 from synthbench.tasks.base import Task
 from synthbench.tasks.features import is_image, label_names
 
-#: The most rows of a split to compute reference answers for.
+#: The maximum number of rows per split that reference answers are computed for.
 _REFERENCE_ROWS = 1_000
 
 
@@ -33,7 +33,7 @@ class Reference:
 class Score:
     """The score of a shortcut on a set of rows."""
 
-    #: its estimate for each metric that is defined on at least one of the rows
+    #: the estimate of each metric that is defined on at least one row
     figures: dict[str, Estimate]
     near: bool  # whether the shortcut comes near solving the rows
 
@@ -44,17 +44,17 @@ class ShortcutScore:
 
     name: str
     text: str  # what it looks at, in a sentence
-    splits: dict[str, Score]  # its score on each split that has rows to which it applies
+    splits: dict[str, Score]  # its score on each split with rows that it applies to
     levels: dict[str, dict[str, Score]]  # for each split, its score on each level
 
 
 @dataclasses.dataclass(frozen=True)
 class SplitRows:
-    """How many rows of a split were scored, and what scores are compared with."""
+    """How many rows of a split were scored, and the scores to compare with."""
 
     rows: int  # all rows of the split
-    scored: int  # those that shortcuts are scored on
-    reference: Reference  # the scores to compare with
+    scored: int  # the rows that shortcuts are scored on
+    reference: Reference  # the scores to compare with on the split
     levels: dict[str, Reference]  # the scores to compare with on each level
 
 
@@ -68,7 +68,7 @@ class ScoredSplit:
 
 
 def prepare(subject: AuditedVariant, sample: Sample) -> ScoredSplit:
-    """Find the levels of rows, and the scores of chance and of the reference solver on them."""
+    """Find the level of each row, and score chance and the reference solver."""
     task = subject.task
     numbers, place = np.unique(subject.levels.of(sample.columns), return_inverse=True)
     names = [subject.levels.label(number) for number in numbers.tolist()]
@@ -145,7 +145,7 @@ def _means(task: Task, values: NDArray[np.float64]) -> dict[str, float]:
 
 
 def measure(task: Task, columns: Columns, predictions: Values) -> NDArray[np.float64]:
-    """The metrics of predictions for some rows, float64 `(rows, metrics)`."""
+    """The metrics of each row's prediction, float64 `(rows, metrics)`."""
     names = task.judged_by or [
         name for name, feature in task.columns.items() if not is_image(feature)
     ]
@@ -159,7 +159,7 @@ def measure(task: Task, columns: Columns, predictions: Values) -> NDArray[np.flo
 
 
 def _next_of_level(level: NDArray[np.int64]) -> NDArray[np.int64]:
-    """For each row the next row of its level; for the last row of a level the first."""
+    """For each row, the next row of its level; after the last row of a level, the first."""
     following = np.empty_like(level)
     for one in np.unique(level):
         rows = np.flatnonzero(level == one)

@@ -92,7 +92,7 @@ def variant_sections(variant: VariantAudit) -> list[Section]:
 
 
 def _by_hardness(variant: VariantAudit) -> list[str]:
-    """The splits, the last and hardest first."""
+    """The splits, from the last, which is the hardest, to the first."""
     return list(variant.splits)[::-1]
 
 
@@ -100,9 +100,9 @@ def _by_hardness(variant: VariantAudit) -> list[str]:
 
 
 def verdict(variant: VariantAudit, split: str | None = None, metric: str | None = None) -> Text:
-    """What the best shortcut, chance and the reference solver score on a split.
+    """The scores of the best shortcut, chance and the reference solver on a split.
 
-    By default the split is the last one, which is the hardest, and the metric the first.
+    The default is the last split, which is the hardest, and the first metric.
     """
     split, metric = split or _by_hardness(variant)[0], metric or variant.metrics[0]
     reference, figures, near, name = variant.splits[split].reference, {}, False, ""
@@ -248,7 +248,7 @@ def _interval(figure: Estimate) -> str:
 
 
 def _sign(score: Score, metric: str, reference: Reference) -> str:
-    """Whether a score comes near solving or is better than chance, as a sign; else empty."""
+    """The sign of a score that comes near solving or is better than chance; otherwise empty."""
     if metric not in reference.chance or metric not in reference.solution:
         return ""
     compared = score.figures[metric], reference.chance[metric], reference.solution[metric]

@@ -1,4 +1,4 @@
-"""Choose the shortcuts to try: those that fit the columns of the rows, and the task's own."""
+"""Choose the shortcuts to try: shortcuts that suit the rows' columns, and the task's own."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from synthbench.auditing.tokens import token_shortcuts
 from synthbench.auditing.variant import AuditedVariant
 from synthbench.tasks.audit_spec import Shortcut, by_key
 
-#: The most classes that a logistic regression or a network is fitted to.
+#: The maximum number of classes that a logistic regression or a network is fitted to.
 MOST_LABELS = 100
 
 
 def choose_shortcuts(
     subject: AuditedVariant, fit: Sample | None
 ) -> tuple[list[Shortcut], dict[str, str]]:
-    """The shortcuts to try, and for each one left out the reason, by name.
+    """The shortcuts to try, and the reason for each shortcut that is left out, by its name.
 
-    Without rows to fit them on (`fit` is None), only the task's own are tried.
+    Without rows to fit them on (`fit` is None), only the task's own shortcuts are tried.
     """
     own = list(subject.spec.shortcuts)
     label = None if fit is None else fit.columns.get("label")

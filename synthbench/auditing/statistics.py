@@ -1,8 +1,8 @@
 """Means with their intervals, and what *better than chance* and *near solving* mean in an audit.
 
 A shortcut is better than chance if its whole 95% interval is. It comes near solving if its whole
-interval covers at least three quarters of the way from the score of chance to the score of the
-reference solver, so the end that is nearer to chance decides.
+interval lies at least three quarters of the way from the score of chance to the score of the
+reference solver. So the end nearer to chance decides.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from synthbench.evaluation.scores import Z, wilson
 
-#: The least part of the way from chance to the reference solver that is near solving.
+#: The smallest fraction of the way from chance to the reference solver that is near solving.
 NEAR = 0.75
 
 
@@ -23,8 +23,8 @@ NEAR = 0.75
 class Estimate:
     """A mean over rows with its 95% interval.
 
-    It is Wilson's interval if all values are 0 or 1, otherwise the normal approximation. For a
-    single other value both ends are the mean.
+    The interval is Wilson's if all values are 0 or 1, otherwise the normal approximation. For a
+    single value that is neither 0 nor 1, both ends are the mean.
     """
 
     rows: int
@@ -34,7 +34,7 @@ class Estimate:
 
 
 def estimate(values: NDArray[np.float64]) -> Estimate:
-    """The mean of values, float64 `(rows,)`, with its interval; NaN are ignored, but not all."""
+    """The mean of values, float64 `(rows,)`, ignoring NaN, with its interval; not all are NaN."""
     known = values[~np.isnan(values)]
     mean = float(known.sum() / len(known))
     if np.isin(known, (0.0, 1.0)).all():
@@ -44,9 +44,9 @@ def estimate(values: NDArray[np.float64]) -> Estimate:
 
 
 def progress_from_chance(found: Estimate, chance: float, solution: float) -> float:
-    """The part of the way from chance to the solver that an estimate surely covers, at most 1.
+    """The fraction of the way from chance to the solver that is surely covered, at most 1.
 
-    The end of the interval that is nearer to chance counts. The part is negative if the estimate is
+    The end of the interval nearer to chance counts. The fraction is negative if the estimate is
     not surely better than chance, and NaN if chance scores as well as the solver. If the metric is
     an error, `solution` is below `chance`.
     """

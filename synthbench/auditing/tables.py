@@ -1,4 +1,4 @@
-"""Tables of an audit's report: leaks, rows that need less than they claim, balance."""
+"""Tables of an audit's report: leaks, rows that are easier than they claim, balance."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def leaks_table(variant: VariantAudit) -> ReportTable:
 
 
 def near_duplicates_by_level(variant: VariantAudit, split: str) -> Iterator[ReportTable]:
-    """The share of near duplicates on each level of a split, if it has several."""
+    """The share of near duplicates on each level of a split with several levels."""
     kin = variant.leaks[split].kin
     known = {name for near in kin.values() for name in near.levels}
     levels = [name for name in variant.splits[split].levels if name in known]
@@ -107,7 +107,7 @@ def share_tables(variant: VariantAudit) -> Iterator[ReportTable]:
 
 
 def decimals(value: float | None, places: int = 3) -> str:
-    """A number as text, to so many decimal places or digits; None is an empty cell."""
+    """A number as text with `places` decimal places or digits; None is an empty cell."""
     if value is None:
         return NOTHING
     fits = value == 0 or 10**-places <= abs(value) < 1e3

@@ -18,9 +18,9 @@ from synthbench.auditing.linear import fit_linear
 from synthbench.tasks.audit_spec import Columns, Predictor, Shortcut, by_key, numbers
 from synthbench.tasks.tokens import Vocabulary
 
-#: The most tokens and pairs that a bag counts.
+#: The maximum number of tokens and pairs that a bag counts.
 MOST_FEATURES = 500
-#: How many rows' distances to all fitted rows are computed at once.
+#: The number of rows whose distances to all fitted rows are computed at once.
 _CHUNK = 256
 
 Tokenizer = Callable[[Columns], pa.ListArray]
@@ -68,7 +68,7 @@ def _lengths(rows: pa.ListArray) -> NDArray[np.int64]:
 
 
 class _Codes:
-    """Tokens as numbers, those of train in alphabetical order; all other tokens have number 0."""
+    """Tokens as numbers: train's tokens in alphabetical order; all other tokens are 0."""
 
     def __init__(self, tokens: Tokenizer, train: Columns) -> None:
         self._tokens = tokens
@@ -76,7 +76,7 @@ class _Codes:
         self.vocabulary = Vocabulary(tuple(words.take(pc.sort_indices(words)).to_pylist()))
 
     def of(self, columns: Columns) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The numbers of all rows' tokens one after another, and how many each row has."""
+        """The numbers of all rows' tokens, concatenated, and the number of tokens in each row."""
         rows = self._tokens(columns)
         return self.vocabulary.number(rows.flatten()).astype(np.int64), _lengths(rows)
 
@@ -85,7 +85,7 @@ def _fit_place(tokens: Tokenizer, train: Columns, from_end: bool) -> Predictor:
     codes = _Codes(tokens, train)
 
     def at(columns: Columns, place: int) -> NDArray[np.int64]:
-        """The token at an index, -1 in shorter rows."""
+        """Each row's token at an index, -1 in shorter rows."""
         values, lengths = codes.of(columns)
         starts = np.cumsum(lengths) - lengths
         index = starts + (lengths - 1 - place if from_end else place)
@@ -104,7 +104,7 @@ def _fit_rarest(tokens: Tokenizer, train: Columns) -> Predictor:
     counts = np.bincount(codes.of(train)[0], minlength=codes.vocabulary.size)
 
     def rarest(columns: Columns) -> NDArray[np.int64]:
-        """The number of each row's rarest token in train; of equally rare tokens the smallest."""
+        """The token of each row that is rarest in train; ties go to the smallest number."""
         values, lengths = codes.of(columns)
         row = np.repeat(np.arange(len(lengths)), lengths)
         order = np.lexsort((values, counts[values], row))
@@ -153,7 +153,7 @@ def _fit_nearest(tokens: Tokenizer, train: Columns) -> Predictor:
     def predict(columns: Columns) -> NDArray[np.int64]:
         asked = bags.of(columns)
         nearest = [
-            # Counts are small integers, so that distances and the nearest row are exact.
+            # Counts are small integers, so the distances and the nearest row are exact.
             (squares - 2.0 * asked[first : first + _CHUNK] @ there.T).argmin(axis=1)
             for first in range(0, len(asked), _CHUNK)
         ]

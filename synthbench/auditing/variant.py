@@ -16,7 +16,7 @@ from synthbench.tasks.tokens import Vocabulary
 
 
 def audit_spec_of(task: Task) -> AuditSpec:
-    """The specification in the module `audit` beside the task's; else an empty one."""
+    """The specification in the module `audit` beside the task's module; empty without it."""
     function = companion(task, "audit", "audit_spec")
     spec: AuditSpec = AuditSpec() if function is None else function(task)
     return spec
@@ -28,12 +28,12 @@ class AuditedVariant:
 
     dataset: DatasetDirectory
     task: Task  # with the variant
-    spec: AuditSpec  # what to look for in addition to what every audit looks for
-    levels: Levels  # the groups of rows that are also scored by themselves
+    spec: AuditSpec  # what the task adds to every audit
+    levels: Levels  # the groups of rows that are also scored separately
 
     @classmethod
     def open(cls, dataset: DatasetDirectory, variant: str) -> AuditedVariant:
-        """A variant that the dataset has."""
+        """Open a variant of a dataset."""
         task = dataset.make_task(variant)
         spec = audit_spec_of(task)
         buckets = Levels(task.bucket_name, task.buckets, task.bucket_label)

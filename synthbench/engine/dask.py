@@ -1,7 +1,7 @@
 """A Dask cluster as an engine: large results stay with the workers that made them.
 
-Dask moves them between workers where a call needs them, and makes those of a dead worker again.
-Consecutive blocks go out in one call, because each call costs Dask some milliseconds.
+Dask moves a result to the worker whose call needs it, and remakes the results of a dead worker.
+One call draws several consecutive blocks, because each call costs Dask some milliseconds.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ V = TypeVar("V")
 
 #: Consecutive blocks that one call draws.
 _BATCH = 8
-#: Seconds to wait for a scheduler, for a worker where there is none, and before looking for one.
+#: Seconds to wait for a scheduler, for a first worker, and for a result before checking workers.
 _PATIENCE = 15
 
 
@@ -40,12 +40,12 @@ _PATIENCE = 15
 def open_cluster(
     workers: int, scheduler: str | None, tasks: Sequence[Task] = ()
 ) -> Iterator[Engine]:
-    """An engine on a running cluster, or on one of this machine's own.
+    """An engine on a running cluster, or on a new cluster on this machine.
 
     Args:
-        workers: how many workers a cluster of our own has.
-        scheduler: address of a running scheduler; without it a cluster of our own is started.
-        tasks: tasks of which the workers must make the same rows as this process.
+        workers: the number of workers of a new cluster.
+        scheduler: address of a running scheduler; None starts a new cluster.
+        tasks: tasks for which the workers must make the same rows as this process.
 
     Raises:
         SynthbenchError: there is no scheduler at the address, it has no workers, or a worker would
@@ -59,7 +59,7 @@ def open_cluster(
                     threads_per_worker=1,
                     dashboard_address=None,
                     host="127.0.0.1",
-                    silence_logs=logging.CRITICAL,  # what matters comes as an error
+                    silence_logs=logging.CRITICAL,  # what matters is raised as an error
                 )
             client = stack.enter_context(distributed.Client(stack.enter_context(cluster)))
         else:
@@ -75,11 +75,11 @@ def open_cluster(
 
 @contextlib.contextmanager
 def _no_interrupts() -> Iterator[None]:
-    """Hold Control-C back; threads and processes started meanwhile never see it."""
+    """Block Control-C; threads and processes that are started in the block never see it."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
-    resource_tracker.ensure_running()  # which would let interrupts through again
+    resource_tracker.ensure_running()  # starting it later would unblock SIGINT
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -102,7 +102,7 @@ def _check_workers(client: Any, task: Task) -> None:
     """Make sure that the workers would make the same rows of a task as this process.
 
     Raises:
-        SynthbenchError: a worker that would not, and why.
+        SynthbenchError: a worker would make other rows; the message says why.
     """
     expected = _versions(task)
     try:
@@ -131,18 +131,18 @@ class _ClusterEngine(Engine):
         self.ahead = self.workers + 1
 
     def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Asked[T]:
-        """Ask for `function(*args, **kwargs)`; handles in lists of `args` become their results."""
+        """Ask for `function(*args, **kwargs)`; results replace handles in lists of `args`."""
         return _Asked(self._client, self._ask(function, *args, **kwargs))
 
     def keep(
         self, view: Callable[[T], V], function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs
     ) -> RemoteResult[T, V]:
-        """Ask for `function(*args, **kwargs)`; only `view` of it comes here."""
+        """Ask for `function(*args, **kwargs)`; only `view` of the result is sent here."""
         handle = self._ask(function, *args, **kwargs)
         return RemoteResult(handle, _Asked(self._client, self._ask(view, handle)).fetch())
 
     def _ask(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        # Dask learns by the name before the dash how long a call takes.
+        # Dask estimates how long a call takes from calls with the same name before the dash.
         key = f"{function.__name__}-{uuid.uuid4().hex}"
         return self._client.submit(_call, self._sources, function, args, kwargs, key=key)
 
@@ -153,7 +153,7 @@ def _call(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> T:
-    """Call a function on a worker, where source images lie as this run was told."""
+    """Call a function on a worker, with the source directories of this run."""
     keep_freed_memory()
     carry_source_dirs(sources)
     try:
@@ -167,14 +167,14 @@ def _versions(task: Task) -> tuple[str, dict[str, Any]]:
 
 
 class _Asked(Generic[T]):
-    """A Dask future whose failures are our errors, and that does not wait for a dead cluster."""
+    """A Dask future that raises our errors and does not wait for a dead cluster."""
 
     def __init__(self, client: Any, future: Any) -> None:
         self._client, self._future = client, future
         self._coming: Future[T] | None = None
 
     def fetch(self) -> _Asked[T]:
-        """Have the result sent here as soon as it is ready, whatever this thread does."""
+        """Have the result sent here as soon as it is ready, without blocking this thread."""
         if self._coming is None:
             loop = self._client.loop.asyncio_loop
             self._coming = asyncio.run_coroutine_threadsafe(self._gather(), loop)
@@ -206,11 +206,11 @@ class _Asked(Generic[T]):
                 ) from None
 
     def done(self) -> bool:
-        """Whether the result, or its error, is there."""
+        """Whether the result or its error has arrived."""
         return bool((self._coming or self._future).done())
 
     def cancel(self) -> None:
-        """Give it up."""
+        """Give up the result."""
         if self._coming is not None:
             self._coming.cancel()
         self._future.cancel()

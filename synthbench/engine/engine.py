@@ -21,24 +21,24 @@ T_co = TypeVar("T_co", covariant=True)
 V = TypeVar("V")
 
 ENGINES = ("local", "dask")
-#: The largest number of workers that may be asked for. Each takes three file descriptors of this
-#: process, of which many systems allow 1,024.
+#: The maximum number of workers. Each worker takes three file descriptors of this process; many
+#: systems allow a process 1,024.
 MAX_WORKERS = 256
 
 
 class Asked(Protocol[T_co]):
-    """A result that was asked for: what the futures of all engines have in common."""
+    """A requested result: the interface that the futures of all engines share."""
 
     def result(self) -> T_co:
         """Wait for the result; raises what the function raised."""
         ...
 
     def done(self) -> bool:
-        """Whether the result, or its error, is there."""
+        """Whether the result or its error has arrived."""
         ...
 
     def cancel(self) -> object:
-        """Give it up."""
+        """Give up the result."""
         ...
 
 
@@ -47,9 +47,9 @@ class RemoteResult(Generic[T, V]):
     """A large result that may stay where it is made.
 
     Attributes:
-        handle: stands for the result in the arguments of further calls; where the engine is not
-            remote, a future.
-        view: the small part of the result that comes here.
+        handle: stands for the result in the arguments of further calls; a future if the engine is
+            not remote.
+        view: the small part of the result that is sent here.
     """
 
     handle: Any
@@ -57,7 +57,7 @@ class RemoteResult(Generic[T, V]):
 
 
 class Engine:
-    """Runs functions in `workers` places at once.
+    """Runs up to `workers` functions at once.
 
     Attributes:
         workers: how many functions run at once.
@@ -75,7 +75,7 @@ class Engine:
         self.ahead = 0 if executor is None else workers + 1
 
     def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Asked[T]:
-        """Ask for `function(*args, **kwargs)`; without workers it runs at once, here."""
+        """Ask for `function(*args, **kwargs)`; without workers it is called here and now."""
         if self._executor is not None:
             return self._executor.submit(function, *args, **kwargs)
         future: Future[T] = Future()
@@ -85,14 +85,14 @@ class Engine:
     def keep(
         self, view: Callable[[T], V], function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs
     ) -> RemoteResult[T, V]:
-        """Ask for `function(*args, **kwargs)`, of which only `view` need come here."""
+        """Ask for `function(*args, **kwargs)`; only `view` of the result need be sent here."""
         asked = self.submit(function, *args, **kwargs)
         return RemoteResult(asked, _View(view, asked))
 
 
 @dataclasses.dataclass(frozen=True)
 class _View(Generic[T, V]):
-    """The view of a result that is computed in this process."""
+    """The view of a result, computed in this process."""
 
     view: Callable[[T], V]
     asked: Asked[T]
@@ -108,14 +108,14 @@ class _View(Generic[T, V]):
 
 
 def usable_cores() -> int:
-    """Processor cores that this process may use."""
+    """The number of processor cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def default_workers() -> int:
-    """How many workers to start where the caller names no number."""
+    """How many workers to start if the caller gives no number."""
     return 1 if _is_daemonic() else min(usable_cores(), MAX_WORKERS)
 
 
@@ -123,7 +123,7 @@ def check_engine(name: str, workers: int | None, scheduler: str | None) -> None:
     """Make sure that an engine can be opened with these options; `open_engine` explains them.
 
     Raises:
-        UsageError: it cannot.
+        UsageError: the engine cannot be opened.
     """
     if name not in ENGINES:
         raise unknown_name("engine", name, ENGINES)
@@ -138,7 +138,7 @@ def check_workers(workers: int | None) -> None:
     """Make sure that a number of workers is allowed in this process; None always is.
 
     Raises:
-        UsageError: it is no whole number from 1 to `MAX_WORKERS`, or more than 1 in a daemonic
+        UsageError: it is not a whole number from 1 to `MAX_WORKERS`, or more than 1 in a daemonic
             process, which may start no processes.
     """
     if workers is None:
@@ -148,7 +148,7 @@ def check_workers(workers: int | None) -> None:
         raise UsageError(f"Workers {workers}: {_NO_CHILDREN}; allowed is 1.")
 
 
-#: What multiprocessing says of such a process is an AssertionError.
+#: multiprocessing itself only raises an AssertionError.
 _NO_CHILDREN = (
     "a daemonic process, such as a worker of multiprocessing.Pool or of a DataLoader, may start no "
     "processes of its own"

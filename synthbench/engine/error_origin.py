@@ -1,4 +1,4 @@
-"""Unexpected errors: whose code raised them, so that the message names the right place."""
+"""Find the code that raised an unexpected error, so that the message names the right place."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from types import FrameType
 from synthbench.tasks.base import Parameters, Task
 
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
-#: The attribute of an exception that takes `where_raised` from a worker to the main process.
+#: The attribute of an exception that carries `where_raised` from a worker to the main process.
 _NOTE = "_synthbench_where_raised"
 
 
@@ -22,8 +22,8 @@ def where_raised(error: BaseException) -> str | None:
         error: an exception that was caught.
 
     Returns:
-        The innermost method of another package's task or parameters in the traceback, which its
-        author can fix; otherwise the innermost function, or None if that belongs to this package.
+        The innermost method in the traceback that belongs to another package's task or parameters
+        class; otherwise the innermost function, or None if this package defines that function.
     """
     noted = getattr(error, _NOTE, None)
     if isinstance(noted, str):
@@ -64,7 +64,7 @@ def _is_ours(frame: FrameType) -> bool:
 
 
 def _owner(frame: FrameType) -> type | None:
-    """The class of the task, or of the parameters, that a method is running on."""
+    """The task or parameters class whose method runs in the frame, None for other frames."""
     code = frame.f_code
     if not code.co_argcount or code.co_name.startswith("<"):  # a comprehension or a lambda
         return None

@@ -19,19 +19,19 @@ def open_engine(
     calls: int | None = None,
     tasks: Sequence[Task] = (),
 ) -> Iterator[Engine]:
-    """An engine for the length of a `with` block; `check_engine` is called before, in time.
+    """An engine for the length of a `with` block; callers check the options with `check_engine`.
 
     Args:
         name: `local` (worker processes; with one worker, this process) or `dask`.
         workers: how many, at most `MAX_WORKERS`; default: the usable cores, in a daemonic process
-            1. A running Dask cluster has its own number.
+            1. A running Dask cluster keeps its own number.
         scheduler: address of a running Dask scheduler; without it a local cluster is started.
         calls: how many calls can be under way at once; no more workers are started than that.
-        tasks: tasks of which a cluster must make the same rows as this process.
+        tasks: tasks for which a cluster must make the same rows as this process.
 
     Raises:
-        SynthbenchError: Dask is not installed or not to be reached, a worker there would make other
-            rows, or all worker processes died.
+        SynthbenchError: Dask is not installed, its scheduler cannot be reached, a Dask worker would
+            make other rows, or all worker processes died.
     """
     count = workers or default_workers()
     if calls is not None:

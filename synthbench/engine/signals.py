@@ -1,4 +1,4 @@
-"""Control-C and SIGTERM: they end what runs, cleanly, and wait where a step must be whole."""
+"""Control-C and SIGTERM: end a run cleanly, but not within a step that must be completed."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class Interrupted(KeyboardInterrupt):
 
 @contextlib.contextmanager
 def interruptible() -> Iterator[None]:
-    """Let Control-C and SIGTERM stop what runs, cleanly; the second one kills.
+    """Let Control-C or SIGTERM stop the block cleanly; a second one kills the process.
 
     Raises:
-        Interrupted: one of them came.
+        Interrupted: Control-C or SIGTERM came.
     """
     interrupted = over = False
 
@@ -62,7 +62,7 @@ def interruptible() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if interrupted:  # and that caused this error, say in a half imported module
+        if interrupted:  # which caused this error, for example in a half-imported module
             raise Interrupted from error
         raise
     finally:
@@ -81,11 +81,11 @@ def _send_to_main_thread(number: int) -> None:
 
 @contextlib.contextmanager
 def defer_signals() -> Iterator[None]:
-    """Let Control-C and SIGTERM wait until the end of a block that must not be left half done.
+    """Defer Control-C and SIGTERM to the end of a block that must not be left half done.
 
-    Masking them would not do: another thread, without the mask, could receive them.
+    Masking the signals is not enough: another thread, without the mask, could receive them.
     """
-    if threading.current_thread() is not threading.main_thread():  # no signal is handled there
+    if threading.current_thread() is not threading.main_thread():  # it handles no signals
         yield
         return
     came: list[int] = []

@@ -1,8 +1,8 @@
 """Worker processes on this machine. If one dies, another repeats its work; none outlives the run.
 
 In the standard library's pool all workers share one pipe and one lock: a worker killed while it
-writes leaves half a message, and everybody waits for the rest. Here each worker has its own pipe
-and a thread that waits at its end. Work can be repeated because the functions are pure.
+writes leaves half a message, and all others wait for the rest. Here each worker has its own pipe,
+and a thread waits for its answer. Work can be repeated because the functions are pure.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from synthbench.text.progress import note
 P = ParamSpec("P")
 T = TypeVar("T")
 
-#: How many of the files that a dead worker was reading an error names.
+#: The maximum number of files that the error about a dead worker names.
 _SHOWN_FILES = 3
 
 
 class WorkerPool(Executor):
     """Runs pure functions in worker processes; use it in a `with` block.
 
-    The workers belong to the process that started them: a fork of it can neither use nor end them.
+    The workers belong to the process that started them; its forks can neither use nor end them.
 
     Args:
         count: how many processes.
@@ -52,7 +52,7 @@ class WorkerPool(Executor):
         self._inherited = False
         try:
             for _ in range(count):
-                with defer_signals():  # what a handler raises during a fork, Python drops
+                with defer_signals():  # Python drops what a signal handler raises during a fork
                     self._workers.append(_Worker())
         except BaseException:
             self._end_workers()
@@ -102,7 +102,7 @@ class WorkerPool(Executor):
         self._inherited = True
         for worker in self._workers:
             worker.pipe.close()
-            # Or multiprocessing would end them when this process exits.
+            # Otherwise multiprocessing would end them when this process exits.
             multiprocessing.process._children.discard(worker.process)  # type: ignore[attr-defined]
 
     def __exit__(self, *exception: Any) -> None:
@@ -126,7 +126,7 @@ class WorkerPool(Executor):
             if error is not None:
                 raise error from _WorkerError(where)
             return value  # type: ignore[no-any-return]
-        self._idle.put(None)  # for the next that asks
+        self._idle.put(None)  # for the next caller
         raise SynthbenchError(
             f"All worker processes ended abruptly, perhaps for lack of memory{self._last_lost_at}; "
             "what is finished is kept. Run the same command to go on, with fewer workers than "
@@ -150,7 +150,7 @@ def _files(args: Iterable[Any]) -> list[Path]:
     return [one for one in each if isinstance(one, Path)]
 
 
-#: The pools of this process, which a fork of it must leave alone.
+#: The pools of this process, which a fork of this process must leave alone.
 _open_pools: weakref.WeakSet[WorkerPool] = weakref.WeakSet()
 
 
@@ -177,7 +177,7 @@ class _Worker:
         self.pipe, its_end = context.Pipe()
         self.process = context.Process(target=_work, args=(its_end,), daemon=True)
         self.process.start()
-        its_end.close()  # closed everywhere as soon as the worker ends
+        its_end.close()  # so that the pipe closes when the worker ends
 
     def ask(self, request: bytes) -> bytes:
         """The answer to a request; raises EOFError or OSError if the worker has died."""
@@ -186,7 +186,7 @@ class _Worker:
 
 
 def _work(pipe: Connection) -> None:
-    """What a worker does until it is ended."""
+    """Answer requests until the process is ended."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Control-C is for the main process
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, daemon=True).start()
@@ -220,8 +220,8 @@ _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 def keep_freed_memory() -> None:
     """Have the C library keep up to 128 MiB that a worker frees, for its next block.
 
-    Returning pages and getting them again takes a tenth of a worker's time, and half of a Dask
-    worker's, whose nanny asks for it by the environment variable MALLOC_TRIM_THRESHOLD_.
+    Returning pages to the system and getting new ones takes a tenth of a worker's time, and half of
+    a Dask worker's, because its nanny sets the environment variable MALLOC_TRIM_THRESHOLD_.
     """
     with contextlib.suppress(AttributeError, OSError, TypeError):  # not the GNU C library
         mallopt = ctypes.CDLL(None).mallopt

@@ -2,7 +2,7 @@
 
     CACHE/listops-0f4c.../      a dataset directory; its name holds a hash of the request
     CACHE/listops-0f4c....lock  held by the process that makes it; others wait
-    CACHE/arrow/                the same rows as `datasets` memory-maps them
+    CACHE/arrow/                the same rows in Arrow files, which `datasets` memory-maps
 
 CACHE is the directory that `SYNTHBENCH_CACHE` names, else `synthbench/datasets` in the user's
 cache.
@@ -54,11 +54,11 @@ def load_dataset(
     preset: str = "paper",
     **parameters: Any,
 ) -> datasets.Dataset | datasets.DatasetDict:
-    """A dataset by its task's name, made on first use and opened from a cache ever after.
+    """A dataset by its task's name, made on first use and opened from a cache afterwards.
 
     The same call gives the same rows on every machine, and nothing is downloaded. The cache
     directory is the one that `SYNTHBENCH_CACHE` names, else `synthbench/datasets` in the user's
-    cache. Where neither can be written, the dataset goes to a temporary directory, and a line on
+    cache. If it cannot be written, the dataset goes to a temporary directory, and a line on
     standard error says so.
 
     Args:
@@ -66,8 +66,9 @@ def load_dataset(
         split: the split to open; default: all splits.
         variant: one of the task's variants; default: the first.
         seed: whole number from 0.
-        rows: rows of splits that differ from the preset.
-        preset: sizes: "paper", or "small" with 1/100 of them (at least 100 rows a split).
+        rows: number of rows by split, where it differs from the preset.
+        preset: "paper" for the papers' split sizes, or "small" for 1/100 of them, at least 100 rows
+            a split.
         parameters: parameters of the task that differ from the defaults.
 
     Returns:
@@ -76,7 +77,7 @@ def load_dataset(
     Raises:
         UsageError: a name that does not exist, or a number that is not allowed.
         ParameterError: impossible parameters, or more rows than exist.
-        SynthbenchError: the rows cannot be found, or the files not be written.
+        SynthbenchError: too few distinct rows were found, or a file cannot be written.
 
     Example:
         >>> import synthbench
@@ -100,8 +101,8 @@ def open_with_datasets(
 ) -> datasets.Dataset | datasets.DatasetDict:
     """One variant of a dataset directory, as `datasets` opens it.
 
-    `datasets.load_dataset(DIRECTORY)` finds earlier rows again by the directory's last name.
-    Named file by file, the shards are found by their full paths and times instead.
+    `datasets.load_dataset(DIRECTORY)` caches rows by the last part of the directory's name. Given
+    the files, `datasets` caches them by the full paths and times of the shards instead.
 
     Raises:
         UsageError: there is no such split.
@@ -124,7 +125,7 @@ def open_with_datasets(
 
 
 def cached_dataset(task: Task, preset: str, rows: Mapping[str, int] | None) -> DatasetDirectory:
-    """The dataset of a request, made if it is not there yet or not whole."""
+    """The dataset of a request, made if it is missing or incomplete."""
     request = Request(
         task.name,
         task.variant,
@@ -149,7 +150,7 @@ def cached_dataset(task: Task, preset: str, rows: Mapping[str, int] | None) -> D
 
 
 def _whole(target: Path) -> DatasetDirectory | None:
-    """The dataset at a place, None if there is none or a file of it is missing."""
+    """The dataset at a place, None if it or one of its files is missing."""
     try:
         if (dataset := finished(target)) is not None:
             check_whole(dataset)
@@ -194,7 +195,7 @@ def _cache_directory() -> Path:
 
 @functools.cache
 def _writable(directory: Path) -> Path:
-    """The directory, or one that lasts as long as this process if it cannot be written."""
+    """The directory; if it cannot be written, a temporary directory for this process."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=directory).close()

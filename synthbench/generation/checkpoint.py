@@ -1,4 +1,4 @@
-"""What an interrupted run left of a split, to resume from there."""
+"""The finished part of a split, from which an interrupted run is resumed."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from synthbench.tasks.row_ids import read_ids
 
 
 class SplitCheckpoint:
-    """The finished shards of a split, and the sampler's state to go on with.
+    """The finished shards of a split, and the sampler's state to resume from.
 
     `Staging` keeps it as JSON values; it is saved after every shard.
 
-    If a shard no longer has its checksum, the split starts anew.
+    If the checksum of a shard has changed, the split starts anew.
 
     Attributes:
-        shards: its finished shards.
+        shards: the finished shards.
         rows: rows in these shards.
-        emitted: rows that the sampler had given before the round that `state` starts.
+        emitted: rows that the sampler gave before the round that `state` starts.
         state: state of the sampler before that round, None to start from the beginning.
     """
 
@@ -55,22 +55,22 @@ class SplitCheckpoint:
         return there and file_sha256(path / shard.file) == shard.sha256
 
     def save(self, shards: list[Shard], position: dict[str, Any]) -> None:
-        """Note all finished shards, with `emitted` and `state` of the round that filled the last.
+        """Save all finished shards, with `emitted` and `state` of the round that filled the last.
 
         Raises:
-            SynthbenchError: it cannot be written.
+            SynthbenchError: the checkpoint cannot be written.
         """
         done = [dataclasses.asdict(shard) for shard in shards]
         self._staging.save(self._task.variant, self._split, {"shards": done, **position})
 
     def finish(self, record: SplitRecord) -> None:
-        """Note that the split is finished; raises as `save`."""
+        """Save the record of the finished split; raises as `save`."""
         self._staging.save(self._task.variant, self._split, {"record": dataclasses.asdict(record)})
 
     def restore(
         self, add_finished_rows: Callable[[pa.RecordBatch], None]
     ) -> dict[int, FingerprintSet]:
-        """Hand the finished rows to the writer; the fingerprints of those before the state."""
+        """Pass finished rows to the writer; by bucket, the fingerprints of the first `emitted`."""
         seen: dict[int, FingerprintSet] = {}
         remembered = self.emitted
         for batch in self._batches():

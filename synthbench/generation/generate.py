@@ -47,13 +47,13 @@ def generate(
 ) -> Manifest:
     """Make a dataset directory.
 
-    A finished dataset of the same request is kept, one of another request is refused unless
-    `overwrite`, and an interrupted run is resumed to the same bytes.
+    A finished dataset of the same request is kept. A dataset of another request is an error unless
+    `overwrite`. An interrupted run is resumed and gives the same bytes.
 
     Args:
         task: name of the task.
         variant: one or more of its variants, or "all"; default: the first.
-        out: the directory; default: one named after the task, in the working directory.
+        out: the directory; default: a directory with the task's name in the working directory.
         seed: whole number from 0.
         preset: "paper" for the papers' split sizes, or "small" for 1/100 of them, at least 100 rows
             a split.
@@ -93,11 +93,11 @@ def generate(
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """What a run of `generate` did.
+    """The result of a run of `generate`.
 
     Attributes:
         path: the dataset directory.
-        manifest: its manifest.
+        manifest: the dataset's manifest.
         seconds: how long each split took, by variant and split; empty if the dataset existed.
     """
 
@@ -109,8 +109,8 @@ class Outcome:
 def run(request: Request) -> Outcome:
     """Make the dataset directory that a request asks for.
 
-    A finished dataset of the same request is kept. One of another request is an error unless
-    `overwrite`. An interrupted run of the same request is resumed and gives the same bytes.
+    A finished dataset of the same request is kept. A dataset of another request is an error
+    unless `overwrite`. An interrupted run of the same request is resumed and gives the same bytes.
 
     Raises:
         UsageError: a name that does not exist, or a place that cannot be used.
@@ -157,7 +157,7 @@ def _make_split(
     staging: Staging,
     done: Callable[[int], None],
 ) -> SplitRecord:
-    """Sample and write one split, resuming from its checkpoint; `done` is told of its rows."""
+    """Sample and write one split, resuming from its checkpoint; `done` counts its rows."""
     checkpoint = SplitCheckpoint(staging, task, split)
     quotas = plan.quotas[task.variant]
     rows = quotas.rows(split.name)

@@ -19,7 +19,7 @@ from synthbench.generation.split_writer import Making, OnShard, SplitWriter, Wri
 from synthbench.sampling.blocks import Round
 from synthbench.tasks.base import Task
 
-#: Threads that make shards, at most, and row groups that may wait for each.
+#: The maximum number of threads that make shards, and of row groups that wait for each thread.
 _MAKERS = 8
 _GROUPS_AHEAD = 16
 #: Seconds after which a writer that waits for its threads checks whether one has failed.
@@ -30,8 +30,8 @@ class LocalWriter(SplitWriter):
     """Makes shards in threads, from rows that are fed to them as they come.
 
     A thread renders, hashes, encodes and writes the row groups of its shard one after another, so
-    that neither a round nor a shard need lie in memory whole. Most of that needs no interpreter
-    lock.
+    neither a whole round nor a whole shard need be in memory. Most of this work needs no
+    interpreter lock.
     """
 
     def __init__(self, plan: ShardPlan, finished: list[Shard], on_shard: OnShard) -> None:
@@ -52,7 +52,7 @@ class LocalWriter(SplitWriter):
         self.write(piece.slice(max(0, self._row - first)), checkpoint)
 
     def write(self, rows: Piece, checkpoint: Any) -> None:
-        """Append rows; the rest is as for `write_round`."""
+        """Append rows; the checkpoint and errors are as for `write_round`."""
         while rows.num_rows:
             spec = self._plan.shard(self._row // self._plan.shard_rows)
             group = rows.slice(0, min(spec.last - self._row, spec.group_rows))

@@ -1,4 +1,4 @@
-"""Shards of a split made on a cluster, where their blocks are, and written here."""
+"""Shards of a split, made on the cluster that holds their blocks, and written here."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from synthbench.generation.split_writer import Making, OnShard, SplitWriter, Wri
 from synthbench.sampling.blocks import Round
 from synthbench.tasks.base import Task
 
-#: Threads that fetch and write shards: the most held in memory at once.
+#: Threads that fetch and write shards; their number limits the shards in memory.
 _FETCHERS = 4
 
 
@@ -41,9 +41,9 @@ class _Drawn:
 
 
 class RemoteWriter(SplitWriter):
-    """Has shards made where the blocks are, and writes their bytes.
+    """Has the cluster make shards, and writes their bytes here.
 
-    A worker takes the blocks of some whole shards from its peers. No file system is shared.
+    A worker fetches the blocks of its shards from other workers. No shared file system is needed.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class RemoteWriter(SplitWriter):
         """Append the rows of a round; see `SplitWriter.write_round`."""
         self._rounds.append(_Drawn(drawn, first, checkpoint))
         plan = self._plan
-        # The shards of a round are made together, where it has several.
+        # If a round has several shards, one call makes them together.
         together = max(1, task.round_rows // plan.shard_rows)
         while self._row < plan.rows:
             number = self._row // plan.shard_rows

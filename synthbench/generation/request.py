@@ -1,4 +1,4 @@
-"""What a person asks `generate` for, and the plan of the dataset that follows from it."""
+"""A request to `generate`, and the plan of the dataset that follows from it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SMALLEST_PRESET_SPLIT = 100
 
 @dataclasses.dataclass(frozen=True)
 class Request:
-    """What was asked for, on the command line or in Python; `generate` explains every option.
+    """A request, from the command line or from Python; `generate` explains every option.
 
     Raises:
         UsageError: a preset or engine that does not exist, or a number that is not allowed.
@@ -78,7 +78,7 @@ class Request:
 
 @dataclasses.dataclass(frozen=True)
 class DatasetPlan:
-    """What a dataset will hold, settled before anything is drawn.
+    """The contents of a dataset, planned before anything is drawn.
 
     Attributes:
         tasks: the task in each of the dataset's variants.
@@ -117,7 +117,7 @@ class DatasetPlan:
 
 
 def plan_dataset(request: Request) -> DatasetPlan:
-    """Settle what is to be made.
+    """Plan the dataset of a request.
 
     Raises:
         UsageError: a name that does not exist, or a number that is not allowed.

@@ -35,10 +35,10 @@ class ShardSpec:
     Attributes:
         file: path in the dataset directory.
         features: the columns.
-        first, last: its rows are those from number `first` to before `last`.
+        first, last: the shard has the rows from number `first` up to `last`, exclusive.
         group_rows: rows of every row group but the last.
-        begin: number of the row with which the first of its chunks begins, at most `first`.
-        hashed: number of the row before which the last of its chunks ends, at most `last`.
+        begin: number of the first row of the first chunk hashed with it, at most `first`.
+        hashed: number of the row after the last chunk hashed with it, at most `last`.
     """
 
     file: str
@@ -52,7 +52,7 @@ class ShardSpec:
 
 @dataclasses.dataclass(frozen=True)
 class ShardPlan:
-    """How the rows of a split are cut into shards, and where these lie.
+    """How the rows of a split are cut into shards, and where the shards are.
 
     Attributes:
         directory: the dataset directory.
@@ -79,11 +79,11 @@ class ShardPlan:
 
     @property
     def count(self) -> int:
-        """How many shards there are."""
+        """The number of shards."""
         return -(-self.rows // self.shard_rows)
 
     def shard(self, number: int) -> ShardSpec:
-        """The shard with a number from 0."""
+        """The shard with this number, counted from 0."""
         first = number * self.shard_rows
         last = min(first + self.shard_rows, self.rows)
         file = shard_file(self.variant, self.split, number, self.count)
@@ -95,14 +95,14 @@ class ShardPlan:
 
 
 class Piece:
-    """Some rows of a split; they become a table where a shard needs them.
+    """Some rows of a split; they become a table only when a shard needs them.
 
-    A picture is hundreds of times as large as what it is drawn from.
+    An image is hundreds of times as large as the values that it is drawn from.
 
     Args:
-        rows: how many there are.
-        render: makes the table of the rows from one number to before another.
-        first: number of the first of them.
+        rows: the number of rows.
+        render: makes the table of the rows from one number up to another, exclusive.
+        first: number of the first row.
     """
 
     def __init__(self, rows: int, render: Callable[[int, int], pa.Table], first: int = 0) -> None:
@@ -112,7 +112,7 @@ class Piece:
 
     @classmethod
     def of_rows(cls, task: Task, rows: Rows) -> Piece:
-        """Rows of a task that were drawn."""
+        """The drawn rows of a task."""
 
         def render(first: int, last: int) -> pa.Table:
             part = slice(first, last)
@@ -122,7 +122,7 @@ class Piece:
 
     @classmethod
     def of_table(cls, table: pa.Table) -> Piece:
-        """Rows that are a table already."""
+        """The rows of a table."""
         return cls(table.num_rows, lambda first, last: table.slice(first, last - first))
 
     def slice(self, first: int, rows: int | None = None) -> Piece:
@@ -131,14 +131,14 @@ class Piece:
         return Piece(left if rows is None else min(rows, left), self._render, self._first + first)
 
     def table(self) -> pa.Table:
-        """The rows; two shards that hash a chunk together have them rendered once."""
+        """The rows as a table, rendered once even if two shards use them."""
         if self._table is None:
             self._table = self._render(self._first, self._first + self.num_rows)
         return self._table
 
 
 def chunk_start(row: int) -> int:
-    """Number of the row with which the digest's chunk of a row begins."""
+    """Number of the first row of the digest's chunk that contains `row`."""
     return row - row % CHUNK_ROWS
 
 
@@ -148,7 +148,7 @@ def make_shard(
     """Write a shard, and hash the chunks that end in it.
 
     Args:
-        tables: the rows from `spec.begin` to before `spec.last` in order, in pieces of any size.
+        tables: the rows from `spec.begin` up to `spec.last`, exclusive, in tables of any size.
         spec: the shard.
         place: where its bytes go.
 
@@ -161,13 +161,13 @@ def make_shard(
     digest = RowDigest(spec.features, checked=False)
     with _open_parquet_file(place, spec.features) as file:
         for group in _row_groups(_own_rows(tables, spec, digest), spec.group_rows):
-            # One chunk a group, so that the bytes do not depend on how the rows were cut.
+            # One chunk per group, so that the bytes do not depend on the sizes of the tables.
             file.write_table(group.combine_chunks(), row_group_size=group.num_rows)
     return digest.all_chunks()
 
 
 def _own_rows(tables: Iterable[pa.Table], spec: ShardSpec, digest: RowDigest) -> Iterator[pa.Table]:
-    """Hash rows as they pass; only those of the shard itself go on."""
+    """Hash all rows; yield only the rows of the shard itself."""
     row = spec.begin
     for table in tables:
         digest.update(table.slice(0, max(0, spec.hashed - row)))
@@ -176,7 +176,7 @@ def _own_rows(tables: Iterable[pa.Table], spec: ShardSpec, digest: RowDigest) ->
 
 
 def _row_groups(tables: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:
-    """The same rows in tables of `rows` rows, the last one with what is left."""
+    """The same rows in tables of `rows` rows; the last table has the remainder."""
     waiting: list[pa.Table] = []
     for table in tables:
         waiting.append(table)
@@ -194,7 +194,7 @@ def _row_groups(tables: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-    """Some of the rows of a round: those from number `first` to before `last`."""
+    """The rows of a round from number `first` up to `last`, exclusive."""
 
     selection: Selection
     first: int
@@ -227,9 +227,9 @@ def make_shards(
 
     Args:
         task: the task.
-        before: rows with which the first chunk begins, if an interrupted run picked them.
+        before: the first rows of the first chunk, if an interrupted run picked them.
         runs: for each part, the runs that its rows are picked from.
-        parts: the rows after these, in order, up to the last shard's last.
+        parts: the rows after `before`, in order, to the end of the last shard.
         specs: the shards.
     """
     pieces = [] if before is None else [Piece.of_table(before)]
@@ -253,7 +253,7 @@ def make_shards(
 
 
 def _between(groups: Sequence[tuple[int, Piece]], first: int, last: int) -> Iterator[pa.Table]:
-    """The rows from number `first` to before `last` of pieces with the numbers of their first."""
+    """The rows `first` up to `last`, exclusive; each piece has the number of its first row."""
     for number, piece in groups:
         start, end = max(first, number), min(last, number + piece.num_rows)
         if start < end:
@@ -280,7 +280,7 @@ def _open_parquet_file(place: Path | io.BytesIO, features: Features) -> Iterator
             with writer:
                 yield writer
         finally:
-            # Or its destructor would write to the closed file after an interruption.
+            # Otherwise its destructor would write to the closed file after an interruption.
             writer.is_open = False
 
 

@@ -1,4 +1,4 @@
-"""From the rounds of a split to its shards: made somewhere, reported here in their order."""
+"""From the rounds of a split to its shards, which are made elsewhere and reported in order."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class SplitWriter(abc.ABC):
     """Takes the rounds of one split in order, and reports its shards in order.
 
     Attributes:
-        digest: the digest of the rows; whole once `finish` is done.
+        digest: the digest of the rows; complete after `finish`.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class SplitWriter(abc.ABC):
         self._shards = list(finished)
         self._finished = sum(shard.rows for shard in finished)
         self._row = self._finished  # number of the next row that goes to a shard
-        # The rows with which its chunk of the digest begins, as far as this process has them.
+        # The earlier rows of its chunk of the digest, as far as this process has them.
         self._chunk: list[Piece] = []
         self._making: collections.deque[Making] = collections.deque()
         self._threads = ThreadPoolExecutor(threads)
@@ -58,7 +58,7 @@ class SplitWriter(abc.ABC):
         self._threads.shutdown(wait=True, cancel_futures=True)
 
     def add_finished_rows(self, rows: pa.RecordBatch) -> None:
-        """Take note of rows of the finished shards; all of them come in order before others."""
+        """Add rows of the finished shards; call it in the order of rows, before `write_round`."""
         self.digest.update(rows)
         self._remember(Piece.of_table(pa.Table.from_batches([rows])), self.digest.rows)
 
@@ -70,15 +70,15 @@ class SplitWriter(abc.ABC):
             task: the task.
             drawn: the round.
             first: number of its first row in the split.
-            checkpoint: from where the round could be made again; goes to `on_shard`.
+            checkpoint: the state from which to make the round again; passed to `on_shard`.
 
         Raises:
-            SynthbenchError: a file cannot be written, say because the disk is full, or the engine
-                failed; also if it was for rows appended before.
+            SynthbenchError: a file cannot be written, for example because the disk is full, or the
+                engine failed, now or for rows that were appended before.
         """
 
     def finish(self) -> list[Shard]:
-        """Wait until everything is written; all shards.
+        """Wait until everything is written; returns all shards.
 
         Raises:
             SynthbenchError: as `write_round`.
@@ -88,7 +88,7 @@ class SplitWriter(abc.ABC):
         return self._shards
 
     def _remember(self, rows: Piece, last: int) -> None:
-        """Keep the pieces that have rows of the chunk of row `last`; `rows` end before it."""
+        """Add `rows`, which end before row `last`; keep only rows in the chunk of row `last`."""
         self._chunk.append(rows)
         too_many = sum(piece.num_rows for piece in self._chunk) - (last - chunk_start(last))
         while self._chunk and self._chunk[0].num_rows <= too_many:

@@ -23,7 +23,7 @@ from synthbench.tasks.base import Task
 from synthbench.tasks.features import Feature, label_names
 from synthbench.tasks.row_ids import columns_of
 
-#: Stands in every file that this module writes; no other file is replaced.
+#: Every file that this module writes contains this address; no other file is replaced.
 CONFORMS_TO = "http://mlcommons.org/croissant/1.1"
 _LICENSE = "https://spdx.org/licenses/Apache-2.0"
 _PARQUET = "application/x-parquet"
@@ -55,7 +55,7 @@ def unsupported_reason(task: Task) -> str | None:
 
 
 def write(parts: Sequence[Part], file: Path) -> None:
-    """Describe the parts."""
+    """Write the description of the parts."""
     write_json(file, describe(parts))
     for part in parts:
         part.advance(part.record.rows)

@@ -72,7 +72,7 @@ def export(
         dataset: the dataset directory.
         to: `jsonl`, `chat`, `tsv`, `lm-eval`, `torch` or `croissant`; the modules of
             `synthbench.sharing` describe them.
-        out: the directory to write, or the file `croissant` writes, which must lie in `dataset`.
+        out: the directory to write; for `croissant`, a file, which must lie in `dataset`.
         variants: which variants; default: all of the dataset.
         splits: which splits; default: all, for `lm-eval` only test.
         source_dir: where source images lie, as in `generate`.

@@ -33,7 +33,7 @@ from synthbench.sharing.parts import Part
 from synthbench.tasks.base import LABEL, Task
 from synthbench.tasks.features import is_image, label_names
 
-#: Made once: `json.dumps` would make an encoder for every line.
+#: Made once, because `json.dumps` would make an encoder for every line.
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 
 

@@ -3,8 +3,8 @@
     lm_eval --model ... --include_path PATH --tasks synthbench_ctl_forward
 
 A task file gives the model the rule and a few rows of train, and compares its reply with the answer
-in two ways: `tolerant`, if the last number or class name (the last line, if labels are text) is the
-answer, and `strict`, if the whole reply is.
+in two ways. `tolerant` compares the last number or class name (the last line, if labels are text),
+and `strict` compares the whole reply.
 
 The directory holds copies of the shards that it needs, so it can be moved. The harness resolves
 relative paths against the working directory; therefore `rows.py`, which the task files name, opens
@@ -107,7 +107,7 @@ def task_file(part: Part, shards: dict[str, list[Shard]]) -> dict[str, Any]:
             "do_sample": False,
             "temperature": 0.0,
         },
-        "filter_list": [  # `evaluate` reads the first from the harness's log
+        "filter_list": [  # `evaluate` reads the first filter from the harness's log
             _filter("tolerant", function="regex", regex_pattern=pattern, group_select=-1),
             _filter("strict", function="remove_whitespace"),
         ],

@@ -1,4 +1,4 @@
-"""What is exported: splits of a dataset's variants."""
+"""The parts of an export: splits of a dataset's variants."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Part:
         dataset: the dataset.
         task: the task that made the variant.
         split: the split's name.
-        advance: called with the number of rows whenever some have been read.
+        advance: called after each batch with its number of rows.
     """
 
     dataset: DatasetDirectory
@@ -33,7 +33,7 @@ class Part:
 
     @property
     def record(self) -> SplitRecord:
-        """What the manifest says of the split."""
+        """The manifest's record of the split."""
         return self.dataset.split(self.task.variant, self.split)
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rich.console import Group
 
 _KIND = "dataset"
-#: Files of an older dataset in the repository, which readers would mix with the new ones.
+#: Files of an older dataset, deleted because readers would mix them with the new files.
 _REPLACED = ["data/*", "sheets/*"]
 
 
@@ -105,11 +105,11 @@ def push(
         progress: show bars on standard error, if that is a terminal.
 
     Returns:
-        What was uploaded, or would be.
+        The upload; after a dry run, the planned upload.
 
     Raises:
         UsageError: an invalid name of a repository or branch, or missing source images.
-        DatasetError: the directory holds no whole dataset, or its card is of another one.
+        DatasetError: the directory holds no whole dataset, or its card is of another dataset.
         SynthbenchError: there is no token, or the Hub cannot be reached or refuses.
 
     Example:
@@ -213,7 +213,7 @@ def _explain(error: Exception, url: str) -> SynthbenchError:
 
 @contextlib.contextmanager
 def _bars(progress: bool) -> Iterator[None]:
-    """The client's bars on a terminal, or none."""
+    """Hide the client's bars unless they are wanted and there is a terminal."""
     from huggingface_hub import utils
 
     if (progress and on_terminal()) or utils.are_progress_bars_disabled():

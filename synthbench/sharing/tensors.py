@@ -51,14 +51,14 @@ def write(parts: Sequence[Part], directory: Path) -> None:
 
     Raises:
         SynthbenchError: PyTorch is not installed.
-        DatasetError: rows that are none of the task's.
+        DatasetError: rows are not valid for the task.
     """
     with needs("Exporting tensors", "PyTorch", "train"):
         import torch
     for part in parts:
         file = directory / part.task.variant / f"{part.split}.pt"
         file.parent.mkdir(exist_ok=True)
-        # Arrays are files while they are filled, so that memory does not grow with the rows.
+        # The arrays are mapped from files, so that memory does not grow with the number of rows.
         with tempfile.TemporaryDirectory(dir=directory, prefix=".arrays.") as scratch:
             arrays = _read(part, Path(scratch))
             tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
@@ -123,7 +123,7 @@ def _shapes(part: Part) -> dict[str, tuple[int, ...]]:
 
 
 def _columns(task: Task) -> list[str]:
-    """The columns that can be written."""
+    """The id and the columns that can be written."""
     return ["id", *(name for name, feature in task.columns.items() if _can_write(task, feature))]
 
 
@@ -157,7 +157,7 @@ def _encode(part: Part, batch: pa.RecordBatch) -> Iterator[_Encoded]:
 
 
 def _encode_list(name: str, column: pa.Array, task: Task) -> _Encoded:
-    """Numbers, tokens, or lists of these."""
+    """A column of numbers, tokens, or lists of these."""
     leaf = column.type
     while pa.types.is_list(leaf):
         leaf = leaf.value_type

@@ -1,4 +1,4 @@
-"""Endless fresh rows: the split's balance, and never a row that is held out.
+"""Endless fresh rows, balanced like the split, without the rows that are held out.
 
 A stream is cut into rounds. Each is a small dataset of its own: balanced like the split, without
 duplicates, a pure function of (task, variant, parameters, seed, split, batch size, round). So a
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 Batch = dict[str, NDArray[Any]]
 Rows = tuple[Block, NDArray[np.uint64]]
 
-#: Rows of a round, about; a task with heavy rows makes smaller ones. Rows of evaluation splits are
-#: the costly ones, and whoever streams them wants to see the first soon.
+#: Approximate rows of a round; a task with large rows makes smaller rounds. Rounds of evaluation
+#: splits are smaller, because their rows are costly and the first rows should come soon.
 ROUND_ROWS, EVALUATION_ROUND_ROWS = 65_536, 4_096
 
 
@@ -51,24 +51,24 @@ def stream(
 ) -> Iterator[Batch]:
     """Endless batches of fresh rows in the split's balance.
 
-    No row is held out, whatever the split, so no dataset of any seed has it for evaluation. No row
-    comes twice within a round of some ten thousand rows; rows of small buckets come again in later
-    rounds.
+    Whatever the split, the stream leaves out the rows that are held out for the evaluation splits
+    of datasets of any seed. Within a round of some ten thousand rows no row is repeated; rows of
+    small buckets repeat in later rounds.
 
     Args:
         task: name of the task.
-        split: whose rows.
+        split: name of the split.
         variant: one of the task's variants; default: the first.
         seed: whole number from 0.
         parameters: parameters that differ from the defaults.
         batch_size: rows of a batch.
         start: number of the first batch: `start=n` goes on where `n` batches were read.
         workers: processes that make rounds, 1 to 256; with 1, this process makes them. A forked
-            child cannot go on reading; it needs a stream of its own.
+            child cannot continue the stream; it needs a stream of its own.
 
     Returns:
-        An endless iterator over dicts of NumPy arrays, first axis `batch_size`, by column, `id`
-        first; text as objects of `str`.
+        An endless iterator over batches: dicts of NumPy arrays by column, `id` first. Their first
+        axis is `batch_size`; text is an object array of `str`.
 
     Raises:
         UsageError: a name that does not exist, or a number that is not allowed.
@@ -147,7 +147,7 @@ class Rounds:
         )
 
     def table(self, number: int) -> pa.Table:
-        """All rows of one round, as they stand in a shard."""
+        """All rows of one round, as a shard has them."""
         block, prints = self.rows(number)
         return rows_table(self._task, block, prints)
 
@@ -178,11 +178,11 @@ def datasets_stream(
     """`stream` as a `datasets.IterableDataset` of single rows.
 
     The rows and their order are those of `stream`. The dataset has 5,040 endless shards, so that up
-    to as many machines or workers of a `DataLoader` read different rows.
+    to 5,040 machines or workers of a `DataLoader` read different rows.
 
     Args:
         task: name of the task.
-        split: as in `stream`, as is all that follows.
+        split: as in `stream`, like the arguments below.
         variant: one of the task's variants.
         seed: whole number from 0.
         parameters: parameters that differ from the defaults.
@@ -217,7 +217,7 @@ _DATASETS_SHARDS = 5_040
 
 
 def _rows_of_rounds(source: Rounds, shards: list[int]) -> Iterator[dict[str, Any]]:
-    """The rows of the first of these shards, which never ends."""
+    """The rows of the first shard; it never ends, so the others are not reached."""
     for number in itertools.count(shards[0] << 32):
         for batch in source.table(number).to_batches(max_chunksize=1_024):
             yield from batch.to_pylist()

@@ -39,7 +39,7 @@ def _refuse_to_join(batches: Sequence[TorchBatch], **_: Any) -> None:
 
 
 def _join(rows: Sequence[Any], **_: Any) -> Any:
-    """Rows as a batch of the form that the stream gives itself."""
+    """Rows as a batch, in the same form as a batch of the stream."""
     first = rows[0]
     if isinstance(first, dict):
         return {name: _join([row[name] for row in rows]) for name in first}
@@ -51,7 +51,7 @@ def _join(rows: Sequence[Any], **_: Any) -> Any:
     return default_convert(np.stack(rows))  # type: ignore[no-untyped-call]
 
 
-# By these a DataLoader joins what a dataset gives, unless its batch_size is None.
+# A DataLoader joins a dataset's items with these functions, unless its batch_size is None.
 default_collate_fn_map[TorchBatch] = _refuse_to_join
 default_collate_fn_map[TorchRow] = _join
 
@@ -64,39 +64,39 @@ class TorchStream(torch.utils.data.IterableDataset[dict[str, Any]]):
         DataLoader(TorchStream("listops", batch_size=32), batch_size=None)
         DataLoader(TorchStream("listops", batch_size=None), batch_size=32)
 
-    Both give batches of the same form: a dict by column, of tensors whose first axis is the batch,
-    and of NumPy arrays where a column is text or has lists of different lengths. A structured
+    Both give batches of the same form, a dict by column. Its values are tensors whose first axis is
+    the batch, or NumPy arrays if a column is text or has lists of different lengths. A structured
     column (`quadrants` of `composites`) is a dict of its fields, because PyTorch has no structured
     tensors. A `DataLoader` that would join whole batches raises UsageError.
 
-    With `encode=True` a batch of a task of text is what a Hugging Face model takes as
+    With `encode=True`, a batch of a text task has the arguments of a Hugging Face model,
     `model(**batch)`, all int64:
 
         input_ids       (batch, width)  ids of tokens from 1, padded on the right with 0
         attention_mask  (batch, width)  1 for tokens, 0 for padding
         labels          (batch,)        the class, or the number that is the answer
 
-    `width` is the same in all batches: the longest text that the split can have. So rows can be
-    joined by any `collate_fn`, and `torch.compile` compiles once. `TextTask.vocabulary` has the
+    `width` is the same in all batches: the longest text that the split can have. So any
+    `collate_fn` can join rows, and `torch.compile` compiles once. `TextTask.vocabulary` has the
     tokens of the ids and, as `size`, the model's `vocab_size`.
 
     Worker `w` of `n` makes the rounds `w`, `w + n`, ...: together the workers give exactly the
     rows of `stream`, none twice. With workers their order differs from `stream`'s; it is the same
     in every run with the same number of workers.
 
-    `state_dict` says which batch or row comes next, and after `load_state_dict` reading goes on
-    there without making those before it. torchdata's `StatefulDataLoader` calls both in every
+    `state_dict` says which batch or row comes next. After `load_state_dict`, reading continues
+    there without making earlier rounds. torchdata's `StatefulDataLoader` calls both in every
     worker; it must have the same number of workers when it resumes.
 
     Args:
         task: name of the task.
-        split: as in `synthbench.stream`, as is all that follows.
+        split: as in `synthbench.stream`, like the arguments below.
         variant: one of the task's variants.
         seed: whole number from 0.
         parameters: parameters that differ from the defaults.
         batch_size: rows of a batch; None gives single rows.
-        start: number of the first batch, or of the first row without `batch_size`; no worker gives
-            those before it.
+        start: number of the first batch, or of the first row without `batch_size`; workers leave
+            out earlier ones.
         encode: give `input_ids`, `attention_mask` and `labels` instead of the columns.
 
     Raises:
@@ -195,10 +195,10 @@ class TorchStream(torch.utils.data.IterableDataset[dict[str, Any]]):
 
 
 def _check_text(task: Task) -> TextTask:
-    """A task that can be encoded.
+    """The task, if it can be encoded.
 
     Raises:
-        UsageError: it cannot.
+        UsageError: it cannot be encoded.
     """
     label = task.columns.get(LABEL)
     if isinstance(task, TextTask) and label and pa.types.is_integer(arrow_type(label)):
@@ -215,7 +215,7 @@ def _fields(column: NDArray[Any]) -> Any:
     """A structured array as a dict of plain arrays; any other array as it is."""
     if column.dtype.names is None:
         return column
-    # Contiguous, because PyTorch takes no strides that are not whole items.
+    # Contiguous, because PyTorch refuses strides that are not multiples of the item size.
     return {name: _fields(np.ascontiguousarray(column[name])) for name in column.dtype.names}
 
 

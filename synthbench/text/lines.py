@@ -22,7 +22,7 @@ def short(given: Any) -> str:
 def one_line(text: str) -> str:
     """A text on one line, shortened, with control characters escaped.
 
-    File names, texts in rows and a library's messages about them may hold anything.
+    File names, texts in rows and a library's messages may contain any character.
     """
     if len(text) > LONGEST_LINE:
         text = f"{text[: LONGEST_LINE // 2]} ... {text[-LONGEST_LINE // 2 :]}"
@@ -30,7 +30,7 @@ def one_line(text: str) -> str:
 
 
 def printable(text: str, keep: str = "") -> str:
-    r"""A text with control characters, and whatever else is not printable, escaped.
+    r"""A text with all characters escaped that are not printable, such as control characters.
 
     Args:
         text: the text.

@@ -1,7 +1,7 @@
 """Progress bars and notes, on standard error.
 
 Services and `pythonw` have no standard error: `sys.stderr` is None or closed, and nothing is shown.
-Bars are drawn by `rich`, which is imported for the first one.
+`rich` draws the bars; it is imported for the first bar.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from synthbench.text.tables import takes_colors
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-#: Seconds between two drawings of a bar. No thread draws it, as worker processes are forked.
+#: Seconds between redraws of a bar. No thread draws it, because worker processes are forked.
 _REDRAW = 0.1
 #: Columns of the shortest bar, with the spaces around it.
 _SHORTEST = 6
-#: What draws the bars that are shown now: a bar within another is a line below it.
+#: The display of all bars that are shown now; a bar within another bar is a line below it.
 _DRAWN_BY: list[Progress] = []
 
 
 class Bar:
-    """A progress bar, or nothing if nobody sees it.
+    """A progress bar; it does nothing if `progress` is None.
 
     Args:
-        progress: what draws it, or None.
+        progress: the display that draws the bar, or None.
         title: what is being done.
         unit: what is counted, in the plural.
-        total: how many there are to do.
-        done: how many were done before.
+        total: number of units to do.
+        done: number of units done before.
 
     Attributes:
-        total: how many there are to do; may be set later.
+        total: number of units to do; may be set later.
     """
 
     def __init__(
@@ -52,15 +52,15 @@ class Bar:
 
     @property
     def is_shown(self) -> bool:
-        """Whether anybody sees it."""
+        """Whether the bar is shown."""
         return self._progress is not None
 
     def update(self, done: int = 1, now: str | None = None) -> None:
-        """Count what is done, and redraw the bar unless that was done a moment ago.
+        """Count finished units, and redraw the bar unless it was redrawn a moment ago.
 
         Args:
-            done: how many more are done.
-            now: what is being done now, shown behind the title; default: what was said last.
+            done: number of units finished since the last call.
+            now: what is being done now, shown behind the title; default: as in the last call.
         """
         if self._progress is None:
             return
@@ -87,7 +87,7 @@ class Bar:
             self._progress.remove_task(self._line)
 
     def _figures(self) -> str:
-        """How many are done, how fast, and the time that is left."""
+        """Finished units, rate and time left."""
         text = f"{self._done:,}/{self.total:,} {self._unit}"
         done, seconds = self._done - self._before, time.monotonic() - self._started
         if not done:
@@ -103,11 +103,11 @@ def progress_bar(shown: bool, title: str, unit: str, total: int, done: int = 0) 
     """A progress bar on standard error, with rate and time left, as long as the block lasts.
 
     Args:
-        shown: whether to show it where standard error is a terminal; elsewhere it never is.
+        shown: whether to show the bar; it is shown only if standard error is a terminal.
         title: what is being done.
         unit: what is counted, in the plural.
-        total: how many there are to do.
-        done: how many were done before.
+        total: number of units to do.
+        done: number of units done before.
     """
     if not (shown and on_terminal()):
         yield Bar(None, title, unit, total, done)
@@ -122,7 +122,7 @@ def progress_bar(shown: bool, title: str, unit: str, total: int, done: int = 0) 
 
 @contextlib.contextmanager
 def _drawing() -> Iterator[Progress]:
-    """What draws bars; one for all that are shown at a time."""
+    """The display of all bars that are shown at the same time."""
     if _DRAWN_BY:
         yield _DRAWN_BY[0]
         return

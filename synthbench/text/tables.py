@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True)
 class Table:
-    """Rows under a bold head; what does not fit the width wraps within its column.
+    """Rows under a bold head; cells that are too wide wrap within their column.
 
     Attributes:
         head: names of the columns.
-        rows: their cells.
-        right: indices of the columns that are aligned on the right, whose cells never wrap.
-        apart: whether empty lines stand between the rows.
+        rows: the cells of each row.
+        right: indices of the right-aligned columns; their cells never wrap.
+        apart: whether empty lines separate the rows.
     """
 
     head: Sequence[str]
@@ -71,8 +71,8 @@ class Table:
         return widths
 
 
-#: Spaces between two columns, the longest word that is kept whole in a column that wraps, and the
-#: least width of such a column.
+#: Spaces between two columns; for columns that wrap, the longest word that is kept whole, and the
+#: minimum width.
 _GAP, _WORD, _LEAST = 2, 20, 8
 
 
@@ -104,26 +104,26 @@ def stack(*parts: Any) -> Group:
 
 
 def styled(text: str, style: str = "", whole: bool = False) -> Text:
-    """A paragraph, with whatever is not printable escaped.
+    """A paragraph, with unprintable characters escaped.
 
     Args:
         text: the paragraph.
         style: colours and weight, such as "bold" or "red".
-        whole: whether each line stays whole, however wide the terminal is: something to copy.
+        whole: whether lines stay whole, however narrow the terminal is, so that they can be copied.
     """
     from rich.text import Text
 
     made = Text(printable(text, keep="\n"), no_wrap=whole, overflow="ignore" if whole else "fold")
-    made.stylize(style)  # of the letters alone, not of the spaces that fill a column
+    made.stylize(style)  # the text alone, not the spaces that fill a column
     return made
 
 
 def render(*parts: Any, colors: bool = False) -> str:
-    """What `stack` takes as text, as wide as the terminal (80 columns if there is none).
+    """Render a `stack` as text, as wide as the terminal (80 columns if there is none).
 
     Args:
         parts: what to render.
-        colors: whether a terminal is to show it in colours.
+        colors: whether to include colours, for a terminal.
     """
     from rich.console import Console
 

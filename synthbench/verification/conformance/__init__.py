@@ -1,1 +1,1 @@
-"""A task keeps its promises: the checks of `synthbench check`."""
+"""The checks of `synthbench check`: does a task keep its promises?"""

@@ -18,7 +18,7 @@ from synthbench.verification.conformance import datasets, draws, rows
 from synthbench.verification.conformance.datasets import SmallDataset
 from synthbench.verification.conformance.rows import Problems
 
-#: How many rows of a bucket and buckets of a split are checked.
+#: How many rows per bucket, and how many buckets per split, are checked.
 _ROWS, _BUCKETS = 20, 12
 
 
@@ -49,7 +49,7 @@ def check_task(name: str) -> Iterator[Finding]:
 
     Raises:
         UsageError: no task has this name, or its class cannot be registered.
-        SynthbenchError: the task is in another package, which cannot be loaded.
+        SynthbenchError: the task is in another package that cannot be loaded.
         MissingSourceError: the task's source images are missing; raised when they are needed.
 
     Example:
@@ -94,7 +94,7 @@ def _of_the_task(task: Task) -> Iterator[tuple[str, Callable[[], Problems]]]:
 
 
 def _of_rows(task: Task) -> Iterator[tuple[str, Callable[[], Problems]]]:
-    """The checks of a few rows of every split, from some of its buckets."""
+    """The checks of a few rows from some buckets of every split."""
 
     @functools.cache
     def proposed() -> list[tuple[Split, int, Block, int]]:

@@ -1,4 +1,4 @@
-"""Checks of small datasets of a task: made again, in another process, by two workers; verified.
+"""Checks of a task's small datasets: made twice, in another process and by two workers; verified.
 
 Each check returns the problems it found, as sentences.
 """
@@ -23,7 +23,7 @@ from synthbench.tasks.base import Split, Task
 from synthbench.verification.conformance.rows import Problems
 from synthbench.verification.verify import verify
 
-#: The fewest rows of a split, and of each of its buckets.
+#: The minimum number of rows of a split, and of each of its buckets.
 _ROWS, _BUCKET_ROWS = 200, 8
 _HASH_SEED = "12345"
 _SECONDS = 600
@@ -37,8 +37,8 @@ class SmallDataset:
     Attributes:
         task: the task.
         plan: how many rows each split and bucket should have.
-        place: a directory with the dataset as `first`, and room for others.
-        manifest: its manifest.
+        place: the directory that holds this dataset as `first`, and the other datasets.
+        manifest: the dataset's manifest.
     """
 
     task: Task
@@ -59,7 +59,7 @@ class SmallDataset:
 
 
 def _rows(task: Task, split: Split) -> int:
-    # A split of one bucket needs about this many rows for several blocks, and so for two workers.
+    # A split with one bucket needs about this many rows to occupy two workers with blocks.
     least = task.block_rows // 8 if len(split.buckets) == 1 else _ROWS
     return min(split.rows, max(least, _ROWS, _BUCKET_ROWS * len(split.buckets)))
 

@@ -62,7 +62,7 @@ def _check_split(task: Task, split: Split) -> Problems:
 
 
 def check_pickling(task: Task) -> Problems:
-    """The task can be pickled for worker processes, and equals itself there."""
+    """The task can be pickled for worker processes, and the copy equals the original."""
     try:
         again = pickle.loads(pickle.dumps(task))
     except Exception as error:
@@ -73,7 +73,7 @@ def check_pickling(task: Task) -> Problems:
 
 
 def check_parameters(task: Task) -> Problems:
-    """Strange values of parameters are refused with errors of this package, or work."""
+    """Strange values of parameters either work or are refused with errors of this package."""
     problems = []
     for name in task.parameters.to_dict():
         for given in _STRANGE_VALUES:
@@ -116,7 +116,7 @@ def check_blocks(task: Task, split: Split) -> Problems:
 
 
 def check_repeatable(task: Task, split: Split, bucket: int) -> Problems:
-    """A block depends on its draws alone, not on what was drawn before it."""
+    """A block depends only on its draws, not on the blocks before it."""
 
     def block(drawing: Task, number: int) -> Block:
         return drawing.propose(_draws(drawing, number), _CANDIDATES, split, bucket)
@@ -134,7 +134,7 @@ def check_repeatable(task: Task, split: Split, bucket: int) -> Problems:
 
 
 def check_global_state(task: Task, split: Split, bucket: int) -> Problems:
-    """Neither `random` nor `np.random` is used, by any method."""
+    """No method uses `random` or `np.random`."""
     problems: Problems = []
     made = []
     with restored_state():
@@ -156,7 +156,7 @@ def check_global_state(task: Task, split: Split, bucket: int) -> Problems:
 
 @contextmanager
 def restored_state() -> Iterator[None]:
-    """Restore the global random state; even an import, such as that of `rich`, may change it."""
+    """Restore the global random state; even importing a library such as `rich` may change it."""
     before = random.getstate(), np.random.get_state()
     try:
         yield
@@ -184,7 +184,7 @@ def _watched(method: str, problems: Problems) -> Iterator[None]:
 
 
 def propose_rows(task: Task, split: Split, bucket: int, rows: int) -> tuple[Block, int]:
-    """At most `rows` rows of a bucket, and how many candidates were proposed for them."""
+    """At most `rows` rows of a bucket, and the number of candidates that were proposed."""
     tried = 0
     for number, count in enumerate([4 * _CANDIDATES] + [task.block_rows] * _TRIED_BLOCKS):
         block = task.propose(_draws(task, number), count, split, bucket)
@@ -195,7 +195,7 @@ def propose_rows(task: Task, split: Split, bucket: int, rows: int) -> tuple[Bloc
 
 
 def starved(task: Task, split: Split, bucket: int, tried: int) -> Problems:
-    """The problem of a bucket that got no rows, unless they can be enumerated."""
+    """Report a bucket that got no rows, unless its rows can be enumerated."""
     capacity = task.capacity(split, bucket)
     if capacity is not None and capacity <= LISTABLE_ROWS:
         return []

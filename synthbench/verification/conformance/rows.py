@@ -1,7 +1,7 @@
 """Checks of some rows of a task: columns, ids, labels, answers.
 
-Each takes a task and a block of its rows and returns the problems it found: sentences that tell
-the task's author what to look at; empty if nothing is wrong.
+Each check takes a task and a block of its rows, and returns the problems it found, as sentences
+that tell the task's author what to look at.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from synthbench.tasks.row_ids import fingerprints
 from synthbench.text.lines import short
 
 Problems = list[str]
-#: Rows whose answers are scored and that are drawn for people.
+#: The number of rows whose answers are scored and that are drawn for people.
 _SCORED = 10
 
 
@@ -54,7 +54,7 @@ def check_columns(task: Task, block: Block) -> Problems:
 
 
 def check_parts(task: Task, block: Block) -> Problems:
-    """A part of a block is rendered as it is within the whole."""
+    """`render` gives the same rows for parts of a block as for the whole block."""
     whole = plain_rows(task, block)
     parts = [
         row
@@ -80,7 +80,7 @@ def check_buckets(task: Task, block: Block, bucket: int) -> Problems:
 
 
 def check_ids(task: Task, block: Block) -> Problems:
-    """`parse` reads from the rendered inputs the content that the rows were drawn with."""
+    """`parse` recovers the content of the rows from the rendered inputs."""
     columns = task.render(block)
     parsed = task.parse({name: columns[name] for name in task.inputs})
     same = fingerprints(task, parsed) == fingerprints(task, block)
@@ -94,7 +94,7 @@ def check_ids(task: Task, block: Block) -> Problems:
 
 
 def check_solver(task: Task, block: Block) -> Problems:
-    """`recompute_columns`, which calls `solve`, gives every column but inputs and images."""
+    """`recompute_columns`, which calls `solve`, gives every column except inputs and images."""
     rows = plain_rows(task, block)
     for row in rows:
         inputs = {name: row[name] for name in task.inputs}
@@ -131,7 +131,7 @@ def _check_kinds_of_answers(task: Task, rows: list[dict[str, Any]]) -> Problems:
 
 
 def check_answers(task: Task, block: Block) -> Problems:
-    """A row's own answer scores best, the answer to another row does not."""
+    """A row's own answer scores best; a wrong answer scores differently."""
     rows = plain_rows(task, block.take(slice(0, _SCORED)))
     exact = task.metrics[0] in task.binary_metrics
     for row in rows:
