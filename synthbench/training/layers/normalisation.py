@@ -196,8 +196,8 @@ def key_mass(weights: Tensor, mask: Tensor | None = None) -> Tensor:
         >>> scores = torch.tensor([[[[40.0, 0.0], [40.0, 0.0]]]])  # all look at the first key
         >>> key_mass(softmax(scores, None, 1.0)) > 1e-8
         tensor([[[ True, False]]])
-        >>> key_mass(doubly_normalised(scores, None, 1.0))
-        tensor([[[1., 1.]]])
+        >>> key_mass(doubly_normalised(scores, None, 1.0)) > 1e-8
+        tensor([[[True, True]]])
     """
     if mask is not None:
         weights = weights * mask[:, None, :, None]
