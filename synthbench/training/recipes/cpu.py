@@ -144,7 +144,7 @@ def _see(name: str, steps: int, options: str) -> Recipe:
     made = eureka.vision(name, published=eureka.COMPOSITES.recipe(name).published)
     recipe = (
         f"steps={steps} batch_size=64 learning_rate=1e-3 min_learning_rate=1e-5 warmup=100 "
-        f"validate_every={steps // 20} log_gradients=false"
+        f"validate_every={steps // 20}"
     )
     return _changed(made, recipe, options)
 
