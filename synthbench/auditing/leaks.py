@@ -64,7 +64,7 @@ def find_leaks(subject: AuditedVariant, scans: Mapping[str, SplitScan]) -> dict[
 
 
 def _distinct(codes: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The distinct codes in ascending order; `np.unique` takes ten times as long."""
+    """The distinct codes in ascending order; faster than `np.unique`, which hashes them."""
     ordered = np.sort(codes)
     first = np.ones(len(ordered), np.bool_)
     first[1:] = ordered[1:] != ordered[:-1]

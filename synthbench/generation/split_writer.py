@@ -93,7 +93,7 @@ class SplitWriter(abc.ABC):
         too_many = sum(piece.num_rows for piece in self._chunk) - (last - chunk_start(last))
         while self._chunk and self._chunk[0].num_rows <= too_many:
             too_many -= self._chunk.pop(0).num_rows
-        if too_many:
+        if too_many > 0:
             self._chunk[0] = self._chunk[0].slice(too_many)
 
     def _report(self) -> None:

@@ -91,7 +91,7 @@ def stages(task, rows, directory):
 
 def _rendered(task, rounds, clock):
     while (drawn := clock.time("sample", lambda: next(rounds, None))) is not None:
-        piece = Piece.of_rows(task, clock.time("sample", drawn.rows))
+        piece = Piece.of_rows(task, clock.time("render", drawn.rows))
         for first in range(0, piece.num_rows, task.group_rows):
             yield clock.time("render", piece.slice(first, task.group_rows).table)
 
