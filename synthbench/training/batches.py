@@ -66,17 +66,19 @@ def take(rows: Rows, indices: NDArray[np.int64], width: int | None = None) -> Ba
 def evaluation_batches(rows: Rows) -> Iterator[tuple[NDArray[np.int64], Batch]]:
     """All rows once, rows of similar length together: their indices and the batch.
 
-    A batch has at most 512 rows, and at most 2^23 pairs of tokens if it has more than one row.
+    A batch has at most 512 rows, and at most 2^21 pairs of tokens or points if it has more than
+    one row, so that attention maps stay small.
     """
     if rows.lengths is None:
-        order, lengths = np.arange(len(rows)), np.ones(len(rows), np.int64)
+        length = 1 if rows.inputs.ndim == 4 else rows.inputs.shape[1]
+        order, lengths = np.arange(len(rows)), np.full(len(rows), length)
     else:
         lengths = rows.lengths.cpu().numpy()
         order = np.argsort(lengths, kind="stable")
     start = 0
     while start < len(order):
         reach = order[start : start + 512]
-        fitting = np.arange(1, len(reach) + 1) * lengths[reach] ** 2 <= 1 << 23
+        fitting = np.arange(1, len(reach) + 1) * lengths[reach] ** 2 <= 1 << 21
         stop = start + max(1, int(fitting.sum()))
         yield order[start:stop], take(rows, order[start:stop])
         start = stop
