@@ -146,8 +146,11 @@ def check_answers(task: Task, block: Block) -> Problems:
         if not math.isclose(task.score(row, row[LABEL]), reached):
             return [f"The label of {inputs} and the answer of solve score differently."]
         for other in rows:
-            if other[LABEL] != row[LABEL] and task.score(row, other[LABEL]) == reached:
-                return [f"{short(other[LABEL])}, a wrong answer to {inputs}, scores {reached}."]
+            if other[LABEL] == row[LABEL]:
+                continue
+            wrong = task.score(row, other[LABEL])
+            if wrong == reached or (exact and wrong != 0):
+                return [f"{short(other[LABEL])}, a wrong answer to {inputs}, scores {wrong}."]
     return []
 
 

@@ -102,6 +102,17 @@ class Generous(Numbers):
         return {"accuracy": float(answer is not None)}
 
 
+class Perverse(Numbers):
+    """A wrong answer scores more than the right one."""
+
+    name = "perverse"
+
+    def measure(self, row, answer):
+        if answer is None:
+            return {"accuracy": 0.0}
+        return {"accuracy": 1.0 if answer == row["label"] else 2.0}
+
+
 class OtherBuckets(Numbers):
     """Always gives rows of bucket 0."""
 
@@ -186,6 +197,7 @@ BROKEN = [
     (Scanty, "Every bucket fills", r"Split test, bucket 3 is starved: \d+ of 100 rows were found"),
     (OtherTypes, "Columns are as declared", "label is declared int32; render gives int64"),
     (Generous, "The right answer scores best", "a wrong answer to .*, scores 1"),
+    (Perverse, "The right answer scores best", "a wrong answer to .*, scores 2"),
     (Careless, "Refuses impossible parameters", "shift=-1 is accepted and then fails with Val"),
     (OtherBuckets, "Rows are in the bucket", "asked for bucket 1 and gave a row of bucket 0"),
     (OtherContent, "Rows read from a file keep their ids", "gets another id when it is read"),
