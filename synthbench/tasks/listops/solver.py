@@ -5,7 +5,7 @@ from __future__ import annotations
 from synthbench.tasks.trees.expression import Expression
 
 _OPERATORS = ("MIN", "MAX", "MED", "SM")
-_VALUES = {str(digit): digit for digit in range(10)}
+_DIGITS = {str(digit): digit for digit in range(10)}
 
 
 def read_tree(text: str, strict: bool) -> Expression:
@@ -23,17 +23,13 @@ def read_tree(text: str, strict: bool) -> Expression:
     for word in text.split():
         if done is not None:
             raise ValueError(f"{word!r} after the end of the expression {text!r}")
-        if word in _VALUES:
-            node = Expression(word, [], _VALUES[word])
+        if (digit := _DIGITS.get(word)) is not None:
+            node = Expression(word, [], digit)
         elif word == "]":
             if not open_lists or not open_lists[-1].arguments:
                 raise ValueError(f"nothing to close in {text!r}")
             node = open_lists.pop()
-            node.value = apply(node.symbol, [argument.value for argument in node.arguments])
-            node.depth = 1 + max([argument.depth for argument in node.arguments])
-            # Among digits it does not matter which one decides.
-            kept = deciding(node, strict) if node.depth > 1 else node.arguments
-            node.dependency_depth = 1 + max([argument.dependency_depth for argument in kept])
+            _evaluate(node, strict)
         elif word.startswith("["):
             if word[1:] not in _OPERATORS:
                 raise ValueError(f"unknown operator {word!r} in {text!r}")
@@ -50,16 +46,28 @@ def read_tree(text: str, strict: bool) -> Expression:
     return done
 
 
+def _evaluate(node: Expression, strict: bool) -> None:
+    """Work out a list whose arguments are all there."""
+    node.depth = 1 + max([argument.depth for argument in node.arguments])
+    # Among digits it does not matter which one decides.
+    if node.depth == 1:
+        node.value = apply(node.symbol, [argument.value for argument in node.arguments])
+        node.dependency_depth = 1
+        return
+    kept = deciding(node, strict)
+    node.value = _combine(node.symbol, [argument.value for argument in kept])
+    node.dependency_depth = 1 + max([argument.dependency_depth for argument in kept])
+
+
 def apply(operator: str, values: list[int]) -> int:
     """The value of an operator over one or more values."""
-    if operator == "SM":
-        return sum(values) % 10
-    decisive = _decisive(operator, values)
-    return sum(decisive) // len(decisive)
+    return _combine(operator, _decisive(operator, values))
 
 
 def _decisive(operator: str, values: list[int]) -> list[int]:
-    """The value of MIN, MAX or MED, or for MED the two middle values whose mean it is."""
+    """The values that decide: all of SM, one of MIN and MAX, the one or two in MED's middle."""
+    if operator == "SM":
+        return values
     if operator == "MIN":
         return [min(values)]
     if operator == "MAX":
@@ -67,15 +75,21 @@ def _decisive(operator: str, values: list[int]) -> list[int]:
     return sorted(values)[(len(values) - 1) // 2 : len(values) // 2 + 1]
 
 
+def _combine(operator: str, decisive: list[int]) -> int:
+    """The sum of the deciding values modulo 10, or their mean, rounded down."""
+    return sum(decisive) % 10 if operator == "SM" else sum(decisive) // len(decisive)
+
+
 def deciding(node: Expression, strict: bool) -> list[Expression]:
-    """The arguments that decide an operator's value: MIN and MAX one, MED one or two, SM all.
+    """The arguments that decide an operator's value: SM all, MIN and MAX one, MED one or two.
 
     Among arguments with the same value it is the shallowest (`strict`), or the first in order.
     """
     if node.symbol == "SM":
         return node.arguments
     kept: list[Expression] = []
-    for decisive in _decisive(node.symbol, [argument.value for argument in node.arguments]):
-        equal = [one for one in node.arguments if one.value == decisive and one not in kept]
-        kept.append(min(equal, key=lambda one: one.dependency_depth) if strict else equal[0])
+    for value in _decisive(node.symbol, [argument.value for argument in node.arguments]):
+        equal = [one for one in node.arguments if one.value == value and one not in kept]
+        shallowest = strict and len(equal) > 1
+        kept.append(min(equal, key=lambda one: one.dependency_depth) if shallowest else equal[0])
     return kept
