@@ -12,7 +12,6 @@ Source: NDR, section C.2.
 from __future__ import annotations
 
 import dataclasses
-import functools
 import itertools
 import math
 from collections.abc import Callable, Iterator
@@ -50,34 +49,37 @@ class ListOpsDistribution(KeyDistribution):
     def keys(
         self, kinds: NDArray[np.uint8], arity: NDArray[np.int64], arguments: NDArray[np.int16]
     ) -> NDArray[np.int16]:
-        width = len(arguments)
-        position = np.arange(width, dtype=np.uint16)[:, None]
+        keys = np.zeros(len(kinds), np.int16)
+        for kind, name in enumerate(self.operators):
+            nodes = np.flatnonzero(kinds == kind)
+            value, depth = self._value_and_depth(
+                name, arity.take(nodes), arguments.take(nodes, axis=1)
+            )
+            keys[nodes] = (value << _ONE_DEPTH) | (depth + np.uint16(1))
+        return keys
+
+    def _value_and_depth(
+        self, name: str, arity: NDArray[np.int64], arguments: NDArray[np.int16]
+    ) -> tuple[NDArray[np.uint16], NDArray[np.uint16]]:
+        """The values of many operators of one name, and the largest deciding depths below them."""
         values = (arguments >> DEPTH_BITS).astype(np.uint16)
         depths = (arguments & DEPTH_MASK).astype(np.uint16)
-
-        # Of equal values the first in this order decides; two middle ones are two arguments.
+        if name == "SM":
+            return values.sum(axis=0, dtype=np.uint16) % np.uint16(10), depths.max(axis=0)
+        # Of equal values the first in this order decides.
+        position = np.arange(len(arguments), dtype=np.uint16)[:, None]
         tie = depths if self.strict else position
+        absent = position >= arity.astype(np.uint16)
+        if name == "MAX":
+            tie = _DEPTH_MASK - tie
         ranked = (values << _TWO_DEPTHS) | (tie << _ONE_DEPTH) | depths
-        absent = (position >= arity.astype(np.uint16)) * _ABSENT
-        ranked = np.maximum(ranked, absent)
-        _sort_columns(ranked)
-        ranks = np.multiply(kinds, width + 1, dtype=np.int64) + arity
-        low_rank, high_rank = _deciding_ranks(self.operators, width).take(ranks, axis=1)
-        low, deciding = _first_of_value(ranked, low_rank)
-        middle = low.copy()
-        # The two middle arguments of MED; if they have one value, its first two decide.
-        pairs = np.flatnonzero(low_rank < high_rank)
-        ranked, low = ranked.take(pairs, axis=1), low.take(pairs)
-        high, other = _first_of_value(ranked, high_rank.take(pairs), low)
-        middle[pairs] = (low + high) >> np.uint16(1)
-        deciding[pairs] = np.maximum(deciding.take(pairs), other)
-
-        is_sum = np.array([name == "SM" for name in self.operators]).take(kinds)
-        sums = values.sum(axis=0, dtype=np.uint16) % np.uint16(10)
-        value = np.where(is_sum, sums, middle)
-        depth = np.where(is_sum, depths.max(axis=0), deciding) + np.uint16(1)
-        keys: NDArray[np.int16] = ((value << _ONE_DEPTH) | depth).astype(np.int16)
-        return keys
+        if name == "MED":
+            return _median(np.maximum(ranked, absent * _ABSENT), arity)
+        if name == "MIN":
+            decisive = np.maximum(ranked, absent * _ABSENT).min(axis=0)
+        else:
+            decisive = (ranked * ~absent).max(axis=0)
+        return decisive >> _TWO_DEPTHS, decisive & _DEPTH_MASK
 
     def chances(self, kind: int, arity: int, arguments: dict[int, float]) -> dict[int, float]:
         table = _Table(arguments, self.strict)
@@ -100,20 +102,19 @@ class ListOpsDistribution(KeyDistribution):
         return outcomes
 
 
-@functools.cache
-def _deciding_ranks(operators: tuple[str, ...], width: int) -> NDArray[np.int64]:
-    """Ranks of the one or two arguments that decide: MIN the first, MAX the last, MED the middle.
-
-    int64 `(2, operators * (width + 1))`, by operator and number of arguments; 0 for SM.
-    """
-    ranks = np.zeros((2, len(operators), width + 1), np.int64)
-    for kind, name in enumerate(operators):
-        for arity in range(1, width + 1):
-            if name == "MAX":
-                ranks[:, kind, arity] = arity - 1
-            elif name == "MED":
-                ranks[:, kind, arity] = (arity - 1) // 2, arity // 2
-    return ranks.reshape(2, -1)
+def _median(
+    ranked: NDArray[np.uint16], arity: NDArray[np.int64]
+) -> tuple[NDArray[np.uint16], NDArray[np.uint16]]:
+    """The median of each column, and the largest depth among the one or two that decide it."""
+    _sort_columns(ranked)
+    value, depth = _first_of_value(ranked, (arity - 1) // 2)
+    # If two are in the middle and have one value, its first two decide.
+    pairs = np.flatnonzero(arity % 2 == 0)
+    low = value.take(pairs)
+    high, other = _first_of_value(ranked.take(pairs, axis=1), arity.take(pairs) // 2, low)
+    value[pairs] = (low + high) >> np.uint16(1)
+    depth[pairs] = np.maximum(depth.take(pairs), other)
+    return value, depth
 
 
 def _pick(matrix: NDArray[np.uint16], row: NDArray[np.integer[Any]]) -> NDArray[np.uint16]:
