@@ -13,8 +13,8 @@ from synthbench.evaluation.report import Report as Report
 from synthbench.evaluation.single_rows import held_out as held_out
 from synthbench.evaluation.single_rows import score as score
 from synthbench.evaluation.single_rows import solve as solve
-from synthbench.generation.cache import load_dataset as load_dataset
 from synthbench.generation.generate import generate as generate
+from synthbench.generation.load_dataset import load_dataset as load_dataset
 from synthbench.sharing.export import export as export
 from synthbench.sharing.push import push as push
 from synthbench.streaming.rounds import stream as stream

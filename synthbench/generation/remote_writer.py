@@ -13,7 +13,7 @@ from synthbench.dataset.manifest import Shard
 from synthbench.engine.engine import Asked, Engine
 from synthbench.generation.shards import (
     MadeShard,
-    Part,
+    RoundRows,
     ShardPlan,
     ShardSpec,
     chunk_start,
@@ -80,7 +80,9 @@ class RemoteWriter(SplitWriter):
         first = max(begin, self._finished)
         needed = [one for one in self._rounds if one.last > first and one.first < last]
         parts = [
-            Part(one.round.selection, max(0, first - one.first), min(one.last, last) - one.first)
+            RoundRows(
+                one.round.selection, max(0, first - one.first), min(one.last, last) - one.first
+            )
             for one in needed
         ]
         tables = [piece.table() for piece in self._chunk] if begin < first else []

@@ -193,7 +193,7 @@ def _row_groups(tables: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:
 
 
 @dataclasses.dataclass(frozen=True)
-class Part:
+class RoundRows:
     """The rows of a round from number `first` up to `last`, exclusive."""
 
     selection: Selection
@@ -220,7 +220,7 @@ def make_shards(
     task: Task,
     before: pa.Table | None,
     runs: Sequence[Sequence[Run]],
-    parts: Sequence[Part],
+    parts: Sequence[RoundRows],
     specs: Sequence[ShardSpec],
 ) -> list[MadeShard]:
     """Make consecutive shards from the rows that were picked for them.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import UsageError, check_whole_number, unknown_name
 from synthbench.evaluation.final_answer import answer_writer
-from synthbench.generation.cache import cached_dataset, open_with_datasets
+from synthbench.generation.load_dataset import cached_dataset, open_with_datasets
 from synthbench.tasks.base import LABEL, Task
 from synthbench.tasks.features import is_image
 from synthbench.tasks.registry import list_tasks, make_task

@@ -18,7 +18,7 @@ from synthbench import __version__
 from synthbench.dataset.card import citations
 from synthbench.dataset.files import write_json
 from synthbench.dataset.manifest import Shard
-from synthbench.sharing.parts import Part
+from synthbench.sharing.parts import ExportPart
 from synthbench.tasks.base import Task
 from synthbench.tasks.features import Feature, label_names
 from synthbench.tasks.row_ids import columns_of
@@ -54,14 +54,14 @@ def unsupported_reason(task: Task) -> str | None:
     return None
 
 
-def write(parts: Sequence[Part], file: Path) -> None:
+def write(parts: Sequence[ExportPart], file: Path) -> None:
     """Write the description of the parts."""
     write_json(file, describe(parts))
     for part in parts:
         part.advance(part.record.rows)
 
 
-def describe(parts: Sequence[Part]) -> dict[str, Any]:
+def describe(parts: Sequence[ExportPart]) -> dict[str, Any]:
     """The parts as JSON-LD."""
     task, manifest = parts[0].task, parts[0].dataset.manifest
     variants = {part.task.variant: part.task for part in parts}
@@ -94,7 +94,7 @@ def _file_object(shard: Shard) -> dict[str, Any]:
     }
 
 
-def _file_set(variant: str, parts: Sequence[Part]) -> dict[str, Any]:
+def _file_set(variant: str, parts: Sequence[ExportPart]) -> dict[str, Any]:
     splits = [part.split for part in parts if part.task.variant == variant]
     return {
         "@type": "cr:FileSet",

@@ -17,7 +17,7 @@ from synthbench.dataset.staging import check_whole
 from synthbench.errors import SynthbenchError, UsageError, unknown_name, usable_path
 from synthbench.llm.prompts import why_not_askable
 from synthbench.sharing import croissant, lines, lm_eval, tensors
-from synthbench.sharing.parts import Part
+from synthbench.sharing.parts import ExportPart
 from synthbench.tasks.base import Task
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.text.progress import progress_bar
@@ -37,7 +37,7 @@ class Format:
         is_file: whether it is a single file, which lies in the dataset's directory.
     """
 
-    write: Callable[[Sequence[Part], Path], None]
+    write: Callable[[Sequence[ExportPart], Path], None]
     unsupported_reason: Callable[[Task], str | None] = lambda task: None
     split: str | None = None
     is_file: bool = False
@@ -106,7 +106,7 @@ def export(
         check_whole(opened)
         rows = sum(opened.split(task.variant, name).rows for task in tasks for name in names)
         with progress_bar(progress, f"export {opened.manifest.task}", "rows", rows) as bar:
-            parts = [Part(opened, task, name, bar.update) for task in tasks for name in names]
+            parts = [ExportPart(opened, task, name, bar.update) for task in tasks for name in names]
             try:
                 return _write_beside(parts, place, form, to)
             except OSError as error:
@@ -164,7 +164,9 @@ def _check_place(place: Path, dataset: DatasetDirectory, form: Format, overwrite
         raise UsageError(f"Output {name} holds an earlier export; replace it with --overwrite.")
 
 
-def _write_beside(parts: Sequence[Part], place: Path, form: Format, to: str) -> dict[str, int]:
+def _write_beside(
+    parts: Sequence[ExportPart], place: Path, form: Format, to: str
+) -> dict[str, int]:
     """Write everything in a directory beside the place, then rename it."""
     place.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{place.name}.", dir=place.parent) as beside:
@@ -190,7 +192,7 @@ def _write_beside(parts: Sequence[Part], place: Path, form: Format, to: str) -> 
         return sizes
 
 
-def _provenance(parts: Sequence[Part], to: str) -> dict[str, Any]:
+def _provenance(parts: Sequence[ExportPart], to: str) -> dict[str, Any]:
     """The origin of an export, as JSON values."""
     manifest = parts[0].dataset.manifest
     variants: dict[str, Any] = {}

@@ -29,7 +29,7 @@ from typing import Any
 
 from synthbench.evaluation.final_answer import answer_writer, has_text_labels
 from synthbench.llm.prompts import TEXT, messages
-from synthbench.sharing.parts import Part
+from synthbench.sharing.parts import ExportPart
 from synthbench.tasks.base import LABEL, Task
 from synthbench.tasks.features import is_image, label_names
 
@@ -37,21 +37,21 @@ from synthbench.tasks.features import is_image, label_names
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
-def write_jsonl(parts: Sequence[Part], directory: Path) -> None:
+def write_jsonl(parts: Sequence[ExportPart], directory: Path) -> None:
     """Write each part with all columns."""
     for part in parts:
         lines = (_encode(row) for row in _rows(part, _converter(part.task)))
         _write(directory / part.task.variant / f"{part.split}.jsonl", lines)
 
 
-def write_chat(parts: Sequence[Part], directory: Path) -> None:
+def write_chat(parts: Sequence[ExportPart], directory: Path) -> None:
     """Write each part as chat messages."""
     for part in parts:
         lines = (_encode(row) for row in _rows(part, _converser(part.task)))
         _write(directory / part.task.variant / f"{part.split}.jsonl", lines)
 
 
-def write_tsv(parts: Sequence[Part], directory: Path) -> None:
+def write_tsv(parts: Sequence[ExportPart], directory: Path) -> None:
     """Write text and label of each part."""
     for part in parts:
         name = "val" if part.split == "validation" else part.split
@@ -69,7 +69,9 @@ def why_not_tsv(task: Task) -> str | None:
 
 
 def _rows(
-    part: Part, convert: Callable[[Mapping[str, Any]], Any], columns: Sequence[str] | None = None
+    part: ExportPart,
+    convert: Callable[[Mapping[str, Any]], Any],
+    columns: Sequence[str] | None = None,
 ) -> Iterable[Any]:
     for batch in part.batches(columns):
         yield from map(convert, batch.to_pylist())

@@ -26,7 +26,7 @@ from synthbench.dataset.manifest import Shard
 from synthbench.errors import DatasetError
 from synthbench.evaluation.answer_words import word_pattern
 from synthbench.llm.prompts import TEXT
-from synthbench.sharing.parts import Part
+from synthbench.sharing.parts import ExportPart
 from synthbench.tasks.base import LABEL
 from synthbench.tasks.features import label_names
 
@@ -57,7 +57,7 @@ def load(data_files, **_):
 '''
 
 
-def write(parts: Sequence[Part], directory: Path) -> None:
+def write(parts: Sequence[ExportPart], directory: Path) -> None:
     """Write a task file for each part, the shards that it names, and the code that opens them.
 
     Raises:
@@ -79,7 +79,7 @@ def write(parts: Sequence[Part], directory: Path) -> None:
         part.advance(part.record.rows)
 
 
-def task_file(part: Part, shards: dict[str, list[Shard]]) -> dict[str, Any]:
+def task_file(part: ExportPart, shards: dict[str, list[Shard]]) -> dict[str, Any]:
     """The values of a task file, except for the function that opens the rows.
 
     Args:
@@ -121,7 +121,7 @@ def task_file(part: Part, shards: dict[str, list[Shard]]) -> dict[str, Any]:
     }
 
 
-def task_name(part: Part) -> str:
+def task_name(part: ExportPart) -> str:
     """The name that the harness knows a split by: `synthbench_ctl_forward`."""
     names = ["synthbench", part.task.name]
     if len(part.task.variants) > 1:
@@ -131,7 +131,7 @@ def task_name(part: Part) -> str:
     return "_".join(names)
 
 
-def _shards(part: Part) -> dict[str, list[Shard]]:
+def _shards(part: ExportPart) -> dict[str, list[Shard]]:
     """The shards of a split, and the first shard of train for the example rows, by split."""
     shards = {part.split: list(part.record.shards)}
     splits = part.dataset.manifest.variants[part.task.variant]
@@ -141,7 +141,7 @@ def _shards(part: Part) -> dict[str, list[Shard]]:
     return shards
 
 
-def _copy(part: Part, shard: Shard, directory: Path) -> None:
+def _copy(part: ExportPart, shard: Shard, directory: Path) -> None:
     """Copy a shard, unless another part has copied it; its relative path stays the same."""
     copy = directory / shard.file
     if copy.exists():

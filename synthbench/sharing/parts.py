@@ -16,7 +16,7 @@ BATCH_ROWS = 4_096
 
 
 @dataclasses.dataclass(frozen=True)
-class Part:
+class ExportPart:
     """One split of one variant.
 
     Attributes:

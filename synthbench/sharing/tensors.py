@@ -28,7 +28,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.errors import DatasetError, needs
-from synthbench.sharing.parts import BATCH_ROWS, Part
+from synthbench.sharing.parts import BATCH_ROWS, ExportPart
 from synthbench.tasks.base import LABEL, Task
 from synthbench.tasks.features import Feature, is_image, label_names, value
 from synthbench.tasks.images import png
@@ -46,7 +46,7 @@ def unsupported_reason(task: Task) -> str | None:
     return None
 
 
-def write(parts: Sequence[Part], directory: Path) -> None:
+def write(parts: Sequence[ExportPart], directory: Path) -> None:
     """Write each part to a file of its own.
 
     Raises:
@@ -66,7 +66,7 @@ def write(parts: Sequence[Part], directory: Path) -> None:
             del arrays, tensors
 
 
-def _meaning(part: Part) -> dict[str, Any]:
+def _meaning(part: ExportPart) -> dict[str, Any]:
     """What the numbers mean, and where the rows come from."""
     task = part.task
     classes = label_names(task.columns.get(LABEL, {}))
@@ -88,7 +88,7 @@ class _Encoded(NamedTuple):
     fill: float = 0
 
 
-def _read(part: Part, scratch: Path) -> dict[str, NDArray[Any]]:
+def _read(part: ExportPart, scratch: Path) -> dict[str, NDArray[Any]]:
     """All rows as arrays in files, each as wide as its widest row."""
     shapes = _shapes(part)
     arrays: dict[str, NDArray[Any]] = {}
@@ -105,7 +105,7 @@ def _read(part: Part, scratch: Path) -> dict[str, NDArray[Any]]:
     return arrays
 
 
-def _shapes(part: Part) -> dict[str, tuple[int, ...]]:
+def _shapes(part: ExportPart) -> dict[str, tuple[int, ...]]:
     """The shape of the widest row of each column of text or lists."""
     features = part.task.columns
     ragged = [
@@ -136,7 +136,7 @@ def _can_write(task: Task, feature: Feature) -> bool:
     return isinstance(dtype, str) and (dtype != "string" or task.vocabulary is not None)
 
 
-def _encode(part: Part, batch: pa.RecordBatch) -> Iterator[_Encoded]:
+def _encode(part: ExportPart, batch: pa.RecordBatch) -> Iterator[_Encoded]:
     """The columns of a batch as arrays."""
     task = part.task
     try:
