@@ -1,0 +1,205 @@
+"""When a bucket is listed instead of drawn, and when it is given up."""
+
+from __future__ import annotations
+
+import collections
+import json
+
+import numpy as np
+import pytest
+
+from synthbench.engine.open import open_engine
+from synthbench.errors import ParameterError, SynthbenchError
+from synthbench.sampling import bucket_stream
+from synthbench.sampling.blocks import list_candidates
+from synthbench.sampling.bucket_stream import CANDIDATES_PER_ROW, STALL_BLOCKS
+from synthbench.sampling.plan import Plan
+from synthbench.sampling.seen import FingerprintSet
+from synthbench.sampling.splits import SplitSampler
+from synthbench.tasks.base import Block
+from tests.sampling.making import (
+    HERE,
+    Open,
+    counts_of,
+    numbers_of,
+    prints_of,
+    rounds_of,
+    rows_of,
+    small,
+    toy,
+)
+
+# Buckets that are listed.
+
+
+def test_a_bucket_is_listed_once_half_of_it_is_taken(monkeypatch):
+    listed: list[tuple[str, int]] = []
+
+    def noting(task, stream, split, bucket):
+        listed.append((split.name, bucket))
+        return list_candidates(task, stream, split, bucket)
+
+    monkeypatch.setattr(bucket_stream, "list_candidates", noting)
+    rounds_of(toy(100, 500, 500), small(train=60, iid=10))  # 35 of bucket 0
+    assert listed == []
+    rounds_of(toy(100, 500, 500), small(train=180, iid=10))  # 95 of it
+    assert listed == [("train", 0)]
+    listed.clear()
+    rounds_of(toy(100, 500, counted=False), small(train=80, iid=10))
+    assert listed == []
+
+
+def test_a_counted_bucket_whose_other_rows_hardly_ever_come_is_listed_instead_of_given_up():
+    class Lopsided(Open):
+        """Of 50 rows the proposal only ever gives number 0."""
+
+        def propose(self, draws, n, split, bucket):
+            return Block({"bucket": np.full(n, bucket), "number": np.zeros(n, np.int64)})
+
+    task = Lopsided(None, {"sizes": (50, 500)})
+    plan = Plan({"train": {0: 45}})
+    drawn = rows_of(SplitSampler(task, task.split("train"), plan, HERE))
+    assert len(set(prints_of(drawn))) == 45
+
+
+def test_a_listed_bucket_is_taken_to_its_last_row_in_an_order_drawn_from_the_seed():
+    task = Open(None, {"sizes": (40, 500)})
+    plan = Plan({"train": {0: 40}})
+    drawn = rows_of(SplitSampler(task, task.split("train"), plan, HERE))
+    bucket = [number for one in drawn for number in one.block["number"].tolist()]
+    assert sorted(bucket) == list(range(40))
+    assert bucket != sorted(bucket)
+    split = task.split("train")
+    orders = {
+        tuple(
+            list_candidates(toy(500, 40, 500, seed=seed), {"seed": seed}, split, 1)[0].block[
+                "number"
+            ]
+        )
+        for seed in range(5)
+    }
+    assert len(orders) == 5
+
+
+def test_the_rows_of_a_listed_bucket_are_a_uniform_choice():
+    """Which 9 of 12 rows train gets: each row equally often, over many seeds."""
+    chosen: collections.Counter[int] = collections.Counter()
+    for seed in range(400):
+        task = Open(None, {"sizes": (12, 500)}, seed)
+        (one,) = rows_of(SplitSampler(task, task.split("train"), Plan({"train": {0: 9}}), HERE))
+        chosen.update(one.block["number"].tolist())
+    assert len(chosen) == 12
+    assert all(abs(count - 300) < 40 for count in chosen.values())
+
+
+# Buckets that are listed because they cost too much.
+
+
+class Unequal(Open):
+    """Each number is half as likely as the one before it, so new ones keep coming, but rarely."""
+
+    def propose(self, draws, n, split, bucket):
+        drawn = draws.integers(1 << 24, n)
+        number = np.array([24 - int(one).bit_length() for one in drawn.tolist()], np.int64)
+        return Block({"bucket": np.full(n, bucket), "number": number})
+
+
+UNEQUAL = Unequal(None, {"sizes": (25, 500)})
+
+
+def rows_of_unequal(rows, engine=HERE):
+    split, plan = UNEQUAL.split("train"), Plan({"train": {0: rows}})
+    return SplitSampler(UNEQUAL, split, plan, engine)
+
+
+def test_the_candidates_of_a_listable_bucket_are_bounded_though_new_rows_keep_coming():
+    sampler = rows_of_unequal(25)
+    assert len(set(prints_of(rows_of(sampler)))) == 25
+    most = CANDIDATES_PER_ROW * 25 + UNEQUAL.block_rows + 25  # the last: the list itself
+    assert sampler.tried <= most
+    stopped = rows_of_unequal(8)  # filled before the list is needed
+    assert len(set(prints_of(rows_of(stopped)))) == 8
+    assert stopped.tried < CANDIDATES_PER_ROW * 25
+
+
+def test_when_the_list_is_used_depends_on_the_blocks_drawn_alone():
+    everything = set(prints_of(rows_of(rows_of_unequal(25))))
+    before: set[int] = set()
+    for rows in range(1, 26):  # what a smaller split has, a larger one has too
+        drawn = set(prints_of(rows_of(rows_of_unequal(rows))))
+        assert before < drawn <= everything
+        before = drawn
+    for workers in (2, 3):
+        with open_engine(workers=workers) as engine:
+            assert set(prints_of(rows_of(rows_of_unequal(18, engine)))) == set(
+                prints_of(rows_of(rows_of_unequal(18)))
+            )
+
+
+@pytest.mark.parametrize("round_rows", [1, 4, 9])
+def test_a_bucket_that_costs_too_much_goes_on_to_the_same_rows_after_any_round(round_rows):
+    class Rounds(Unequal):
+        pass
+
+    Rounds.round_rows = round_rows
+    task = Rounds(None, {"sizes": (25, 500)})
+    split, plan = task.split("train"), Plan({"train": {0: 20}})
+    whole = SplitSampler(task, split, plan, HERE)
+    rounds, states = [], [whole.state()]
+    for one in whole.rounds():
+        rounds.append(one.rows().fingerprints)
+        states.append(whole.state())
+    assert states[-1]["streams"]["0"]["listed"]
+    for done, state in enumerate(states):
+        seen = {0: FingerprintSet()}
+        for prints in rounds[:done]:
+            seen[0].add(prints)
+        again = SplitSampler(
+            task, split, plan, HERE, state=json.loads(json.dumps(state)), seen=seen
+        )
+        rest = [one.fingerprints.tolist() for one in rows_of(again)]
+        assert rest == [prints.tolist() for prints in rounds[done:]]
+        assert again.state() == states[-1]
+
+
+# Buckets that nobody can count.
+
+
+def test_a_bucket_that_stalls_gives_all_it_has_and_the_others_fill_the_split():
+    task = toy(7, 10**6, 10**6, 500, counted=False)
+    drawn = rounds_of(task, small(train=330, iid=3))
+    assert len(numbers_of(task, "train", 0)) == 4
+    assert counts_of(drawn["iid"]) == {0: 1, 1: 1, 2: 1}
+    assert counts_of(drawn["train"]) == {0: 4, 1: 163, 2: 163}
+
+
+def test_a_split_that_cannot_be_filled_ends_with_what_was_found_in_each_bucket():
+    task = toy(7, 20, 500, counted=False)
+    with pytest.raises(SynthbenchError) as refused:
+        rounds_of(task, small(train=200, iid=2))
+    assert not isinstance(refused.value, ParameterError)
+    first, second = (len(numbers_of(task, "train", bucket)) for bucket in (0, 1))
+    assert str(refused.value) == (
+        f"Split train of numbers cannot be filled: 200 rows asked for, {first + second} found "
+        f"before every bucket was exhausted (bucket 0: {first} found, bucket 1: {second} found)."
+    )
+
+
+@pytest.mark.parametrize(("every", "windows"), [(150, 1), (20, 1), (10, 2)])
+def test_a_bucket_is_exhausted_when_too_few_rows_come_of_so_many_blocks(every, windows):
+    class Slow(Open):
+        """One new row every few blocks, hidden among rows that are known; 30 of them in all."""
+
+        def propose(self, draws, n, split, bucket):
+            asked.append(bucket)
+            number = np.full(n, 0)
+            number[n // 2] = min(29, len(asked) // every)
+            return Block({"bucket": np.full(n, bucket), "number": number})
+
+    asked: list[int] = []
+    task = Slow(None, {"sizes": (30, 500), "counted": False})
+    sampler = SplitSampler(task, task.split("train"), Plan({"train": {0: 60}}), HERE)
+    with pytest.raises(SynthbenchError, match="60 rows asked for"):
+        list(sampler.rounds())
+    assert len(asked) == windows * STALL_BLOCKS
+    assert sampler.tried == 32 * len(asked)
