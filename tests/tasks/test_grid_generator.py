@@ -1,0 +1,189 @@
+"""The generator of grids: which are drawn, how often each, and how many there are."""
+
+import itertools
+import math
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from synthbench.generation.generate import generate
+from synthbench.tasks.grid_count.task import GridCount
+from tests.tasks.blocks import assert_sound, ids, rows_of
+from tests.tasks.grids import mixed, propose
+
+# The generator.
+
+sizes = st.lists(st.integers(1, 12), min_size=1, max_size=4, unique=True)
+fills = st.floats(0.0, 1.0) | st.sampled_from([0.0, 1.0])
+
+
+def count_by_hand(grid):
+    cells = list(itertools.chain(*grid))
+    return [
+        [sum(other == cell for other in cells) if cell else 0 for cell in line] for line in grid
+    ]
+
+
+@given(train=sizes, test=sizes, fill=fills)
+@settings(max_examples=20, deadline=None)
+def test_the_generator_and_the_solver_agree_on_every_column(train, test, fill):
+    task = GridCount(
+        parameters={"train_sizes": train, "iid_sizes": train[:1], "test_sizes": test, "fill": fill}
+    )
+    for split in task.splits:
+        rows = assert_sound(task, mixed(task, split.name))
+        assert {row["size"] for row in rows} == set(split.buckets)
+        for row in rows:
+            assert row["label"] == count_by_hand(row["grid"])
+            assert sum(row["color_counts"]) == row["size"] ** 2
+
+
+def test_grids_of_100x100_cells_are_made_and_counted():
+    task = GridCount(parameters={"test_sizes": "100", "fill": 1.0})
+    (row,) = rows_of(task, propose(task, "test", n=1))
+    assert row["size"] == 100
+    assert task.recompute_columns(row) == {
+        name: row[name] for name in ("label", "color_counts", "size")
+    }
+    background = GridCount(parameters={"test_sizes": "100", "fill": 0.0})
+    (row,) = rows_of(background, propose(background, "test", n=1))
+    assert row["color_counts"] == [10_000] + [0] * 9
+
+
+def test_cells_are_coloured_with_the_given_chance_and_colours_are_uniform():
+    for fill in (0.8, 0.35):
+        task = GridCount(parameters={"fill": fill})
+        counts = propose(task, "test", n=2_000, size=20)["color_counts"].sum(axis=0)
+        expected = np.array([1 - fill] + [fill / 9] * 9) * counts.sum()
+        chi_square = float(((counts - expected) ** 2 / expected).sum())
+        assert chi_square < 27.9  # 9 degrees of freedom, one chance in a thousand
+
+
+def test_every_cell_of_a_grid_is_drawn_on_its_own():
+    cells = propose(GridCount(), "iid", n=20_000)["cells"].astype(float)
+    correlation = np.corrcoef(cells, rowvar=False)
+    assert np.abs(correlation - np.eye(36)).max() < 5 / math.sqrt(20_000)
+
+
+def test_no_cell_is_coloured_with_fill_0_and_every_one_with_fill_1():
+    for fill, colors in ((0.0, {0}), (1.0, set(range(1, 10)))):
+        task = GridCount(parameters={"fill": fill})
+        assert set((propose(task, n=500, size=6)["cells"] - 1)[:, :36].ravel().tolist()) == colors
+
+
+def test_the_first_cells_of_a_stream_never_change():
+    task = GridCount()
+    assert rows_of(task, propose(task, n=1, size=4))[0]["grid"] == [
+        [5, 7, 4, 5],
+        [7, 8, 6, 7],
+        [0, 4, 6, 0],
+        [9, 8, 2, 1],
+    ]
+
+
+# The limit of coloured cells, `colored_limit`.
+
+
+def colored_cells(task, **options):
+    block = propose(task, **options)
+    return (block["cells"] > 1).sum(axis=1), block
+
+
+def test_a_limit_is_drawn_uniformly_and_caps_the_coloured_cells():
+    task = GridCount(parameters={"colored_limit": 30, "fill": 1.0})
+    colored, _ = colored_cells(task, n=20_000, size=5)
+    # min(25, M) with M uniform over 1..30.
+    expected = np.array([1 / 30] * 24 + [6 / 30]) * len(colored)
+    observed = np.bincount(colored, minlength=26)
+    assert observed[0] == 0
+    chi_square = float(((observed[1:] - expected) ** 2 / expected).sum())
+    assert chi_square < 51.2  # 24 degrees of freedom, one chance in a thousand
+
+
+def test_a_limit_keeps_every_cell_and_every_colour_with_the_same_chance():
+    task = GridCount(parameters={"colored_limit": 12, "fill": 0.9})
+    colored, block = colored_cells(task, split="iid", n=30_000, size=6)
+    by_cell = (block["cells"] > 1).sum(axis=0)
+    spread = colored.mean() / 36
+    assert np.abs(by_cell / 30_000 - spread).max() < 5 * math.sqrt(spread / 30_000)
+    by_color = block["color_counts"][:, 1:].sum(axis=0)
+    assert np.abs(by_color / by_color.sum() - 1 / 9).max() < 0.005
+    # Given their number, the coloured cells of a grid do not care where the others are.
+    pairs = np.corrcoef(block["cells"][colored == 6] > 1, rowvar=False)[~np.eye(36, dtype=bool)]
+    assert np.abs(pairs + 1 / 35).max() < 5 / math.sqrt((colored == 6).sum())
+
+
+@pytest.mark.parametrize(("size", "background"), [(6, 0.21), (10, 0.23), (15, 0.27), (20, 0.33)])
+def test_with_the_limit_of_the_papers_program_large_grids_have_more_background(size, background):
+    """The shares of background that were seen in the published program's grids."""
+    task = GridCount(parameters={"colored_limit": 999, "train_sizes": size, "iid_sizes": size})
+    colored, _ = colored_cells(task, n=8_000, size=size)
+    assert 1 - colored.mean() / size**2 == pytest.approx(background, abs=0.012)
+
+
+def test_a_limit_leaves_the_colours_of_the_cells_that_are_kept():
+    plain = propose(GridCount(), n=500, size=6)["cells"]
+    limited = propose(GridCount(parameters={"colored_limit": 30}), n=500, size=6)["cells"]
+    kept = limited > 1
+    assert (limited[kept] == plain[kept]).all()
+    assert kept.sum() < (plain > 1).sum()
+
+
+def test_a_grid_with_more_coloured_cells_than_the_limit_is_no_row_of_the_task():
+    task = GridCount(parameters={"colored_limit": 3})
+    column = pa.array([[[1, 0], [2, 3]], [[1, 1], [2, 3]]], pa.list_(pa.list_(pa.int8())))
+    task.parse({"grid": column[:1]})
+    with pytest.raises(ValueError, match="4 coloured cells where colored_limit=3"):
+        task.parse({"grid": column})
+
+
+# Counting rows.
+
+
+@pytest.mark.parametrize("fill", [0.0, 0.8, 1.0])
+@pytest.mark.parametrize("limit", [0, 1, 3, 999])
+@pytest.mark.parametrize("size", [1, 2])
+def test_the_listing_has_every_grid_once_and_the_capacity_is_their_number(fill, limit, size):
+    task = GridCount(parameters={"fill": fill, "colored_limit": limit})
+    split, cells = task.split("train"), size * size
+    listed = task.enumerate_rows(split, size)
+    fewest = 0 if fill < 1 else min(cells, 1 if limit else cells)
+    most = 0 if fill == 0 else min(cells, limit or cells)
+    expected = {
+        grid
+        for grid in itertools.product(range(10), repeat=cells)
+        if fewest <= sum(map(bool, grid)) <= most
+    }
+    found = [tuple(itertools.chain(*row["grid"])) for row in rows_of(task, listed)]
+    assert len(found) == task.capacity(split, size) == len(expected)
+    assert set(found) == expected
+    assert set(ids(task, propose(task, n=300, size=size))) <= set(ids(task, listed))
+
+
+def test_large_grids_are_counted_exactly():
+    task = GridCount()
+    assert task.capacity(task.split("train"), 6) == 10**36
+    assert task.capacity(task.split("test"), 20) == 10**400
+    limited = GridCount(parameters={"colored_limit": 999})
+    assert limited.capacity(limited.split("test"), 20) == 10**400
+    limited = GridCount(parameters={"colored_limit": 2})
+    assert limited.capacity(limited.split("test"), 20) == 1 + 400 * 9 + 400 * 399 // 2 * 81
+
+
+def test_a_small_bucket_whose_rows_are_hardly_ever_drawn_is_listed_soon(tmp_path):
+    """Grids of four coloured cells are two thirds of all, each drawn once in 40 billion times."""
+    made = generate(
+        "grid-count",
+        out=tmp_path / "made",
+        parameters={"fill": 0.02, "train_sizes": "2", "iid_sizes": "2", "test_sizes": "2"},
+        rows={"train": 8_700, "iid": 20, "test": 20},
+        workers=1,
+        progress=False,
+    )
+    splits = made.variants["default"]
+    assert splits["train"].rows == 8_700
+    # Fifty candidates for each of the 10,000 rows, then the list.
+    assert all(split.candidates < 600_000 for split in splits.values())
