@@ -49,7 +49,6 @@ def key(value, depth):
 
 
 argument = st.tuples(st.integers(0, 9), st.integers(0, 8))
-
 few_values = st.tuples(st.integers(3, 5), st.integers(0, 2))  # with many ties
 
 
