@@ -10,21 +10,13 @@ from synthbench.training.directory import RunDirectory
 from synthbench.training.train import train
 from synthbench.training.validate import validate
 from tests.making import Interrupted, interrupting
-from tests.training.making import STUDY, add_study, make_ctl, run
+from tests.training.making import run
+
+pytestmark = pytest.mark.usefixtures("study")
 
 #: Files that bear the names of ours, as another program may write them.
 FOREIGN = ("model.pt", "checkpoint.pt", "metrics.jsonl", "result.json")
 SHORT = {"recipe": {"steps": 2}}
-
-
-@pytest.fixture(autouse=True)
-def _study(monkeypatch):
-    add_study(monkeypatch, STUDY)
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory):
-    return make_ctl(tmp_path_factory.mktemp("data") / "ctl")
 
 
 def files(place):

@@ -1,75 +1,27 @@
-"""Runs: that they learn, go on after an interruption, and refuse what cannot be."""
+"""Runs: that they learn, tell what they did, and refuse what cannot be."""
 
 import dataclasses
 import json
 import math
-import signal
-import subprocess
-import sys
-import time
 
 import pytest
 import torch
 
 from synthbench.cli.main import _run, commands
 from synthbench.dataset.dataset import DatasetDirectory
-from synthbench.errors import DatasetError, SynthbenchError, UsageError
+from synthbench.errors import DatasetError, UsageError
 from synthbench.evaluation.evaluate import evaluate
 from synthbench.generation.generate import generate
-from synthbench.training import loop
 from synthbench.training import train as training
 from synthbench.training.directory import RunDirectory
 from synthbench.training.figures.view import open_run
 from synthbench.training.objectives import OBJECTIVES
 from synthbench.training.predicting import predict
-from synthbench.training.run import Run
 from synthbench.training.setting import Setting
 from synthbench.training.train import train
-from tests.making import Interrupted, interrupting
-from tests.support import environment
-from tests.training.making import (
-    RECIPE,
-    STUDY,
-    add_study,
-    make_ctl,
-    parameters,
-    run,
-    without_times,
-)
+from tests.training.making import RECIPE, STUDY, add_study, make_ctl, run
 
-pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(autouse=True)
-def _study(monkeypatch):
-    add_study(monkeypatch, STUDY)
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory):
-    return make_ctl(tmp_path_factory.mktemp("data") / "ctl")
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory, data):
-    """A run that nothing interrupted: its directory and its result."""
-    with pytest.MonkeyPatch.context() as patch:
-        add_study(patch, STUDY)
-        path = tmp_path_factory.mktemp("runs") / "whole"
-        return path, run(path, data)
-
-
-def same(first, second):
-    """Whether two finished runs ended with the same numbers, bit for bit."""
-    one, other = parameters(first), parameters(second)
-    assert one.keys() == other.keys()
-    assert all(torch.equal(one[name], other[name]) for name in one)
-    curves = [without_times(RunDirectory(path).metrics()) for path in (first, second)]
-    assert curves[0] == curves[1]
-    results = [RunDirectory(path).result for path in (first, second)]
-    assert results[0]["splits"] == results[1]["splits"]
-    assert results[0]["best_step"] == results[1]["best_step"]
-    return True
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("study")]
 
 
 # What a run does.
@@ -171,29 +123,6 @@ def test_training_is_noted_fifty_times_a_run_and_the_watched_splits_are_looked_a
     assert metrics[-1]["step"] == steps
 
 
-def test_two_runs_of_one_seed_are_equal_and_those_of_two_seeds_are_not(tmp_path, data, whole):
-    run(tmp_path / "again", data)
-    assert same(whole[0], tmp_path / "again")
-    run(tmp_path / "other", data, seed=1)
-    one, other = parameters(whole[0]), parameters(tmp_path / "other")
-    assert not torch.equal(one["embedding.weight"], other["embedding.weight"])
-
-
-def test_the_global_random_state_neither_matters_nor_moves(tmp_path, data, whole):
-    torch.manual_seed(99)
-    before = torch.get_rng_state()
-    run(tmp_path / "run", data)
-    assert torch.equal(torch.get_rng_state(), before)
-    assert not torch.are_deterministic_algorithms_enabled()
-    assert same(whole[0], tmp_path / "run")
-
-
-def test_a_finished_run_is_only_read(tmp_path, data, monkeypatch):
-    first = run(tmp_path / "run", data, recipe={"steps": 10})
-    monkeypatch.setattr(Run, "_finish", None)
-    assert run(tmp_path / "run", data, recipe={"steps": 10}) == first
-
-
 def test_a_study_may_stream_unless_the_train_split_is_asked_for(tmp_path, monkeypatch):
     add_study(monkeypatch, dataclasses.replace(STUDY, profile="fresh", stream=True))
     asked = {"profile": "fresh", "recipe": {"steps": 2}, "data": make_ctl(tmp_path / "data")}
@@ -292,107 +221,16 @@ def test_a_finished_run_can_be_opened_again_with_its_model_and_rows(whole, tmp_p
         open_run(tmp_path)
 
 
-# Interruption.
-
-
-@pytest.mark.parametrize("at", [3, 10, 11, 27])
-def test_a_run_interrupted_at_any_step_ends_as_one_that_was_not(
-    at, tmp_path, data, whole, monkeypatch
-):
-    with monkeypatch.context() as patch:
-        interrupting(patch, loop.Loop, "_take_step", at)
-        with pytest.raises(Interrupted):
-            run(tmp_path / "run", data)
-    run(tmp_path / "run", data)
-    assert same(whole[0], tmp_path / "run")
-
-
-@pytest.mark.parametrize("after", [False, True])
-@pytest.mark.parametrize("name", ["note", "save", "finish"])
-def test_a_run_interrupted_while_it_writes_ends_as_one_that_was_not(
-    name, after, tmp_path, data, whole, monkeypatch
-):
-    with monkeypatch.context() as patch:
-        interrupting(patch, RunDirectory, name, 0 if name == "finish" else 1, after)
-        with pytest.raises(Interrupted):
-            run(tmp_path / "run", data)
-    run(tmp_path / "run", data)
-    assert same(whole[0], tmp_path / "run")
-
-
-def test_a_killed_program_goes_on_from_its_checkpoint_to_the_same_numbers(tmp_path):
-    recipe = {"steps": 200, "validate_every": 5, "batch_size": 64}
-    rows = {"train": 400, "test": 100}
-    words = [f"--recipe={name}={value}" for name, value in recipe.items()]
-    words += [f"--rows={name}={value}" for name, value in rows.items()]
-    words += ["--model", "softmax", "--device", "cpu", "--quiet", "--out", "killed"]
-    command = [sys.executable, "-m", "synthbench", "train", "parity", *words]
-    killed = subprocess.Popen(command, cwd=tmp_path, env=environment())
-    metrics = tmp_path / "killed" / "metrics.jsonl"
-    while killed.poll() is None and not (metrics.is_file() and metrics.read_text().count("\n") > 3):
-        time.sleep(0.01)
-    killed.send_signal(signal.SIGKILL)
-    assert killed.wait() == -signal.SIGKILL
-    assert not (tmp_path / "killed" / "result.json").exists()
-    for out in ("killed", "whole"):
-        train(
-            "parity",
-            model="softmax",
-            out=tmp_path / out,
-            dataset=tmp_path / "killed" / "data",
-            recipe=recipe,
-            device="cpu",
-            progress=False,
-        )
-    assert same(tmp_path / "whole", tmp_path / "killed")
+def test_the_command_prints_each_splits_metrics(tmp_path, data, capsys):
+    words = ["--profile", "tiny", "--model", "small", "--dataset", str(data), "--recipe", "steps=2"]
+    words += ["--out", str(tmp_path / "run"), "--option", "d_model=8", "--device", "cpu"]
+    assert _run(commands, ["train", "ctl", *words]) == 0
+    printed = capsys.readouterr().out
+    assert "ctl, forward: small, 2 steps at" in printed
+    assert [line.split()[0] for line in printed.splitlines()[-3:]] == ["iid", "validation", "test"]
 
 
 # What is refused.
-
-
-def test_another_run_in_the_directory_is_refused_and_replaced_only_if_asked(tmp_path, data):
-    run(tmp_path / "run", data, recipe={"steps": 10})
-    with pytest.raises(UsageError, match=r"holds another run \(recipe: .*'steps': 10.*--overwrite"):
-        run(tmp_path / "run", data, recipe={"steps": 20})
-    with pytest.raises(UsageError, match="'model': 'transformer-relative'"):
-        run(tmp_path / "run", data, model="lstm", recipe={"steps": 10})
-    result = run(tmp_path / "run", data, recipe={"steps": 20}, overwrite=True)
-    assert result["steps"] == 20
-
-
-def test_a_second_process_on_the_same_run_is_refused(tmp_path, data):
-    result = run(tmp_path / "run", data, recipe={"steps": 10})
-    command = RunDirectory(tmp_path / "run").command
-    with (
-        RunDirectory(tmp_path / "run").open(command),
-        pytest.raises(UsageError, match=r"Another process is at work on .*run'"),
-    ):
-        run(tmp_path / "run", data, recipe={"steps": 10})
-    assert run(tmp_path / "run", data, recipe={"steps": 10}) == result
-
-
-def test_a_checkpoint_of_another_model_is_refused(tmp_path, data, monkeypatch):
-    with monkeypatch.context() as patch:
-        interrupting(patch, loop.Loop, "_take_step", 15)
-        with pytest.raises(Interrupted):
-            run(tmp_path / "one", data)
-        with pytest.raises(Interrupted):
-            interrupting(patch, loop.Loop, "_take_step", 15)
-            run(tmp_path / "two", data, options={"d_ff": 8})
-    (tmp_path / "two" / "checkpoint.pt").replace(tmp_path / "one" / "checkpoint.pt")
-    with pytest.raises(SynthbenchError, match="is of another model than 'small'"):
-        run(tmp_path / "one", data)
-
-
-def test_a_broken_checkpoint_is_an_error_that_says_what_to_do(tmp_path, data, monkeypatch):
-    with monkeypatch.context() as patch:
-        interrupting(patch, loop.Loop, "_take_step", 15)
-        with pytest.raises(Interrupted):
-            run(tmp_path / "run", data)
-    checkpoint = tmp_path / "run" / "checkpoint.pt"
-    checkpoint.write_bytes(checkpoint.read_bytes()[:1000])
-    with pytest.raises(DatasetError, match=r"checkpoint\.pt cannot be read .*--overwrite"):
-        run(tmp_path / "run", data)
 
 
 def test_data_of_another_task_or_with_other_parameters_is_refused(tmp_path, data):
@@ -423,12 +261,3 @@ def test_a_model_that_reads_other_rows_is_refused(tmp_path, data, monkeypatch):
     )
     with pytest.raises(UsageError, match="'vit' reads images, but the rows here are tokens"):
         run(tmp_path / "run", data)
-
-
-def test_the_command_prints_each_splits_metrics(tmp_path, data, capsys):
-    words = ["--profile", "tiny", "--model", "small", "--dataset", str(data), "--recipe", "steps=2"]
-    words += ["--out", str(tmp_path / "run"), "--option", "d_model=8", "--device", "cpu"]
-    assert _run(commands, ["train", "ctl", *words]) == 0
-    printed = capsys.readouterr().out
-    assert "ctl, forward: small, 2 steps at" in printed
-    assert [line.split()[0] for line in printed.splitlines()[-3:]] == ["iid", "validation", "test"]
