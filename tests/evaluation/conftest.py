@@ -1,9 +1,10 @@
-"""The dataset that is evaluated."""
+"""What is evaluated: a dataset, and rows of one task after the other."""
 
 import pytest
 
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.generation.generate import generate
+from tests.evaluation.asked import TASKS, asked
 from tests.evaluation.making import SIZES, Made
 
 
@@ -13,3 +14,8 @@ def made(tmp_path_factory):
     generate("listops", out=path, rows=SIZES, workers=1, progress=False)
     opened = DatasetDirectory.open(path)
     return Made(path, {split: list(opened.rows("default", split)) for split in SIZES})
+
+
+@pytest.fixture(params=TASKS, ids=lambda pair: "-".join(pair))
+def case(request):
+    return asked(*request.param)

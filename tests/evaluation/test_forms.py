@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import csv
-import functools
 import gzip
 import json
-import random
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -21,81 +19,14 @@ import pytest
 import torch
 
 from synthbench.errors import UsageError
-from synthbench.evaluation.evaluate import evaluate
 from synthbench.evaluation.single_rows import score
-from synthbench.tasks.features import label_names
-from synthbench.tasks.registry import make_task
-from tests.support import draw_splits, id_texts, plain_rows, run_python
+from tests.evaluation.asked import asked, frame, records, scores, table
+from tests.support import run_python
 
 duckdb = pytest.importorskip("duckdb", reason="DuckDB is not installed: the extra dev has it")
 pl = pytest.importorskip("polars", reason="Polars is not installed: the extra dev has it")
 
 pytestmark = pytest.mark.dev
-
-#: One of each kind of answer: digits, symbols, names, grids, vectors, clusters.
-TASKS = [
-    *(("listops", "default"), ("ctl", "forward"), ("composites", "main")),
-    *(("grid-count", "default"), ("identity", "default"), ("clusters", "balanced")),
-]
-
-
-class Asked:
-    """Rows of one task in a shuffled order, and an answer to each."""
-
-    def __init__(self, task):
-        self.task = task
-        if task.name == "composites":  # whose rows need source images, but whose labels do not
-            rows = [{"id": f"{number:016x}", "label": number % 7} for number in range(12)]
-        else:
-            drawn = draw_splits(task, 12)["test"]
-            rows = plain_rows(task.render(drawn.block))
-            for row, name in zip(rows, id_texts(drawn.fingerprints), strict=True):
-                row["id"] = name
-        random.Random(1).shuffle(rows)
-        self.rows = rows
-        self.ids = [row["id"] for row in rows]
-        self.answers = [self.answer(row) for row in rows]
-        # The first prediction is wrong, so that what is read for other rows shows.
-        wrong = self.answers[1] if self.classes is None else (self.answers[0] + 1) % self.classes
-        if np.shape(wrong) == np.shape(self.answers[0]):
-            self.answers[0] = wrong
-
-    def answer(self, row):
-        return row["label"] if "label" in row else [[2 * x, y] for x, y in row["points"]]
-
-    @property
-    def classes(self):
-        names = label_names(self.task.columns.get("label", {}))
-        return None if names is None else len(names)
-
-    def evaluate(self, predictions):
-        return evaluate(self.rows, predictions, task=self.task)
-
-    @functools.cached_property
-    def expected(self):
-        return self.evaluate(dict(zip(self.ids, self.answers, strict=True)))
-
-    def shuffled(self):
-        """Ids and answers in another order than the rows."""
-        pairs = list(zip(self.ids, self.answers, strict=True))
-        random.Random(2).shuffle(pairs)
-        ids, answers = zip(*pairs, strict=True)
-        return list(ids), list(answers)
-
-    @property
-    def uniform(self):
-        """Whether all answers have one shape, as those of an array must have."""
-        return len({np.shape(answer) for answer in self.answers}) == 1
-
-
-@functools.cache
-def asked(name, variant):
-    return Asked(make_task(name, variant))
-
-
-@pytest.fixture(params=TASKS, ids=lambda pair: "-".join(pair))
-def case(request):
-    return asked(*request.param)
 
 
 def test_what_the_forms_are_compared_with_is_right_but_for_one_row(case):
@@ -108,19 +39,6 @@ def test_what_the_forms_are_compared_with_is_right_but_for_one_row(case):
 
 
 # By id.
-
-
-def table(ids, answers, name="prediction"):
-    return pa.table({"more": [0] * len(ids), name: answers, "id": ids})
-
-
-def frame(ids, answers):
-    return pd.DataFrame({"prediction": answers, "id": ids}, index=range(7, 7 + len(ids)))
-
-
-def records(ids, answers):
-    return [{"id": one, "prediction": answer} for one, answer in zip(ids, answers, strict=True)]
-
 
 BY_ID: dict[str, Callable[[list[str], list[Any]], Any]] = {
     "mapping": lambda ids, answers: dict(zip(ids, answers, strict=True)),
@@ -210,7 +128,6 @@ print(*({"torch", "pandas", "polars", "datasets", "duckdb"} & set(sys.modules)))
 
 # In order.
 
-
 IN_ORDER: dict[str, Callable[[list[Any]], Any]] = {
     "list": list,
     "tuple": tuple,
@@ -283,13 +200,6 @@ def test_several_numbers_may_be_of_any_type(case, form):
 
 # Scores over classes.
 
-
-def scores(case):
-    assert case.classes is not None
-    noise = np.random.default_rng(0).normal(size=(len(case.answers), case.classes))
-    return noise + 100.0 * np.eye(case.classes)[case.answers]
-
-
 SCORES: dict[str, Callable[[Any], Any]] = {
     "float64": lambda values: values,
     "float16": lambda values: values.astype(np.float16),
@@ -323,107 +233,3 @@ def test_a_row_of_scores_with_nan_or_a_mask_is_no_prediction():
     report = case.evaluate(masked)
     assert report.unreadable == (case.ids[3], case.ids[5])
     assert report.accuracy == 9 / 12
-
-
-# What has no certain meaning.
-
-
-def wrong_forms(case):
-    ids, answers = case.shuffled()
-    values = scores(case)
-    return {
-        "scores of another number of classes": values[:, :-1],
-        "scores turned round": values.T,
-        "one-hot whole numbers": values.astype(int),
-        "a column": np.array(answers)[:, None],
-        "three axes": values[:, :, None],
-        "lists of scores": values.tolist(),
-        "tensors of scores": list(torch.tensor(values)),
-        "scores by id": dict(zip(ids, values, strict=True)),
-        "frame of scores": pd.DataFrame(values),
-        "frame without ids": pd.DataFrame({"prediction": answers}),
-        "frame whose index is the ids": pd.DataFrame({"prediction": answers}, index=ids),
-        "frame of another name": pd.DataFrame({"id": ids, "label": answers}),
-        "frame with two answers": pd.DataFrame({"id": ids, "response": answers, "completion": ids}),
-        "lazy frame": pl.LazyFrame({"id": ids, "prediction": answers}),
-        "streamed": datasets.Dataset(table(ids, answers)).to_iterable_dataset(),
-        "dict of splits": datasets.DatasetDict({"rows": datasets.Dataset(table(ids, answers))}),
-        "frames by split": {"rows": frame(ids, answers)},
-        "numbered series": pd.Series(answers, index=range(1, 13)),
-        "shuffled series": pd.Series(answers).sample(frac=1, random_state=0),
-        "series of two levels": pd.Series(answers, index=pd.MultiIndex.from_arrays([ids, ids])),
-        "pairs": list(zip(ids, answers, strict=True)),
-        "records without ids": [{"prediction": answer} for answer in answers],
-        "records and values": [{"id": ids[0], "prediction": 3}, *answers[1:]],
-        "records by id": dict(zip(ids, records(ids, answers), strict=True)),
-        "columns by row number": frame(ids, answers).to_dict(),
-        "uneven columns": {"id": ids, "prediction": answers[1:]},
-        "truth values": np.array(answers) == 3,
-        "a set": set(answers),
-        "a generator": (answer for answer in answers),
-        "values of a dict": dict(zip(ids, answers, strict=True)).values(),
-        "objects": [object()] * 12,
-        "a number": 3,
-        "nothing": None,
-    }
-
-
-@pytest.mark.parametrize("name", wrong_forms(asked("listops", "default")))
-def test_what_has_no_certain_meaning_is_refused(name):
-    for task in [("listops", "default"), ("ctl", "forward"), ("composites", "main")]:
-        case = asked(*task)
-        given = wrong_forms(case)[name]
-        with pytest.raises(UsageError) as caught:
-            case.evaluate(given)
-        text = str(caught.value)
-        assert len(text) > 40 and text.endswith("."), text
-        assert ": " in text, "what was got, and what is allowed"
-
-
-def test_scores_in_a_list_are_refused_with_the_form_that_is_read():
-    case = asked("listops", "default")
-    with pytest.raises(UsageError) as caught:
-        case.evaluate(list(torch.tensor(scores(case))))
-    text = str(caught.value)
-    assert text.startswith("No prediction is an answer: got tensor([")
-    assert f" of type Tensor for id '{case.ids[0]}'; expected a class (0, 1, 2" in text
-    assert text.endswith(" Scores are given as one floating array (rows, classes).")
-
-
-def test_several_numbers_of_a_form_without_meaning_are_refused(case):
-    if case.classes is not None:
-        return
-    pairs = list(zip(case.ids, case.answers, strict=True))
-    arrays = [] if not case.uniform else [np.array(case.answers)[:, :-1], np.zeros((12, 3))]
-    for given in ([3] * 12, pairs, [{"a": 1}] * 12, [True] * 12, np.zeros(12), *arrays):
-        with pytest.raises(UsageError):
-            case.evaluate(given)
-
-
-@pytest.mark.parametrize(
-    "given",
-    [[3], np.array([3]), np.zeros(10), torch.zeros(10), {"a": 3}, True, np.True_, object(),
-     pd.Series([3]), pa.scalar([3]), pa.array([3]), {3}, 3 + 0j],
-    ids=lambda given: type(given).__name__,
-)  # fmt: skip
-def test_score_refuses_what_no_class_can_be(given):
-    with pytest.raises(UsageError) as caught:
-        score("listops", {"label": 3}, given)
-    assert f"of type {type(given).__name__}: expected a class (0, 1, 2" in str(caught.value)
-
-
-@pytest.mark.parametrize("given", [None, float("nan"), "none", b"x", 3.5, 17, -1, Decimal("sNaN")])
-def test_score_takes_what_a_model_may_answer_and_counts_it_as_wrong(given):
-    assert score("listops", {"label": 3}, given) == 0.0
-
-
-@pytest.mark.parametrize("given", [3, True, "a", {"a": 1}, [True, False]], ids=str)
-def test_score_of_several_numbers(given):
-    row = {"x": [1.0, 2.0], "label": [1.0, 2.0]}
-    assert score("identity", row, "[1, 2]") == 0.0
-    assert score("identity", row, [1, 2, 3]) == np.inf
-    if isinstance(given, str):
-        assert score("identity", row, given) == np.inf
-    else:
-        with pytest.raises(UsageError, match="expected numbers in lists"):
-            score("identity", row, given)
