@@ -78,8 +78,10 @@ class Draws:
         if not 1 <= high <= 1 << 32:
             raise ValueError(f"integers below {high}: allowed are 1 to {1 << 32}")
         if high <= 1 << 12:
-            product = self.halves(shape).astype(np.uint64) * np.uint64(high)
-            return np.asarray(product >> _WORD_BITS, np.int64)
+            product = self.halves(shape).astype(np.uint64)
+            product *= np.uint64(high)
+            product >>= _WORD_BITS
+            return product.view(np.int64)
         words = self.words(int(np.prod(shape)))
         low = ((words & _LOW_HALF) * np.uint64(high)) >> _WORD_BITS
         product = (words >> _WORD_BITS) * np.uint64(high) + low
@@ -93,8 +95,9 @@ class Draws:
     def floats(self, shape: Shape) -> NDArray[np.float64]:
         """Uniform multiples of 2**-53 in `[0, 1)`, float64 of `shape`."""
         words = self.words(int(np.prod(shape))) >> np.uint64(11)
-        drawn: NDArray[np.float64] = (words.astype(np.float64) * 2.0**-53).reshape(shape)
-        return drawn
+        drawn = words.astype(np.float64)
+        drawn *= 2.0**-53
+        return drawn.reshape(shape)
 
     def permutations(self, rows: int, length: int) -> NDArray[np.int64]:
         """`rows` independent uniform permutations of `0..length-1`, int64 `(rows, length)`.

@@ -141,6 +141,7 @@ def main():
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     chosen = parser.parse_args()
     parameters = dict(word.split("=", 1) for word in chosen.set)
+    pa.array([0])  # imports pandas where it is installed, as the commands do not
     print(machine(), f"\n{chosen.workers} workers, load {os.getloadavg()[0]:.1f}")
     for name in chosen.tasks or list_tasks():
         try:

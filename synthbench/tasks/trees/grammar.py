@@ -153,13 +153,15 @@ class Forest:
 
     def take(self, kept: NDArray[np.bool_]) -> Forest:
         """The trees for which the mask, bool `(trees,)`, is true, in order."""
+        if kept.all():
+            return self
         number = (np.cumsum(kept) - 1).astype(np.int32)
         levels = []
         for level in self.levels:
-            nodes = np.flatnonzero(kept.take(level.tree))
-            inner = np.flatnonzero(kept.take(level.tree.take(level.operators)))
-            place = np.zeros(len(level.tree), np.int64)
-            place[nodes] = np.arange(len(nodes))
+            left = kept.take(level.tree)
+            nodes = np.flatnonzero(left)
+            inner = np.flatnonzero(left.take(level.operators))
+            place = np.cumsum(left) - 1
             levels.append(
                 Level(
                     tree=number.take(level.tree.take(nodes)),
