@@ -23,7 +23,14 @@ then do the same for each argument.
    final length must exceed `max_length`. Length depends on the tree alone, so the rest keep the
    conditional distribution.
 
+An example to check by hand: arithmetic with `p_op` 0.2, trees of depth 2 with at most two levels.
+An operand of the root has one level left: it has depth 0 (a digit) with probability 0.8, depth 1
+with 0.2. So the root has depth 2 with operands of depths (1, 0), (0, 1) and (1, 1), with
+probabilities 0.16, 0.16 and 0.04, together 0.36. Given depth 2 these are 4/9, 4/9 and 1/9: of nine
+trees four look like `((1+2)*3)`, four like `(3*(1+2))`, one like `((1+2)*(3+4))`. Rejection would
+throw away 64 of 100 trees; here none is. `tests/tasks/test_trees.py` runs this example, the
+documentation's page on exact conditional sampling goes one level deeper.
+
 Which trees are held out for evaluation is decided by a hash that does not depend on the order of
-arguments: see `problems`. The documentation's page on exact conditional sampling works out an
-example, which `tests/tasks/test_trees.py` runs.
+arguments: see `problems`.
 """
