@@ -103,8 +103,9 @@ def test_memory_grows_by_a_few_bytes_a_row_not_by_the_rows_themselves(tmp_path, 
 
     peaks(10)  # loads what is loaded when it is first needed
     few, many = peaks(60_000), peaks(140_000)
-    # The writing threads alone move Arrow's part by up to 190.
-    assert (many[0] - few[0]) / 80_000 < 40
+    # A row has 500 bytes in NumPy, 1,000 in Arrow. How many wait for the writing threads differs
+    # from run to run: it moved these figures by up to 30 and 190.
+    assert (many[0] - few[0]) / 80_000 < 120
     assert (many[1] - few[1]) / 80_000 < 400
 
 
