@@ -150,6 +150,8 @@ def test_evaluation_takes_every_row_once_and_bounds_what_a_batch_holds():
     assert max(len(indices) for indices, _ in evaluation_batches(many)) <= 512
     long = Rows(torch.zeros(9, 3000, dtype=torch.uint8), torch.full((9,), 3000), torch.arange(9))
     assert [len(indices) for indices, _ in evaluation_batches(long)] == [1] * 9
+    points = Rows(torch.zeros(300, 100, 2), None, None)
+    assert [len(indices) for indices, _ in evaluation_batches(points)] == [209, 91]
 
 
 def test_a_split_is_read_whole_and_in_order(tmp_path):

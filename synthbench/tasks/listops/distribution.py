@@ -71,7 +71,7 @@ class ListOpsDistribution(KeyDistribution):
         tie = depths if self.strict else position
         absent = position >= arity.astype(np.uint16)
         if name == "MAX":
-            tie = _DEPTH_MASK - tie
+            tie = _DEPTH_MASK - tie  # the first is to rank highest
         ranked = (values << _TWO_DEPTHS) | (tie << _ONE_DEPTH) | depths
         if name == "MED":
             return _median(np.maximum(ranked, absent * _ABSENT), arity)
