@@ -14,6 +14,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import NormalDist
 from typing import Any
@@ -61,7 +62,7 @@ class Draws:
 
     def halves(self, shape: Shape) -> NDArray[np.uint32]:
         """Uniform 32-bit integers, uint32 of `shape`, low half of each word first."""
-        count = int(np.prod(shape))
+        count = _size(shape)
         halves = self.words((count + 1) // 2).astype("<u8", copy=False).view("<u4")
         return halves[:count].reshape(shape).astype(np.uint32, copy=False)
 
@@ -82,7 +83,7 @@ class Draws:
             product *= np.uint64(high)
             product >>= _WORD_BITS
             return product.view(np.int64)
-        words = self.words(int(np.prod(shape)))
+        words = self.words(_size(shape))
         low = ((words & _LOW_HALF) * np.uint64(high)) >> _WORD_BITS
         product = (words >> _WORD_BITS) * np.uint64(high) + low
         drawn: NDArray[np.int64] = (product >> _WORD_BITS).astype(np.int64).reshape(shape)
@@ -94,7 +95,7 @@ class Draws:
 
     def floats(self, shape: Shape) -> NDArray[np.float64]:
         """Uniform multiples of 2**-53 in `[0, 1)`, float64 of `shape`."""
-        words = self.words(int(np.prod(shape))) >> np.uint64(11)
+        words = self.words(_size(shape)) >> np.uint64(11)
         drawn = words.astype(np.float64)
         drawn *= 2.0**-53
         return drawn.reshape(shape)
@@ -122,6 +123,10 @@ class Draws:
         index = self.halves(shape) >> np.uint32(16)
         deviates: NDArray[np.float64] = _normal_table()[index] * 2.0**-NORMAL_BITS
         return deviates
+
+
+def _size(shape: Shape) -> int:
+    return shape if isinstance(shape, int) else math.prod(shape)
 
 
 def threshold(probability: float) -> np.uint64:

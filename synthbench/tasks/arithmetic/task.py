@@ -68,7 +68,7 @@ class DepthDistribution(KeyDistribution):
         return {0: 1.0}
 
     def keys(
-        self, kinds: NDArray[np.uint8], arity: NDArray[np.int64], arguments: NDArray[np.int16]
+        self, kinds: NDArray[np.uint8], arity: NDArray[np.int8], arguments: NDArray[np.int16]
     ) -> NDArray[np.int16]:
         deepest: NDArray[np.int16] = arguments.max(axis=0)
         return deepest + np.int16(1)

@@ -47,7 +47,7 @@ class ListOpsDistribution(KeyDistribution):
         return {digit << DEPTH_BITS: 0.1 for digit in _DIGITS}
 
     def keys(
-        self, kinds: NDArray[np.uint8], arity: NDArray[np.int64], arguments: NDArray[np.int16]
+        self, kinds: NDArray[np.uint8], arity: NDArray[np.int8], arguments: NDArray[np.int16]
     ) -> NDArray[np.int16]:
         keys = np.zeros(len(kinds), np.int16)
         for kind, name in enumerate(self.operators):

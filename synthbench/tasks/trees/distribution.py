@@ -54,13 +54,13 @@ class KeyDistribution(abc.ABC):
 
     @abc.abstractmethod
     def keys(
-        self, kinds: NDArray[np.uint8], arity: NDArray[np.int64], arguments: NDArray[np.int16]
+        self, kinds: NDArray[np.uint8], arity: NDArray[np.int8], arguments: NDArray[np.int16]
     ) -> NDArray[np.int16]:
         """The keys of many operators.
 
         Args:
             kinds: the operators, uint8 `(operators,)`.
-            arity: how many arguments each has, int64 `(operators,)`.
+            arity: how many arguments each has, int8 `(operators,)`.
             arguments: keys of the arguments, int16 `(max_args, operators)`, padded with 0.
         """
 
@@ -101,7 +101,7 @@ class Operators(NamedTuple):
 
     keys: NDArray[np.int16]
     kinds: NDArray[np.uint8]
-    arity: NDArray[np.int64]
+    arity: NDArray[np.int8]
     arguments: NDArray[np.int16]
 
     def take(self, chosen: NDArray[np.int64]) -> Operators:
@@ -132,7 +132,7 @@ def combinations(
     made = list(itertools.product(sorted(arguments), repeat=arity))
     keys = np.zeros((distribution.grammar.max_args, len(made)), np.int16)
     keys[:arity] = np.array(made, np.int16).T
-    kinds, arities = np.full(len(made), kind, np.uint8), np.full(len(made), arity, np.int64)
+    kinds, arities = np.full(len(made), kind, np.uint8), np.full(len(made), arity, np.int8)
     chances = [math.prod(map(arguments.__getitem__, one)) for one in made]
     return Operators(distribution.keys(kinds, arities, keys), kinds, arities, keys), chances
 

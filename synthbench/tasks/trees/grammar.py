@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from synthbench.seeding import mix
+
+Number = TypeVar("Number", np.int64, np.uint64)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -128,19 +130,28 @@ class Level(NamedTuple):
     Attributes:
         tree: number of the tree each node belongs to, int32 `(nodes,)`, ascending.
         operators: which nodes are operators, int64 `(operators,)`, ascending.
-        arity: number of arguments of each operator, int64 `(operators,)`.
+        arity: number of arguments of each operator, int8 `(operators,)`.
         symbol: each node's digit, or the index of its operator, uint8 `(nodes,)`.
     """
 
     tree: NDArray[np.int32]
     operators: NDArray[np.int64]
-    arity: NDArray[np.int64]
+    arity: NDArray[np.int8]
     symbol: NDArray[np.uint8]
 
     @property
     def first(self) -> NDArray[np.int64]:
         """Where each operator's arguments begin in the next level, int64 `(operators,)`."""
-        return np.cumsum(self.arity) - self.arity
+        return np.cumsum(self.arity, dtype=np.int64) - self.arity
+
+    def sums(self, below: NDArray[Number]) -> NDArray[Number]:
+        """The sum of each operator's arguments, `(operators,)`, from the values of the next level.
+
+        Sums of unsigned values wrap around.
+        """
+        running = np.cumsum(below, dtype=below.dtype).take(self.first + self.arity - 1)
+        sums: NDArray[Number] = np.diff(running, prepend=below.dtype.type(0))
+        return sums
 
 
 @dataclasses.dataclass(frozen=True)
@@ -184,9 +195,8 @@ class Forest:
         lengths = [np.ones(len(self.levels[-1].tree), np.int64)]
         for level in reversed(self.levels[:-1]):
             own = np.ones(len(level.tree), np.int64)
-            if len(level.operators):
-                inner = np.add.reduceat(lengths[0], level.first)
-                own[level.operators] = 2 + self.grammar.separators * (level.arity - 1) + inner
+            tokens = 2 + self.grammar.separators * (level.arity - 1)
+            own[level.operators] = tokens + level.sums(lengths[0])
             lengths.insert(0, own)
         return lengths
 
@@ -210,8 +220,7 @@ class Forest:
         width = self.grammar.max_length
         tokens = np.zeros(self.trees * width, np.uint8)
         above = None  # the operators whose arguments this level's nodes are
-        for level, length, start in zip(self.levels, lengths, self.starts(lengths), strict=True):
-            place = level.tree.astype(np.int64) * width + start
+        for level, length, place in zip(self.levels, lengths, self.places(lengths), strict=True):
             if infix is not None and above is not None:
                 tokens[place[1::2] - 1] = infix.take(above)
             tokens[place] = level.symbol + np.uint8(zero)
@@ -232,23 +241,18 @@ class Forest:
         """
         keys = digits.take(self.levels[-1].symbol)
         for level in reversed(self.levels[:-1]):
-            own = digits.take(level.symbol, mode="clip")  # operators get their keys below
-            if len(level.operators):
-                arguments = np.add.reduceat(keys, level.first)
-                own[level.operators] = mix(
-                    operators.take(level.symbol.take(level.operators)) + arguments
-                )
+            own = digits.take(level.symbol, mode="clip")  # operators get their keys next
+            codes = operators.take(level.symbol.take(level.operators))
+            own[level.operators] = mix(codes + level.sums(keys))
             keys = own
         return keys
 
-    def starts(self, lengths: list[NDArray[np.int64]]) -> list[NDArray[np.int64]]:
-        """Position of every node's first token in its tree, an array for each level."""
-        starts = [np.zeros(self.trees, np.int64)]
+    def places(self, lengths: list[NDArray[np.int64]]) -> list[NDArray[np.int64]]:
+        """Where `write` puts every node's first token, an array for each level."""
+        places = [np.arange(self.trees, dtype=np.int64) * self.grammar.max_length]
         for level, child_lengths in zip(self.levels, lengths[1:], strict=False):
             step = child_lengths + self.grammar.separators
             before = np.cumsum(step) - step
-            base = starts[-1].take(level.operators) + 1
-            if len(base):
-                base -= before.take(level.first)
-            starts.append(before + np.repeat(base, level.arity))
-        return starts
+            base = places[-1].take(level.operators) + 1 - before.take(level.first)
+            places.append(before + np.repeat(base, level.arity))
+        return places

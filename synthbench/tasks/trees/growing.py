@@ -51,7 +51,7 @@ def grow(
     keys = roots = np.full(n, root_key, np.int16)
     levels: list[Level] = []
     for height in range(grammar.max_depth, -1, -1):
-        operators = np.flatnonzero(keys & DEPTH_MASK)
+        operators = np.flatnonzero((keys & DEPTH_MASK) > 0)
         symbol = (keys >> DEPTH_BITS).astype(np.uint8)
         if not len(operators):
             levels.append(Level(tree, operators, operators, symbol))
@@ -65,21 +65,33 @@ def grow(
         symbol[operators] = made.kinds
         levels.append(Level(tree, operators, made.arity, symbol))
         # The tokens of each operator beyond those that its wanted key needs anyway.
-        below = (made.arguments & DEPTH_MASK).sum(axis=0, dtype=np.int64)
+        below = (made.arguments & DEPTH_MASK).sum(axis=0, dtype=np.int16)
         own = 1 + made.arity + grammar.separators * (made.arity - 1)
         more = own + grammar.per_level * (below - (wanted & DEPTH_MASK))
         length += np.bincount(owner, more, n).astype(np.int64)
         alive = np.flatnonzero(length.take(owner) <= grammar.max_length)
         arity = made.arity.take(alive)
-        keys = _run(made.arguments.take(alive, axis=1), arity)
+        keys = _run(made.arguments, arity, alive)
         tree = np.repeat(owner.take(alive), arity)
 
     kept = length <= grammar.max_length
     return Forest(n, grammar, tuple(levels)).take(kept), roots[kept]
 
 
-def _run(arguments: NDArray[np.int16], arity: NDArray[np.int64]) -> NDArray[np.int16]:
-    """The arguments of all operators, one operator after another, from `(max_args, operators)`."""
-    rank = np.arange(len(arguments), dtype=np.int8)
-    exists = rank < arity.astype(np.int8)[:, None]
-    return arguments.T.ravel().take(np.flatnonzero(exists))
+def _run(
+    arguments: NDArray[np.int16], arity: NDArray[np.int8], chosen: NDArray[np.int64]
+) -> NDArray[np.int16]:
+    """The arguments of the chosen operators, one operator after another.
+
+    Args:
+        arguments: of all operators, int16 `(max_args, operators)`.
+        arity: how many of them each chosen operator has, int8 `(chosen,)`.
+        chosen: the operators, int64 `(chosen,)`.
+    """
+    end = np.cumsum(arity, dtype=np.int64)
+    keys = np.zeros(end[-1] if len(end) else 0, np.int16)
+    first = end - arity
+    for rank, argument in enumerate(arguments):
+        has = np.flatnonzero(arity > rank)
+        keys[first.take(has) + rank] = argument.take(chosen.take(has))
+    return keys

@@ -106,50 +106,52 @@ def _draw(
     any_value: bool,
 ) -> Operators:
     """As `sample_given_keys`, from pools."""
-    depths = wanted & DEPTH_MASK
     pools: list[Operators] = []
     source = np.zeros(len(wanted), np.int64)
     before = 0  # operators in the pools so far
+    nodes_of = _places(wanted)
     for depth in range(1, height + 1):
-        missing = np.flatnonzero(depths == depth)
         chances = _pool_chances(distribution, height, depth, any_value)
+        # The nodes that still need an operator, by its key.
+        missing = {key: nodes for key, nodes in nodes_of.items() if key & DEPTH_MASK == depth}
         first = True
-        while len(missing):
-            asked = wanted.take(missing)
-            size = _pool_size(np.bincount(asked, minlength=len(chances)), chances, first)
+        while missing:
+            size = _pool_size(missing, chances, first)
             pool = _draw_pool(draws, distribution, height, depth, size)
-            sought = pool.keys & DEPTH_MASK if any_value else pool.keys
-            nodes, drawn = _match(asked, sought, len(chances))
-            source[missing.take(nodes)] = before + drawn
+            drawn = _places(pool.keys & DEPTH_MASK if any_value else pool.keys)
+            left = {}
+            for key, nodes in missing.items():
+                found = drawn.get(key, nodes[:0])[: len(nodes)]
+                source[nodes[: len(found)]] = before + found
+                if len(found) < len(nodes):
+                    left[key] = nodes[len(found) :]
             pools.append(pool)
             before += size
-            missing = np.delete(missing, nodes)
-            first = False
+            missing, first = left, False
     return Operators.concatenate(pools).take(source)
 
 
-def _pool_size(counts: NDArray[np.int64], chances: NDArray[np.float64], first: bool) -> int:
+def _places(keys: NDArray[np.int16]) -> dict[int, NDArray[np.int64]]:
+    """The places of every key that occurs, ascending, by key."""
+    order, counts = np.argsort(keys, kind="stable"), np.bincount(keys)
+    occurring = np.flatnonzero(counts)
+    ends = np.cumsum(counts.take(occurring)).tolist()
+    starts = [0, *ends]
+    return {
+        key: order[start:end]
+        for key, start, end in zip(occurring.tolist(), starts, ends, strict=False)
+    }
+
+
+def _pool_size(
+    missing: dict[int, NDArray[np.int64]], chances: NDArray[np.float64], first: bool
+) -> int:
     """How many operators to draw so that few of the wanted keys are missing afterwards."""
-    asked = np.flatnonzero(counts)
-    most = float((counts[asked] / chances[asked]).max())
+    counts = [len(nodes) for nodes in missing.values()]
+    most = max(count / float(chances[key]) for key, count in zip(missing, counts, strict=True))
     if first:  # the rarest key must not drive the size of the first pool
-        most = min(most, 2.0 * float(counts.sum()) / float(chances.max() * len(asked)))
+        most = min(most, 2.0 * sum(counts) / (float(chances.max()) * len(missing)))
     return int(1.1 * min(most, MOST_DRAWN)) + 32
-
-
-def _match(
-    wanted: NDArray[np.int16], drawn: NDArray[np.int16], bound: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Indices into `wanted` and `drawn` that pair equal keys, in order, each used once."""
-    counts = np.bincount(wanted, minlength=bound), np.bincount(drawn, minlength=bound)
-    pairs = np.minimum(*counts)
-    chosen = []
-    for keys, count in zip((wanted, drawn), counts, strict=True):
-        order = np.argsort(keys, kind="stable")
-        start = np.cumsum(count) - count
-        rank = np.arange(len(keys)) - np.repeat(start, count)
-        chosen.append(order[rank < np.repeat(pairs, count)])
-    return chosen[0], chosen[1]
 
 
 class _PoolTables(NamedTuple):
@@ -157,13 +159,14 @@ class _PoolTables(NamedTuple):
 
     Attributes:
         arity: the number of arguments.
-        leader: the chance that one of the first `i + 1` arguments is deep, float64 `(max_args,)`.
+        found: by number of arguments, the chance that one of them is deep, float64
+            `(1 + max_args,)`.
         free, deep, other: the key of an argument of any depth, of the given depth, and of any
             other depth.
     """
 
     arity: Choice
-    leader: NDArray[np.float64]
+    found: NDArray[np.float64]
     free: Choice
     deep: Choice
     other: Choice
@@ -177,8 +180,10 @@ def _pool_tables(distribution: KeyDistribution, height: int, depth: int) -> _Poo
     grammar = distribution.grammar
     found = _deep(distribution, height, depth)
     return _PoolTables(
-        arity=Choice(np.array(grammar.arities), [found[arity] for arity in grammar.arities]),
-        leader=np.array(found[1:]),
+        arity=Choice(
+            np.array(grammar.arities, np.int8), [found[arity] for arity in grammar.arities]
+        ),
+        found=np.array(found),
         free=_keys(argument),
         deep=_keys(deep),
         other=_keys(other or deep),  # if there is no other depth, the leader is the first
@@ -213,20 +218,18 @@ def _draw_pool(
     """
     grammar = distribution.grammar
     tables = _pool_tables(distribution, height, depth)
-    arity = tables.arity.draw(draws, size).astype(np.int64)
-    uniform = draws.floats(size) * tables.leader.take(arity - 1)
-    leader = (uniform >= tables.leader[:, None]).sum(axis=0, dtype=np.int8)
-    leader = np.minimum(leader, arity.astype(np.int8) - np.int8(1))
+    arity = tables.arity.draw(draws, size)
+    uniform = draws.floats(size) * tables.found.take(arity)
+    leader = (uniform >= tables.found[1:, None]).sum(axis=0, dtype=np.int8)
+    leader = np.minimum(leader, arity - np.int8(1))
     rank = np.arange(grammar.max_args, dtype=np.int8)[:, None]
     before = np.flatnonzero(rank < leader)
-    behind = np.flatnonzero((rank < arity.astype(np.int8)) & (rank > leader))
+    behind = np.flatnonzero((rank < arity) & (rank > leader))
     drawn = np.zeros(grammar.max_args * size, np.int16)
     drawn[before] = tables.other.draw(draws, len(before))
     drawn[behind] = tables.free.draw(draws, len(behind))
-    drawn[np.multiply(leader, size, dtype=np.int64) + np.arange(size)] = tables.deep.draw(
-        draws, size
-    )
     arguments = drawn.reshape(grammar.max_args, size)
+    arguments += (rank == leader) * tables.deep.draw(draws, size)
     drawn_kinds = draws.integers(len(distribution.kinds), size)
     kinds = np.array(distribution.kinds, np.uint8).take(drawn_kinds)
     return Operators(distribution.keys(kinds, arity, arguments), kinds, arity, arguments)
