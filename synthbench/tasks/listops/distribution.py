@@ -27,7 +27,8 @@ OPERATORS = ("MIN", "MAX", "MED", "SM")
 _DIGITS = range(10)
 _ONE_DEPTH, _TWO_DEPTHS = np.uint16(DEPTH_BITS), np.uint16(2 * DEPTH_BITS)
 _DEPTH_MASK = np.uint16(DEPTH_MASK)
-_ABSENT = np.uint16(10 << (2 * DEPTH_BITS))  # sorts behind every argument
+_ALL_VALUE_BITS = np.uint16(15 << (2 * DEPTH_BITS))
+_ABSENT = np.uint16(0xFFFF)  # ranks behind every argument
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,37 +50,26 @@ class ListOpsDistribution(KeyDistribution):
     def keys(
         self, kinds: NDArray[np.uint8], arity: NDArray[np.int8], arguments: NDArray[np.int16]
     ) -> NDArray[np.int16]:
-        keys = np.zeros(len(kinds), np.int16)
-        for kind, name in enumerate(self.operators):
-            nodes = np.flatnonzero(kinds == kind)
-            value, depth = self._value_and_depth(
-                name, arity.take(nodes), arguments.take(nodes, axis=1)
-            )
-            keys[nodes] = (value << _ONE_DEPTH) | (depth + np.uint16(1))
-        return keys
-
-    def _value_and_depth(
-        self, name: str, arity: NDArray[np.int64], arguments: NDArray[np.int16]
-    ) -> tuple[NDArray[np.uint16], NDArray[np.uint16]]:
-        """The values of many operators of one name, and the largest deciding depths below them."""
-        values = (arguments >> DEPTH_BITS).astype(np.uint16)
-        depths = (arguments & DEPTH_MASK).astype(np.uint16)
-        if name == "SM":
-            return values.sum(axis=0, dtype=np.uint16) % np.uint16(10), depths.max(axis=0)
+        number = {name: kind for kind, name in enumerate(self.operators)}
+        values = (arguments >> DEPTH_BITS).view(np.uint16)
+        depths = (arguments & DEPTH_MASK).view(np.uint16)
         # Of equal values the first in this order decides.
-        position = np.arange(len(arguments), dtype=np.uint16)[:, None]
-        tie = depths if self.strict else position
-        absent = position >= arity.astype(np.uint16)
-        if name == "MAX":
-            tie = _DEPTH_MASK - tie  # the first is to rank highest
+        position = np.arange(len(arguments), dtype=np.int8)[:, None]
+        tie = depths if self.strict else position.astype(np.uint16)
         ranked = (values << _TWO_DEPTHS) | (tie << _ONE_DEPTH) | depths
-        if name == "MED":
-            return _median(np.maximum(ranked, absent * _ABSENT), arity)
-        if name == "MIN":
-            decisive = np.maximum(ranked, absent * _ABSENT).min(axis=0)
-        else:
-            decisive = (ranked * ~absent).max(axis=0)
-        return decisive >> _TWO_DEPTHS, decisive & _DEPTH_MASK
+        # MAX is MIN of values that are turned upside down.
+        turned = (kinds == number.get("MAX", -1)) * _ALL_VALUE_BITS
+        ranked ^= turned
+        ranked |= (position >= arity) * _ABSENT
+        decisive = ranked.min(axis=0)
+        value, depth = (decisive ^ turned) >> _TWO_DEPTHS, decisive & _DEPTH_MASK
+        nodes = np.flatnonzero(kinds == number.get("MED", -1))
+        value[nodes], depth[nodes] = _median(ranked.take(nodes, axis=1), arity.take(nodes))
+        nodes = np.flatnonzero(kinds == number.get("SM", -1))
+        value[nodes] = values.sum(axis=0, dtype=np.uint16).take(nodes) % np.uint16(10)
+        depth[nodes] = depths.max(axis=0).take(nodes)
+        keys: NDArray[np.int16] = ((value << _ONE_DEPTH) | (depth + np.uint16(1))).view(np.int16)
+        return keys
 
     def chances(self, kind: int, arity: int, arguments: dict[int, float]) -> dict[int, float]:
         table = _Table(arguments, self.strict)
@@ -103,7 +93,7 @@ class ListOpsDistribution(KeyDistribution):
 
 
 def _median(
-    ranked: NDArray[np.uint16], arity: NDArray[np.int64]
+    ranked: NDArray[np.uint16], arity: NDArray[np.int8]
 ) -> tuple[NDArray[np.uint16], NDArray[np.uint16]]:
     """The median of each column, and the largest depth among the one or two that decide it."""
     _sort_columns(ranked)
@@ -125,7 +115,7 @@ def _pick(matrix: NDArray[np.uint16], row: NDArray[np.integer[Any]]) -> NDArray[
 
 
 def _first_of_value(
-    ranked: NDArray[np.uint16], rank: NDArray[np.int64], taken: NDArray[np.uint16] | None = None
+    ranked: NDArray[np.uint16], rank: NDArray[np.int8], taken: NDArray[np.uint16] | None = None
 ) -> tuple[NDArray[np.uint16], NDArray[np.uint16]]:
     """In each column the value at a rank, and the depth of the first argument with this value.
 

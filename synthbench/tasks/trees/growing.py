@@ -54,7 +54,7 @@ def grow(
         operators = np.flatnonzero((keys & DEPTH_MASK) > 0)
         symbol = (keys >> DEPTH_BITS).astype(np.uint8)
         if not len(operators):
-            levels.append(Level(tree, operators, operators, symbol))
+            levels.append(Level(tree, operators, np.zeros(0, np.int8), symbol))
             break
         owner, wanted = tree.take(operators), keys.take(operators)
         if levels:

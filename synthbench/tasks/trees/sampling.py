@@ -218,7 +218,7 @@ def _draw_pool(
     """
     grammar = distribution.grammar
     tables = _pool_tables(distribution, height, depth)
-    arity = tables.arity.draw(draws, size)
+    arity = tables.arity.draw(draws, size).astype(np.int8, copy=False)
     uniform = draws.floats(size) * tables.found.take(arity)
     leader = (uniform >= tables.found[1:, None]).sum(axis=0, dtype=np.int8)
     leader = np.minimum(leader, arity - np.int8(1))
