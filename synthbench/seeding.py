@@ -186,9 +186,12 @@ def hash_rows(content: NDArray[np.uint8]) -> NDArray[np.uint64]:
 
 def mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """SplitMix64's finaliser: a fixed permutation of the 64-bit integers that looks random."""
-    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return state ^ (state >> np.uint64(31))
+    state = state ^ (state >> np.uint64(30))
+    state *= np.uint64(0xBF58476D1CE4E5B9)
+    state ^= state >> np.uint64(27)
+    state *= np.uint64(0x94D049BB133111EB)
+    state ^= state >> np.uint64(31)
+    return state
 
 
 def total(terms: Iterable[float]) -> float:

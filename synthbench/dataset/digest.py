@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from synthbench.tasks.features import Feature, Features, is_image
+from synthbench.tasks.numeric import split_bytes
 
 #: Rows that are hashed together.
 CHUNK_ROWS = 8_192
@@ -119,9 +119,9 @@ class _Chunk:
             for (name, inner), values in zip(feature.items(), array.flatten(), strict=True):
                 self._add(f"{path}.{name}", inner, values)
         elif pa.types.is_string(array.type):
-            texts = _filled(array, "").cast(pa.binary())
-            self._hash(f"{path}#length", np.diff(_offsets(texts)).astype("<i8"))
-            self._hash(path, _bytes(texts))
+            data, lengths = split_bytes(_filled(array, ""))
+            self._hash(f"{path}#length", lengths.astype("<i8"))
+            self._hash(path, data)
         else:
             filled = _filled(array, False if pa.types.is_boolean(array.type) else 0)
             values = filled.to_numpy(zero_copy_only=False)
@@ -139,21 +139,6 @@ class _Chunk:
 
 def _filled(array: pa.Array, value: object) -> pa.Array:
     return array.fill_null(value) if array.null_count else array
-
-
-def _offsets(array: pa.Array) -> NDArray[np.int32]:
-    """Where each value of a binary array starts and the last one ends, int32 `(rows + 1,)`."""
-    if not len(array):
-        return np.zeros(1, np.int32)
-    offsets = np.frombuffer(array.buffers()[1], np.int32)
-    return offsets[array.offset : array.offset + len(array) + 1]
-
-
-def _bytes(array: pa.Array) -> NDArray[np.uint8]:
-    """All bytes of a binary array, one value after another."""
-    offsets, data = _offsets(array), array.buffers()[2]
-    whole = np.frombuffer(data, np.uint8) if data is not None else np.zeros(0, np.uint8)
-    return whole[offsets[0] : offsets[-1]]
 
 
 def file_sha256(path: Path) -> str:

@@ -97,15 +97,20 @@ class SplitSampler:
         """
         try:
             while any(self._left.values()):
-                yield self._next_round()
+                drawn = self._next_round()
+                self._prepare()  # the next blocks are made while the caller handles this round
+                yield drawn
         finally:
             self.close()
 
-    def _next_round(self) -> Round:
-        rounds_left = -(-sum(self._left.values()) // self._task.round_rows)
+    def _prepare(self) -> None:
         for _ in range(2):
             for bucket, stream in self._streams.items():
                 stream.prepare(self._left[bucket])
+
+    def _next_round(self) -> Round:
+        rounds_left = -(-sum(self._left.values()) // self._task.round_rows)
+        self._prepare()
         runs: list[Any] = []
         picks: list[Pick] = []
         for bucket, stream in self._streams.items():

@@ -40,12 +40,17 @@ def join_bytes(
 
 def split_bytes(texts: pa.Array) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """The bytes of all strings or binary values in one array, and the number of bytes of each."""
-    if not len(texts):
-        return np.zeros(0, np.uint8), np.zeros(0, np.int64)
-    _, offsets, data = texts.buffers()
-    ends = np.frombuffer(offsets, np.int32)[texts.offset : texts.offset + len(texts) + 1]
-    whole = np.frombuffer(data or b"", np.uint8)
+    ends = text_ends(texts)
+    whole = np.frombuffer(texts.buffers()[2] or b"", np.uint8)
     return whole[ends[0] : ends[-1]], np.diff(ends).astype(np.int64)
+
+
+def text_ends(texts: pa.Array) -> NDArray[np.int32]:
+    """Where the first string or binary value begins and each one ends, int32 `(1 + values,)`."""
+    if not len(texts):
+        return np.zeros(1, np.int32)
+    ends = np.frombuffer(texts.buffers()[1], np.int32)
+    return ends[texts.offset : texts.offset + len(texts) + 1]
 
 
 def nest(rows: NDArray[Any]) -> pa.Array:

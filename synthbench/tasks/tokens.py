@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from synthbench.tasks.numeric import join_bytes, list_array, split_bytes
+from synthbench.tasks.numeric import join_bytes, list_array, split_bytes, text_ends
 
 #: The largest vocabulary whose ids have four bits; its tokens are joined four at a time.
 _QUAD_TOKENS = 15
@@ -169,13 +169,21 @@ class Vocabulary:
             codes = ids.tobytes().translate(table, b"\0")
             return join_bytes(codes, np.count_nonzero(ids, axis=1) if lengths is None else lengths)
         if self.separator and len(self.tokens) <= _QUAD_TOKENS and ids.size >= _QUADS:
-            ids, words, lengths = _quads(ids), _quad_texts(self), None
+            ids, words = _quads(ids), _quad_texts(self)
         else:
-            words = pa.array(["", *self.tokens], pa.string())
+            words = self._after_others(["", *self.tokens])
         used = ids > 0
-        lengths = np.count_nonzero(used, axis=1) if lengths is None else lengths
-        lists = list_array(pc.take(words, pa.array(ids[used])), lengths)
-        return pc.binary_join(lists, self.separator)
+        counts = np.count_nonzero(used, axis=1)
+        ends = np.cumsum(counts)
+        places = ids[used].astype(np.int32)
+        places[(ends - counts)[counts > 0]] += len(words) // 2  # each text's first
+        chosen = pc.take(words, pa.array(places))
+        return join_bytes(chosen.buffers()[2], np.diff(text_ends(chosen)[ends], prepend=0))
+
+    def _after_others(self, words: list[str]) -> pa.Array:
+        """The words as they follow others, with the separator, and again as they stand first."""
+        behind = [self.separator + word if word else "" for word in words]
+        return pa.array([*behind, *words], pa.string())
 
     @functools.cached_property
     def _codes(self) -> NDArray[np.uint8] | None:
@@ -239,4 +247,5 @@ def _quad_texts(vocabulary: Vocabulary) -> pa.Array:
         return vocabulary.separator.join(filter(None, parts))
 
     pairs = [joined(low, high) for high in words for low in words]
-    return pa.array([joined(first, second) for second in pairs for first in pairs])
+    quads = [joined(first, second) for second in pairs for first in pairs]
+    return vocabulary._after_others(quads)

@@ -1,8 +1,10 @@
 """How fast rows are made: `python -m tests.benchmarks [TASK ...] [--set KEY=VALUE ...]`.
 
-For every split the rows a second through to Parquet; for the largest split where the time goes
-(one process, so that shares mean something), what writing the same table with pyarrow alone
-costs, and the rows a second of `stream` in memory. Peak memory is that of this process.
+Every dataset is made `--repeat` times, and after each time the table of its largest split is
+written by pyarrow alone. All figures are medians of these: for every split the rows a second
+through to Parquet, and how many times as long as pyarrow alone the largest takes. Then follow where
+the time goes (one process, so that shares mean something), and the rows a second of `stream` in
+memory. Peak memory is that of this process.
 
 `python -m tests.benchmarks NAME --help` tells of more: `scaling`, `endurance`, `peers`, and for the
 trainer `floor`, `steps` and `attention`.
@@ -16,6 +18,8 @@ import itertools
 import os
 import platform
 import resource
+import shutil
+import statistics
 import sys
 import tempfile
 import time
@@ -138,6 +142,7 @@ def main():
     parser.add_argument("tasks", nargs="*")
     parser.add_argument("--workers", type=int, default=usable_cores())
     parser.add_argument("--rows", type=int, help="rows of the largest split; default: the paper's")
+    parser.add_argument("--repeat", type=int, default=5, help="times that a dataset is made")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     chosen = parser.parse_args()
     parameters = dict(word.split("=", 1) for word in chosen.set)
@@ -145,7 +150,7 @@ def main():
     print(machine(), f"\n{chosen.workers} workers, load {os.getloadavg()[0]:.1f}")
     for name in chosen.tasks or list_tasks():
         try:
-            measure(make_task(name, parameters=parameters), chosen.workers, chosen.rows)
+            measure(make_task(name, parameters=parameters), chosen)
         except SynthbenchError as error:
             print(f"\n{name}: not measured: {error}")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -153,50 +158,49 @@ def main():
     print(f"\npeak memory: {peak:.0f} MiB here, {workers:.0f} MiB in the largest worker")
 
 
-def measure(task, workers, rows):
+def measure(task, chosen):
     """Print everything about one task."""
-    name = task.name
-    largest = max(task.splits, key=lambda split: split.rows)
+    largest = max(task.splits, key=lambda split: split.rows).name
+    rows = {largest: chosen.rows} if chosen.rows else None
     with tempfile.TemporaryDirectory() as place:
-        path = Path(place) / name
-        started = time.perf_counter()
-        rows_asked = {largest.name: rows} if rows else None
-        outcome = run(
-            Request(
-                name,
-                out=path,
-                parameters=task.parameters.to_dict(),
-                rows=rows_asked,
-                workers=workers,
-                progress=False,
+        wholes, alone = [], []
+        for number in range(chosen.repeat):
+            path = Path(place) / str(number)
+            outcome = run(
+                Request(
+                    task.name,
+                    out=path,
+                    parameters=task.parameters.to_dict(),
+                    rows=rows,
+                    workers=chosen.workers,
+                    progress=False,
+                )
             )
-        )
-        whole = time.perf_counter() - started
-        seconds = outcome.seconds[task.variant]
+            wholes.append(outcome.seconds[task.variant])
+            count, seconds = bare(path, task, task.variant)
+            alone.append(seconds)
+            shutil.rmtree(path)
         splits = outcome.manifest.variants[task.variant]
+        seconds = {split: statistics.median(one[split] for one in wholes) for split in splits}
         lines = [
-            (
-                split,
-                f"{record.rows:,}",
-                f"{seconds[split]:.2f}",
-                f"{record.rows / seconds[split]:,.0f}",
-            )
-            for split, record in splits.items()
+            (split, f"{one.rows:,}", f"{seconds[split]:.2f}", f"{one.rows / seconds[split]:,.0f}")
+            for split, one in splits.items()
         ]
-        print(f"\n{name}: {sum(s.rows for s in splits.values()):,} rows in {whole:.2f} s")
+        print(f"\n{task.name}, medians of {chosen.repeat}")
         print(render(Table(("split", "rows", "seconds", "rows/s"), lines, right=(1, 2, 3))))
-        count, alone = bare(path, task, task.variant)
+        pairs = zip(wholes, alone, strict=True)
+        times = sorted(whole[largest] / seconds for whole, seconds in pairs)
         print(
-            f"{largest.name} written by pyarrow alone: {alone:.2f} s; "
-            f"the whole takes {seconds[largest.name] / alone:.1f} times as long"
+            f"{largest} written by pyarrow alone: {statistics.median(alone):.3f} s; the whole takes "
+            f"{statistics.median(times):.1f} times as long ({times[0]:.1f} to {times[-1]:.1f})"
         )
         taken = stages(task, count, Path(place))
         total = sum(taken.values())
         shares = ", ".join(
             f"{key} {value:.2f} s ({value / total:.0%})" for key, value in taken.items()
         )
-        print(f"{largest.name} in one process: {shares}; {count / total:,.0f} rows/s")
-        print(f"stream: {streamed(task, workers):,.0f} rows/s")
+        print(f"{largest} in one process: {shares}; {count / total:,.0f} rows/s")
+        print(f"stream: {streamed(task, chosen.workers):,.0f} rows/s")
 
 
 if __name__ == "__main__":

@@ -83,10 +83,13 @@ def grammars(draw):
     return grammar, depth
 
 
-def plain_starts(roots, separators):
-    """Position of every node's first token, level by level, by walking through the trees."""
+def plain_places(roots, grammar):
+    """The place of every node's first token, level by level, by walking through the trees.
+
+    Every tree has as many places as the longest tree has tokens.
+    """
     levels = []
-    here = [(root, 0) for root in roots]
+    here = [(root, number * grammar.max_length) for number, root in enumerate(roots)]
     while here:
         levels.append([start for _, start in here])
         there = []
@@ -95,7 +98,7 @@ def plain_starts(roots, separators):
                 continue
             for argument in tree[1:]:
                 there.append((argument, start + 1))
-                start += tokens_of(argument, separators) + separators
+                start += tokens_of(argument, grammar.separators) + grammar.separators
         here = there
     return levels
 
@@ -109,7 +112,7 @@ def test_trees_have_the_depth_asked_for_and_never_too_many_tokens(distribution, 
     trees = plain_trees(forest)
     assert len(trees) == forest.trees == len(keys) <= 40
     assert {depth_of(tree) for tree in trees} <= {depth}
-    assert forest.depths().tolist() == [depth] * len(trees)
+    assert forest.depths.tolist() == [depth] * len(trees)
     assert keys.tolist() == [depth] * len(trees)
     assert all(tokens_of(tree, grammar.separators) <= grammar.max_length for tree in trees)
     if grammar.shortest(depth) > grammar.max_length:
@@ -118,15 +121,15 @@ def test_trees_have_the_depth_asked_for_and_never_too_many_tokens(distribution, 
 
 @given(grammars())
 @settings(max_examples=40, deadline=None)
-def test_lengths_and_starts_are_those_of_the_written_trees(chosen):
+def test_lengths_and_places_are_those_of_the_written_trees(chosen):
     grammar, depth = chosen
     forest, _ = grow(Draws({"test": 2}), 40, DepthDistribution(grammar), depth)
     trees = plain_trees(forest)
     lengths = forest.lengths()
     assert lengths[0].tolist() == [tokens_of(tree, grammar.separators) for tree in trees]
-    starts = [level.tolist() for level in forest.starts(lengths)]
-    expected = plain_starts(trees, grammar.separators)
-    assert starts == expected + [[]] * (len(starts) - len(expected))
+    places = [level.tolist() for level in forest.places(lengths)]
+    expected = plain_places(trees, grammar)
+    assert places == expected + [[]] * (len(places) - len(expected))
 
 
 def test_short_limits_leave_few_trees_or_none():
@@ -136,8 +139,6 @@ def test_short_limits_leave_few_trees_or_none():
         )
         forest, keys = grow(Draws({"test": 3}), 2_000, distribution, 8)
         assert forest.trees == len(keys)
-        assert {len(level) for level in plain_starts(plain_trees(forest), 1)} <= {
-            forest.trees,
-            2 * forest.trees,
-        }
+        levels = plain_places(plain_trees(forest), distribution.grammar)
+        assert {len(level) for level in levels} <= {forest.trees, 2 * forest.trees}
         assert bool(forest.trees) == (max_length == 33)

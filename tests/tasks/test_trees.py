@@ -55,7 +55,7 @@ def test_in_the_worked_example_four_of_nine_trees_are_deep_on_the_left_and_one_o
     distribution = kind(Grammar(0.2, 2, 2, 2, 50, operators=2, separators=1))
     forest, _ = grow(Draws({"worked": "example"}), 40_000, distribution, 2)
     below = forest.levels[1]
-    deep = np.zeros(len(below.tree), bool)
+    deep = np.zeros(len(below.symbol), bool)
     deep[below.operators] = True
     shapes = collections.Counter(map(tuple, deep.reshape(-1, 2).tolist()))
     chances = {(True, False): 4 / 9, (False, True): 4 / 9, (True, True): 1 / 9}
@@ -65,7 +65,7 @@ def test_in_the_worked_example_four_of_nine_trees_are_deep_on_the_left_and_one_o
 def test_in_the_worked_example_the_first_deep_operand_is_the_left_one_in_five_of_nine_trees():
     distribution = PooledDepthDistribution(Grammar(0.2, 2, 2, 2, 50, operators=2, separators=1))
     tables = sampling._pool_tables(distribution, 2, 2)
-    assert tables.leader.tolist() == pytest.approx([0.2, 0.36])  # 0.2 / 0.36 = 5/9
+    assert tables.found.tolist() == pytest.approx([0, 0.2, 0.36])  # 0.2 / 0.36 = 5/9
 
 
 # Against exact chances ...

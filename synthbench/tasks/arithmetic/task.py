@@ -181,7 +181,7 @@ def draw_digits(draws: Draws, forest: Forest) -> Forest:
     """The trees with a uniform digit at every leaf."""
     levels = []
     for level in forest.levels:
-        symbol = draws.integers(len(DIGITS), len(level.tree)).astype(np.uint8)
+        symbol = draws.integers(len(DIGITS), len(level.symbol)).astype(np.uint8)
         symbol[level.operators] = level.symbol.take(level.operators)
         levels.append(level._replace(symbol=symbol))
     return dataclasses.replace(forest, levels=tuple(levels))
@@ -211,7 +211,7 @@ def evaluate(
         no_zero = zero_depth == _NO_DEPTH
         deepest = np.where(no_zero, np.maximum(left_depth, right_depth), zero_depth)
         result = np.where(is_product, left * right, left + right)
-        value, depth = level.symbol.astype(np.uint16), np.zeros(len(level.tree), np.int8)
+        value, depth = level.symbol.astype(np.uint16), np.zeros(len(level.symbol), np.int8)
         value[level.operators], depth[level.operators] = result, deepest + np.int8(1)
         value %= np.uint16(modulus)
     return value.astype(np.int8), depth

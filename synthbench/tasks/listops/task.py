@@ -119,7 +119,7 @@ class ListOps(ExpressionTask):
             {
                 "tokens": forest.write(lengths, IDS["0"], self.operator_ids, IDS["]"]),
                 "label": (keys >> DEPTH_BITS).astype(np.int8),
-                "depth": forest.depths(),
+                "depth": forest.depths,
                 "dependency_depth": np.full(forest.trees, goal.depth, np.int8),
                 "length": lengths[0].astype(np.int16),
                 "problem": problems,

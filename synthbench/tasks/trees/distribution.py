@@ -104,15 +104,6 @@ class Operators(NamedTuple):
     arity: NDArray[np.int8]
     arguments: NDArray[np.int16]
 
-    def take(self, chosen: NDArray[np.int64]) -> Operators:
-        """The operators at these indices, in this order."""
-        return Operators(
-            self.keys.take(chosen),
-            self.kinds.take(chosen),
-            self.arity.take(chosen),
-            self.arguments.take(chosen, axis=1),
-        )
-
     @staticmethod
     def concatenate(parts: list[Operators]) -> Operators:
         """All operators, in order."""

@@ -128,13 +128,11 @@ class Level(NamedTuple):
     """All nodes of one level, in the order of their trees.
 
     Attributes:
-        tree: number of the tree each node belongs to, int32 `(nodes,)`, ascending.
         operators: which nodes are operators, int64 `(operators,)`, ascending.
         arity: number of arguments of each operator, int8 `(operators,)`.
         symbol: each node's digit, or the index of its operator, uint8 `(nodes,)`.
     """
 
-    tree: NDArray[np.int32]
     operators: NDArray[np.int64]
     arity: NDArray[np.int8]
     symbol: NDArray[np.uint8]
@@ -149,52 +147,55 @@ class Level(NamedTuple):
 
         Sums of unsigned values wrap around.
         """
-        running = np.cumsum(below, dtype=below.dtype).take(self.first + self.arity - 1)
-        sums: NDArray[Number] = np.diff(running, prepend=below.dtype.type(0))
+        running = np.zeros(1 + len(below), below.dtype)
+        np.cumsum(below, out=running[1:])
+        first = self.first
+        sums: NDArray[Number] = running.take(first + self.arity) - running.take(first)
         return sums
 
 
 @dataclasses.dataclass(frozen=True)
 class Forest:
-    """Many trees: `levels` go from the roots down; the last one has no operators."""
+    """Many trees.
 
-    trees: int
+    Attributes:
+        grammar: the proposal.
+        levels: all nodes, from the roots down; the last level has no operators.
+        depths: operators on the longest path of each tree, int8 `(trees,)`.
+    """
+
     grammar: Grammar
     levels: tuple[Level, ...]
+    depths: NDArray[np.int8]
+
+    @property
+    def trees(self) -> int:
+        """How many trees there are."""
+        return len(self.depths)
 
     def take(self, kept: NDArray[np.bool_]) -> Forest:
         """The trees for which the mask, bool `(trees,)`, is true, in order."""
         if kept.all():
             return self
-        number = (np.cumsum(kept) - 1).astype(np.int32)
-        levels = []
+        levels, left = [], kept  # which nodes of a level are left
         for level in self.levels:
-            left = kept.take(level.tree)
-            nodes = np.flatnonzero(left)
-            inner = np.flatnonzero(left.take(level.operators))
-            place = np.cumsum(left) - 1
+            operators_left = left.take(level.operators)
+            inner = np.flatnonzero(operators_left)
             levels.append(
                 Level(
-                    tree=number.take(level.tree.take(nodes)),
-                    operators=place.take(level.operators.take(inner)),
+                    operators=np.cumsum(left).take(level.operators.take(inner)) - 1,
                     arity=level.arity.take(inner),
-                    symbol=level.symbol.take(nodes),
+                    symbol=level.symbol.take(np.flatnonzero(left)),
                 )
             )
-        return Forest(int(kept.sum()), self.grammar, tuple(levels))
-
-    def depths(self) -> NDArray[np.int8]:
-        """Operators on the longest path of each tree, int8 `(trees,)`."""
-        depths = np.zeros(self.trees, np.int8)
-        for depth, level in enumerate(self.levels, start=1):
-            depths[level.tree.take(level.operators)] = depth
-        return depths
+            left = np.repeat(operators_left, level.arity)
+        return Forest(self.grammar, tuple(levels), self.depths[kept])
 
     def lengths(self) -> list[NDArray[np.int64]]:
         """Tokens of every node's subtree, an array for each level."""
-        lengths = [np.ones(len(self.levels[-1].tree), np.int64)]
+        lengths = [np.ones(len(self.levels[-1].symbol), np.int64)]
         for level in reversed(self.levels[:-1]):
-            own = np.ones(len(level.tree), np.int64)
+            own = np.ones(len(level.symbol), np.int64)
             tokens = 2 + self.grammar.separators * (level.arity - 1)
             own[level.operators] = tokens + level.sums(lengths[0])
             lengths.insert(0, own)

@@ -48,49 +48,53 @@ def grow(
         n = 0
     tree = np.arange(n, dtype=np.int32)
     length = np.full(n, grammar.shortest(depth), np.int64)  # tokens that are certain
+    depths = np.zeros(n, np.int8)
     keys = roots = np.full(n, root_key, np.int16)
     levels: list[Level] = []
     for height in range(grammar.max_depth, -1, -1):
         operators = np.flatnonzero((keys & DEPTH_MASK) > 0)
         symbol = (keys >> DEPTH_BITS).astype(np.uint8)
         if not len(operators):
-            levels.append(Level(tree, operators, np.zeros(0, np.int8), symbol))
+            levels.append(Level(operators, np.zeros(0, np.int8), symbol))
             break
         owner, wanted = tree.take(operators), keys.take(operators)
         if levels:
-            made = sample_given_keys(draws, distribution, height, wanted, any_value=False)
+            made, chosen = sample_given_keys(draws, distribution, height, wanted, any_value=False)
         else:
-            made = sample_given_keys(draws, of_root, height, wanted, any_value=value is None)
-            roots = made.keys
-        symbol[operators] = made.kinds
-        levels.append(Level(tree, operators, made.arity, symbol))
+            made, chosen = sample_given_keys(
+                draws, of_root, height, wanted, any_value=value is None
+            )
+            roots = made.keys.take(chosen)
+        symbol[operators] = made.kinds.take(chosen)
         # The tokens of each operator beyond those that its wanted key needs anyway.
-        below = (made.arguments & DEPTH_MASK).sum(axis=0, dtype=np.int16)
         own = 1 + made.arity + grammar.separators * (made.arity - 1)
-        more = own + grammar.per_level * (below - (wanted & DEPTH_MASK))
+        below = (made.arguments & DEPTH_MASK).sum(axis=0, dtype=np.int16)
+        tokens = own + grammar.per_level * below
+        more = tokens.take(chosen) - grammar.per_level * (wanted & DEPTH_MASK)
         length += np.bincount(owner, more, n).astype(np.int64)
-        alive = np.flatnonzero(length.take(owner) <= grammar.max_length)
-        arity = made.arity.take(alive)
-        keys = _run(made.arguments, arity, alive)
-        tree = np.repeat(owner.take(alive), arity)
+        # Trees that are too long end here.
+        arity = made.arity.take(chosen) * (length.take(owner) <= grammar.max_length)
+        levels.append(Level(operators, arity, symbol))
+        depths[owner] = len(levels)
+        keys = _run(made.arguments, chosen, arity)
+        tree = np.repeat(owner, arity)
 
     kept = length <= grammar.max_length
-    return Forest(n, grammar, tuple(levels)).take(kept), roots[kept]
+    return Forest(grammar, tuple(levels), depths).take(kept), roots[kept]
 
 
 def _run(
-    arguments: NDArray[np.int16], arity: NDArray[np.int8], chosen: NDArray[np.int64]
+    arguments: NDArray[np.int16], chosen: NDArray[np.int64], arity: NDArray[np.int8]
 ) -> NDArray[np.int16]:
     """The arguments of the chosen operators, one operator after another.
 
     Args:
         arguments: of all operators, int16 `(max_args, operators)`.
-        arity: how many of them each chosen operator has, int8 `(chosen,)`.
         chosen: the operators, int64 `(chosen,)`.
+        arity: how many of its arguments each of them gives, int8 `(chosen,)`.
     """
-    end = np.cumsum(arity, dtype=np.int64)
-    keys = np.zeros(end[-1] if len(end) else 0, np.int16)
-    first = end - arity
+    first = np.cumsum(arity, dtype=np.int64) - arity
+    keys = np.zeros(int(arity.sum(dtype=np.int64)), np.int16)
     for rank, argument in enumerate(arguments):
         has = np.flatnonzero(arity > rank)
         keys[first.take(has) + rank] = argument.take(chosen.take(has))

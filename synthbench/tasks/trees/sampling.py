@@ -57,7 +57,7 @@ def sample_given_keys(
     height: int,
     wanted: NDArray[np.int16],
     any_value: bool,
-) -> Operators:
+) -> tuple[Operators, NDArray[np.int64]]:
     """An operator for each wanted key, drawn from the proposal given that it has this key.
 
     Args:
@@ -66,6 +66,9 @@ def sample_given_keys(
         height: levels left for operators, these included.
         wanted: keys, int16 `(operators,)`.
         any_value: whether an operator may have any value, so that only the key's depth counts.
+
+    Returns:
+        Operators, and for each wanted key the index of the one it gets, int64 `(wanted,)`.
     """
     if not distribution.enumerated:
         return _draw(draws, distribution, height, wanted, any_value)
@@ -74,7 +77,7 @@ def sample_given_keys(
     for key, table in tables.items():
         nodes = np.flatnonzero(wanted == key)
         chosen[nodes] = table.draw(draws, len(nodes))
-    return every.take(chosen)
+    return every, chosen
 
 
 @functools.lru_cache(maxsize=1024)
@@ -104,10 +107,10 @@ def _draw(
     height: int,
     wanted: NDArray[np.int16],
     any_value: bool,
-) -> Operators:
+) -> tuple[Operators, NDArray[np.int64]]:
     """As `sample_given_keys`, from pools."""
     pools: list[Operators] = []
-    source = np.zeros(len(wanted), np.int64)
+    chosen = np.zeros(len(wanted), np.int64)
     before = 0  # operators in the pools so far
     nodes_of = _places(wanted)
     for depth in range(1, height + 1):
@@ -122,13 +125,13 @@ def _draw(
             left = {}
             for key, nodes in missing.items():
                 found = drawn.get(key, nodes[:0])[: len(nodes)]
-                source[nodes[: len(found)]] = before + found
+                chosen[nodes[: len(found)]] = before + found
                 if len(found) < len(nodes):
                     left[key] = nodes[len(found) :]
             pools.append(pool)
             before += size
             missing, first = left, False
-    return Operators.concatenate(pools).take(source)
+    return Operators.concatenate(pools), chosen
 
 
 def _places(keys: NDArray[np.int16]) -> dict[int, NDArray[np.int64]]:
