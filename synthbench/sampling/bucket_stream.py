@@ -95,7 +95,7 @@ class BucketStream:
             self._yield = max(1.0, len(self._pending[0].view.result()[0].fingerprints))
         need = min(1, rows)
         if self._yield and rows and not self._listed:
-            need = max(1, -int((self._rest - rows) // self._yield)) + (self._offset > 0)
+            need = max(1, -int((self._rest - rows) // self._yield) + (self._offset > 0))
         most = max(1, self._engine.ahead)
         while self._next < self._block + need and len(self._pending) < most and not self.exhausted:
             count = min(self._engine.batch, self._block + need - self._next)

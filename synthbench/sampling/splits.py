@@ -97,20 +97,15 @@ class SplitSampler:
         """
         try:
             while any(self._left.values()):
-                drawn = self._next_round()
-                self._prepare()  # the next blocks are made while the caller handles this round
-                yield drawn
+                yield self._next_round()
         finally:
             self.close()
 
-    def _prepare(self) -> None:
+    def _next_round(self) -> Round:
+        rounds_left = -(-sum(self._left.values()) // self._task.round_rows)
         for _ in range(2):
             for bucket, stream in self._streams.items():
                 stream.prepare(self._left[bucket])
-
-    def _next_round(self) -> Round:
-        rounds_left = -(-sum(self._left.values()) // self._task.round_rows)
-        self._prepare()
         runs: list[Any] = []
         picks: list[Pick] = []
         for bucket, stream in self._streams.items():

@@ -191,8 +191,9 @@ def measure(task, chosen):
         pairs = zip(wholes, alone, strict=True)
         times = sorted(whole[largest] / seconds for whole, seconds in pairs)
         print(
-            f"{largest} written by pyarrow alone: {statistics.median(alone):.3f} s; the whole takes "
-            f"{statistics.median(times):.1f} times as long ({times[0]:.1f} to {times[-1]:.1f})"
+            f"{largest} written by pyarrow alone: {statistics.median(alone):.3f} s; "
+            f"the whole takes {statistics.median(times):.1f} times as long "
+            f"({times[0]:.1f} to {times[-1]:.1f})"
         )
         taken = stages(task, count, Path(place))
         total = sum(taken.values())

@@ -8,6 +8,7 @@ import json
 import numpy as np
 import pytest
 
+from synthbench.engine.engine import Engine
 from synthbench.engine.open import open_engine
 from synthbench.errors import ParameterError, SynthbenchError
 from synthbench.sampling import bucket_stream
@@ -28,6 +29,26 @@ from tests.sampling.making import (
     small,
     toy,
 )
+
+# Blocks that are drawn.
+
+
+def test_no_block_is_asked_for_while_the_last_one_has_rows_enough():
+    class Patient(Engine):
+        def submit(self, function, /, *args, **kwargs):
+            asked.append(function)
+            return super().submit(function, *args, **kwargs)
+
+    class Slow(Open):
+        round_rows = 10
+
+    asked = []
+    engine, task = Patient(None, 2), Slow(None, {"sizes": (10**9, 10**9), "counted": False})
+    engine.ahead = 3
+    sampler = SplitSampler(task, task.split("train"), Plan({"train": {0: 30}}), engine)
+    assert [len(drawn) for drawn in sampler.rounds()] == [10, 10, 10]
+    assert len(asked) == 1  # a block of 32 rows
+
 
 # Buckets that are listed.
 
