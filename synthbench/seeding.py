@@ -179,8 +179,9 @@ def hash_rows(content: NDArray[np.uint8]) -> NDArray[np.uint64]:
     columns = np.ascontiguousarray(padded.view("<u8").T)
     state = np.zeros(rows, np.uint64)
     for position, column in enumerate(columns, start=1):
-        stirred = mix(state ^ column) + np.uint64((position * 0x9E3779B97F4A7C15) % (1 << 64))
-        state = np.where(column != 0, stirred, state)
+        if column.any():
+            stirred = mix(state ^ column) + np.uint64((position * 0x9E3779B97F4A7C15) % (1 << 64))
+            state = np.where(column != 0, stirred, state)
     return mix(state)
 
 

@@ -7,6 +7,7 @@ are a contiguous run of the next level. Python loops run over levels only, not o
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
@@ -62,6 +63,7 @@ class Grammar:
         """Tokens of the shortest tree of this depth (0: a digit, 1: one operator over digits)."""
         return 1 + depth * self.per_level
 
+    @functools.lru_cache(maxsize=1024)  # noqa: B019 - a grammar is a value, and few are ever made
     def count(self, depth: int) -> int:
         """How many different trees have exactly this depth, within the length limit."""
         lengths = self.max_length + 1
