@@ -126,7 +126,7 @@ class Draws:
 
 
 def _size(shape: Shape) -> int:
-    return shape if isinstance(shape, int) else math.prod(shape)
+    return math.prod(shape) if isinstance(shape, tuple) else int(shape)
 
 
 def threshold(probability: float) -> np.uint64:

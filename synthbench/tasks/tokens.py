@@ -23,8 +23,8 @@ from synthbench.tasks.numeric import join_bytes, list_array, split_bytes, text_e
 
 #: The largest vocabulary whose ids have four bits; its tokens are joined four at a time.
 _QUAD_TOKENS = 15
-#: The number of tokens from which it pays to tabulate the texts of all groups of four.
-_QUADS = 1 << 16
+#: The number of ids, padding included, from which it pays to tabulate all groups of four.
+_LEAST_IDS = 1 << 16
 #: The most allowed tokens that an error lists.
 _SHOWN_TOKENS = 20
 
@@ -160,7 +160,8 @@ class Vocabulary:
 
         Args:
             ids: `(texts, width)`; zeros are left out, wherever they stand.
-            lengths: the number of tokens of each text, if it is known already.
+            lengths: the number of tokens of each text, if it is known already; it saves counting
+                them where every token is one character.
         """
         import pyarrow.compute as pc
 
@@ -168,20 +169,20 @@ class Vocabulary:
             table = self._codes.tobytes().ljust(256, b"\0")
             codes = ids.tobytes().translate(table, b"\0")
             return join_bytes(codes, np.count_nonzero(ids, axis=1) if lengths is None else lengths)
-        if self.separator and len(self.tokens) <= _QUAD_TOKENS and ids.size >= _QUADS:
+        if self.separator and len(self.tokens) <= _QUAD_TOKENS and ids.size >= _LEAST_IDS:
             ids, words = _quads(ids), _quad_texts(self)
         else:
-            words = self._after_others(["", *self.tokens])
+            words = self._both_forms(["", *self.tokens])
         used = ids > 0
         counts = np.count_nonzero(used, axis=1)
         ends = np.cumsum(counts)
         places = ids[used].astype(np.int32)
-        places[(ends - counts)[counts > 0]] += len(words) // 2  # each text's first
+        places[(ends - counts)[counts > 0]] += len(words) // 2  # the bare form of a text's first
         chosen = pc.take(words, pa.array(places))
         return join_bytes(chosen.buffers()[2], np.diff(text_ends(chosen)[ends], prepend=0))
 
-    def _after_others(self, words: list[str]) -> pa.Array:
-        """The words as they follow others, with the separator, and again as they stand first."""
+    def _both_forms(self, words: list[str]) -> pa.Array:
+        """Each word with the separator before it, then each word bare."""
         behind = [self.separator + word if word else "" for word in words]
         return pa.array([*behind, *words], pa.string())
 
@@ -248,4 +249,4 @@ def _quad_texts(vocabulary: Vocabulary) -> pa.Array:
 
     pairs = [joined(low, high) for high in words for low in words]
     quads = [joined(first, second) for second in pairs for first in pairs]
-    return vocabulary._after_others(quads)
+    return vocabulary._both_forms(quads)

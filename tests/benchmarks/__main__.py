@@ -1,10 +1,9 @@
 """How fast rows are made: `python -m tests.benchmarks [TASK ...] [--set KEY=VALUE ...]`.
 
 Every dataset is made `--repeat` times, and after each time the table of its largest split is
-written by pyarrow alone. All figures are medians of these: for every split the rows a second
-through to Parquet, and how many times as long as pyarrow alone the largest takes. Then follow where
-the time goes (one process, so that shares mean something), and the rows a second of `stream` in
-memory. Peak memory is that of this process.
+written by pyarrow alone. Medians of these are the rows a second through to Parquet, for every
+split, and how many times as long as pyarrow alone the largest takes. Where the time goes (in one
+process, so that shares mean something) and the rows a second of `stream` are measured once.
 
 `python -m tests.benchmarks NAME --help` tells of more: `scaling`, `endurance`, `peers`, and for the
 trainer `floor`, `steps` and `attention`.
@@ -24,7 +23,6 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -41,8 +39,6 @@ from synthbench.tasks.features import arrow_schema
 from synthbench.tasks.registry import list_tasks, make_task
 from synthbench.tasks.row_ids import columns_of
 from synthbench.text.tables import Table, render
-
-T = TypeVar("T")
 
 #: Modules by name; those of the trainer need PyTorch.
 MORE = ("scaling", "endurance", "peers", "floor", "steps", "attention")
@@ -100,10 +96,10 @@ def _rendered(task, rounds, clock):
             yield clock.time("render", piece.slice(first, task.group_rows).table)
 
 
-def bare(path, task, variant):
+def bare(path, task):
     """Rows and seconds of writing the largest split's table with pyarrow alone, same options."""
     name = max(task.splits, key=lambda split: split.rows).name
-    files = sorted((path / "data" / variant).glob(f"{name}-*.parquet"))
+    files = sorted((path / "data" / task.variant).glob(f"{name}-*.parquet"))
     table = pa.concat_tables([pq.read_table(file) for file in files]).combine_chunks()
     table = table.cast(arrow_schema(columns_of(task)))
     started = time.perf_counter()
@@ -142,7 +138,14 @@ def main():
     parser.add_argument("tasks", nargs="*")
     parser.add_argument("--workers", type=int, default=usable_cores())
     parser.add_argument("--rows", type=int, help="rows of the largest split; default: the paper's")
-    parser.add_argument("--repeat", type=int, default=5, help="times that a dataset is made")
+    parser.add_argument(
+        "--repeat",
+        type=int,
+        choices=range(1, 100),
+        default=5,
+        metavar="N",
+        help="times that a dataset is made",
+    )
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     chosen = parser.parse_args()
     parameters = dict(word.split("=", 1) for word in chosen.set)
@@ -177,8 +180,8 @@ def measure(task, chosen):
                 )
             )
             wholes.append(outcome.seconds[task.variant])
-            count, seconds = bare(path, task, task.variant)
-            alone.append(seconds)
+            count, taken = bare(path, task)
+            alone.append(taken)
             shutil.rmtree(path)
         splits = outcome.manifest.variants[task.variant]
         seconds = {split: statistics.median(one[split] for one in wholes) for split in splits}
@@ -188,12 +191,11 @@ def measure(task, chosen):
         ]
         print(f"\n{task.name}, medians of {chosen.repeat}")
         print(render(Table(("split", "rows", "seconds", "rows/s"), lines, right=(1, 2, 3))))
-        pairs = zip(wholes, alone, strict=True)
-        times = sorted(whole[largest] / seconds for whole, seconds in pairs)
+        ratios = sorted(one[largest] / taken for one, taken in zip(wholes, alone, strict=True))
         print(
             f"{largest} written by pyarrow alone: {statistics.median(alone):.3f} s; "
-            f"the whole takes {statistics.median(times):.1f} times as long "
-            f"({times[0]:.1f} to {times[-1]:.1f})"
+            f"the whole takes {statistics.median(ratios):.1f} times as long "
+            f"({ratios[0]:.1f} to {ratios[-1]:.1f})"
         )
         taken = stages(task, count, Path(place))
         total = sum(taken.values())

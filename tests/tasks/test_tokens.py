@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from synthbench.tasks import tokens
 from synthbench.tasks.tokens import Vocabulary, pad
 
 #: Words in twos, threes and more: joined four at a time, one at a time, in two bytes; characters.
@@ -32,11 +33,15 @@ def test_texts_are_encoded_by_the_place_of_their_tokens_and_joined_again(vocabul
     assert ids.shape == (len(chosen), max(map(len, chosen), default=1))
     for row, found in zip(chosen, ids.tolist(), strict=True):
         assert found == [one + 1 for one in row] + [0] * (ids.shape[1] - len(row))
-    assert vocabulary.join(ids).to_pylist() == texts
-    assert vocabulary.join(np.insert(ids, 0, 0, axis=1)).to_pylist() == texts
-    assert vocabulary.join(ids[:, ::-1]).to_pylist() == [
+    backwards = [
         vocabulary.separator.join(vocabulary.tokens[one] for one in reversed(row)) for row in chosen
     ]
+    for least in (tokens._LEAST_IDS, 0):  # one at a time, and four where there are few tokens
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(tokens, "_LEAST_IDS", least)
+            assert vocabulary.join(ids).to_pylist() == texts
+            assert vocabulary.join(np.insert(ids, [0] * 5, 0, axis=1)).to_pylist() == texts
+            assert vocabulary.join(ids[:, ::-1]).to_pylist() == backwards
     assert vocabulary.split(padded).to_pylist() == [
         [vocabulary.tokens[one] for one in row] for row in chosen
     ]

@@ -179,7 +179,8 @@ class Forest:
         """The trees for which the mask, bool `(trees,)`, is true, in order."""
         if kept.all():
             return self
-        levels, left = [], kept  # which nodes of a level are left
+        levels = []
+        left = kept  # which nodes of the level are left
         for level in self.levels:
             operators_left = left.take(level.operators)
             inner = np.flatnonzero(operators_left)

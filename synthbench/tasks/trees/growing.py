@@ -58,12 +58,15 @@ def grow(
             levels.append(Level(operators, np.zeros(0, np.int8), symbol))
             break
         owner, wanted = tree.take(operators), keys.take(operators)
-        if levels:
-            made, chosen = sample_given_keys(draws, distribution, height, wanted, any_value=False)
-        else:
-            made, chosen = sample_given_keys(
-                draws, of_root, height, wanted, any_value=value is None
-            )
+        top = not levels
+        made, chosen = sample_given_keys(
+            draws,
+            of_root if top else distribution,
+            height,
+            wanted,
+            any_value=top and value is None,
+        )
+        if top:
             roots = made.keys.take(chosen)
         symbol[operators] = made.kinds.take(chosen)
         # The tokens of each operator beyond those that its wanted key needs anyway.
@@ -72,30 +75,30 @@ def grow(
         tokens = own + grammar.per_level * below
         more = tokens.take(chosen) - grammar.per_level * (wanted & DEPTH_MASK)
         length += np.bincount(owner, more, n).astype(np.int64)
-        # Trees that are too long end here.
+        # A tree that is too long gets no arguments, so it ends here.
         arity = made.arity.take(chosen) * (length.take(owner) <= grammar.max_length)
         levels.append(Level(operators, arity, symbol))
         depths[owner] = len(levels)
-        keys = _run(made.arguments, chosen, arity)
+        keys = _arguments_of(chosen, made.arguments, levels[-1])
         tree = np.repeat(owner, arity)
 
     kept = length <= grammar.max_length
     return Forest(grammar, tuple(levels), depths).take(kept), roots[kept]
 
 
-def _run(
-    arguments: NDArray[np.int16], chosen: NDArray[np.int64], arity: NDArray[np.int8]
+def _arguments_of(
+    chosen: NDArray[np.int64], arguments: NDArray[np.int16], level: Level
 ) -> NDArray[np.int16]:
-    """The arguments of the chosen operators, one operator after another.
+    """The keys of the next level's nodes, from those of all operators that were drawn.
 
     Args:
-        arguments: of all operators, int16 `(max_args, operators)`.
-        chosen: the operators, int64 `(chosen,)`.
-        arity: how many of its arguments each of them gives, int8 `(chosen,)`.
+        chosen: which of them each operator of the level is, int64 `(operators,)`.
+        arguments: the keys of their arguments, int16 `(max_args, drawn)`.
+        level: tells how many arguments each operator of the level has.
     """
-    first = np.cumsum(arity, dtype=np.int64) - arity
-    keys = np.zeros(int(arity.sum(dtype=np.int64)), np.int16)
+    keys = np.zeros(int(level.arity.sum(dtype=np.int64)), np.int16)
+    first = level.first
     for rank, argument in enumerate(arguments):
-        has = np.flatnonzero(arity > rank)
-        keys[first.take(has) + rank] = argument.take(chosen.take(has))
+        operators = np.flatnonzero(level.arity > rank)
+        keys[first.take(operators) + rank] = argument.take(chosen.take(operators))
     return keys

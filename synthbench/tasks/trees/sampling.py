@@ -137,12 +137,9 @@ def _draw(
 def _places(keys: NDArray[np.int16]) -> dict[int, NDArray[np.int64]]:
     """The places of every key that occurs, ascending, by key."""
     order, counts = np.argsort(keys, kind="stable"), np.bincount(keys)
-    occurring = np.flatnonzero(counts)
-    ends = np.cumsum(counts.take(occurring)).tolist()
-    starts = [0, *ends]
+    ends = np.cumsum(counts)
     return {
-        key: order[start:end]
-        for key, start, end in zip(occurring.tolist(), starts, ends, strict=False)
+        key: order[ends[key] - counts[key] : ends[key]] for key in np.flatnonzero(counts).tolist()
     }
 
 
@@ -150,10 +147,10 @@ def _pool_size(
     missing: dict[int, NDArray[np.int64]], chances: NDArray[np.float64], first: bool
 ) -> int:
     """How many operators to draw so that few of the wanted keys are missing afterwards."""
-    counts = [len(nodes) for nodes in missing.values()]
-    most = max(count / float(chances[key]) for key, count in zip(missing, counts, strict=True))
+    most = max(len(nodes) / float(chances[key]) for key, nodes in missing.items())
     if first:  # the rarest key must not drive the size of the first pool
-        most = min(most, 2.0 * sum(counts) / (float(chances.max()) * len(missing)))
+        wanted = sum(map(len, missing.values()))
+        most = min(most, 2.0 * wanted / (float(chances.max()) * len(missing)))
     return int(1.1 * min(most, MOST_DRAWN)) + 32
 
 
@@ -162,7 +159,7 @@ class _PoolTables(NamedTuple):
 
     Attributes:
         arity: the number of arguments.
-        found: by number of arguments, the chance that one of them is deep, float64
+        found: the chance that at least one argument is deep, by number of arguments, float64
             `(1 + max_args,)`.
         free, deep, other: the key of an argument of any depth, of the given depth, and of any
             other depth.
@@ -181,7 +178,7 @@ def _pool_tables(distribution: KeyDistribution, height: int, depth: int) -> _Poo
     deep = {key: chance for key, chance in argument.items() if key & DEPTH_MASK == depth - 1}
     other = {key: chance for key, chance in argument.items() if key & DEPTH_MASK != depth - 1}
     grammar = distribution.grammar
-    found = _deep(distribution, height, depth)
+    found = _found(distribution, height, depth)
     return _PoolTables(
         arity=Choice(
             np.array(grammar.arities, np.int8), [found[arity] for arity in grammar.arities]
@@ -189,11 +186,11 @@ def _pool_tables(distribution: KeyDistribution, height: int, depth: int) -> _Poo
         found=np.array(found),
         free=_keys(argument),
         deep=_keys(deep),
-        other=_keys(other or deep),  # if there is no other depth, the leader is the first
+        other=_keys(other or deep),  # without another depth the leader is first, nothing before it
     )
 
 
-def _deep(distribution: KeyDistribution, height: int, depth: int) -> list[float]:
+def _found(distribution: KeyDistribution, height: int, depth: int) -> list[float]:
     """By number of arguments, the chance that at least one of them has depth `depth - 1`."""
     deep = total(
         chance
@@ -243,7 +240,7 @@ def _pool_chances(
     distribution: KeyDistribution, height: int, depth: int, any_value: bool
 ) -> NDArray[np.float64]:
     """The chance of every key of this depth in a pool, float64; with `any_value` of the depth."""
-    found = _deep(distribution, height, depth)
+    found = _found(distribution, height, depth)
     grammar = distribution.grammar
     given = total(found[arity] for arity in grammar.arities) / len(grammar.arities)
     chances = operator_chances(distribution, height)
