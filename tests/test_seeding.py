@@ -216,7 +216,7 @@ def test_draws_go_on_where_the_last_ones_ended():
     assert mixed.words(1).tolist() == whole[6:7]
 
 
-@pytest.mark.parametrize("shape", [0, (0,), (0, 3), (3, 0), (2, 3), 5])
+@pytest.mark.parametrize("shape", [0, (0,), (0, 3), (3, 0), (2, 3), 5, np.int64(5)])
 def test_every_draw_has_the_shape_it_was_asked_for(shape):
     expected = np.empty(shape).shape
     for drawn in (

@@ -67,7 +67,7 @@ def model(solve):
             return [solve(re.findall(r"Question: (.*)\nAnswer:$", one)[-1]) for one in self.prompts]
 
         def loglikelihood(self, requests, **_):
-            raise NotImplementedError
+            raise AssertionError("our tasks ask for texts, never for likelihoods")
 
         loglikelihood_rolling = loglikelihood
 

@@ -186,7 +186,7 @@ def _pool_tables(distribution: KeyDistribution, height: int, depth: int) -> _Poo
         found=np.array(found),
         free=_keys(argument),
         deep=_keys(deep),
-        other=_keys(other or deep),  # without another depth the leader is first, nothing before it
+        other=_keys(other or deep),  # with no other depth nothing stands before the leader
     )
 
 
