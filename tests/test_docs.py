@@ -7,6 +7,8 @@ import pytest
 
 import synthbench
 from synthbench.cli.main import _run, commands
+from synthbench.tasks.base import Split
+from synthbench.tasks.clusters.task import Clusters
 from tests.support import ROOT
 from tests.tasks.tiny_sources import write_sources
 
@@ -37,6 +39,8 @@ def test_a_page_runs_from_its_first_block_to_its_last(page, tmp_path, monkeypatc
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SYNTHBENCH_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("SYNTHBENCH_DATA", str(write_sources(tmp_path / "sources")))
+    # Attention among 500 points, in four models.
+    monkeypatch.setattr(Clusters, "splits", (Split("test", 100),))
     scope: dict[str, object] = {}
     for kind, text in SHOWN[page]:
         if kind == "python":

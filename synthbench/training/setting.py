@@ -67,17 +67,20 @@ def find_device(name: str) -> torch.device:
 @contextlib.contextmanager
 def isolated(seed: int, setting: Setting) -> Iterator[None]:
     """Seed PyTorch and, on a CPU, allow only deterministic algorithms; restore both afterwards."""
-    deterministic = torch.are_deterministic_algorithms_enabled()
+    deterministic = torch.get_deterministic_debug_mode()
     threads = torch.get_num_threads()
     device = setting.device
     with torch.random.fork_rng([device] if device.type == "cuda" else []):
         torch.manual_seed(seed)
-        torch.use_deterministic_algorithms(deterministic or device.type == "cpu")
+        if device.type == "cpu":
+            # `use_deterministic_algorithms` says so to TorchInductor as well, whose import takes
+            # two seconds and which measures no alternatives on a CPU.
+            torch.set_deterministic_debug_mode("error")
         torch.set_num_threads(setting.threads or threads)
         try:
             yield
         finally:
-            torch.use_deterministic_algorithms(deterministic)
+            torch.set_deterministic_debug_mode(deterministic)
             torch.set_num_threads(threads)
 
 

@@ -41,7 +41,7 @@ def candidates(task, n, bucket):
 
 @pytest.fixture
 def short_rounds(monkeypatch):
-    monkeypatch.setattr(rounds, "ROUND_ROWS", 2_048)
+    monkeypatch.setattr(rounds, "EVALUATION_ROUND_ROWS", 256)
 
 
 def check_splits_and_stream(name, variant, seed):

@@ -25,7 +25,7 @@ def leaves(value, path=()):
 @pytest.mark.parametrize("kind", ["another", "null"])
 def test_no_entry_of_the_manifest_can_be_changed_unnoticed(ctl, tmp_path, kind):
     rows = {"train": 20, "iid": 5, "validation": 5, "test": 5}
-    depths = {"train_depths": 1, "validation_depths": 2, "test_depths": 3}  # few blocks
+    depths = {"train_depths": 2, "validation_depths": 3, "test_depths": 4}  # few blocks
     listops = make(tmp_path / "listops", "listops", rows, 12, parameters=depths)
     for directory in (listops, shutil.copytree(ctl, tmp_path / "ctl")):
         original = (directory / MANIFEST).read_text(encoding="utf-8")
