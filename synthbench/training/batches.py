@@ -63,10 +63,10 @@ def take(rows: Rows, indices: NDArray[np.int64], width: int | None = None) -> Ba
     return Batch(inputs, lengths, targets if targets.ndim == 1 else targets.float())
 
 
-def evaluation_batches(rows: Rows) -> Iterator[tuple[NDArray[np.int64], Batch]]:
+def evaluation_batches(rows: Rows, pairs: int) -> Iterator[tuple[NDArray[np.int64], Batch]]:
     """All rows once, rows of similar length together: their indices and the batch.
 
-    A batch has at most 512 rows, and at most 2^21 pairs of tokens or points if it has more than
+    A batch has at most 512 rows, and at most `pairs` pairs of tokens or points if it has more than
     one row, so that attention maps stay small.
     """
     if rows.lengths is None:
@@ -78,7 +78,7 @@ def evaluation_batches(rows: Rows) -> Iterator[tuple[NDArray[np.int64], Batch]]:
     start = 0
     while start < len(order):
         reach = order[start : start + 512]
-        fitting = np.arange(1, len(reach) + 1) * lengths[reach] ** 2 <= 1 << 21
+        fitting = np.arange(1, len(reach) + 1) * lengths[reach] ** 2 <= pairs
         stop = start + max(1, int(fitting.sum()))
         yield order[start:stop], take(rows, order[start:stop])
         start = stop

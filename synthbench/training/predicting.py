@@ -18,6 +18,10 @@ from synthbench.training.models.output import Output, Record
 from synthbench.training.objectives import Objective
 from synthbench.training.setting import Setting
 
+#: The most pairs of tokens in a batch. Attention maps should fit into a processor's cache, whereas
+#: a GPU wants large batches.
+_PAIRS_ON_CPU, _PAIRS_ON_GPU = 1 << 18, 1 << 21
+
 #: The rows of an evaluation split for the model, and the columns that `evaluate` needs.
 EvaluationSplit = tuple[Rows, pa.Table]
 
@@ -74,7 +78,8 @@ def forward(
 ) -> Iterator[tuple[list[int], Batch, Output]]:
     """All rows once, in batches: their indices, the batch, and the model's output."""
     model.eval()
-    for indices, batch in evaluation_batches(rows):
+    pairs = _PAIRS_ON_CPU if setting.device.type == "cpu" else _PAIRS_ON_GPU
+    for indices, batch in evaluation_batches(rows, pairs):
         placed = batch.to(setting.device)
         with setting.autocast():
             output = model(placed.inputs, placed.lengths, record)
