@@ -27,6 +27,19 @@ def test_auto_is_a_gpu_where_there_is_one(monkeypatch):
         assert find_device("auto").type == kind
 
 
+@pytest.mark.parametrize("before", ["default", "warn", "error"])
+def test_on_a_cpu_only_deterministic_algorithms_run_until_the_end(before):
+    torch.set_deterministic_debug_mode(before)
+    mode = torch.get_deterministic_debug_mode()
+    try:
+        with isolated(5, CPU):
+            assert torch.are_deterministic_algorithms_enabled()
+            assert not torch.is_deterministic_algorithms_warn_only_enabled()
+        assert torch.get_deterministic_debug_mode() == mode
+    finally:
+        torch.set_deterministic_debug_mode("default")
+
+
 def test_threads_and_random_state_are_as_they_were_afterwards():
     threads, state = torch.get_num_threads(), torch.get_rng_state()
     with isolated(5, Setting(threads=threads + 1)):
