@@ -39,7 +39,7 @@ def test_a_page_runs_from_its_first_block_to_its_last(page, tmp_path, monkeypatc
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SYNTHBENCH_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("SYNTHBENCH_DATA", str(write_sources(tmp_path / "sources")))
-    # Attention among 500 points, in four models.
+    # Fewer rows, because four models compute attention among 500 points.
     monkeypatch.setattr(Clusters, "splits", (Split("test", 100),))
     scope: dict[str, object] = {}
     for kind, text in SHOWN[page]:

@@ -67,20 +67,22 @@ def find_device(name: str) -> torch.device:
 @contextlib.contextmanager
 def isolated(seed: int, setting: Setting) -> Iterator[None]:
     """Seed PyTorch and, on a CPU, allow only deterministic algorithms; restore both afterwards."""
-    deterministic = torch.get_deterministic_debug_mode()
+    mode = torch.get_deterministic_debug_mode()
     threads = torch.get_num_threads()
     device = setting.device
     with torch.random.fork_rng([device] if device.type == "cuda" else []):
         torch.manual_seed(seed)
-        if device.type == "cpu":
-            # `use_deterministic_algorithms` says so to TorchInductor as well, whose import takes
-            # two seconds and which measures no alternatives on a CPU.
+        if setting.compiled:  # the compiler has to know as well, but its import takes two seconds
+            torch.use_deterministic_algorithms(mode > 0 or device.type == "cpu")
+        elif device.type == "cpu":
             torch.set_deterministic_debug_mode("error")
         torch.set_num_threads(setting.threads or threads)
         try:
             yield
         finally:
-            torch.set_deterministic_debug_mode(deterministic)
+            if setting.compiled:
+                torch.use_deterministic_algorithms(mode > 0)
+            torch.set_deterministic_debug_mode(mode)
             torch.set_num_threads(threads)
 
 

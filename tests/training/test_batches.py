@@ -141,21 +141,18 @@ def test_models_get_wide_integers_and_pixels_from_0_to_1():
     assert image.lengths is None
 
 
-#: The most pairs of tokens or points in a batch.
-PAIRS = 1 << 21
-
-
 def test_evaluation_takes_every_row_once_and_bounds_what_a_batch_holds():
+    pairs = 1 << 21
     lengths = torch.tensor([300, 1, 300, 2, 300])
     rows = Rows(torch.zeros(5, 300, dtype=torch.uint8), lengths, torch.arange(5))
-    made = list(evaluation_batches(rows, PAIRS))
+    made = list(evaluation_batches(rows, pairs))
     assert sorted(np.concatenate([indices for indices, _ in made]).tolist()) == list(range(5))
     many = numbered(3000)
-    assert max(len(indices) for indices, _ in evaluation_batches(many, PAIRS)) <= 512
+    assert max(len(indices) for indices, _ in evaluation_batches(many, pairs)) <= 512
     long = Rows(torch.zeros(9, 3000, dtype=torch.uint8), torch.full((9,), 3000), torch.arange(9))
-    assert [len(indices) for indices, _ in evaluation_batches(long, PAIRS)] == [1] * 9
+    assert [len(indices) for indices, _ in evaluation_batches(long, pairs)] == [1] * 9
     points = Rows(torch.zeros(300, 100, 2), None, None)
-    assert [len(indices) for indices, _ in evaluation_batches(points, PAIRS)] == [209, 91]
+    assert [len(indices) for indices, _ in evaluation_batches(points, pairs)] == [209, 91]
 
 
 def test_a_split_is_read_whole_and_in_order(tmp_path):

@@ -27,12 +27,13 @@ def test_auto_is_a_gpu_where_there_is_one(monkeypatch):
         assert find_device("auto").type == kind
 
 
+@pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("before", ["default", "warn", "error"])
-def test_on_a_cpu_only_deterministic_algorithms_run_until_the_end(before):
+def test_on_a_cpu_only_deterministic_algorithms_run_until_the_end(before, compiled):
     torch.set_deterministic_debug_mode(before)
     mode = torch.get_deterministic_debug_mode()
     try:
-        with isolated(5, CPU):
+        with isolated(5, Setting(compiled=compiled)):
             assert torch.are_deterministic_algorithms_enabled()
             assert not torch.is_deterministic_algorithms_warn_only_enabled()
         assert torch.get_deterministic_debug_mode() == mode
