@@ -27,9 +27,9 @@ class WithExamples(click.Command):
                 formatter.write_text(f"\b\n{inspect.cleandoc(self.epilog)}")
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command, without waiting for pandas at its first Arrow array."""
+        """Run the command, without waiting for what no command uses."""
         if not isinstance(self, click.Group):
-            _keep_pandas_out_of_arrow()
+            _import_arrow_and_numpy()
         return super().invoke(ctx)
 
 
@@ -41,20 +41,26 @@ class _NoPandas(importlib.abc.MetaPathFinder):
             raise ModuleNotFoundError(fullname)
 
 
-def _keep_pandas_out_of_arrow() -> None:
-    """Have pyarrow look for pandas while it cannot be found.
+def _import_arrow_and_numpy() -> None:
+    """Import pyarrow and NumPy without pandas, and without threads for linear algebra.
 
-    pyarrow imports pandas at its first array, to recognise pandas' types, which no command uses.
-    That takes a third of the time of a short command. Later imports of pandas succeed.
+    pyarrow imports pandas at its first array, to recognise pandas' types. That takes a third of
+    the time of a short command. NumPy's OpenBLAS starts a thread for each core, and even those that
+    wait for work use the processor at first. Later imports of pandas succeed, and other libraries
+    choose their threads themselves.
     """
     finder = _NoPandas()
     sys.meta_path.insert(0, finder)
+    threads = os.environ.get("OPENBLAS_NUM_THREADS")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         import pyarrow as pa
 
         pa.array([0])
     finally:
         sys.meta_path.remove(finder)
+        if threads is None:
+            del os.environ["OPENBLAS_NUM_THREADS"]
 
 
 def show(*parts: Any) -> None:

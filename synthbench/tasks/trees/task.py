@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import abc
 import dataclasses
+import functools
 import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
@@ -178,7 +179,7 @@ class ExpressionTask(TextTask):
             "length": value("int16"),
         }
 
-    @property
+    @functools.cached_property  # with balance=label there are hundreds of buckets
     def splits(self) -> tuple[Split, ...]:
         chosen = self.parameters
         return (
