@@ -27,9 +27,9 @@ class WithExamples(click.Command):
                 formatter.write_text(f"\b\n{inspect.cleandoc(self.epilog)}")
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command, without waiting for what no command uses."""
+        """Run the command, with pyarrow and NumPy imported as quickly as they can be."""
         if not isinstance(self, click.Group):
-            _import_arrow_and_numpy()
+            _import_arrow_and_numpy(linear_algebra=self.name == "audit")
         return super().invoke(ctx)
 
 
@@ -41,26 +41,27 @@ class _NoPandas(importlib.abc.MetaPathFinder):
             raise ModuleNotFoundError(fullname)
 
 
-def _import_arrow_and_numpy() -> None:
-    """Import pyarrow and NumPy without pandas, and without threads for linear algebra.
+def _import_arrow_and_numpy(linear_algebra: bool) -> None:
+    """Import pyarrow without pandas, and NumPy without threads for linear algebra that is not done.
 
-    pyarrow imports pandas at its first array, to recognise pandas' types. That takes a third of
-    the time of a short command. NumPy's OpenBLAS starts a thread for each core, and even those that
-    wait for work use the processor at first. Later imports of pandas succeed, and other libraries
-    choose their threads themselves.
+    pyarrow imports pandas at its first array, to recognise pandas' types, which no command uses.
+    That takes a third of the time of a short command. NumPy's OpenBLAS starts a thread for each
+    core, and even those that wait for work use the processor at first. Later imports of pandas
+    succeed, and other libraries choose their threads themselves.
     """
     finder = _NoPandas()
     sys.meta_path.insert(0, finder)
-    threads = os.environ.get("OPENBLAS_NUM_THREADS")
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    given = os.environ.get("OPENBLAS_NUM_THREADS")
+    if not linear_algebra:
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         import pyarrow as pa
 
         pa.array([0])
     finally:
         sys.meta_path.remove(finder)
-        if threads is None:
-            del os.environ["OPENBLAS_NUM_THREADS"]
+        if given is None:
+            os.environ.pop("OPENBLAS_NUM_THREADS", None)
 
 
 def show(*parts: Any) -> None:
