@@ -58,6 +58,8 @@ def open_cluster(
                     n_workers=workers,
                     threads_per_worker=1,
                     dashboard_address=None,
+                    # The scheduler's web server starts without a dashboard, too.
+                    scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
                     host="127.0.0.1",
                     silence_logs=logging.CRITICAL,  # what matters is raised as an error
                 )

@@ -7,6 +7,7 @@ import importlib.util
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -88,17 +89,20 @@ def scheduler(place):
     return address
 
 
-def generate(place, *words):
-    return run_program(
-        "generate", *words, "--engine=dask", cwd=place, PYTHONWARNINGS="ignore", SYNTHBENCH_DATA=""
-    )
+def generate(place, *words, warnings="ignore"):
+    changes = {"PYTHONWARNINGS": warnings, "SYNTHBENCH_DATA": ""}
+    return run_program("generate", *words, "--engine=dask", cwd=place, **changes)
 
 
 # The same bytes.
 
 
 def test_a_cluster_of_its_own_changes_no_byte(tmp_path, ctl):
-    done = generate(tmp_path, *CTL_WORDS, "--workers=2")
+    with socket.socket() as taken:
+        with contextlib.suppress(OSError):  # another cluster may have it
+            taken.bind(("", 8787))
+            taken.listen()
+        done = generate(tmp_path, *CTL_WORDS, "--workers=2", warnings="ignore,default::UserWarning")
     assert (done.returncode, done.stderr) == (0, "")
     assert files(tmp_path / "ctl") == ctl
 
