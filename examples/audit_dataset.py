@@ -1,6 +1,6 @@
 """Audit a dataset of your own making: what scores without solving, and does a remedy help?
 
-Nested lists are made twice: as the paper draws them, and with labels as even as can be. Printed are
+Arithmetic is made twice: as the paper draws it, and with labels as even as can be. Printed are
 chance and the best shortcuts on the test split of each, and what is worth a second look.
 `python examples/audit_dataset.py 100000` takes so many rows of train.
 """
@@ -17,7 +17,7 @@ def main(rows: int) -> None:
             directory = f"{place}/{balance}"
             sizes = {"train": rows, "iid": 100, "validation": 100, "test": 300}
             parameters = {"balance": balance}
-            synthbench.generate("listops", out=directory, rows=sizes, parameters=parameters)
+            synthbench.generate("arithmetic", out=directory, rows=sizes, parameters=parameters)
             found = synthbench.audit(directory)
 
             print(f"balance={balance}")
