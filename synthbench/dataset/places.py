@@ -54,6 +54,16 @@ def is_held(staging: Path, lock: IO[str]) -> bool:
         return False
 
 
+def is_in_use(target: Path) -> bool:
+    """Whether another run is at work on a dataset."""
+    staging = staging_of(target)
+    with contextlib.suppress(OSError):  # a directory that cannot be written, where no run can work
+        if staging.is_dir():
+            with hold(staging) or contextlib.nullcontext() as lock:
+                return lock is None
+    return False
+
+
 def put_back(target: Path) -> None:
     """Give a dataset its name back if a run was killed while replacing it.
 

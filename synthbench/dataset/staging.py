@@ -77,9 +77,11 @@ def made_before(target: Path, command: dict[str, Any], overwrite: bool) -> Datas
         overwrite: whether to replace a finished dataset, whatever command made it.
 
     Raises:
-        UsageError: `target` is another dataset, or something else.
+        UsageError: another run is at work there; `target` is another dataset, or something else.
         DatasetError: the dataset cannot be read, lacks a shard, or cannot be moved back.
     """
+    if places.is_in_use(target):  # it may be replacing the dataset at this moment
+        raise _at_work(target)
     places.put_back(target)
     if (target / MANIFEST).is_file():
         places.tidy(target)
@@ -218,7 +220,7 @@ def open_staging(target: Path, command: dict[str, Any], overwrite: bool) -> Iter
             f"Output {str(target)!r} cannot be written: {error.strerror or error}."
         ) from None
     if lock is None:
-        raise UsageError(f"Another run is at work on {str(target)!r}; wait until it is done.")
+        raise _at_work(target)
     with lock:
         places.restore(place, target)
         if not overwrite and finished(target) is not None:
@@ -234,6 +236,10 @@ def open_staging(target: Path, command: dict[str, Any], overwrite: bool) -> Iter
             if isinstance(error, ExhaustedError) or (made.is_dir() and not any(made.iterdir())):
                 places.remove(place)
             raise
+
+
+def _at_work(target: Path) -> UsageError:
+    return UsageError(f"Another run is at work on {str(target)!r}; wait until it is done.")
 
 
 def _appeared(target: Path) -> UsageError:

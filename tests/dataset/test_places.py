@@ -12,7 +12,7 @@ import pytest
 from synthbench.dataset import places
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.staging import finished
-from synthbench.errors import DatasetError
+from synthbench.errors import DatasetError, UsageError
 from synthbench.generation.generate import generate
 from tests.making import names
 
@@ -87,6 +87,19 @@ def test_generate_puts_back_a_dataset_that_a_killed_run_moved_aside(tmp_path):
     target.rename(places.staging_of(target) / "old")
     assert generate("parity", out=target, **options) == manifest
     assert names(tmp_path) == ["data"]
+
+
+def test_generate_is_refused_while_another_run_replaces_the_dataset(tmp_path):
+    target = tmp_path / "data"
+    options: dict[str, Any] = {"rows": {"train": 20, "test": 10}, "progress": False}
+    generate("parity", out=target, **options)
+    places.staging_of(target).mkdir()
+    with take(target):
+        target.rename(places.staging_of(target) / "old")
+        for overwrite in (False, True):
+            with pytest.raises(UsageError, match="Another run is at work on"):
+                generate("parity", out=target, overwrite=overwrite, **options)
+    assert names(places.staging_of(target)) == ["lock", "old"]
 
 
 def test_nothing_is_put_back_over_what_is_there_or_while_a_run_is_at_work(target):
