@@ -18,7 +18,8 @@ from synthbench.tasks.base import Split, Task
 from synthbench.tasks.describe import parameter_help, type_name
 from synthbench.tasks.features import label_names
 from synthbench.tasks.registry import list_tasks, make_task
-from synthbench.training.comparison import markdown, markdown_table
+from synthbench.text.tables import Table
+from synthbench.training.comparison import markdown
 
 #: Rows that take more room, in characters or cells, are drawn only if there are no others.
 _SHORT = 46
@@ -64,7 +65,7 @@ def overview() -> str:
         spans = [_span(task, split) if balanced != "-" else "-" for split in (first, last)]
         size = f"{sum(split.rows for split in task.splits):,}"
         rows.append([f"[`{name}`]({name}.md)", f"{len(task.variants)}", balanced, *spans, size])
-    return markdown_table(head, rows, right=[1, 5])
+    return Table(head, rows, right=[1, 5]).markdown()
 
 
 def code(words: str) -> str:
@@ -146,7 +147,7 @@ def splits_table(task: Task) -> str:
     rows = []
     for split in task.splits:
         rows.append([split.name, f"{split.rows:,}", _span(task, split)])
-    return markdown_table(head, rows, right=[1])
+    return Table(head, rows, right=[1]).markdown()
 
 
 def _span(task: Task, split: Split) -> str:
@@ -172,14 +173,14 @@ def parameters_table(task: Task) -> str:
     rows = [[f"`{key}`", f"`{_plain(defaults[key])}`", text] for key, text in parameter_help(task)]
     if not rows:
         return "The task has no parameters."
-    return markdown_table(["parameter", "default", "meaning"], rows, right=[])
+    return Table(["parameter", "default", "meaning"], rows).markdown()
 
 
 def columns(task: Task) -> str:
     """Every column and its type."""
     rows = [["`id`", "string"]]
     rows += [[f"`{key}`", type_name(feature)] for key, feature in task.columns.items()]
-    return markdown_table(["column", "type"], rows, right=[])
+    return Table(["column", "type"], rows).markdown()
 
 
 def _plain(value: Any) -> str:

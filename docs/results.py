@@ -9,7 +9,8 @@ from typing import Any
 
 from synthbench.errors import DatasetError
 from synthbench.tasks.registry import list_tasks
-from synthbench.training.comparison import markdown_table, ours_and_theirs
+from synthbench.text.tables import Table
+from synthbench.training.comparison import ours_and_theirs
 
 _HEAD = ("task", "profile", "model", "in distribution", "paper", "out of distribution", "paper")
 
@@ -37,7 +38,7 @@ def read_comparisons(directory: str | Path) -> list[dict[str, Any]]:
 def results_section(comparisons: Sequence[Mapping[str, Any]]) -> str:
     """The table of all comparisons in Markdown, and the commands that make them again."""
     lines = [_line(one, model) for one in comparisons for model in one["models"]]
-    table = markdown_table(_HEAD, lines, right=range(3, 7))
+    table = Table(_HEAD, lines, right=range(3, 7)).markdown()
     return "\n".join([table, "", *map(_origin, comparisons)])
 
 

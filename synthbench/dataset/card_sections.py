@@ -17,6 +17,7 @@ from synthbench.tasks.features import Feature, is_image, label_names
 from synthbench.tasks.images.licences import Origin
 from synthbench.tasks.row_ids import columns_of
 from synthbench.text.lines import printable
+from synthbench.text.tables import Table
 
 #: The fewest rows that are shown, and the most characters of a value.
 _SAMPLE_ROWS, _SHOWN_TEXT = 3, 120
@@ -24,11 +25,11 @@ _SAMPLE_ROWS, _SHOWN_TEXT = 3, 120
 
 def splits_table(task: Task, splits: dict[str, SplitRecord]) -> str:
     """Rows, buckets and digest of each split of a variant."""
-    rows = (
+    rows = [
         (name, f"{split.rows:,}", _buckets(split.buckets), f"`{split.digest[:16]}`")
         for name, split in splits.items()
-    )
-    return _table(("split", "rows", task.bucket_name, "digest"), rows)
+    ]
+    return Table(("split", "rows", task.bucket_name, "digest"), rows).markdown()
 
 
 def _buckets(buckets: Mapping[str, int]) -> str:
@@ -47,8 +48,8 @@ def _manifest_tables(tables: Mapping[str, Any]) -> Iterator[str]:
     plain = {name: entry for name, entry in tables.items() if not isinstance(entry, dict)}
     for name, entries in [("name", plain), *nested]:
         if entries:
-            rows = ((_code(key), _plain(_cell(one))) for key, one in entries.items())
-            yield _table((name, "values"), rows)
+            rows = [(_code(key), _plain(_cell(one))) for key, one in entries.items()]
+            yield Table((name, "values"), rows).markdown()
 
 
 def _cell(value: Any) -> str:
@@ -57,11 +58,6 @@ def _cell(value: Any) -> str:
     if isinstance(value, dict):
         return "; ".join(f"{key}: {_cell(inner)}" for key, inner in value.items())
     return str(value)
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def _plain(text: str) -> str:
@@ -95,7 +91,7 @@ def sample_table(directory: Path, splits: Mapping[str, SplitRecord], task: Task)
         for split, record in splits.items()
         for row in first_rows(directory, record, list(features), each)
     ]
-    return _table(("split", *features), lines)
+    return Table(("split", *features), lines).markdown()
 
 
 def first_rows(
@@ -188,8 +184,8 @@ def provenance(manifest: Manifest, command: str, texts: Iterable[tuple[str, str]
         "dataset again and compares."
     )
     values = manifest.parameters
-    rows = ((_code(name), _code(setting(values[name])), text) for name, text in texts)
-    parameters = _table(("parameter", "value", "meaning"), rows)
+    rows = [(_code(name), _code(setting(values[name])), text) for name, text in texts]
+    parameters = Table(("parameter", "value", "meaning"), rows).markdown()
     return "\n\n".join(
         [f"```\n{command}\n```", said, parameters, *_manifest_tables(manifest.tables)]
     )
@@ -201,8 +197,8 @@ def origin_texts(origins: Sequence[Origin]) -> Iterator[str]:
         "The images come from these datasets and stay under their licences, which apply to "
         "whoever passes them on. Everything else is under Apache-2.0."
     )
-    rows = ((one.title, one.terms, one.url) for one in origins)
-    yield _table(("source", "licence", "published at"), rows)
+    rows = [(one.title, one.terms, one.url) for one in origins]
+    yield Table(("source", "licence", "published at"), rows).markdown()
     if known := [one.citation for one in origins if one.citation]:
         yield "```bibtex\n" + "\n\n".join(known) + "\n```"
 
@@ -244,7 +240,7 @@ def _uneven_buckets(task: Task, splits: Mapping[str, SplitRecord], named: bool) 
             least = min(counts, key=counts.__getitem__)
             place = f"{task.variant}/{split.name}" if named else split.name
             yield (
-                f"{place} is unbalanced over {task.bucket_name}: {_plain(least)} has only "
-                f"{counts[least]:,} rows, for want of different ones, others up to "
+                f"{place} is unbalanced: {task.bucket_name} {_plain(least)} has only "
+                f"{counts[least]:,} rows, because no more distinct rows exist; others have up to "
                 f"{max(counts.values()):,}. The mean over rows is not the mean over buckets."
             )

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from synthbench.evaluation.scores import Score
-from synthbench.text.tables import Table, items, render, stack, styled
+from synthbench.text.tables import Heading, Table, items, render, stack, styled
 
 if TYPE_CHECKING:
     from rich.console import Group
-    from rich.text import Text
 
 #: How many ids of each problem `Report.to_dict` and the printed report name.
 _IDS_IN_DICT, _IDS_IN_TEXT = 100, 3
@@ -105,17 +105,9 @@ class Report(Score):
 
     def _repr_html_(self) -> str:
         """The report as notebooks show it."""
-        rows = []
-        for title, scores in self._groups().items():
-            rows.append(("th", [title, *self._head()]))
-            rows += [("td", [str(value), *self._cells(one)]) for value, one in scores.items()]
-        table = [
-            f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
-            for tag, cells in rows
-        ]
         title = f"<p><b>{escape(f'{self.task}, {self.variant}')}</b></p>"
         notes = "<br>".join(escape(note) for note in self._notes())
-        return "\n".join([title, "<table>", *table, "</table>", f"<p>{notes}</p>"])
+        return "\n".join([title, self._table().html(), f"<p>{notes}</p>"])
 
     def _problems(self) -> dict[str, tuple[str, ...]]:
         kinds = ("missing", "unknown", "repeated", "unreadable")
@@ -149,10 +141,10 @@ class Report(Score):
     def _table(self) -> Table:
         """The scores by split, then under a heading each the scores by breakdown."""
         head = self._head()
-        lines: list[list[str | Text]] = []
+        lines: list[Sequence[str]] = []
         for title, scores in self._groups().items():
             if lines:
-                lines += [[""], [styled(name, "bold") for name in (title, *head)]]
+                lines.append(Heading([title, *head]))
             lines += [[str(value), *self._cells(score)] for value, score in scores.items()]
         return Table(["split", *head], lines, right=range(1, 1 + len(head)))
 

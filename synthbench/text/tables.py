@@ -1,4 +1,7 @@
-"""Tables, lists and colours: made by `rich`, which is imported when there is something to show."""
+"""Tables for terminals, Markdown and HTML; lists and colours for terminals.
+
+What a terminal shows is made by `rich`, which is imported when there is something to show.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import itertools
 import os
 import shutil
 from collections.abc import Container, Iterable, Sequence
+from html import escape
 from typing import TYPE_CHECKING, Any, TextIO
 
 from synthbench.text.lines import printable
@@ -17,39 +21,72 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 
+class Heading(tuple[str, ...]):
+    """A row that names the columns again, where another part of a table begins."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Table:
-    """Rows under a bold head; cells that are too wide wrap within their column.
+    """Rows under a head, for a terminal (`rich` renders it), Markdown and HTML.
 
     Attributes:
         head: names of the columns.
         rows: the cells of each row.
-        right: indices of the right-aligned columns; their cells never wrap.
-        apart: whether empty lines separate the rows.
+        right: indices of the right-aligned columns.
+        apart: whether empty lines separate the rows in a terminal.
+        title: what the table shows; its caption in HTML.
+        notes: sentences that a terminal shows below the table.
     """
 
     head: Sequence[str]
     rows: Sequence[Sequence[str | Text]]
     right: Container[int] = ()
     apart: bool = False
+    title: str = ""
+    notes: Sequence[str] = ()
+
+    def markdown(self) -> str:
+        """The table in Markdown. The cells are Markdown already; none contains a bare `|`."""
+        rule = ["---:" if column in self.right else "---" for column in range(len(self.head))]
+        shown = {True: "**{}**", False: "{}"}
+        rows = [[shown[isinstance(row, Heading)].format(one) for one in row] for row in self.rows]
+        return "\n".join(f"| {' | '.join(line)} |" for line in (self.head, rule, *rows))
+
+    def html(self) -> str:
+        """The table in HTML, with all texts escaped; right-aligned cells have the class `right`."""
+        caption = f"<caption>{_escaped(self.title)}</caption>" if self.title else ""
+        head, *rows = (self._html_row(row) for row in (Heading(self.head), *self.rows))
+        body = "\n".join(["<tbody>", *rows, "</tbody>"])
+        return f"<table>{caption}\n<thead>{head}</thead>\n{body}\n</table>"
+
+    def _html_row(self, row: Sequence[str | Text]) -> str:
+        cells = []
+        for column, cell in enumerate(row):
+            tag, scope = ("td", "") if column else ("th", ' scope="row"')
+            if isinstance(row, Heading):
+                tag, scope = "th", ' scope="col"'
+            side = ' class="right"' if column in self.right else ""
+            cells.append(f"<{tag}{scope}{side}>{_escaped(cell)}</{tag}>")
+        return f"<tr>{''.join(cells)}</tr>"
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """The table as wide as the terminal: long cells wrap, but not in right-aligned columns."""
         from rich import table
 
-        head = [styled(name, "bold") for name in self.head]
-        rows = [
-            [styled(cell) if isinstance(cell, str) else cell for cell in row] for row in self.rows
-        ]
-        widths = self._widths([head, *rows], options.max_width)
+        rows = [[_cell(cell, row) for cell in row] for row in (Heading(self.head), *self.rows)]
+        widths = self._widths(rows, options.max_width)
         made = table.Table.grid(padding=(0, _GAP, 0, 0))
         for column, width in enumerate(widths):
             made.add_column(justify="right" if column in self.right else "left", width=width)
-        for number, row in enumerate([head, *rows]):
-            made.add_row(*row)
-            if self.apart and 0 < number < len(rows):
+        for number, row in enumerate(rows):
+            is_heading = number > 0 and isinstance(self.rows[number - 1], Heading)
+            if is_heading or (self.apart and number > 1):
                 made.add_row()
+            made.add_row(*row)
         whole = sum(widths) + _GAP * len(widths)
         yield from console.render(made, options.update_width(max(whole, options.max_width)))
+        for note in self.notes:
+            yield styled(note)
 
     def _widths(self, rows: Sequence[Sequence[Text]], room: int) -> list[int]:
         """Widths of the columns: words of moderate length stay whole as long as there is room."""
@@ -74,6 +111,17 @@ class Table:
 #: Spaces between two columns; for columns that wrap, the longest word that is kept whole, and the
 #: minimum width.
 _GAP, _WORD, _LEAST = 2, 20, 8
+
+
+def _escaped(text: str | Text) -> str:
+    return escape(printable(str(text)))
+
+
+def _cell(cell: str | Text, row: Sequence[str | Text]) -> Text:
+    """A cell for a terminal: names of columns are bold."""
+    if isinstance(cell, str):
+        return styled(cell, "bold" if isinstance(row, Heading) else "")
+    return cell
 
 
 def _width(cell: Text) -> int:

@@ -126,7 +126,7 @@ def markdown(comparison: Json) -> str:
         sizes = [f"{model['model_parameters']:,}", f"{steps:,}", _seconds(model)]
         lines.append([*words, *figures, *sizes])
     head += ["parameters", "steps", "seconds"]
-    table = markdown_table(head, lines, range(len(names), len(head)))
+    table = Table(head, lines, range(len(names), len(head))).markdown()
     notes = [f"- {note}" for note in _notes(comparison)]
     return "\n".join([f"# {comparison['task']}: {comparison['title']}", "", table, "", *notes, ""])
 
@@ -200,9 +200,3 @@ def cell(metric: str, figure: Json | None, runs: int | None) -> str:
         return f"{round(mean * runs)}/{runs}"
     show = _FORMS.get(metric, "{:.3f}").format
     return show(mean) + (f" ± {show(deviation)}" if deviation is not None else "")
-
-
-def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int]) -> str:
-    """A table in Markdown; the columns in `right` are aligned on the right."""
-    rule = ["---:" if column in right else "---" for column in range(len(head))]
-    return "\n".join(f"| {' | '.join(line)} |" for line in (head, rule, *rows))

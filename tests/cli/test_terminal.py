@@ -10,7 +10,7 @@ import pytest
 from synthbench.cli.main import _run, commands
 from synthbench.tasks.describe import describe, describe_tasks, task_facts
 from synthbench.tasks.registry import list_tasks
-from synthbench.text.tables import Table, items, render, styled
+from synthbench.text.tables import render
 from tests.support import environment, terminal
 
 
@@ -56,32 +56,3 @@ def test_tasks_are_there_as_json(capsys):
     assert json.loads(capsys.readouterr().out) == task_facts("ctl")
     assert _run(commands, ["list", "--json"]) == 0
     assert [one["task"] for one in json.loads(capsys.readouterr().out)] == list_tasks()
-
-
-# Tables.
-
-
-def test_a_table_wraps_within_its_columns(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "40")
-    made = Table(
-        ("name", "rows", "what it is"), [("a-long-name", "1,000", "seven words " * 4)], {1}
-    )
-    assert render(made).splitlines() == [
-        "name          rows  what it is",
-        "a-long-name  1,000  seven words seven",
-        "                    words seven words",
-        "                    seven words",
-    ]
-    assert render(items(["seven words " * 5])).splitlines() == [
-        "- seven words seven words seven words",
-        "  seven words seven words",
-    ]
-
-
-def test_names_are_shown_as_they_are_and_never_obeyed():
-    name = "[red]a[/red] :smile: \x1b[31m\x07"
-    shown = r"[red]a[/red] :smile: \x1b[31m\x07"
-    parts = (name, Table((name,), [(name,)]), items([name]), styled(name, "green"))
-    lines = render(*parts).splitlines()
-    assert lines == [shown, shown, shown, f"- {shown}", shown]
-    assert render(*parts, colors=True).count("\x1b[") == 4  # bold and green, on and off

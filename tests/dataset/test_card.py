@@ -263,7 +263,10 @@ def test_the_limits_name_what_a_figure_of_this_size_cannot_tell(made):
     limits = section(made["parameters"], "Known limits")
     assert "On the 20 rows of iid an accuracy is known to within 21.9 points" in limits
     # 4 symbols and 9 functions have 36 rows of one function.
-    assert "train is unbalanced over length: 1 has only 36 rows" in limits
+    assert (
+        "train is unbalanced: length 1 has only 36 rows, because no more distinct rows exist"
+        in limits
+    )
     assert "unbalanced" not in section(made["plain"], "Known limits")
 
 

@@ -134,7 +134,7 @@ def test_the_report_is_a_table_in_a_notebook(made):
     predictions = {**made.right("test"), "<script>": 3}
     text = evaluate(made.path, predictions, split="test")._repr_html_()
     assert text.count("<tr>") == text.count("</tr>") > 10
-    assert "<th>dependency_depth</th>" in text
-    assert "<td>test</td><td>40</td><td>1.0000</td>" in text
+    assert '<th scope="col">dependency_depth</th><th scope="col" class="right">rows</th>' in text
+    assert '<th scope="row">test</th><td class="right">40</td>' in text
     assert "1 unknown (not in test): &#x27;&lt;script&gt;&#x27;" in text
     assert "<script>" not in text
