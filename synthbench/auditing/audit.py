@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from synthbench import __version__
 from synthbench.auditing.balance import Distribution, count_all, count_sampled
+from synthbench.auditing.estimates import NEAR
 from synthbench.auditing.leaks import SplitLeaks, check_claim, find_leaks
 from synthbench.auditing.results import VariantAudit, list_findings
 from synthbench.auditing.sample import draw_samples
 from synthbench.auditing.scan import scan_split
-from synthbench.auditing.scoring import prepare, score_shortcut
+from synthbench.auditing.scoring import compare_with, score_shortcut
 from synthbench.auditing.sections import show_variant
 from synthbench.auditing.shortcuts import choose_shortcuts
-from synthbench.auditing.statistics import NEAR
 from synthbench.auditing.variant import AuditedVariant
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.engine.engine import Asked
@@ -156,12 +156,12 @@ def _audit_variant(
     sampled = count_sampled(subject, samples)
     claims = [check_claim(claim, samples) for claim in subject.spec.claims]
     shortcuts, left_out = choose_shortcuts(subject, fit)
-    splits = {name: prepare(subject, sample) for name, sample in samples.items()}
+    splits = {name: compare_with(subject, sample) for name, sample in samples.items()}
     scores = []
     bar.total += len(shortcuts)
     for shortcut in shortcuts:
         bar.update(0, now=f"{variant}: {shortcut.name}")
-        scores.append(score_shortcut(subject, shortcut, fit, splits))
+        scores.append(score_shortcut(subject, shortcut, fit, samples, splits))
         bar.update()
     bar.update(0, now=f"{variant}: all rows")
     leaks, balance = compared.result()
@@ -170,7 +170,7 @@ def _audit_variant(
         metrics=subject.task.metrics,
         level_name=subject.levels.name,
         fitted=0 if fit is None else len(fit),
-        splits={name: split.rows for name, split in splits.items()},
+        splits=splits,
         shortcuts=scores,
         left_out=left_out,
         leaks=leaks,

@@ -1,200 +1,132 @@
-"""Charts as inline SVG, drawn by matplotlib.
+"""Charts as inline SVG, as wide as a telephone.
 
-A chart is as wide as a telephone and drawn in `COLORS`. Then the CSS variable of the same name
-replaces each colour in the SVG, so that the page's style sets the colours for light and dark mode.
-Every bar and mark has a title with its numbers, shown under the pointer and read by screen readers.
+The page's style colours each element by its class, in light and in dark. Every bar and mark has a
+title with its numbers, which browsers show under the pointer and screen readers read.
 """
 
 from __future__ import annotations
 
-import abc
 import dataclasses
-import io
-import re
-import warnings
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
-from xml.etree import ElementTree
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
 
 from synthbench.auditing.balance import Distribution
-from synthbench.auditing.statistics import Estimate
+from synthbench.auditing.scoring import Reference, Score, score_text
 from synthbench.text.lines import printable
 
-if TYPE_CHECKING:
-    from matplotlib.artist import Artist
-    from matplotlib.axes import Axes
-
-#: Gives an artist a class in the SVG and a title, which the browser shows under the pointer.
-Describe = Callable[["Artist", str, str], None]
-#: The page's colours, by CSS variable: text, grid lines, a split's values, and the values of
-#: another split or scores that come near solving.
-COLORS = {"ink": "#1c1f23", "faint": "#d5d9de", "split": "#0064a8", "other": "#b84a00"}
-#: The width of a figure in inches, and its font size in points. On a screen 400 pixels wide, the
-#: text is 12 pixels high.
-_WIDTH, _LETTERS = 4.2, 9.5
+#: The width of a chart; on a screen of 400 pixels, letters are as many pixels high as they say.
+_WIDTH, _LETTERS = 400, 12.5
+#: Room for names at the left of bars, and for half a name at the right of the last mark.
+_LEFT, _RIGHT = 40, 20
+#: The height of the line of a shortcut's score, and of the longest bar.
+_LINE, _BARS = 28, 140
 #: The maximum number of bars; if a distribution has more values, some are merged.
 MOST_BARS = 24
 #: The maximum number of values that are named below the bars.
 _MOST_NAMES = 12
 #: The maximum length of a value's name under a bar, and of a shortcut's name above its mark.
 _VALUE_NAME, _SHORTCUT_NAME = 12, 40
-_LINK = "{http://www.w3.org/1999/xlink}href"
+#: The approximate width of a letter.
+_LETTER = 0.6 * _LETTERS
 
 
 @dataclasses.dataclass(frozen=True)
-class Mark:
-    """A score to draw: the shortcut's name, its score as text, and the mean with its interval.
-
-    `near` says whether the score comes near solving; `text` says all of this in words.
-    """
-
-    name: str
-    score: str
-    found: Estimate
-    near: bool
-    text: str
-
-
-@dataclasses.dataclass(frozen=True)
-class Chart(abc.ABC):
-    """A chart with a title."""
+class Chart:
+    """A chart with its title."""
 
     title: str
-
-    def svg(self, number: int) -> str:
-        """The chart as SVG; the same values and version of matplotlib give the same text.
-
-        `number` must be unique on the page.
-        """
-        import matplotlib.style
-        from matplotlib.figure import Figure
-
-        titles: dict[str, tuple[str, str]] = {}
-
-        def describe(artist: Artist, kind: str, text: str) -> None:
-            name = f"artist{len(titles)}"
-            artist.set_gid(name)
-            titles[name] = (kind, printable(text))
-
-        style = {
-            "svg.fonttype": "none",  # keep text as text
-            "svg.hashsalt": f"figure{number}",  # ids are the same in every run, unique on a page
-            "font.size": _LETTERS,
-            "font.sans-serif": ["DejaVu Sans"],
-            "text.parse_math": False,
-            "text.color": COLORS["ink"],
-            "xtick.color": COLORS["ink"],
-            "ytick.color": COLORS["ink"],
-            "axes.axisbelow": True,
-        }
-        with matplotlib.style.context(["default", style]), warnings.catch_warnings():
-            # The browser draws the text, so it may have letters that matplotlib's font lacks.
-            warnings.filterwarnings("ignore", message="Glyph .* missing from")
-            figure = Figure(figsize=(_WIDTH, self._height), layout="constrained")
-            axes = figure.subplots()
-            axes.set_frame_on(False)
-            axes.tick_params(length=0)
-            self._draw(axes, describe)
-            file = io.StringIO()
-            figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
-        return _inline(file.getvalue(), number, self.title, titles)
-
-    @property
-    @abc.abstractmethod
-    def _height(self) -> float:
-        """The height in inches."""
-
-    @abc.abstractmethod
-    def _draw(self, axes: Axes, describe: Describe) -> None:
-        """Draw on the axes and describe the bars and marks."""
+    svg: str
 
 
-@dataclasses.dataclass(frozen=True)
-class ScoreChart(Chart):
-    """Scores by name, each as a dot with its interval; ticks at chance and at the solver."""
+def score_chart(
+    title: str, metric: str, scores: Mapping[str, Score], reference: Reference
+) -> Chart:
+    """Each shortcut's score as a dot with its interval; ticks at chance and at the solver.
 
-    marks: Sequence[Mark]  # the scores, from top to bottom
-    chance: float | None  # the score of chance, None if unknown
-    solution: float | None  # the score of the reference solver, None if unknown
+    Args:
+        title: what is shown.
+        metric: the metric, which every score has.
+        scores: the scores by the shortcuts' names, from top to bottom.
+        reference: the scores of chance and of the solver.
+    """
+    known = {"chance": reference.chance.get(metric), "solver": reference.solution.get(metric)}
+    references = {name: value for name, value in known.items() if value is not None}
+    highs = [score.figures[metric].high for score in scores.values()]
+    end, top = max(1.0, *references.values(), *highs), 1.5 * _LETTERS
+    bottom = top + _LINE * len(scores)
 
-    @property
-    def _height(self) -> float:
-        return 0.8 + 0.29 * len(self.marks)
+    def across(value: float) -> float:
+        return 4 + (_WIDTH - _RIGHT - 4) * max(0.0, value) / end
 
-    def _draw(self, axes: Axes, describe: Describe) -> None:
-        rows, bottom = range(len(self.marks)), len(self.marks) - 0.3
-        ends = [1.0, self.chance or 0, self.solution or 0, *(one.found.high for one in self.marks)]
-        axes.set_xlim(0.0, max(ends))
-        axes.set_ylim(bottom, -0.7)
-        axes.set_yticks([])
-        axes.grid(axis="x", color=COLORS["faint"], clip_on=False)
-        for name, value in (("chance", self.chance), ("solver", self.solution)):
-            if value is not None:
-                tops, bottoms = [row - 0.1 for row in rows], [row + 0.25 for row in rows]
-                places = [value] * len(rows)
-                ticks = axes.vlines(places, tops, bottoms, color=COLORS["ink"], clip_on=False)
-                describe(ticks, "reference", f"{name} {value:.3g}")
-                axes.text(value, -0.75, name, ha="center", va="bottom")
-        for y, mark in enumerate(self.marks):
-            found = mark.found
-            (line,) = axes.plot(
-                [max(0.0, value) for value in (found.low, found.mean, found.high)],
-                [y] * 3,
-                color=COLORS["other" if mark.near else "split"],
-                marker="o",
-                markersize=4,
-                markevery=[1],
-                clip_on=False,
-            )
-            describe(line, "mark", mark.text)
-            axes.annotate(
-                f"{_short(mark.name, _SHORTCUT_NAME)} {mark.score}",
-                (0.0, y),
-                (0, 4),
-                textcoords="offset points",
-                annotation_clip=False,
-            )
+    parts = []
+    for value in _even(end):
+        x = across(value)
+        parts.append(_line("grid", (x, top), (x, bottom)))
+        parts.append(_text(x, bottom + _LETTERS + 2, f"{value:g}", _anchor(x)))
+    for name, value in references.items():
+        x = across(value)
+        parts.append(_text(x, _LETTERS, name, _anchor(x, name)))
+        ticks = "".join(f"M{x:.2f} {top + _LINE * row + 15:.2f}v12" for row in range(len(scores)))
+        parts.append(_titled("reference", f"{name} {value:.3g}", f'<path d="{ticks}"/>'))
+    for row, (name, score) in enumerate(scores.items()):
+        y, found = top + _LINE * row, score.figures[metric]
+        text = score_text(score, metric, reference)
+        parts.append(_text(across(0), y + _LETTERS, f"{_short(name, _SHORTCUT_NAME)} {text}"))
+        ends = _line("", (across(found.low), y + 21), (across(found.high), y + 21))
+        dot = f'<circle cx="{across(found.mean):.2f}" cy="{y + 21:.2f}" r="3.4"/>'
+        text = f"{name}: {score_text(score, metric, reference, with_interval=True)}"
+        parts.append(_titled("mark near" if score.near else "mark", text, ends + dot))
+    return Chart(title, _svg(bottom + 1.6 * _LETTERS, title, parts))
 
 
-@dataclasses.dataclass(frozen=True)
-class BarChart(Chart):
+def bar_chart(title: str, distribution: Distribution, split: str, other: str | None) -> Chart:
     """The share of each value in a split as bars, and in another split, if any, as ticks."""
+    merged = distribution.merged(MOST_BARS)
+    places = range(len(merged.values))
+    shares = [merged.share(split, place) for place in places]
+    others = [merged.share(other, place) for place in places] if other is not None else []
+    end = max([*shares, *others]) or 1.0
+    bottom, step = _BARS + _LETTERS, (_WIDTH - _LEFT - 4) / len(places)
 
-    distribution: Distribution
-    split: str
-    other: str | None
+    def up(share: float) -> float:
+        return bottom - _BARS * share / end
 
-    @property
-    def _height(self) -> float:
-        return 1.9
+    parts = []
+    for share in _even(end):
+        parts.append(_line("grid", (_LEFT, up(share)), (_WIDTH - 4, up(share))))
+        parts.append(_text(_LEFT - 5, up(share) + 0.35 * _LETTERS, f"{100 * share:g}%", "end"))
+    for place, name in enumerate(merged.values):
+        x, share = _LEFT + step * (place + 0.1), shares[place]
+        size = f'width="{0.8 * step:.2f}" height="{bottom - up(share):.2f}"'
+        bar = f'<rect x="{x:.2f}" y="{up(share):.2f}" {size}/>'
+        parts.append(_titled("bar", f"{split}, {name}: {share:.2%}", bar))
+    for place, (name, share) in enumerate(zip(merged.values, others, strict=False)):
+        x = _LEFT + step * place
+        tick = _line("", (x + 0.05 * step, up(share)), (x + 0.95 * step, up(share)))
+        parts.append(_titled("tick", f"{other}, {name}: {share:.2%}", tick))
+    named = {place: _short(merged.values[place], _VALUE_NAME) for place in _every_few(places)}
+    longest = max(map(len, named.values()))
+    turned = longest > 3
+    for place, name in named.items():
+        x = _LEFT + step * (place + 0.5)
+        if turned:
+            parts.append(_text(x + 4, bottom + _LETTERS, name, "end", turned=True))
+        else:
+            parts.append(_text(x, bottom + _LETTERS + 2, name, "middle"))
+    room = 1.2 * _LETTERS + (0.64 * _LETTER * longest if turned else 0.4 * _LETTERS)
+    return Chart(title, _svg(bottom + room, title, parts))
 
-    def _draw(self, axes: Axes, describe: Describe) -> None:
-        merged = self.distribution.merged(MOST_BARS)
-        places = range(len(merged.values))
-        shares = [merged.share(self.split, place) for place in places]
-        bars = axes.bar(places, shares, 0.8, color=COLORS["split"], clip_on=False)
-        for bar, name, share in zip(bars, merged.values, shares, strict=True):
-            describe(bar, "bar", f"{self.split}, {name}: {share:.2%}")
-        if self.other is not None:
-            for place, name in enumerate(merged.values):
-                share = merged.share(self.other, place)
-                (tick,) = axes.plot(
-                    [place - 0.45, place + 0.45],
-                    [share] * 2,
-                    color=COLORS["other"],
-                    linewidth=2,
-                    clip_on=False,
-                )
-                describe(tick, "tick", f"{self.other}, {name}: {share:.2%}")
-        axes.set_xlim(-0.5, len(places) - 0.5)
-        axes.set_ylim(bottom=0.0)
-        axes.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
-        axes.grid(axis="y", color=COLORS["faint"], clip_on=False)
-        named = range(0, len(places), -(-len(places) // _MOST_NAMES))
-        names = [_short(merged.values[place], _VALUE_NAME) for place in named]
-        turned = any(len(name) > 3 for name in names)
-        angle, aligned = (40, "right") if turned else (0, "center")
-        axes.set_xticks(list(named), names, rotation=angle, ha=aligned, rotation_mode="anchor")
+
+def _even(end: float) -> list[float]:
+    """At most seven round numbers from 0 to `end`."""
+    power = 10.0 ** math.floor(math.log10(end))
+    step = next(one for one in (0.2 * power, 0.5 * power, power, 2 * power) if end / one < 6)
+    return [step * number for number in range(math.floor(end / step + 1e-9) + 1)]
+
+
+def _every_few(places: Sequence[int]) -> Sequence[int]:
+    return places[:: -(-len(places) // _MOST_NAMES)]
 
 
 def _short(name: str, longest: int) -> str:
@@ -202,37 +134,36 @@ def _short(name: str, longest: int) -> str:
     return name if len(name) <= longest else f"{name[: longest - 1]}…"
 
 
-def _inline(svg: str, number: int, title: str, titles: Mapping[str, tuple[str, str]]) -> str:
-    """Turn matplotlib's SVG file into an inline element with the page's colours and titles."""
-    root = ElementTree.fromstring(svg)
-    for parent in list(root.iter()):
-        for child in list(parent):
-            if child.tag.endswith(("}metadata", "}style")):
-                parent.remove(child)
-    links = {element.get(_LINK) for element in root.iter()}
-    names = {value: f"var(--{name})" for name, value in COLORS.items()}
-    ink = names[COLORS["ink"]]
-    for element in list(root.iter()):
-        element.tag = element.tag.rpartition("}")[2]  # in HTML, SVG elements have no namespace
-        values = {name.rpartition("}")[2]: value for name, value in element.attrib.items()}
-        if f"#{values.get('id')}" not in links and (name := values.pop("id", "")) in titles:
-            values["class"], text = titles[name]
-            _insert_title(element, text)
-        if "style" in values:
-            style = re.sub(r"#\w{6}", lambda found: names.get(found[0], ink), values["style"])
-            values["style"] = style.replace("'DejaVu Sans'", "system-ui, sans-serif")
-        element.attrib = values
-    root.attrib = {
-        "role": "img",
-        "aria-labelledby": f"figure{number}",
-        "viewBox": root.attrib["viewBox"],
-    }
-    _insert_title(root, title).set("id", f"figure{number}")
-    return ElementTree.tostring(root, encoding="unicode")
+# Elements.
 
 
-def _insert_title(element: ElementTree.Element, text: str) -> ElementTree.Element:
-    title = ElementTree.Element("title")
-    title.text = text
-    element.insert(0, title)
-    return title
+def _svg(height: float, title: str, parts: Iterable[str]) -> str:
+    return (
+        f'<svg role="img" aria-label="{_escaped(title)}" viewBox="0 0 {_WIDTH} {height:.1f}" '
+        f'font-size="{_LETTERS}">\n' + "\n".join(parts) + "\n</svg>"
+    )
+
+
+def _titled(kind: str, title: str, elements: str) -> str:
+    return f'<g class="{kind}"><title>{_escaped(title)}</title>{elements}</g>'
+
+
+def _line(kind: str, start: tuple[float, float], end: tuple[float, float]) -> str:
+    (x1, y1), (x2, y2) = start, end
+    named = f' class="{kind}"' if kind else ""
+    return f'<line x1="{x1:.2f}" y1="{y1:.2f}" x2="{x2:.2f}" y2="{y2:.2f}"{named}/>'
+
+
+def _text(x: float, y: float, text: str, anchor: str = "start", turned: bool = False) -> str:
+    side = "" if anchor == "start" else f' text-anchor="{anchor}"'
+    angle = f' transform="rotate(-40 {x:.2f} {y:.2f})"' if turned else ""
+    return f'<text x="{x:.2f}" y="{y:.2f}"{side}{angle}>{_escaped(text)}</text>'
+
+
+def _anchor(x: float, text: str = "0") -> str:
+    """A text is centred on `x`, unless it would leave the chart at the left."""
+    return "middle" if x >= len(text) * _LETTER / 2 else "start"
+
+
+def _escaped(text: str) -> str:
+    return escape(printable(text))

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from synthbench.auditing.estimates import Estimate, estimate
 from synthbench.auditing.sample import Sample
 from synthbench.auditing.scan import SplitScan
-from synthbench.auditing.statistics import Estimate, estimate
 from synthbench.auditing.variant import AuditedVariant
-from synthbench.tasks.audit_spec import Claim
+from synthbench.tasks.audit_spec import Claim, numbers
 
 
 @dataclasses.dataclass(frozen=True)
@@ -134,10 +134,10 @@ def check_claim(claim: Claim, samples: Mapping[str, Sample]) -> OverstatedDiffic
     splits: dict[str, Estimate] = {}
     claims: dict[str, dict[str, Estimate]] = {}
     for name, sample in samples.items():
-        claimed, needed = claim.compare(sample.columns)
-        less = (needed < claimed).astype(np.float64)
+        claimed = numbers(sample.columns[claim.column])
+        less = (claim.needed(sample.columns) < claimed).astype(np.float64)
         claims[name] = {
             str(value): estimate(less[claimed == value]) for value in np.unique(claimed).tolist()
         }
         splits[name] = estimate(less)
-    return OverstatedDifficulty(claim.name, claim.text, splits, claims)
+    return OverstatedDifficulty(claim.column, claim.text, splits, claims)

@@ -1,20 +1,19 @@
-"""Write an audit to a directory: `audit.html`, one page with inline figures, and `audit.json`."""
+"""Write an audit to a directory: `audit.html`, one page with inline charts, and `audit.json`."""
 
 from __future__ import annotations
 
-import itertools
 import json
+from collections.abc import Iterator
+from html import escape
 from pathlib import Path
 from typing import Any
 
 from synthbench.auditing.audit import Audit
-from synthbench.auditing.figures import COLORS, Chart
-from synthbench.auditing.sections import variant_sections, verdict
+from synthbench.auditing.sections import Section, variant_sections, verdict
 from synthbench.dataset.files import write_text
-from synthbench.errors import UsageError, needs, usable_path
+from synthbench.errors import UsageError, usable_path
 
 PAGE, DATA = "audit.html", "audit.json"
-_TEMPLATE = Path(__file__).with_name("page.html.jinja")
 
 
 def report_directory(out: str | Path, overwrite: bool) -> Path:
@@ -22,7 +21,6 @@ def report_directory(out: str | Path, overwrite: bool) -> Path:
 
     Raises:
         UsageError: `out` is a file, contains other files, or has a report and `overwrite` is false.
-        SynthbenchError: matplotlib or Jinja2 is not installed.
     """
     directory = usable_path("Output", out)
     name = repr(str(directory))
@@ -37,10 +35,6 @@ def report_directory(out: str | Path, overwrite: bool) -> Path:
             )
         if files and not overwrite:
             raise UsageError(f"Output {name} has a report already; --overwrite replaces it.")
-    with needs("An audit's page", "Jinja2", "audit"):
-        import jinja2  # noqa: F401
-    with needs("An audit's page", "matplotlib", "audit"):
-        import matplotlib  # noqa: F401
     return directory
 
 
@@ -54,31 +48,97 @@ def write_report(audit: Audit, directory: Path) -> None:
 
 def page(audit: Audit) -> str:
     """The audit as a self-contained HTML page."""
-    import jinja2
-    import markupsafe
+    settings = "; ".join(f"{name} {_plain(value)}" for name, value in audit.parameters.items())
+    made = f"Seed {audit.seed}; synthbench {audit.synthbench}. Parameters: {settings}"
+    title = f"Audit of {escape(audit.task)}"
+    parts = [_HEAD.replace("TITLE", title), f"<h1>{title}</h1>", *_links(audit)]
+    for name, found in audit.variants.items():
+        parts += [f'<section id="{escape(name)}">', f"<h2>{escape(name)}</h2>"]
+        parts += [line for section in variant_sections(found) for line in _section(section)]
+        parts.append("</section>")
+    parts += [f"<p>{escape(made)}</p>", "</main>", "</body>", "</html>"]
+    return "\n".join(parts) + "\n"
 
-    numbers = itertools.count()
 
-    def draw(chart: Chart) -> markupsafe.Markup:
-        return markupsafe.Markup(chart.svg(next(numbers)))
+def _links(audit: Audit) -> Iterator[str]:
+    """Links to the variants with their verdicts, if there are several."""
+    if len(audit.variants) > 1:
+        yield '<nav aria-label="Variants"><ul>'
+        for name, found in audit.variants.items():
+            link = f'<a href="#{escape(name)}">{escape(name)}</a>'
+            yield f"<li>{link}, {escape(str(verdict(found)))}</li>"
+        yield "</ul></nav>"
 
-    environment = jinja2.Environment(
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    template = environment.from_string(_TEMPLATE.read_text(encoding="utf-8"))
-    return template.render(
-        audit=audit,
-        parameters={name: _plain(value) for name, value in audit.parameters.items()},
-        sections={name: variant_sections(found) for name, found in audit.variants.items()},
-        colors=COLORS,
-        verdict=verdict,
-        draw=draw,
-    )
+
+def _section(section: Section) -> Iterator[str]:
+    if section.folded:
+        is_open = " open" if section.is_open else ""
+        yield f"<details{is_open}><summary>{escape(section.title)}</summary>"
+    else:
+        yield f"<h3>{escape(section.title)}</h3>"
+    if section.items:
+        yield "<ul>"
+        yield from (f"<li>{escape(str(item))}</li>" for item in section.items)
+        yield "</ul>"
+    if section.charts:
+        yield '<div class="charts">'
+        for chart in section.charts:
+            caption = f"<figcaption>{escape(chart.title)}</figcaption>"
+            yield f"<figure>{caption}{chart.svg}</figure>"
+        yield "</div>"
+    for table in section.tables:
+        # A region that can be focused is scrolled with the keyboard, too.
+        label = f'tabindex="0" role="region" aria-label="{escape(table.title)}"'
+        yield f'<div class="wide" {label}>\n{table.html()}\n</div>'
+        yield from (f"<p>{escape(note)}</p>" for note in table.notes)
+    if section.folded:
+        yield "</details>"
 
 
 def _plain(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+#: The head of the page, with the colours of text and charts in light and in dark.
+_HEAD = """\
+<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>TITLE</title>
+<style>
+:root { color-scheme: light dark; --paper: #ffffff; --ink: #1c1f23; --faint: #d5d9de;
+  --quiet: #57606a; --link: #0550ae; --split: #0064a8; --other: #b84a00; }
+@media (prefers-color-scheme: dark) { :root { --paper: #14171a; --ink: #e6e8eb; --faint: #3a4047;
+  --quiet: #a4acb5; --link: #7fb8ff; --split: #63b3f2; --other: #f0975a; } }
+body { margin: 0; background: var(--paper); color: var(--ink);
+  font: 1rem/1.5 system-ui, sans-serif; }
+main { max-width: 62rem; margin: 0 auto; padding: 1rem; }
+a { color: var(--link); }
+h2 { margin-top: 2.5rem; border-bottom: 1px solid var(--faint); }
+.charts { columns: 23rem; }
+figure { margin: 0 0 1.5rem; break-inside: avoid; }
+figcaption { color: var(--quiet); margin-bottom: 0.5rem; }
+svg { width: 100%; height: auto; overflow: visible; font-family: system-ui, sans-serif; }
+svg text { fill: var(--ink); }
+.grid { stroke: var(--faint); }
+.bar { fill: var(--split); }
+.tick { stroke: var(--other); stroke-width: 2.5; }
+.mark { stroke: var(--split); fill: var(--split); stroke-width: 2; }
+.near { stroke: var(--other); fill: var(--other); }
+.reference { stroke: var(--ink); stroke-width: 1.5; }
+.wide { overflow-x: auto; margin: 1rem 0; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 0.9rem; }
+caption { text-align: left; color: var(--quiet); padding-bottom: 0.3rem; }
+th, td { padding: 0.2rem 0.7rem 0.2rem 0; text-align: left; border-bottom: 1px solid var(--faint);
+  white-space: nowrap; vertical-align: top; }
+.right { text-align: right; }
+th { font-weight: 600; }
+tbody th { font-weight: 400; }
+details { margin: 1rem 0; }
+summary { cursor: pointer; color: var(--link); font-weight: 600; margin-bottom: 0.5rem; }
+</style>
+</head>
+<body>
+<main>"""

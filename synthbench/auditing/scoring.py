@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from synthbench.auditing.estimates import (
+    NOTHING,
+    Estimate,
+    decimals,
+    estimate,
+    interval,
+    is_better,
+    is_near,
+)
 from synthbench.auditing.sample import Sample
-from synthbench.auditing.statistics import Estimate, estimate, is_near
 from synthbench.auditing.variant import AuditedVariant
 from synthbench.tasks.audit_spec import Columns, Shortcut, Values
 from synthbench.tasks.base import Task
@@ -17,6 +25,8 @@ from synthbench.tasks.features import is_image, label_names
 
 #: The maximum number of rows per split that reference answers are computed for.
 _REFERENCE_ROWS = 1_000
+#: The signs of a score that is surely better than chance, and of a score that comes near solving.
+BETTER, SOLVES = "+", "*"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,73 +68,70 @@ class SplitRows:
     levels: dict[str, Reference]  # the scores to compare with on each level
 
 
-@dataclasses.dataclass(frozen=True)
-class ScoredSplit:
-    """The sample of a split that shortcuts are scored on, with each row's level by name."""
-
-    sample: Sample
-    level: NDArray[np.str_]
-    rows: SplitRows
-
-
-def prepare(subject: AuditedVariant, sample: Sample) -> ScoredSplit:
-    """Find the level of each row, and score chance and the reference solver."""
-    task = subject.task
-    numbers, place = np.unique(subject.levels.of(sample.columns), return_inverse=True)
-    names = [subject.levels.label(number) for number in numbers.tolist()]
+def compare_with(subject: AuditedVariant, sample: Sample) -> SplitRows:
+    """Score chance and the reference solver on the sample of a split, and on each of its levels."""
+    task, by_level = subject.task, subject.rows_by_level(sample.columns)
     classes = label_names(task.columns.get("label", {}))
     if classes is not None:
-        same = Reference({task.metrics[0]: 1 / len(classes)}, {task.metrics[0]: 1.0})
-        whole, levels = same, dict.fromkeys(names, same)
-    else:
-        count = min(len(sample), _REFERENCE_ROWS)
-        chosen = np.arange(count) * len(sample) // count
-        few, few_levels = sample.take(chosen).columns, place[chosen]
-        answers = [task.solve(question) for question in few[task.inputs[0]].to_pylist()]
-        own = measure(task, few, answers)
-        others = measure(task, few, [answers[row] for row in _next_of_level(few_levels)])
+        whole = Reference({task.metrics[0]: 1 / len(classes)}, {task.metrics[0]: 1.0})
+        return SplitRows(sample.split_rows, len(sample), whole, dict.fromkeys(by_level, whole))
+    count = min(len(sample), _REFERENCE_ROWS)
+    chosen = np.arange(count) * len(sample) // count
+    few, few_by_level = sample.take(chosen).columns, [rows[chosen] for rows in by_level.values()]
+    answers = [task.solve(question) for question in few[task.inputs[0]].to_pylist()]
+    own = measure(task, few, answers)
+    others = measure(task, few, [answers[row] for row in _next_of_level(few_by_level)])
 
-        def reference(rows: NDArray[np.bool_]) -> Reference:
-            return Reference(_means(task, others[rows]), _means(task, own[rows]))
+    def reference(rows: NDArray[np.bool_]) -> Reference:
+        return Reference(_means(task, others[rows]), _means(task, own[rows]))
 
-        whole = reference(np.ones(count, np.bool_))
-        levels = {name: reference(few_levels == number) for number, name in enumerate(names)}
-    rows = SplitRows(sample.split_rows, len(sample), whole, levels)
-    return ScoredSplit(sample, np.array(names)[place], rows)
+    levels = dict(zip(by_level, map(reference, few_by_level), strict=True))
+    whole = reference(np.ones(count, np.bool_))
+    return SplitRows(sample.split_rows, len(sample), whole, levels)
 
 
 def score_shortcut(
     subject: AuditedVariant,
     shortcut: Shortcut,
     fit: Sample | None,
-    splits: Mapping[str, ScoredSplit],
+    samples: Mapping[str, Sample],
+    splits: Mapping[str, SplitRows],
 ) -> ShortcutScore:
-    """Fit a shortcut to rows of train, if there are any, and score it on every split."""
-    task, hard = subject.task, subject.levels.hard
+    """Fit a shortcut to rows of train, if there are any, and score it on the sample of each split.
+
+    Args:
+        subject: the variant.
+        shortcut: the shortcut.
+        fit: the rows to fit it to.
+        samples: the rows to score it on, by split.
+        splits: the scores to compare with, by split.
+    """
+    task, each = subject.task, subject.levels.each_must_be_hard
     predict = shortcut.fit(fit.columns if fit is not None else {})
     scores: dict[str, Score] = {}
     level_scores: dict[str, dict[str, Score]] = {}
-    for name, split in splits.items():
-        applies = np.ones(len(split.sample), np.bool_)
+    for name, sample in samples.items():
+        applies = np.ones(len(sample), np.bool_)
         if shortcut.applies is not None:
-            applies = shortcut.applies(split.sample.columns)
+            applies = shortcut.applies(sample.columns)
         if not applies.any():
             continue
-        batches = split.sample.take(np.flatnonzero(applies)).batches()
+        batches = sample.take(np.flatnonzero(applies)).batches()
         values = np.concatenate([measure(task, rows, predict(rows)) for rows in batches])
-        level = split.level[applies]
-        scores[name] = _score(task, values, split.rows.reference, True)
+        scores[name] = _score(task, values, splits[name].reference, True)
         level_scores[name] = {
-            text: _score(task, values[level == text], reference, hard)
-            for text, reference in split.rows.levels.items()
-            if (level == text).any()
+            level: _score(task, values[rows[applies]], splits[name].levels[level], each)
+            for level, rows in subject.rows_by_level(sample.columns).items()
+            if rows[applies].any()
         }
     return ShortcutScore(shortcut.name, shortcut.text, scores, level_scores)
 
 
-def _score(task: Task, values: NDArray[np.float64], reference: Reference, hard: bool) -> Score:
+def _score(
+    task: Task, values: NDArray[np.float64], reference: Reference, may_be_near: bool
+) -> Score:
     found = _estimates(task, values)
-    near = hard and any(
+    near = may_be_near and any(
         is_near(value, reference.chance[metric], reference.solution[metric])
         for metric, value in found.items()
         if metric in reference.chance and metric in reference.solution
@@ -158,10 +165,34 @@ def measure(task: Task, columns: Columns, predictions: Values) -> NDArray[np.flo
     return values
 
 
-def _next_of_level(level: NDArray[np.int64]) -> NDArray[np.int64]:
+def _next_of_level(levels: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
     """For each row, the next row of its level; after the last row of a level, the first."""
-    following = np.empty_like(level)
-    for one in np.unique(level):
-        rows = np.flatnonzero(level == one)
+    following = np.empty(len(levels[0]), np.int64)
+    for level in levels:
+        rows = np.flatnonzero(level)
         following[rows] = np.roll(rows, -1)
     return following
+
+
+# The sign of a score.
+
+
+def score_text(
+    score: Score | None, metric: str, reference: Reference, with_interval: bool = False
+) -> str:
+    """The score of a shortcut with its sign, `-` if it has none."""
+    if score is None or metric not in score.figures:
+        return NOTHING
+    found = score.figures[metric]
+    text = decimals(found.mean) + (f" ({interval(found)})" if with_interval else "")
+    return f"{text} {sign(score, metric, reference)}".rstrip()
+
+
+def sign(score: Score, metric: str, reference: Reference) -> str:
+    """The sign of a score that comes near solving or is better than chance; otherwise empty."""
+    if metric not in reference.chance or metric not in reference.solution:
+        return ""
+    compared = score.figures[metric], reference.chance[metric], reference.solution[metric]
+    if score.near and is_near(*compared):
+        return SOLVES
+    return BETTER if is_better(*compared) else ""

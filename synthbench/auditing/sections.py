@@ -1,6 +1,6 @@
 """The report of an audit: its values as sections of sentences, tables and charts.
 
-`show_variant` shows them in a terminal, the template `page.html.jinja` as HTML.
+`show_variant` shows them in a terminal, the module `page` as HTML.
 """
 
 from __future__ import annotations
@@ -8,31 +8,19 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from synthbench.auditing.figures import BarChart, Chart, Mark, ScoreChart
+from synthbench.auditing.estimates import NEAR, NOTHING, decimals, interval, percent
+from synthbench.auditing.figures import Chart, bar_chart, score_chart
+from synthbench.auditing.leaks import OverstatedDifficulty
 from synthbench.auditing.results import VariantAudit
-from synthbench.auditing.scoring import Reference, Score, ShortcutScore
-from synthbench.auditing.statistics import NEAR, Estimate, is_better, is_near
-from synthbench.auditing.tables import (
-    NOTHING,
-    ReportTable,
-    claim_table,
-    decimals,
-    leaks_table,
-    most_frequent_table,
-    near_duplicates_by_level,
-    share_tables,
-)
-from synthbench.text.tables import items, stack, styled
+from synthbench.auditing.scoring import BETTER, SOLVES, ShortcutScore, score_text, sign
+from synthbench.text.tables import Table, items, stack, styled
 
 if TYPE_CHECKING:
     from rich.console import Group
     from rich.text import Text
-
-#: The signs of a score that is surely better than chance, and of a score that comes near solving.
-BETTER, SOLVES = "+", "*"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,7 +32,7 @@ class Section:
 
     title: str
     items: Sequence[str | Text] = ()
-    tables: Sequence[ReportTable] = ()
+    tables: Sequence[Table] = ()
     charts: Sequence[Chart] = ()
     folded: bool = False
     is_open: bool = False
@@ -59,7 +47,7 @@ def show_variant(variant: VariantAudit) -> Group:
         parts += ["", styled(section.title, "bold")]
         parts += [items(section.items)] if section.items else []
         for number, table in enumerate(section.tables):
-            parts += [*([""] if number else []), table, *map(styled, table.notes)]
+            parts += ["", table] if number else [table]
     return stack(*parts)
 
 
@@ -73,19 +61,19 @@ def variant_sections(variant: VariantAudit) -> list[Section]:
         Section("Worth a second look", found or [styled("Nothing.", "green")]),
         Section("What shortcuts score", tables=[_scores(variant, one) for one in variant.metrics]),
         *(_split_section(variant, split) for split in _by_hardness(variant)),
-        Section("Leaks", tables=[leaks_table(variant)]),
+        Section("Leaks", tables=[_leaks_table(variant)]),
     ]
     if variant.claims:
-        claims = [claim_table(claim) for claim in variant.claims]
+        claims = [_claim_table(claim) for claim in variant.claims]
         sections.append(Section("Rows that need less than they claim", tables=claims))
     looks = [(shortcut.name, shortcut.text) for shortcut in variant.shortcuts]
     return [
         *sections,
-        Section("Balance", tables=[most_frequent_table(variant)]),
-        Section("Balance in numbers", tables=list(share_tables(variant)), folded=True),
+        Section("Balance", tables=[_most_frequent_table(variant)]),
+        Section("Balance in numbers", tables=list(_share_tables(variant)), folded=True),
         Section(
             "What each shortcut looks at",
-            tables=[ReportTable(["shortcut", "looks at"], looks, title="Shortcuts")],
+            tables=[Table(["shortcut", "looks at"], looks, title="Shortcuts")],
             folded=True,
         ),
     ]
@@ -110,7 +98,7 @@ def verdict(variant: VariantAudit, split: str | None = None, metric: str | None 
         score = best.splits[split]
         if metric in score.figures:
             figures["best shortcut"] = score.figures[metric].mean
-            near, name = _sign(score, metric, reference) == SOLVES, f" (best: {best.name})"
+            near, name = sign(score, metric, reference) == SOLVES, f" (best: {best.name})"
     for title, known in (("chance", reference.chance), ("solver", reference.solution)):
         if metric in known:
             figures[title] = known[metric]
@@ -152,7 +140,7 @@ def _ranked(variant: VariantAudit, metric: str, split: str) -> list[ShortcutScor
     return sorted(applied, key=way_from_chance, reverse=True)
 
 
-def _scores(variant: VariantAudit, metric: str) -> ReportTable:
+def _scores(variant: VariantAudit, metric: str) -> Table:
     """The score of each shortcut on each split, the best on the hardest split first."""
     hardest, *others = splits = _by_hardness(variant)
     references = {split: variant.splits[split].reference for split in splits}
@@ -166,10 +154,10 @@ def _scores(variant: VariantAudit, metric: str) -> ReportTable:
         score = shortcut.splits.get(hardest)
         figure = score.figures.get(metric) if score is not None else None
         first, *rest = [
-            _marked(shortcut.splits.get(split), metric, references[split]) for split in splits
+            score_text(shortcut.splits.get(split), metric, references[split]) for split in splits
         ]
-        rows.append([shortcut.name, first, NOTHING if figure is None else _interval(figure), *rest])
-    return ReportTable(
+        rows.append([shortcut.name, first, NOTHING if figure is None else interval(figure), *rest])
+    return Table(
         [f"shortcut ({metric})", hardest, "interval", *others],
         rows,
         title=f"{metric} of each shortcut, the best on {hardest} first",
@@ -187,71 +175,116 @@ def _split_section(variant: VariantAudit, split: str) -> Section:
         for one in variant.balance:
             counted = "all rows" if one.every_row else "the rows that shortcuts are scored on"
             title = f"{split}: {one.name}, share of each value in {counted}{ticks}"
-            charts.append(BarChart(title, one, split, other))
+            charts.append(bar_chart(title, one, split, other))
     tables = [_scores_by_level(variant, metric, split) for metric in variant.metrics]
     return Section(
         f"{split} in detail",
-        tables=[*tables, *near_duplicates_by_level(variant, split)],
+        tables=[*tables, *_near_duplicates_by_level(variant, split)],
         charts=charts,
         folded=True,
         is_open=split == hardest,
     )
 
 
-def _score_chart(variant: VariantAudit, metric: str, split: str) -> ScoreChart:
-    reference = variant.splits[split].reference
-    return ScoreChart(
-        f"{split}: {metric} of each shortcut",
-        [
-            Mark(
-                shortcut.name,
-                _marked(score, metric, reference),
-                score.figures[metric],
-                score.near,
-                f"{shortcut.name}: {_marked(score, metric, reference, interval=True)}",
-            )
-            for shortcut in _ranked(variant, metric, split)
-            if metric in (score := shortcut.splits[split]).figures
-        ],
-        reference.chance.get(metric),
-        reference.solution.get(metric),
-    )
+def _score_chart(variant: VariantAudit, metric: str, split: str) -> Chart:
+    ranked = {one.name: one.splits[split] for one in _ranked(variant, metric, split)}
+    scores = {name: score for name, score in ranked.items() if metric in score.figures}
+    title = f"{split}: {metric} of each shortcut"
+    return score_chart(title, metric, scores, variant.splits[split].reference)
 
 
-def _scores_by_level(variant: VariantAudit, metric: str, split: str) -> ReportTable:
+def _scores_by_level(variant: VariantAudit, metric: str, split: str) -> Table:
     whole, levels = variant.splits[split].reference, variant.splits[split].levels
     if len(levels) == 1:
         levels = {}
     rows = []
     for shortcut in _ranked(variant, metric, split):
-        row = [shortcut.name, _marked(shortcut.splits[split], metric, whole, interval=True)]
+        row = [shortcut.name, score_text(shortcut.splits[split], metric, whole, with_interval=True)]
         row += [
-            _marked(shortcut.levels[split].get(level), metric, reference, interval=True)
+            score_text(shortcut.levels[split].get(level), metric, reference, with_interval=True)
             for level, reference in levels.items()
         ]
         rows.append(row)
     title = f"{metric} on {split} with intervals, by {variant.level_name}"
-    return ReportTable(["shortcut", "all", *levels], rows, title=title)
+    return Table(["shortcut", "all", *levels], rows, title=title)
 
 
-def _marked(score: Score | None, metric: str, reference: Reference, interval: bool = False) -> str:
-    """The score of a shortcut with its sign."""
-    if score is None or metric not in score.figures:
-        return NOTHING
-    figure = score.figures[metric]
-    text = decimals(figure.mean) + (f" ({_interval(figure)})" if interval else "")
-    return f"{text} {_sign(score, metric, reference)}".rstrip()
+# Leaks.
 
 
-def _interval(figure: Estimate) -> str:
-    return f"{decimals(figure.low)} to {decimals(figure.high)}"
+def _leaks_table(variant: VariantAudit) -> Table:
+    """Counts of repeated and shared rows, ids and images of each split."""
+    kinds = list(next(iter(variant.leaks.values())).kin)
+    images = any(leaks.images for leaks in variant.leaks.values())
+    head = ["split", "rows", "repeated", "in other splits", "wrong ids", "repeated ids"]
+    head += ["source images", "in other splits"] if images else []
+    head += [f"near ({number})" for number in range(1, len(kinds) + 1)]
+    rows = []
+    for split, leaks in variant.leaks.items():
+        counts = [leaks.rows, leaks.repeated, sum(leaks.shared.values())]
+        counts += [leaks.wrong_ids, leaks.repeated_ids]
+        counts += [leaks.images, sum(leaks.shared_images.values())] if images else []
+        shares = [f"{leaks.kin[kind].share:.1%}" for kind in kinds]
+        rows.append([split, *(f"{count:,}" for count in counts), *shares])
+    notes = [
+        f"near ({number}): share of rows with a near duplicate among other rows of train: {kind}."
+        for number, kind in enumerate(kinds, start=1)
+    ]
+    title = "All rows, compared with each other"
+    return Table(head, rows, range(1, len(head)), title=title, notes=notes)
 
 
-def _sign(score: Score, metric: str, reference: Reference) -> str:
-    """The sign of a score that comes near solving or is better than chance; otherwise empty."""
-    if metric not in reference.chance or metric not in reference.solution:
-        return ""
-    compared = score.figures[metric], reference.chance[metric], reference.solution[metric]
-    if score.near and is_near(*compared):
-        return SOLVES
-    return BETTER if is_better(*compared) else ""
+def _near_duplicates_by_level(variant: VariantAudit, split: str) -> Iterator[Table]:
+    """The share of near duplicates on each level of a split with several levels."""
+    kin = variant.leaks[split].kin
+    known = {name for near in kin.values() for name in near.levels}
+    levels = [name for name in variant.splits[split].levels if name in known]
+    if len(levels) > 1:
+        rows = [
+            [kind, *(f"{near.levels[level]:.1%}" for level in levels)] for kind, near in kin.items()
+        ]
+        title = f"Near duplicates of {split} in train, by {variant.level_name}"
+        yield Table(["kind", *levels], rows, title=title)
+
+
+# Claims and balance.
+
+
+def _claim_table(claim: OverstatedDifficulty) -> Table:
+    """The share of rows, by split and by claimed difficulty, that are easier than they claim."""
+    values = list(dict.fromkeys(value for split in claim.claims.values() for value in split))
+    rows = []
+    for split, share in claim.splits.items():
+        by_value = [percent(claim.claims[split].get(value)) for value in values]
+        rows.append([split, percent(share), f"{share.high:.1%}", *by_value])
+    return Table(
+        [f"needs less than {claim.name}", "all", "at most", *values],
+        rows,
+        right=range(1, 3 + len(values)),
+        title=f"Share of rows, by {claim.name}",
+        notes=[claim.text],
+    )
+
+
+def _most_frequent_table(variant: VariantAudit) -> Table:
+    """The most frequent value of each property on each split."""
+    splits = list(variant.splits)
+    rows = []
+    for distribution in variant.balance:
+        frequent = (distribution.most_frequent(split) for split in splits)
+        cells = (f"{value} ({share:.1%})" for value, share in frequent)
+        rows.append([distribution.name, f"{len(distribution.values):,}", *cells])
+    head = ["most frequent", "values", *splits]
+    return Table(head, rows, right=[1], title="The most frequent values")
+
+
+def _share_tables(variant: VariantAudit) -> Iterator[Table]:
+    """For each property, the share of each value on each split."""
+    splits = list(variant.splits)
+    for distribution in variant.balance:
+        rows = [
+            [value, *(f"{distribution.share(split, place):.2%}" for split in splits)]
+            for place, value in enumerate(distribution.values)
+        ]
+        head = [distribution.name, *splits]
+        yield Table(head, rows, title=f"{distribution.name}: share of each value")

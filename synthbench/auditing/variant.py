@@ -5,7 +5,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.tasks.audit_spec import AuditSpec, Columns, Levels
@@ -65,6 +67,11 @@ class AuditedVariant:
     def image_columns(self) -> list[str]:
         """The columns that hold images."""
         return [name for name, feature in self.task.columns.items() if is_image(feature)]
+
+    def rows_by_level(self, columns: Columns) -> dict[str, NDArray[np.bool_]]:
+        """For each level in ascending order, which rows are on it: its name, bool `(rows,)`."""
+        levels = self.levels.of(columns)
+        return {self.levels.label(one): levels == one for one in np.unique(levels).tolist()}
 
     def label_text(self, label: int) -> str:
         """The name of a label, or the label itself if it has no name."""

@@ -101,14 +101,14 @@ class Claim:
     """A column that says how difficult a row is.
 
     Attributes:
-        name: the column.
-        text: what is compared, in a sentence.
-        compare: from rows to what the column says and what they really need, int64 `(rows,)`.
+        column: the column, of integers.
+        text: which rows overstate their difficulty, in a sentence.
+        needed: the difficulty that the rows really have, int64 `(rows,)`.
     """
 
-    name: str
+    column: str
     text: str
-    compare: Callable[[Columns], tuple[NDArray[np.int64], NDArray[np.int64]]]
+    needed: Callable[[Columns], NDArray[np.int64]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -116,17 +116,17 @@ class Levels:
     """Groups of rows that get figures of their own, beside those of the whole split.
 
     Attributes:
-        name: what the levels are values of.
+        name: the property whose values are the levels.
         of: the level of each row, int64 `(rows,)`.
         label: the name of a level.
-        hard: whether shortcuts should fail on each level by itself. False if the levels are the
-            cases of a rule: some shortcut is always right in one case.
+        each_must_be_hard: whether shortcuts should fail on each level by itself. False if the
+            levels are the cases of a rule: some shortcut is always right in one case.
     """
 
     name: str
     of: Callable[[Columns], NDArray[np.int64]]
     label: Callable[[int], str] = str
-    hard: bool = True
+    each_must_be_hard: bool = True
 
 
 @dataclasses.dataclass(frozen=True)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synthbench.auditing import tokens
-from synthbench.auditing.tokens import _Bags, _Codes, token_shortcuts
+from synthbench.auditing import shortcuts
+from synthbench.auditing.shortcuts import _Bags, _Codes, token_shortcuts
 from synthbench.tasks.tokens import Vocabulary
 
 Rows = list[tuple[str, int]]
@@ -91,7 +91,7 @@ def test_a_bag_counts_what_is_there(rows):
 
 
 def test_only_the_most_frequent_features_are_counted(monkeypatch):
-    monkeypatch.setattr(tokens, "MOST_FEATURES", 2)
+    monkeypatch.setattr(shortcuts, "MOST_FEATURES", 2)
     rows = columns([("a b a b", 0), ("a c", 0)])
     assert _Bags(words, rows).of(rows).tolist() == [[2, 2], [1, 0]]
 

@@ -35,8 +35,12 @@ def audit_spec(task):
             Claim(
                 "length",
                 "Letters that are not a, which adds nothing.",
-                lambda rows: (numbers(rows["length"]), (letters(rows) > 1).sum(axis=1)),
+                lambda rows: (letters(rows) > 1).sum(axis=1),
             ),
         ),
-        levels=Levels("length", lambda rows: numbers(rows["length"]), hard=task.parameters.hard),
+        levels=Levels(
+            "length",
+            lambda rows: numbers(rows["length"]),
+            each_must_be_hard=task.parameters.hard,
+        ),
     )

@@ -64,7 +64,7 @@ def audit_spec(task: Composites) -> AuditSpec:
             "rule's case",
             lambda columns: 1 - numbers(columns["outcome"]),
             lambda level: task.design.outcomes[level],
-            hard=False,
+            each_must_be_hard=False,
         ),
     )
 

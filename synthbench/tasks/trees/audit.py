@@ -7,8 +7,8 @@ levels alone.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,59 +39,28 @@ class Look(NamedTuple):
 
 def audit_spec(task: ExpressionTask) -> AuditSpec:
     """Shortcuts that look at a part of the tree, and depths that are not needed."""
-    chosen, depth = task.parameters, task.bucket_name
-    deepest = max(chosen.train_depths + chosen.validation_depths + chosen.test_depths)
-    # Most of an audit's time goes into reading trees, and all its parts look at the same rows.
-    cached = functools.lru_cache(maxsize=1 << 16)
-    read = cached(task.read)
-    look_at = cached(lambda text: look(task, deepest, read(text)))
-
-    def looks(columns: Columns) -> list[Look]:
-        return [look_at(text) for text in columns["text"].to_pylist()]
-
-    def claimed(columns: Columns) -> NDArray[np.int64]:
-        return numbers(columns[depth])
-
-    def cut_below(levels: int) -> Shortcut:
-        return by_key(
-            f"cut below level {levels}",
-            "The most frequent label for the root's operator and the value of the tree without the "
-            f"operators that are nested deeper than {levels}; in rows that claim to be deeper.",
-            lambda columns: np.array([(one.root, one.cuts[levels - 1]) for one in looks(columns)]),
-            applies=lambda columns: claimed(columns) > levels,
-        )
-
-    def every(find: Callable[[Expression], Iterator[Any]]) -> Callable[[Columns], list[Any]]:
-        """What `find` yields for the trees of all rows, in one list."""
-        return lambda columns: [
-            found for text in columns["text"].to_pylist() for found in find(read(text))
-        ]
-
+    depth, trees = task.bucket_name, _Trees(task)
     return AuditSpec(
         shortcuts=(
             by_key(
                 "root operator alone",
                 "The most frequent label under the root's operator.",
-                lambda columns: np.array([one.root for one in looks(columns)]),
+                lambda columns: np.array([one.root for one in trees.looks(columns)]),
             ),
             by_key(
                 "longest argument alone",
                 "The most frequent label for the value of the root's longest argument.",
-                lambda columns: np.array([one.longest for one in looks(columns)]),
+                lambda columns: np.array([one.longest for one in trees.looks(columns)]),
             ),
-            *map(cut_below, range(1, deepest)),
+            *(_cut_below(levels, depth, trees) for levels in range(1, trees.deepest)),
         ),
         distributions={
-            "operators": every(lambda tree: (node.symbol for node in _operators(tree))),
-            "arguments of an operator": every(
-                lambda tree: (len(node.arguments) for node in _operators(tree))
-            ),
-            "depth of deciding leaves": every(
-                lambda tree: (depth for depth, _ in deciding_leaves(task.deciding, tree))
-            ),
-            "place of deciding leaves among all, in tenths": every(
-                lambda tree: (place for _, place in deciding_leaves(task.deciding, tree))
-            ),
+            "operators": trees.symbols,
+            "arguments of an operator": trees.argument_counts,
+            "depth of deciding leaves": lambda columns: trees.deciding_leaves(columns)[0],
+            "place of deciding leaves among all, in tenths": lambda columns: trees.deciding_leaves(
+                columns
+            )[1],
         },
         near_duplicate_keys={
             "the same but for the order of arguments": lambda columns: task.problem(
@@ -101,16 +70,64 @@ def audit_spec(task: ExpressionTask) -> AuditSpec:
         claims=(
             Claim(
                 depth,
-                f"Rows whose value is settled at a smaller depth than `{depth}` says, when of "
-                "arguments that decide alike the shallowest is taken.",
-                lambda columns: (
-                    claimed(columns),
-                    np.array([one.needed for one in looks(columns)]),
-                ),
+                f"Rows that need less depth than `{depth}` says (ties broken towards the "
+                "shallowest argument).",
+                lambda columns: np.array([one.needed for one in trees.looks(columns)]),
             ),
         ),
-        levels=Levels(depth, claimed),
+        levels=Levels(depth, lambda columns: numbers(columns[depth])),
     )
+
+
+def _cut_below(levels: int, depth: str, trees: _Trees) -> Shortcut:
+    return by_key(
+        f"cut below level {levels}",
+        "The most frequent label for the root's operator and the value of the tree without the "
+        f"operators that are nested deeper than {levels}; in rows that claim to be deeper.",
+        lambda columns: np.array(
+            [(one.root, one.cuts[levels - 1]) for one in trees.looks(columns)]
+        ),
+        applies=lambda columns: numbers(columns[depth]) > levels,
+    )
+
+
+class _Trees:
+    """The trees of rows, each read once: that takes most of an audit's time.
+
+    Attributes:
+        deepest: the largest depth that rows may have; cuts are made above it.
+    """
+
+    def __init__(self, task: ExpressionTask) -> None:
+        chosen = task.parameters
+        self.deepest = max(chosen.train_depths + chosen.validation_depths + chosen.test_depths)
+        self._deciding = task.deciding
+        cached = functools.lru_cache(maxsize=1 << 16)
+        self._read = cached(task.read)
+        self._look = cached(lambda text: look(task, self.deepest, self._read(text)))
+
+    def looks(self, columns: Columns) -> list[Look]:
+        """What shortcuts look at in each row."""
+        return [self._look(text) for text in columns["text"].to_pylist()]
+
+    def symbols(self, columns: Columns) -> list[str]:
+        """All operators of all rows."""
+        return [node.symbol for node in self._operators(columns)]
+
+    def argument_counts(self, columns: Columns) -> list[int]:
+        """How many arguments each operator of all rows has."""
+        return [len(node.arguments) for node in self._operators(columns)]
+
+    def deciding_leaves(self, columns: Columns) -> NDArray[np.int64]:
+        """Depth and place of all leaves that decide, int64 `(2, leaves)`."""
+        trees = map(self._read, columns["text"].to_pylist())
+        return np.array(
+            [leaf for tree in trees for leaf in deciding_leaves(self._deciding, tree)]
+        ).T
+
+    def _operators(self, columns: Columns) -> Iterator[Expression]:
+        for text in columns["text"].to_pylist():
+            yield from _operators(self._read(text))
 
 
 def look(task: ExpressionTask, deepest: int, tree: Expression) -> Look:

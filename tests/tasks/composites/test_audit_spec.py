@@ -88,7 +88,7 @@ def test_levels_are_the_cases_of_the_rule_and_none_is_to_withstand_a_shortcut_by
     task, columns = rows_of("main")
     levels = audit_spec_of(task).levels
     assert levels is not None
-    assert not levels.hard
+    assert not levels.each_must_be_hard
     assert {levels.label(one) for one in levels.of(columns).tolist()} == {
         "same digit",
         "different digits",

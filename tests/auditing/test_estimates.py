@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synthbench.auditing.statistics import (
+from synthbench.auditing.estimates import (
     NEAR,
     Estimate,
     estimate,

@@ -1,4 +1,4 @@
-"""Means with their intervals, and what *better than chance* and *near solving* mean in an audit.
+"""Means with their intervals; when a mean is *better than chance* and when it is *near solving*.
 
 A shortcut is better than chance if its whole 95% interval is. It comes near solving if its whole
 interval lies at least three quarters of the way from the score of chance to the score of the
@@ -64,3 +64,25 @@ def is_better(found: Estimate, chance: float, solution: float) -> bool:
 def is_near(found: Estimate, chance: float, solution: float) -> bool:
     """Whether an estimate comes near solving, as the module defines it."""
     return progress_from_chance(found, chance, solution) >= NEAR
+
+
+#: The text of a cell without a value.
+NOTHING = "-"
+
+
+def decimals(value: float | None, places: int = 3) -> str:
+    """A number as text with `places` decimal places or digits; None is an empty cell."""
+    if value is None:
+        return NOTHING
+    fits = value == 0 or 10**-places <= abs(value) < 1e3
+    return f"{value:.{places}f}" if fits else f"{value:.{places}g}"
+
+
+def percent(share: Estimate | None) -> str:
+    """A share as text; None is an empty cell."""
+    return NOTHING if share is None else f"{share.mean:.1%}"
+
+
+def interval(found: Estimate) -> str:
+    """The ends of an interval as text."""
+    return f"{decimals(found.low)} to {decimals(found.high)}"
