@@ -30,7 +30,7 @@ class Ones(TextTask):
     tokens, separator = ("0", "1"), ""  # in a block "0" has the id 1, "1" the id 2, padding 0
 
     def solve(self, question):
-        return question.count("1")
+        return sum(int(bit, 2) for bit in question)  # a ValueError for any other sign
 
     @property
     def columns(self):

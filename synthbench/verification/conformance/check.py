@@ -37,18 +37,19 @@ class Finding:
     problems: list[str]
 
 
-def check_task(name: str) -> Iterator[Finding]:
+def check_task(name: str, variant: str | None = None) -> Iterator[Finding]:
     """Check a task of this or another package, as `synthbench check` does.
 
     Args:
-        name: the task's name. All of its variants are checked, with their default parameters,
-            on small datasets in a temporary directory.
+        name: the task's name. It is checked with its default parameters, on small datasets in a
+            temporary directory.
+        variant: the variant to check; default: all of them.
 
     Returns:
         The results, one after another. Checks of datasets are skipped if an earlier check fails.
 
     Raises:
-        UsageError: no task has this name, or its class cannot be registered.
+        UsageError: no task or variant has this name, or the task's class cannot be registered.
         SynthbenchError: the task is in another package that cannot be loaded.
         MissingSourceError: the task's source images are missing; raised when they are needed.
 
@@ -57,8 +58,9 @@ def check_task(name: str) -> Iterator[Finding]:
         >>> all(not finding.problems for finding in check_task("parity"))
         True
     """
-    variants = task_class(name).variants
-    return (one for variant in variants for one in _check_variant(make_task(name, variant)))
+    variants = task_class(name).variants if variant is None else [variant]
+    tasks = [make_task(name, one) for one in variants]
+    return itertools.chain.from_iterable(map(_check_variant, tasks))
 
 
 def _check_variant(task: Task) -> Iterator[Finding]:
@@ -127,6 +129,7 @@ def _of_rows(task: Task) -> Iterator[tuple[str, Callable[[], Problems]]]:
     yield "Rows are in the bucket they were proposed for", in_buckets
     yield "Rows read from a file keep their ids", each(rows.check_ids)
     yield "solve gives every label and column", each(rows.check_solver)
+    yield "solve refuses other texts with a ValueError", each(rows.check_refusals)
     yield "The right answer scores best, a wrong one does not", each(rows.check_answers)
     yield "Rows can be shown to people", each(rows.check_drawing)
 

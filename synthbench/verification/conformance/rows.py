@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from synthbench.tasks import describe
-from synthbench.tasks.base import LABEL, Block, Task
-from synthbench.tasks.features import arrow_type, class_answer, is_image, label_names
+from synthbench.tasks.base import LABEL, Block, Task, TextTask
+from synthbench.tasks.features import arrow_type, class_answer, is_image, label_names, value
 from synthbench.tasks.row_ids import fingerprints
 from synthbench.text.lines import short
 
@@ -126,6 +126,34 @@ def _check_kinds_of_answers(task: Task, rows: list[dict[str, Any]]) -> Problems:
             return [
                 f"solve answers {_inputs(task, row)} with {answer!r} ({type(answer).__name__}): "
                 f"expected {expected!r} ({type(expected).__name__})."
+            ]
+    return []
+
+
+def check_refusals(task: Task, block: Block) -> Problems:
+    """`solve` raises ValueError for texts that are not questions of the task.
+
+    A task whose rows are made of tokens must refuse every other text; another task may answer it.
+    """
+    if task.columns[task.inputs[0]] != value("string"):
+        return []
+    tokens = "".join(task.tokens) if isinstance(task, TextTask) else ""
+    foreign = next(sign for sign in "?#@" + chr(0x110000 - 1) if sign not in tokens)
+    text = plain_rows(task, block.take(slice(0, 1)))[0][task.inputs[0]]
+    for other in (f"{text}{foreign}", f"{foreign} {text}", foreign):
+        try:
+            answer = task.solve(other)
+        except ValueError:
+            continue
+        except Exception as error:
+            return [
+                f"solve raises {type(error).__name__} for {short(other)}, which is not a question: "
+                "raise a ValueError that says what is expected."
+            ]
+        if isinstance(task, TextTask):
+            return [
+                f"solve answers {short(other)}, which is not a question, with {short(answer)}: "
+                "raise a ValueError that says what is expected."
             ]
     return []
 

@@ -9,7 +9,11 @@ import os
 import numpy as np
 
 from synthbench.tasks.base import Block, Split, parameter
+from tests.planted.task import LETTERS, Planted
 from tests.toy_task import Numbers, NumbersParameters
+
+#: The answers of `LooksUp`.
+ANSWERS = {f"{bucket}:{number}": number for bucket in range(4) for number in range(1000)}
 
 
 def numbered(bucket, number):
@@ -52,6 +56,24 @@ class WrongLabel(Numbers):
     def solve(self, question):
         number = super().solve(question)
         return number + (number % 2 == 0)
+
+
+class LooksUp(Numbers):
+    """Looks its answers up, without a word about texts that are not questions."""
+
+    name = "looks-up"
+
+    def solve(self, question):
+        return ANSWERS[question]
+
+
+class Gullible(Planted):
+    """Answers every text."""
+
+    name = "gullible"
+
+    def solve(self, question):
+        return sum(LETTERS.index(letter) for letter in question.split() if letter in LETTERS) % 4
 
 
 class Starved(Numbers):
@@ -193,6 +215,16 @@ BROKEN = [
     (HashOrder, "Same rows from another process", "Look for the order of sets"),
     (OfAWorker, "Same rows with two workers", "got other rows with two workers"),
     (WrongLabel, "solve gives every label and column", "render gives label .* solve .* give "),
+    (
+        LooksUp,
+        "solve refuses other texts",
+        r"solve raises KeyError for '0:\d+\?', which is not",
+    ),
+    (
+        Gullible,
+        "solve refuses other texts",
+        r"solve answers '[a-h ]+\?', which is not a ",
+    ),
     (Starved, "Every bucket gets rows", "Split test, bucket 3 is starved: .* it kept none"),
     (Scanty, "Every bucket fills", r"Split test, bucket 3 is starved: \d+ of 100 rows were found"),
     (OtherTypes, "Columns are as declared", "label is declared int32; render gives int64"),
