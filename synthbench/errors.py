@@ -6,7 +6,7 @@ import contextlib
 import difflib
 import errno
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from synthbench.text.lines import one_line, short
@@ -126,3 +126,33 @@ def usable_path(what: str, given: str | os.PathLike[str]) -> Path:
     except ValueError as error:  # a null character, or a surrogate that stands for no byte
         raise UsageError(f"{what} {short(str(path))} cannot be a path: {error}.") from None
     return path
+
+
+def claim_output(path: Path, mark: str | None = None, ours: Collection[str] = ()) -> bool:
+    """Make sure that a command may write to a directory: it is new, empty or has our own output.
+
+    Args:
+        path: the directory.
+        mark: the file by which our own output is known; None if there may be none.
+        ours: names of files and directories that may be there without the mark.
+
+    Returns:
+        Whether our own output is there.
+
+    Raises:
+        UsageError: the path is a file, the directory holds something else or cannot be read.
+    """
+    output, remedy = f"Output {str(path)!r}", "name a directory that is empty or not there yet"
+    try:
+        if not os.path.lexists(path):
+            return False
+        if not path.is_dir():
+            raise UsageError(f"{output} is a file; {remedy}.")
+        if mark is not None and (path / mark).is_file():
+            return True
+        others = sorted(entry.name for entry in path.iterdir() if entry.name not in ours)
+    except OSError as error:
+        raise UsageError(f"{output} cannot be used: {error.strerror or error}.") from None
+    if others:
+        raise UsageError(f"{output} holds something else ({others[0]!r}); {remedy}.")
+    return False

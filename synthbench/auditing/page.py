@@ -11,7 +11,7 @@ from typing import Any
 from synthbench.auditing.audit import Audit
 from synthbench.auditing.sections import Section, variant_sections, verdict
 from synthbench.dataset.files import write_text
-from synthbench.errors import UsageError, usable_path
+from synthbench.errors import UsageError, claim_output, usable_path
 
 PAGE, DATA = "audit.html", "audit.json"
 
@@ -20,21 +20,12 @@ def report_directory(out: str | Path, overwrite: bool) -> Path:
     """The directory that a report is written to, checked before the audit starts.
 
     Raises:
-        UsageError: `out` is a file, contains other files, or has a report and `overwrite` is false.
+        UsageError: `out` is a file, holds something else, or has a report and `overwrite` is false.
     """
     directory = usable_path("Output", out)
-    name = repr(str(directory))
-    if directory.exists():
-        if not directory.is_dir():
-            raise UsageError(f"Output {name} is a file; name a directory for the report.")
-        files = sorted(file.name for file in directory.iterdir())
-        if others := [file for file in files if file not in (PAGE, DATA)]:
-            raise UsageError(
-                f"Output {name} holds something else ({others[0]!r}); "
-                "name a directory that is empty or not there yet."
-            )
-        if files and not overwrite:
-            raise UsageError(f"Output {name} has a report already; --overwrite replaces it.")
+    if claim_output(directory, PAGE, ours=[DATA]) and not overwrite:
+        name = repr(str(directory))
+        raise UsageError(f"Output {name} has a report already; --overwrite replaces it.")
     return directory
 
 

@@ -33,6 +33,7 @@ from synthbench.errors import (
     MissingPathError,
     SynthbenchError,
     UsageError,
+    claim_output,
 )
 from synthbench.text.lines import one_line, short
 
@@ -50,18 +51,7 @@ def finished(path: Path) -> DatasetDirectory | None:
     """
     if places.is_being_replaced(path):
         return DatasetDirectory.open(path)  # raises an error that says where the dataset is
-    if not path.exists() and not path.is_symlink():
-        return None
-    if not path.is_dir():
-        raise UsageError(f"Output {str(path)!r} is a file; name a directory that is not there yet.")
-    if not any(path.iterdir()):
-        return None
-    if not (path / MANIFEST).is_file():
-        raise UsageError(
-            f"Output {str(path)!r} holds something else (no {MANIFEST}); "
-            "name a directory that is empty or not there yet."
-        )
-    return DatasetDirectory.open(path)
+    return DatasetDirectory.open(path) if claim_output(path, MANIFEST) else None
 
 
 def made_before(target: Path, command: dict[str, Any], overwrite: bool) -> DatasetDirectory | None:

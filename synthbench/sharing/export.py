@@ -14,7 +14,7 @@ from synthbench import __version__
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.files import write_json
 from synthbench.dataset.staging import check_whole
-from synthbench.errors import SynthbenchError, UsageError, unknown_name, usable_path
+from synthbench.errors import SynthbenchError, UsageError, claim_output, unknown_name, usable_path
 from synthbench.llm.prompts import why_not_askable
 from synthbench.sharing import croissant, lines, lm_eval, tensors
 from synthbench.sharing.parts import ExportPart
@@ -145,22 +145,23 @@ def _choose_splits(
 def _check_place(place: Path, dataset: DatasetDirectory, form: Format, overwrite: bool) -> None:
     """Refuse an output that exists, or lies where this format cannot be written."""
     home, name = dataset.path.resolve(), repr(str(place))
-    if form.is_file and (place.resolve().parent != home or place.suffix != ".json"):
-        raise UsageError(
-            f"Output {name}: expected a .json file in {str(dataset.path)!r}, because it describes "
-            "the files beside it."
-        )
-    if not form.is_file and place.resolve().is_relative_to(home):
-        raise UsageError(f"Output {name} lies in the dataset itself; name a place outside of it.")
-    if not place.exists() or (place.is_dir() and not any(place.iterdir())):
-        return
-    is_export = (place / MARKER).is_file()
     if form.is_file:
+        if place.resolve().parent != home or place.suffix != ".json":
+            raise UsageError(
+                f"Output {name}: expected a .json file in {str(dataset.path)!r}, because it "
+                "describes the files beside it."
+            )
+        there = place.exists()
         text = place.read_text("utf-8", "replace") if place.is_file() else ""
-        is_export = croissant.CONFORMS_TO in text
-    if not is_export:
-        raise UsageError(f"Output {name} holds something else; name another place.")
-    if not overwrite:
+        if there and croissant.CONFORMS_TO not in text:
+            raise UsageError(f"Output {name} holds something else; name another file.")
+    else:
+        if place.resolve().is_relative_to(home):
+            raise UsageError(
+                f"Output {name} lies in the dataset itself; name a place outside of it."
+            )
+        there = claim_output(place, MARKER)
+    if there and not overwrite:
         raise UsageError(f"Output {name} holds an earlier export; replace it with --overwrite.")
 
 

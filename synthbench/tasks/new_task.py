@@ -11,7 +11,7 @@ from importlib import resources
 from pathlib import Path
 from string import Template
 
-from synthbench.errors import UsageError
+from synthbench.errors import UsageError, claim_output
 from synthbench.tasks.registry import list_tasks
 
 _LONGEST = 40
@@ -47,8 +47,7 @@ def write_package(name: str, directory: str | Path | None = None) -> list[Path]:
     """
     module = _module_of(name)
     target = Path(name if directory is None else directory)
-    if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise UsageError(f"{target} exists already and is not an empty directory; nothing written.")
+    claim_output(target)
     words = {
         "name": name,
         "module": module,

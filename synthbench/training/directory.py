@@ -25,7 +25,7 @@ from synthbench.dataset.files import write_failure, write_json
 from synthbench.dataset.manifest import MANIFEST
 from synthbench.dataset.places import LOCK, hold, staging_of
 from synthbench.dataset.staging import describe_difference
-from synthbench.errors import DatasetError, UsageError
+from synthbench.errors import DatasetError, UsageError, claim_output
 
 RUN, MODEL = "run.json", "model.pt"
 _METRICS, _CHECKPOINT, _RESULT = "metrics.jsonl", "checkpoint.pt", "result.json"
@@ -198,8 +198,6 @@ def check_output(path: Path, data: Path, mark: str) -> None:
     """
     name = repr(str(path))
     try:
-        if path.exists() and not path.is_dir():
-            raise UsageError(f"Output {name} is a file; name a directory.")
         target, dataset = path.resolve(), data.resolve()
         for place in (target, *target.parents):
             if place == dataset or _is_dataset(place):
@@ -212,22 +210,15 @@ def check_output(path: Path, data: Path, mark: str) -> None:
             raise UsageError(f"Output {name} cannot be written: {str(nearest)!r} is a file.")
         if not os.access(nearest, os.W_OK | os.X_OK):
             raise UsageError(f"Output {name} cannot be written: {str(nearest)!r} is read-only.")
-        if not path.is_dir() or (path / mark).is_file():
-            return
         ours = {f"{mark}.new"}
         if dataset.parent == target:
             ours |= {dataset.name, staging_of(dataset).name}
         lock = path / LOCK
         if lock.is_file() and not lock.stat().st_size:
             ours.add(LOCK)
-        foreign = sorted(entry.name for entry in path.iterdir() if entry.name not in ours)
     except (OSError, RuntimeError) as error:  # before Python 3.13, links in a loop: RuntimeError
         raise _unusable(path, error) from None
-    if foreign:
-        raise UsageError(
-            f"Output {name} holds something else ({foreign[0]!r}); "
-            "name a directory that is empty or not there yet."
-        )
+    claim_output(path, mark, ours)
 
 
 def make_directory(path: Path) -> None:

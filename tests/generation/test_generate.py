@@ -189,7 +189,7 @@ def test_a_place_that_cannot_be_used_is_refused_before_any_work(tmp_path, number
     for place, text in [
         ("file", "is a file"),
         ("file/below", "cannot be written: Not a directory"),
-        ("full", r"holds something else \(no manifest.json\)"),
+        ("full", r"holds something else \('notes.txt'\)"),
         ("/proc/nothing/here", "cannot be written"),
         ("/", "holds something else"),
     ]:
