@@ -43,7 +43,8 @@ def inspect_task(
         task: name of a task, or a dataset directory.
         split: the split.
         limit: take only the first rows; default: all.
-        options: `variant`, `seed`, `rows`, `preset` and parameters of the task, as in `prompts`.
+        options: `variant`, `seed`, `rows`, `preset`, `level` and parameters of the task, as in
+            `prompts`.
 
     Returns:
         The task. Its samples have the row's `id`, the prompt, the right answer as target, and the
@@ -59,7 +60,13 @@ def inspect_task(
 
 
 def verifiers_taskset(
-    task: str, *, split: str = "train", variant: str | None = None, seed: int = 0, **parameters: Any
+    task: str,
+    *,
+    split: str = "train",
+    variant: str | None = None,
+    seed: int = 0,
+    level: str | None = None,
+    **parameters: Any,
 ) -> vf.Taskset[Any, Any]:
     """An endless taskset for verifiers, over the fresh rows of `stream`.
 
@@ -68,7 +75,8 @@ def verifiers_taskset(
         split: this and the arguments below are as in `stream`.
         variant: one of the task's variants.
         seed: whole number from 0.
-        parameters: parameters of the task that differ from the defaults.
+        level: one of the task's levels, as in `prompts`.
+        parameters: parameters of the task that differ from the defaults, or from the level's.
 
     Returns:
         The taskset; its tasks have the row's `id`, a prompt, and a reward of 1.0 or 0.0.
@@ -81,7 +89,12 @@ def verifiers_taskset(
         from synthbench.llm.taskset import SynthbenchConfig, SynthbenchTaskset
     return SynthbenchTaskset(
         SynthbenchConfig(
-            dataset=task, split=split, variant=variant, seed=seed, parameters=parameters
+            dataset=task,
+            split=split,
+            variant=variant,
+            seed=seed,
+            level=level,
+            parameters=parameters,
         )
     )
 
@@ -93,7 +106,8 @@ def load_environment(task: str = "listops", **options: Any) -> vf.Env[Any]:
 
     Args:
         task: name of the task.
-        options: `split`, `variant`, `seed` and parameters of the task, as in `verifiers_taskset`.
+        options: `split`, `variant`, `seed`, `level` and parameters of the task, as in
+            `verifiers_taskset`.
 
     Returns:
         The environment, over the rows of `verifiers_taskset`.

@@ -15,7 +15,7 @@ from synthbench.evaluation.final_answer import answer_writer
 from synthbench.generation.load_dataset import cached_dataset, open_with_datasets
 from synthbench.tasks.base import LABEL, Task
 from synthbench.tasks.features import is_image
-from synthbench.tasks.registry import list_tasks, make_task
+from synthbench.tasks.registry import level_parameters, list_tasks, make_task
 
 if TYPE_CHECKING:
     import datasets
@@ -34,6 +34,7 @@ def prompts(
     seed: int = 0,
     rows: Mapping[str, int] | None = None,
     preset: str = "paper",
+    level: str | None = None,
     **parameters: Any,
 ) -> datasets.Dataset:
     """Rows as prompts for language models.
@@ -47,7 +48,8 @@ def prompts(
         seed: this and the arguments below are as in `load_dataset`; not allowed with a directory.
         rows: numbers of rows of splits that differ from the preset's.
         preset: "paper" or "small".
-        parameters: parameters of the task that differ from the defaults.
+        level: how hard the rows are, "easy", "medium" or "hard": a name for some of the parameters.
+        parameters: parameters of the task that differ from the defaults, or from the level's.
 
     Returns:
         `id`, `prompt` (one chat message of the user), `answer` (the right answer as text) and the
@@ -68,7 +70,15 @@ def prompts(
         '4'
     """
     made, dataset = open_task(
-        task, split, limit, preset=preset, rows=rows, variant=variant, seed=seed, **parameters
+        task,
+        split,
+        limit,
+        preset=preset,
+        rows=rows,
+        variant=variant,
+        seed=seed,
+        level=level,
+        **parameters,
     )
     opened: Any = open_with_datasets(dataset, made.variant, split)
     if limit is not None:
@@ -105,21 +115,27 @@ def open_task(
 
 
 def askable_task(
-    task: str | PathLike[str], *, variant: str | None = None, seed: int = 0, **parameters: Any
+    task: str | PathLike[str],
+    *,
+    variant: str | None = None,
+    seed: int = 0,
+    level: str | None = None,
+    **parameters: Any,
 ) -> tuple[Task, DatasetDirectory | None]:
     """A task whose rows can be prompts, and its dataset if `task` is a directory.
 
     Raises:
-        UsageError: neither a task nor a dataset, an unknown variant, a seed or parameters beside a
-            directory, or a task without a single right answer.
+        UsageError: neither a task nor a dataset, an unknown variant or level, a seed, level or
+            parameters beside a directory, or a task without a single right answer.
     """
     dataset = None
     if task in list_tasks():
-        made = make_task(str(task), variant, parameters, seed)
+        chosen = {**level_parameters(str(task), level), **parameters}
+        made = make_task(str(task), variant, chosen, seed)
     else:
         if not Path(task).exists():
             raise unknown_name("task or dataset directory", str(task), list_tasks())
-        _refuse_beside_a_directory(task, {"seed": seed, **parameters})
+        _refuse_beside_a_directory(task, {"seed": seed, "level": level, **parameters})
         dataset = DatasetDirectory.open(Path(task))
         made = dataset.make_task(dataset.variant(variant))
     check_askable(made)

@@ -24,7 +24,7 @@ def score(
         task: name of the task, or a dataset directory.
         text: the completion: a text, or chat messages, of which the last counts; None is wrong.
         row: the row as plain values, with its `label`.
-        options: `variant`, `seed` and parameters of the task, the same as for `prompts`.
+        options: `variant`, `seed`, `level` and parameters of the task, the same as for `prompts`.
 
     Returns:
         1.0 if the text gives the right answer, else 0.0.
@@ -50,7 +50,7 @@ def trl_reward(task: str | PathLike[str], **options: Any) -> Callable[..., list[
 
     Args:
         task: name of the task, or a dataset directory.
-        options: `variant`, `seed` and parameters of the task, the same as for `prompts`.
+        options: `variant`, `seed`, `level` and parameters of the task, the same as for `prompts`.
 
     Returns:
         `reward(completions, **columns)`, which gives 1.0 or 0.0 for each completion, a text or a

@@ -22,7 +22,7 @@ from synthbench.llm.prompts import check_askable, messages, metadata
 from synthbench.llm.scoring import score_completion
 from synthbench.streaming.rounds import Rounds
 from synthbench.tasks.base import LABEL
-from synthbench.tasks.registry import make_task
+from synthbench.tasks.registry import level_parameters, make_task
 
 
 class SynthbenchConfig(vf.TasksetConfig):
@@ -34,8 +34,10 @@ class SynthbenchConfig(vf.TasksetConfig):
     variant: str | None = None
     split: str = "train"
     seed: int = 0
+    level: str | None = None
+    """One of the task's levels, such as `easy`."""
     parameters: dict[str, Any] = Field(default_factory=dict)
-    """Parameters of the task that differ from the defaults."""
+    """Parameters of the task that differ from the defaults, or from the level's."""
 
 
 class SynthbenchData(vf.TaskData):
@@ -67,7 +69,8 @@ class SynthbenchTaskset(vf.Taskset[SynthbenchTask, SynthbenchConfig]):
 
     def __init__(self, config: SynthbenchConfig) -> None:
         super().__init__(config)
-        self._task = make_task(config.dataset, config.variant, config.parameters, config.seed)
+        parameters = {**level_parameters(config.dataset, config.level), **config.parameters}
+        self._task = make_task(config.dataset, config.variant, parameters, config.seed)
         check_askable(self._task)
         self._rounds = Rounds(self._task, config.split)
 

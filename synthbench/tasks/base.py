@@ -60,6 +60,7 @@ class Task(abc.ABC):
         metrics: metrics of one answer; `score` returns the first.
         binary_metrics: the metrics that are 0 or 1 for each row, whose means get an interval.
         judged_by: the columns that `read_answer` and `measure` read; empty: all.
+        levels: named sets of parameters, the easiest first; empty if the task has none.
         variant: the chosen variant.
         parameters: the chosen parameters.
         seed: the chosen seed.
@@ -78,6 +79,7 @@ class Task(abc.ABC):
     metrics: ClassVar[tuple[str, ...]] = ("accuracy",)
     binary_metrics: ClassVar[tuple[str, ...]] = ("accuracy",)
     judged_by: ClassVar[tuple[str, ...]] = ()
+    levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
     def __init__(
         self,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def task_facts(name: str) -> dict[str, Any]:
-    """What a task is, as JSON values: variants, splits, parameters, columns, paper.
+    """What a task is, as JSON values: variants, splits, parameters, levels, columns, paper.
 
     Raises:
         UsageError: there is no such task.
@@ -42,6 +42,7 @@ def task_facts(name: str) -> dict[str, Any]:
         "parameters": {
             key: {"default": defaults[key], "meaning": text} for key, text in parameter_help(task)
         },
+        "levels": {level: dict(parameters) for level, parameters in task.levels.items()},
         "columns": {
             "id": "string",
             **{key: type_name(feature) for key, feature in task.columns.items()},
@@ -66,7 +67,7 @@ def describe_tasks() -> Table:
 
 
 def describe(name: str) -> Group:
-    """What a task is: variants, splits, parameters with their defaults, columns, paper.
+    """What a task is: variants, splits, parameters with defaults, levels, columns, paper.
 
     Raises:
         UsageError: there is no such task.
@@ -79,6 +80,10 @@ def describe(name: str) -> Group:
     parameters = [
         (key, _text(one["default"]), one["meaning"]) for key, one in facts["parameters"].items()
     ]
+    levels = [
+        (level, " ".join(f"{key}={_text(one)}" for key, one in chosen.items()) or "the defaults")
+        for level, chosen in facts["levels"].items()
+    ]
     return stack(
         styled(f"{name}: {facts['title']}", "bold"),
         styled(facts["summary"]),
@@ -90,6 +95,7 @@ def describe(name: str) -> Group:
         "",
         Table(("parameter", "default", "meaning"), parameters),
         "",
+        *([Table(("level", "parameters"), levels), ""] if levels else []),
         Table(("column", "type"), list(facts["columns"].items())),
     )
 
@@ -136,4 +142,4 @@ def _span(names: list[str]) -> str:
 
 
 def _text(value: Any) -> str:
-    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

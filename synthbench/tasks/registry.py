@@ -142,6 +142,27 @@ def _load(point: importlib.metadata.EntryPoint) -> type[Task]:
     return found
 
 
+def level_parameters(name: str, level: str | None) -> Mapping[str, Any]:
+    """The parameters that a level of a task stands for; none without a level.
+
+    Raises:
+        UsageError: unknown task or level, or a task without levels.
+
+    Example:
+        >>> from synthbench.tasks.registry import level_parameters
+        >>> level_parameters("parity", "easy")
+        {'n_values': 6}
+    """
+    levels = task_class(name).levels
+    if level is None:
+        return {}
+    if not levels:
+        raise UsageError(f"Level {level!r}: task {name!r} has no levels; leave it out.")
+    if level not in levels:
+        raise unknown_name(f"level of {name}", level, levels)
+    return levels[level]
+
+
 def make_task(
     name: str,
     variant: str | None = None,

@@ -1,5 +1,6 @@
 """Prompts and scores of language models, which need no framework."""
 
+import re
 import sys
 
 import pytest
@@ -11,6 +12,7 @@ from synthbench.errors import SynthbenchError, UsageError
 from synthbench.evaluation.final_answer import find_answer
 from synthbench.llm.prompts import why_not_askable
 from synthbench.tasks.registry import list_tasks, make_task, task_class
+from tests.support import ROOT
 
 ROWS = {"train": 60, "test": 50}
 ASKABLE = ["listops", "arithmetic", "ctl", "parity", "composites"]
@@ -35,9 +37,13 @@ def test_a_prompt_has_the_rule_the_row_and_its_answer():
         assert row["answer"] == str(right)
 
 
-@pytest.mark.parametrize("options", [{"preset": "small"}, {"rows": ROWS}, {"seed": 1}])
+@pytest.mark.parametrize(
+    "options", [{"preset": "small"}, {"rows": ROWS}, {"seed": 1}, {"level": "easy"}]
+)
 def test_what_a_directory_has_settled_is_refused_beside_it(options, tiny):
-    with pytest.raises(UsageError, match=r"is a dataset directory and has its own (preset|rows|s)"):
+    with pytest.raises(
+        UsageError, match=r"is a dataset directory and has its own (preset|rows|s|level)"
+    ):
         llm.prompts(tiny("parity"), **options)
 
 
@@ -70,6 +76,36 @@ def test_an_answer_with_thoughts_before_it_counts_and_two_answers_do_not():
     assert llm.score("parity", [{"role": "assistant", "content": parts}], row) == 1.0
     for wrong in ("7 or 2", "17", "", None, [], [{"role": "assistant", "content": None}]):
         assert llm.score("parity", wrong, row) == 0.0
+
+
+def test_a_level_is_a_name_for_parameters_which_may_be_set_beside_it():
+    easy = llm.prompts("ctl", limit=3, preset="small", level="easy")
+    named = llm.prompts("ctl", limit=3, preset="small", **task_class("ctl").levels["easy"])
+    assert easy.to_list() == named.to_list()
+    longer = llm.prompts("ctl", limit=3, preset="small", level="easy", test_lengths=[6])
+    assert longer["length"][:] == [6, 6, 6]
+    paper = llm.prompts("ctl", limit=3, preset="small")
+    assert llm.prompts("ctl", limit=3, preset="small", level="medium").to_list() == paper.to_list()
+
+
+def test_the_guide_shows_the_first_test_row_of_each_level():
+    guide = (ROOT / "docs/pages/guides/language-models.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^\|(?: `([a-z]+)`)? \| `(\w+)` \|.*\| `(.+)` \|$", guide, re.MULTILINE)
+    assert len(shown) == 12
+    task = ""
+    for name, level, text in shown:
+        task = name or task
+        row = llm.prompts(task, limit=1, preset="small", level=level)[0]
+        assert row["text"] == text or row["text"].startswith(text.removesuffix("..."))
+
+
+def test_scores_and_rewards_take_the_level_of_the_rows():
+    row = {"label": 15}  # which is no number of the easy level
+    assert llm.score("parity", "Answer: 15", row, level="hard") == 1.0
+    assert llm.score("parity", "Answer: 15", row, level="easy") == 0.0
+    assert llm.trl_reward("parity", level="hard")(["Answer: 15"], label=[15]) == [1.0]
+    with pytest.raises(UsageError, match=r"level of parity 'esay'.* Did you mean 'easy'"):
+        llm.trl_reward("parity", level="esay")
 
 
 def test_the_seed_and_variant_matter_where_the_rule_depends_on_them():

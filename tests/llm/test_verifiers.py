@@ -56,6 +56,12 @@ def test_load_environment_gives_an_environment_over_the_taskset():
     assert first.id == next(iter(llm.verifiers_taskset("listops", seed=1, max_length=30))).data.id
 
 
+def test_a_taskset_has_the_rows_of_its_level():
+    data = next(iter(llm.verifiers_taskset("listops", level="easy", max_length=15))).data
+    assert data.row["dependency_depth"] <= 2
+    assert data.row["length"] <= 15
+
+
 def test_vf_eval_scores_the_replies_of_a_model(tmp_path):
     asked = []
 

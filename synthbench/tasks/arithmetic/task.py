@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -83,6 +84,21 @@ class Arithmetic(ExpressionTask):
     source = "NDR (Csordás, Irie, Schmidhuber, ICLR 2022), sections 3.2 and C.2"
     parameters_type = ArithmeticParameters
     bucket_name = "depth"
+    levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "easy": {
+            "train_depths": (1, 2),
+            "validation_depths": (3,),
+            "test_depths": (3,),
+            "max_length": 20,
+        },
+        "medium": {},  # as in the paper
+        "hard": {
+            "train_depths": (4, 5, 6, 7, 8),
+            "validation_depths": (9,),
+            "test_depths": (10, 12),
+            "max_length": 120,
+        },
+    }
     train_rows = 100_000
     tokens = TOKENS
     separator = ""

@@ -81,6 +81,21 @@ class CompositionalTableLookup(TextTask):
     bucket_name = "length"
     judged_by = ("label",)
     breakdowns = (Breakdown("length"),)
+    levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "easy": {
+            "symbols": 4,
+            "functions": 6,
+            "train_lengths": (1, 2, 3),
+            "validation_lengths": (4,),
+            "test_lengths": (4, 5),
+        },
+        "medium": {},  # as in the paper
+        "hard": {
+            "train_lengths": (1, 6, 7, 8, 9, 10),
+            "validation_lengths": (12,),
+            "test_lengths": (16, 20),
+        },
+    }
 
     def solve(self, question: str) -> int | str:
         """The name of the resulting symbol, by the tables of this seed."""

@@ -18,7 +18,8 @@ Source: NDR (Csordás, Irie, Schmidhuber, ICLR 2022), sections 3.3 and C.2, afte
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -75,6 +76,22 @@ class ListOps(ExpressionTask):
     )
     parameters_type = ListOpsParameters
     bucket_name = "dependency_depth"
+    levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "easy": {
+            "train_depths": (1, 2),
+            "validation_depths": (3,),
+            "test_depths": (3,),
+            "max_args": 3,
+            "max_length": 20,
+        },
+        "medium": {},  # as in the paper
+        "hard": {
+            "train_depths": (4, 5, 6, 7, 8),
+            "validation_depths": (9,),
+            "test_depths": (10, 12),
+            "max_length": 120,
+        },
+    }
     labels = DIGITS
     train_rows = 1_000_000
     tokens = TOKENS

@@ -15,7 +15,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -54,6 +54,11 @@ class Parity(TextTask):
     bucket_name = "equations"
     judged_by = ("label",)
     breakdowns = (Breakdown("label"),)
+    levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "easy": {"n_values": 6},
+        "medium": {},  # as in the paper
+        "hard": {"n_values": 20},
+    }
 
     def solve(self, question: str) -> int:
         a, b, c, d = read_equation(question, self.parameters.n_values)

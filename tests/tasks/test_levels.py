@@ -1,0 +1,93 @@
+"""Levels: named parameters of the text tasks. Held-out rows are the same at all of them."""
+
+import functools
+import itertools
+import re
+
+import pytest
+
+import synthbench
+from synthbench.errors import UsageError
+from synthbench.tasks import describe
+from synthbench.tasks.base import TextTask
+from synthbench.tasks.registry import level_parameters, list_tasks, make_task, task_class
+from synthbench.text.tables import Table
+from tests.support import draw_splits, id_texts, plain_rows
+
+TEXT_TASKS = [name for name in list_tasks() if issubclass(task_class(name), TextTask)]
+LEVELS = ["easy", "medium", "hard"]
+
+
+def at(name, level):
+    return make_task(name, parameters=level_parameters(name, level))
+
+
+@functools.cache
+def rows_at(name, level):
+    """For each split a few rows, with their ids."""
+    task, found = at(name, level), {}
+    for split, drawn in draw_splits(task, 40).items():
+        found[split] = plain_rows(task.render(drawn.block))
+        for row, name in zip(found[split], id_texts(drawn.fingerprints), strict=True):
+            row["id"] = name
+    return found
+
+
+def test_every_text_task_has_the_three_levels_and_medium_is_the_papers_task():
+    assert TEXT_TASKS == ["listops", "arithmetic", "ctl", "parity"]
+    for name in TEXT_TASKS:
+        assert list(task_class(name).levels) == LEVELS
+        assert level_parameters(name, "medium") == {}
+
+
+@pytest.mark.parametrize("name", TEXT_TASKS)
+def test_rows_of_a_harder_level_are_longer_and_test_asks_more_than_train(name):
+    shown = {level: rows_at(name, level) for level in LEVELS}
+
+    def characters(level, split):
+        return sum(len(row["text"]) for row in shown[level][split])
+
+    for split in ("train", "test"):
+        lengths = [characters(level, split) for level in LEVELS]
+        assert lengths == sorted(set(lengths))
+    if name != "parity":  # whose splits differ in nothing but what is held out
+        assert all(characters(level, "train") < characters(level, "test") for level in LEVELS)
+
+
+@pytest.mark.parametrize("name", TEXT_TASKS)
+def test_what_is_held_out_at_one_level_is_held_out_at_every_level(name):
+    tasks = {level: at(name, level) for level in LEVELS}
+    shared = 0
+    for level, other in itertools.permutations(LEVELS, 2):
+        for split, rows in rows_at(name, level).items():
+            for row in rows:
+                text = row["text"]
+                if name == "ctl":  # the start symbol decides nothing, and levels name it otherwise
+                    text = f"{tasks[other].symbols[0]} {text.partition(' ')[2]}"
+                try:
+                    held_out = synthbench.held_out(tasks[other], text)
+                except UsageError:  # a row with numbers or functions that the other level lacks
+                    continue
+                shared += 1
+                assert held_out == (split != "train") == (row["id"][0] in "01")
+    assert shared > 100
+
+
+def test_a_level_that_does_not_exist_is_refused_with_the_nearest_name():
+    with pytest.raises(UsageError, match=r"level of ctl 'haard'; allowed: easy, .*'hard'\?"):
+        level_parameters("ctl", "haard")
+    with pytest.raises(UsageError, match=r"'easy': task 'identity' has no levels; leave it out"):
+        level_parameters("identity", "easy")
+    assert level_parameters("identity", None) == {}
+
+
+def test_info_shows_the_levels_of_tasks_that_have_some():
+    assert describe.task_facts("parity")["levels"]["hard"] == {"n_values": 20}
+    tables = [part for part in describe.describe("ctl").renderables if isinstance(part, Table)]
+    (table,) = (table for table in tables if table.head == ("level", "parameters"))
+    assert [re.split(r"[ =]", row[1])[0] for row in table.rows] == [
+        "symbols",
+        "the",
+        "train_lengths",
+    ]
+    assert describe.task_facts("clusters")["levels"] == {}
