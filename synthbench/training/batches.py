@@ -173,6 +173,11 @@ class EpochBatches:
             indices = self._next_entries(step * self._batch_size)
         return take(self._table, indices, self._width or _longest(self._lengths, indices))
 
+    def sample(self, count: int) -> Rows:
+        """At most `count` rows of the split, evenly spaced."""
+        every = max(1, -(-len(self._table) // count))
+        return self._table.select(torch.arange(0, len(self._table), every))
+
     @functools.cached_property
     def _whole(self) -> Batch:
         return take(self._table, np.arange(len(self._table)))
@@ -243,6 +248,11 @@ class StreamBatches:
         else:
             indices = chosen.indices(step)
         return take(rows, indices, _longest(lengths, indices))
+
+    def sample(self, count: int) -> Rows:
+        """The first rows of the stream, at most `count`."""
+        rows = self._encoding.encode_table(self._source.table(0))
+        return rows.select(torch.arange(min(count, len(rows)))).to(self._device)
 
     def _encoded_round(
         self, number: int

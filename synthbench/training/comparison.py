@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from synthbench.tasks.registry import task_class
 from synthbench.text.tables import Table, items, stack, styled
+from synthbench.training.fit import PLATEAU, UNFINISHED
 from synthbench.training.recipes.base import Measure, Study
 
 if TYPE_CHECKING:
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
 #: A result of `train`, or a part of one, as JSON values.
 Json = Mapping[str, Any]
 #: The entries of a run's result that a comparison keeps.
-_KEPT = ("seed", "steps", "best_step", "steps_per_second", "seconds", "eureka", "halting", "curve")
+_KEPT = (
+    "seed", "steps", "best_step", "steps_per_second", "seconds", "fit", "eureka", "halting", "curve"
+)  # fmt: skip
 #: How a metric's figures are shown; all others have three decimal places.
 _FORMS = {"mse": "{:.1e}", "distance": "{:.2f}", "halting": "{:.1f}", "eureka_epoch": "{:.0f}"}
 
@@ -76,7 +79,7 @@ def _line(study: Study, variant: str, title: str, runs: Sequence[Json]) -> dict[
         "model_parameters": runs[0]["model_parameters"],
         "measures": measures,
         "by_bucket": _by_bucket(study.task, runs),
-        "runs": [{name: run[name] for name in _KEPT} for run in runs],
+        "runs": [{name: run.get(name) for name in _KEPT} for run in runs],
     }
 
 
@@ -117,10 +120,11 @@ def _figure(measure: Measure, run: Json) -> float | None:
 def markdown(comparison: Json) -> str:
     """The comparison as Markdown: one line for each model and variant."""
     names, measures = _names(comparison), comparison["measures"]
-    head = [*names, *(word for measure in measures for word in (measure["name"], "paper"))]
+    columns = (word for measure in measures for word in (measure["name"], "paper"))
+    head = [*names, "training rows", *columns]
     lines = []
     for model in comparison["models"]:
-        words = [f"`{model['model']}`", *(model[name] for name in names[1:])]
+        words = [f"`{model['model']}`", *(model[name] for name in names[1:]), fit_cell(model)]
         figures = [figure for measure in measures for figure in ours_and_theirs(measure, model)]
         steps = max(run["steps"] for run in model["runs"])
         sizes = [f"{model['model_parameters']:,}", f"{steps:,}", _seconds(model)]
@@ -138,6 +142,8 @@ def comparison_table(comparison: Json) -> Group:
     for model in comparison["models"]:
         words = [model[name] for name in names]
         figures = [(measure["name"], *ours_and_theirs(measure, model)) for measure in measures]
+        if learned := fit_cell(model):
+            figures.insert(0, ("training rows", learned, ""))
         columns = map("\n".join, zip(*figures, strict=True))  # measures below each other
         lines.append([*words, *columns, _seconds(model)])
     head = [*names, "measure", "here", "paper", "seconds"]
@@ -187,6 +193,20 @@ def ours_and_theirs(measure: Json, model: Json) -> tuple[str, str]:
     published = figure["published"]
     ours = cell(measure["metric"], figure, len(figure["values"]))
     return ours, cell(measure["metric"], published, published and published["runs"])
+
+
+def fit_cell(model: Json) -> str:
+    """How well a model's runs have learned their training rows; empty if they learned nothing."""
+    fits = [run["fit"] for run in model["runs"] if run["fit"]]
+    if not fits:
+        return ""
+    metric, runs = fits[0]["metric"], len(fits)
+    figure = {"mean": statistics.fmean(fit["chosen"] for fit in fits), "deviation": None}
+    words = [cell(metric, figure, None)]
+    for state in (UNFINISHED, PLATEAU):
+        if count := sum(fit["state"] == state for fit in fits):
+            words.append(state if count == runs else f"{count} of {runs} {state}")
+    return ", ".join(words)
 
 
 def cell(metric: str, figure: Json | None, runs: int | None) -> str:

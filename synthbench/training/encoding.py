@@ -44,6 +44,11 @@ class Rows:
     def __len__(self) -> int:
         return len(self.inputs)
 
+    def select(self, indices: Tensor) -> Rows:
+        """The rows at `indices`, int64 `(rows,)`, in this order."""
+        parts = (self.inputs, self.lengths, self.targets)
+        return Rows(*(None if part is None else part[indices] for part in parts))  # type: ignore[arg-type]
+
     def to(self, device: torch.device) -> Rows:
         """The same rows on a device."""
         parts = (self.inputs, self.lengths, self.targets)

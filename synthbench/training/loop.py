@@ -22,7 +22,7 @@ from synthbench.training.encoding import Rows
 from synthbench.training.layers.attention import balance_gradients
 from synthbench.training.models.output import Output
 from synthbench.training.objectives import Objective
-from synthbench.training.predicting import forward
+from synthbench.training.predicting import measure
 from synthbench.training.recipes.base import Recipe
 from synthbench.training.schedules import learning_rate, temperature
 from synthbench.training.setting import Setting
@@ -141,7 +141,7 @@ class Loop:
             f"train/{self.objective.metric}": metric,
         }
         for name, split in self.watched.items() if looks else ():
-            loss, metric = self._look_at(split)
+            loss, metric = measure(self.model, split, self.objective, self.setting)
             measured[f"{name}/loss"] = loss
             measured[f"{name}/{self.objective.metric}"] = metric
             if name == self.select and validates:
@@ -160,14 +160,6 @@ class Loop:
         if self.best is None or score > self.best.score:
             state = {name: value.clone() for name, value in self.model.state_dict().items()}
             self.best = Best(self.step, score, state)
-
-    def _look_at(self, rows: Rows) -> tuple[float, float]:
-        """Mean loss and metric on a split."""
-        loss = metric = 0.0
-        for indices, batch, output in forward(self.model, rows, self.setting):
-            loss += self.objective.loss(output.scores, batch).item() * len(indices)
-            metric += self.objective.measured(output.scores, batch).sum().item()
-        return loss / len(rows), metric / len(rows)
 
     def _save(self) -> None:
         on_gpu = self.setting.device.type == "cuda"

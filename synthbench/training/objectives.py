@@ -25,6 +25,10 @@ class Objective:
         """The metric of each row, float `(rows,)`, as the task's `measure` would give it."""
         raise TypeError("points have no target")  # pragma: no cover
 
+    def learned(self, metric: float, targets: Tensor | None) -> float:
+        """The share of `targets` that a mean `metric` says is learned; 1 is all."""
+        return metric
+
     def answers(self, scores: Tensor, batch: Batch) -> list[Any]:
         """The model's answer to each row, as `evaluate` reads it."""
         return list(scores.float().cpu().numpy())
@@ -99,6 +103,11 @@ class Vectors(Objective):
     def measured(self, scores: Tensor, batch: Batch) -> Tensor:
         """The mean squared error of each row."""
         return (scores.float() - batch.targets).square().mean(dim=-1)
+
+    def learned(self, metric: float, targets: Tensor | None) -> float:
+        """The share of the targets' variance that is explained."""
+        assert targets is not None
+        return 1 - metric / targets.var(correction=0).item()
 
 
 OBJECTIVES: dict[str, type[Objective]] = {

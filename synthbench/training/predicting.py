@@ -56,6 +56,25 @@ def predict(model: nn.Module, rows: Rows, objective: Objective, setting: Setting
     return answers
 
 
+def measure(
+    model: nn.Module, rows: Rows, objective: Objective, setting: Setting
+) -> tuple[float, float]:
+    """Mean loss and mean metric of a model on rows."""
+    loss = metric = 0.0
+    for indices, batch, output in forward(model, rows, setting):
+        loss += objective.loss(output.scores, batch).item() * len(indices)
+        metric += objective.measured(output.scores, batch).sum().item()
+    return loss / len(rows), metric / len(rows)
+
+
+def training_score(
+    model: nn.Module, rows: Rows, objective: Objective, setting: Setting
+) -> tuple[float, float]:
+    """The mean metric of a model on training rows, and the share of them that it has learned."""
+    _, metric = measure(model, rows, objective, setting)
+    return metric, objective.learned(metric, rows.targets)
+
+
 def halting_steps(
     model: nn.Module, splits: Mapping[str, Rows], setting: Setting
 ) -> dict[str, float]:

@@ -28,10 +28,16 @@ from synthbench.training.batches import (
 )
 from synthbench.training.directory import RunDirectory
 from synthbench.training.encoding import Encoding, Rows, read_split
+from synthbench.training.fit import FIT_ROWS, fit_of
 from synthbench.training.loop import Loop
 from synthbench.training.models import build
 from synthbench.training.objectives import OBJECTIVES, Objective
-from synthbench.training.predicting import EvaluationSplit, halting_steps, report_splits
+from synthbench.training.predicting import (
+    EvaluationSplit,
+    halting_steps,
+    report_splits,
+    training_score,
+)
 from synthbench.training.recipes.base import Recipe, Study
 from synthbench.training.setting import Setting, isolated, machine, memory_errors
 
@@ -141,16 +147,24 @@ class Run:
         directory: RunDirectory,
     ) -> dict[str, Any]:
         """Train the model, if there is something to learn, and give it the chosen parameters."""
-        recipe, study = self.recipe, self.study
+        recipe, study, setting = self.recipe, self.study, self.setting
         if recipe.steps == 0:
-            return {"steps": 0, "best_step": 0, "seconds": 0.0, "steps_per_second": None}
+            return {
+                "steps": 0, "best_step": 0, "seconds": 0.0, "steps_per_second": None, "fit": None
+            }  # fmt: skip
         watched = {name: rows[name] for name in study.watched}
         with self._batches(encoding) as batches:
             loop = Loop(
-                recipe, model, objective, batches, watched, study.select, directory, self.setting
+                recipe, model, objective, batches, watched, study.select, directory, setting
             )
-            model.load_state_dict(loop.run())
+            chosen = loop.run()
+            trained_on = batches.sample(FIT_ROWS)
+        end = training_score(model, trained_on, objective, setting)
+        model.load_state_dict(chosen)
+        losses = [line["train/loss"] for line in directory.metrics()]
+        kept = training_score(model, trained_on, objective, setting)
         return {
+            "fit": fit_of(objective.metric, len(trained_on), end, kept, losses),
             "steps": loop.step,
             "best_step": loop.best.step if loop.best else loop.step,
             "seconds": round(loop.seconds, 3),

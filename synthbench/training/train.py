@@ -12,6 +12,7 @@ from synthbench.engine.engine import check_workers
 from synthbench.errors import check_whole_number, needs
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.text.tables import Table, stack, styled
+from synthbench.training.fit import UNFINISHED
 from synthbench.training.recipes import find_study
 
 if TYPE_CHECKING:
@@ -131,11 +132,16 @@ def summary(result: Mapping[str, Any]) -> Group:
         [name, f"{report['rows']:,}", *(_shown(report[metric]) for metric in metrics)]
         for name, report in result["splits"].items()
     ]
+    if fit := result["fit"]:
+        cells = [_shown(fit["chosen"]) if name == fit["metric"] else "" for name in metrics]
+        lines.insert(0, ["train", f"{fit['rows']:,}", *cells])
     speed = result["steps_per_second"]
     title = (
         f"{result['task']}, {result['variant']}: {result['recipe']['name']}, "
         f"{result['steps']:,} steps" + (f" at {speed:.3g} a second" if speed else "")
     )
+    if fit and fit["state"] == UNFINISHED:
+        title += f"; {UNFINISHED}"
     return stack(styled(title, "bold"), "", Table(head, lines, right=range(1, len(head))))
 
 
