@@ -24,7 +24,7 @@ from synthbench.cli.options import (
 from synthbench.errors import UsageError, needs
 from synthbench.text.tables import Table
 
-profile_option = choice_option("--profile", "cpu", "paper")
+profile_option = choice_option("--profile", "cpu", "paper", "quick")
 device_option = click.option("--device", default="auto", show_default=True, metavar="cpu|cuda")
 precision_option = choice_option("--precision", "float32", "bfloat16")
 study_option = click.option(

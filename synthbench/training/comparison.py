@@ -10,6 +10,7 @@ from synthbench.tasks.registry import task_class
 from synthbench.text.tables import Table, items, stack, styled
 from synthbench.training.fit import PLATEAU, UNFINISHED
 from synthbench.training.recipes.base import Measure, Study
+from synthbench.training.recipes.quick import NOTE
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -177,6 +178,8 @@ def _notes(comparison: Json) -> list[str]:
         f"{machine['gpu'] or machine['processor']}, PyTorch {machine['torch']}, "
         f"{comparison['precision']}; all runs together {comparison['run_seconds']:,.0f} s.",
     ]
+    if comparison["profile"] == "quick":
+        notes.insert(0, NOTE)
     if changed:
         sizes = ", ".join(f"{name} {_plain(value)}" for name, value in changed.items())
         notes.append(f"Other than the paper's: {sizes}.")

@@ -14,6 +14,7 @@ from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.text.tables import Table, stack, styled
 from synthbench.training.fit import UNFINISHED
 from synthbench.training.recipes import find_study
+from synthbench.training.recipes.quick import NOTE
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -52,7 +53,7 @@ def train(
         model: name of a model that has a recipe for it.
         out: the run's directory: new, empty or of this run, and outside any dataset; default:
             `runs/TASK/VARIANT/MODEL/seed-SEED`.
-        profile: sizes of the recipe, "cpu" or "paper".
+        profile: sizes of the recipe: "cpu", "paper" or "quick".
         study: "main", or the name of an ablation.
         variant: one of the task's variants; default: the study's first.
         dataset: a dataset directory, made if it is not there; default: `data` in `out`.
@@ -142,6 +143,8 @@ def summary(result: Mapping[str, Any]) -> Group:
     )
     if fit and fit["state"] == UNFINISHED:
         title += f"; {UNFINISHED}"
+    if result["study"]["profile"] == "quick":
+        title += f". {NOTE}"
     return stack(styled(title, "bold"), "", Table(head, lines, right=range(1, len(head))))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from synthbench.errors import UsageError, unknown_name
 from synthbench.tasks.registry import task_class
-from synthbench.training.recipes import counting, cpu, dnas, eureka, ndr, ndr_ablations
+from synthbench.training.recipes import counting, cpu, dnas, eureka, ndr, ndr_ablations, quick
 from synthbench.training.recipes.base import Study
 
 STUDIES: tuple[Study, ...] = (
@@ -14,6 +14,7 @@ STUDIES: tuple[Study, ...] = (
     *eureka.STUDIES,
     *counting.STUDIES,
     *dnas.STUDIES,
+    *quick.STUDIES,
 )
 
 

@@ -209,7 +209,7 @@ class Study:
     Attributes:
         task: name of the task.
         name: `main`, or what an ablation varies.
-        profile: `paper` or `cpu`.
+        profile: `paper`, `cpu` or `quick`.
         title: what it shows, in a few words.
         recipes: the models, in the table's order.
         measures: the table's columns.
