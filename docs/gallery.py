@@ -10,7 +10,7 @@ from typing import Any
 
 from charts import Curve, line_chart
 from pictures import picture, stand_ins
-from results import read_comparisons
+from results import fitted_models, read_comparisons
 
 from synthbench.dataset.card import prose
 from synthbench.sampling.preview import sample_rows
@@ -193,18 +193,22 @@ def _plain(value: Any) -> str:
 def result_section(comparison: Mapping[str, Any]) -> str:
     """The table of one run of `validate`, and its charts."""
     title = f"### At the sizes of the profile `{comparison['profile']}`"
-    _, _, table = markdown(comparison).partition("\n\n")
+    _, table, *rest = markdown(comparison).strip().split("\n\n")
     # Parameters, steps and seconds would leave no room for the figures.
-    table = re.sub(r"^(\|.*?)(?: [^|\n]* \|){3}$", r"\1", table.strip(), flags=re.MULTILINE)
-    return "\n\n".join([title, table, *charts(comparison)])
+    table = re.sub(r"^(\|.*?)(?: [^|\n]* \|){3}$", r"\1", table, flags=re.MULTILINE)
+    return "\n\n".join([title, table, *rest, *charts(comparison)])
 
 
 def charts(comparison: Mapping[str, Any]) -> Iterator[str]:
-    """Accuracy by size, depth or length where it was measured, else by training step."""
+    """Accuracy by size, depth or length where it was measured, else by training step.
+
+    A model that was not trained to the end is not drawn.
+    """
     task = make_task(comparison["task"], parameters=comparison["data"]["parameters"])
-    variants = dict.fromkeys(line["variant"] for line in comparison["models"])
+    fitted = fitted_models(comparison)
+    variants = dict.fromkeys(line["variant"] for line in fitted)
     for variant in variants:
-        models = [line for line in comparison["models"] if line["variant"] == variant]
+        models = [line for line in fitted if line["variant"] == variant]
         where = f", {variant}" if len(variants) > 1 else ""
         if series := by_bucket(models) or by_size(models):
             ticks = sorted({x for (curve,) in series.values() for x, _ in curve})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 import re
@@ -26,7 +27,7 @@ sys.path.insert(0, str(ROOT))  # for the image sources that the tests make
 import gallery  # noqa: E402
 from drawings import depth_two, way_of_the_data  # noqa: E402
 from pictures import picture  # noqa: E402
-from results import read_comparisons, results_section  # noqa: E402
+from results import contrasts_section, figure, read_comparisons, results_section  # noqa: E402
 
 #: What users are told of: each public name must have a docstring and an entry in the reference.
 MODULES = [
@@ -78,15 +79,32 @@ def generated_pages() -> Iterator[tuple[str, str]]:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Put what is made from the package where a page asks for it, as in `{{ results }}`."""
-    return re.sub(
+    """Put what is made from the package where a page asks for it, as in `{{ results }}`.
+
+    A figure of a model is asked for within a sentence, as in `{{ ctl cpu forward ndr test }}`; the
+    build fails if that model was not trained to the end.
+    """
+    inserted = re.sub(
         r"^{{ (\w+) }}$", lambda found: _INSERTS[found[1]](), markdown, flags=re.MULTILINE
     )
+    return re.sub(
+        r"{{ ([\w-]+(?: [\w-]+){4}) }}", lambda found: figure(_results(), found[1]), inserted
+    )
+
+
+@functools.cache
+def _results() -> list[dict[str, Any]]:
+    return read_comparisons(ROOT / "examples/results")
 
 
 def results() -> str:
     """The table of all results of `validate`, and the commands that make them again."""
-    return results_section(read_comparisons(ROOT / "examples/results"))
+    return results_section(_results())
+
+
+def contrasts() -> str:
+    """What our runs say of every contrast that the papers claim."""
+    return contrasts_section(_results())
 
 
 def new_task() -> str:
@@ -123,6 +141,7 @@ def listops_row() -> str:
 
 _INSERTS: Mapping[str, Callable[[], str]] = {
     "citation": citation,
+    "contrasts": contrasts,
     "listops_row": listops_row,
     "new_task": new_task,
     "papers": papers,

@@ -6,7 +6,6 @@ stand anywhere.
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections.abc import Mapping
@@ -16,6 +15,7 @@ from typing import Any
 from charts import line_chart
 from gallery import by_bucket
 from pictures import picture, stand_ins, svg
+from results import fitted_models, read_comparisons
 
 from synthbench.sampling.preview import sample_rows
 from synthbench.tasks.images import load
@@ -73,8 +73,11 @@ def _unfit(row: Mapping[str, Any]) -> tuple[bool, bool, int]:
 
 def accuracy_by_length() -> str:
     """How three baselines and a Neural Data Router do on chains of more and more look-ups."""
-    models = json.loads((_RESULTS / "ctl-cpu.json").read_text(encoding="utf-8"))["models"]
-    series = by_bucket([model for model in models if model["variant"] == "backward"])
+    (ctl,) = (
+        one for one in read_comparisons(_RESULTS) if (one["task"], one["profile"]) == ("ctl", "cpu")
+    )
+    models = {one["model"]: one for one in fitted_models(ctl) if one["variant"] == "backward"}
+    series = by_bucket([models[name] for name in ("lstm", "bilstm", "transformer", "ndr")])
     chart = line_chart(series, "number of look-ups", ticks=range(2, 11), trained_to=5)
     places = {"lstm": (300, 166), "bilstm": (300, 96), "transformer": (354, 166), "ndr": (300, 34)}
     titles = dict(zip(places, ("LSTM", "BiLSTM", "Transformer", "Neural Data Router"), strict=True))

@@ -4,15 +4,30 @@ import json
 
 import pytest
 
-from docs.results import read_comparisons, results_section
+from docs.results import (
+    contrasts_section,
+    figure,
+    fitted_models,
+    read_comparisons,
+    results_section,
+)
 from synthbench.errors import DatasetError
+from synthbench.training.fit import FITTED, PLATEAU, UNFINISHED
+from synthbench.training.recipes.contrasts import CONTRASTS
 
 
-def comparison(task="ctl", profile="cpu", variants=("forward", "backward")):
+def fit(state):
+    return {"metric": "accuracy", "chosen": 0.75, "state": state}
+
+
+def comparison(
+    task="ctl", profile="cpu", variants=("forward", "backward"), states=(FITTED, FITTED)
+):
     figure = {"mean": 0.5, "deviation": 0.1, "values": [0.4, 0.6], "published": None}
     published = {"mean": 1.0, "deviation": 0.0, "runs": None, "source": "NDR, table 1"}
     return {
         "task": task,
+        "study": "main",
         "profile": profile,
         "command": f"synthbench validate {task} --profile {profile}",
         "seeds": 2,
@@ -28,6 +43,7 @@ def comparison(task="ctl", profile="cpu", variants=("forward", "backward")):
             {
                 "model": "ndr",
                 "variant": variant,
+                "runs": [{"fit": fit(state)} for state in states],
                 "measures": {
                     "iid": figure,
                     "between": figure,
@@ -50,7 +66,7 @@ def results(tmp_path):
 def test_the_table_has_a_line_for_each_model_and_variant_in_the_order_of_the_tasks(results):
     lines = results_section(read_comparisons(results)).splitlines()
     assert lines[2] == (
-        "| `ctl` forward | cpu | `ndr` | iid: 0.500 ± 0.100 |  "
+        "| `ctl` forward | cpu | `ndr` | 0.750 | iid: 0.500 ± 0.100 |  "
         "| test: 0.500 ± 0.100 | 1.000 ± 0.000 |"
     )
     assert [line.split(" | ")[:2] for line in lines[2:8]] == [
@@ -73,3 +89,26 @@ def test_what_is_no_comparison_is_refused_by_name(tmp_path):
     (tmp_path / "other.json").write_text('{"task": 1}', encoding="utf-8")
     with pytest.raises(DatasetError, match=r"other\.json is no comparison"):
         read_comparisons(tmp_path)
+
+
+def test_a_model_that_is_not_trained_to_the_end_is_marked_in_the_table_and_in_no_picture():
+    unfinished = comparison(states=(FITTED, UNFINISHED))
+    assert fitted_models(unfinished) == []
+    assert "0.750, 1 of 2 not trained to the end" in results_section([unfinished])
+    assert len(fitted_models(comparison(states=(FITTED, PLATEAU)))) == 2
+
+
+def test_a_sentence_rests_on_a_figure_of_a_model_that_was_trained_to_the_end():
+    assert figure([comparison()], "ctl cpu forward ndr test") == "0.500 ± 0.100"
+    assert figure([comparison()], "ctl cpu forward ndr training") == "0.750"
+    with pytest.raises(DatasetError, match="not trained to the end"):
+        figure([comparison(states=(UNFINISHED,))], "ctl cpu forward ndr test")
+    for unknown in ("ctl paper forward ndr test", "ctl cpu forward ndr tset"):
+        with pytest.raises(DatasetError, match="no result has it"):
+            figure([comparison()], unknown)
+
+
+def test_every_contrast_is_listed_whether_it_was_run_or_not():
+    text = contrasts_section([comparison()])
+    assert text.startswith(f"0 of {len(CONTRASTS)} are shown.")
+    assert text.count("| not run |") == len(CONTRASTS)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from synthbench.tasks.registry import task_class
 from synthbench.text.tables import Table, items, stack, styled
+from synthbench.training.contrasts import Finding, judge
 from synthbench.training.fit import PLATEAU, UNFINISHED
 from synthbench.training.recipes.base import Measure, Study
 from synthbench.training.recipes.quick import NOTE
@@ -133,7 +134,17 @@ def markdown(comparison: Json) -> str:
     head += ["parameters", "steps", "seconds"]
     table = Table(head, lines, range(len(names), len(head))).markdown()
     notes = [f"- {note}" for note in _notes(comparison)]
-    return "\n".join([f"# {comparison['task']}: {comparison['title']}", "", table, "", *notes, ""])
+    parts = [f"# {comparison['task']}: {comparison['title']}", "", table, "", *notes, ""]
+    if findings := judge([comparison]):
+        parts += [contrasts_markdown(findings), ""]
+    return "\n".join(parts)
+
+
+def contrasts_markdown(findings: Sequence[Finding]) -> str:
+    """The papers' contrasts as a table in Markdown."""
+    head = ["the paper's contrast", "source", "our runs", "figures"]
+    lines = [[one.contrast.claim, one.contrast.source, one.state, one.evidence] for one in findings]
+    return Table(head, lines).markdown()
 
 
 def comparison_table(comparison: Json) -> Group:
@@ -150,7 +161,11 @@ def comparison_table(comparison: Json) -> Group:
     head = [*names, "measure", "here", "paper", "seconds"]
     title = styled(f"{comparison['task']}: {comparison['title']}", "bold")
     table = Table(head, lines, range(len(names) + 1, len(head)), apart=len(measures) > 1)
-    return stack(title, "", table, "", items(_notes(comparison)))
+    parts = [title, "", table, "", items(_notes(comparison))]
+    if findings := judge([comparison]):
+        found = [[one.contrast.claim, one.state, one.evidence] for one in findings]
+        parts += ["", Table(["the paper's contrast", "our runs", "figures"], found)]
+    return stack(*parts)
 
 
 def _names(comparison: Json) -> list[str]:

@@ -38,23 +38,27 @@ class Finding:
     reason: str = ""
     profile: str = ""
 
+    @property
+    def evidence(self) -> str:
+        """The two figures and what follows from them, as tables show it."""
+        return f"{self.figures} ({self.reason})" if self.figures else self.reason
+
 
 def judge(comparisons: Sequence[Mapping[str, Any]]) -> list[Finding]:
     """What the comparisons of `validate` say of every contrast of their tasks and studies.
 
     A contrast with runs of several profiles is judged by the one that shows it.
     """
+    order = (SHOWN, NOT_SHOWN, NOT_RUN)
     found = []
     for contrast in CONTRASTS:
-        runs = [
+        tried = [
             judge_one(contrast, one)
             for one in comparisons
             if (one["task"], one["study"]) == (contrast.task, contrast.study)
         ]
-        order = (SHOWN, NOT_SHOWN, NOT_RUN)
-        found.append(
-            min(runs, key=lambda one: order.index(one.state), default=Finding(contrast, NOT_RUN))
-        )
+        if tried:
+            found.append(min(tried, key=lambda one: order.index(one.state)))
     return found
 
 

@@ -247,7 +247,7 @@ def test_the_command_prints_the_table(tmp_path, capsys):
     words += ["--variant", "forward", "--device", "cpu", "--workers", "1", "--out", str(tmp_path)]
     assert _run(commands, words) == 0
     assert "model  measure" in (printed := capsys.readouterr().out)
-    assert "lstm   iid" in printed
+    assert "lstm   training rows" in printed
 
 
 def test_what_is_tried_before_workers_are_forked_starts_no_threads_that_they_would_lack(
