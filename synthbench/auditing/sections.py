@@ -11,8 +11,8 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from synthbench.auditing.charts import Chart, bar_chart, score_chart
 from synthbench.auditing.estimates import NEAR, NOTHING, decimals, interval, percent
-from synthbench.auditing.figures import Chart, bar_chart, score_chart
 from synthbench.auditing.leaks import OverstatedDifficulty
 from synthbench.auditing.results import VariantAudit
 from synthbench.auditing.scoring import BETTER, SOLVES, ShortcutScore, score_text, sign

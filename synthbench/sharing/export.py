@@ -16,7 +16,7 @@ from synthbench.dataset.files import write_json
 from synthbench.dataset.staging import check_whole
 from synthbench.errors import SynthbenchError, UsageError, claim_output, unknown_name, usable_path
 from synthbench.llm.prompts import why_not_askable
-from synthbench.sharing import croissant, lines, lm_eval, tensors
+from synthbench.sharing import croissant, lm_eval, tensors, text_formats
 from synthbench.sharing.parts import ExportPart
 from synthbench.tasks.base import Task
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
@@ -44,10 +44,10 @@ class Format:
 
 
 FORMATS = {
-    "jsonl": Format(lines.write_jsonl),
-    "chat": Format(lines.write_chat, why_not_askable),
-    "tsv": Format(lines.write_tsv, lines.why_not_tsv),
-    "lm-eval": Format(lm_eval.write, lines.why_not_tsv, split=lm_eval.SPLIT),
+    "jsonl": Format(text_formats.write_jsonl),
+    "chat": Format(text_formats.write_chat, why_not_askable),
+    "tsv": Format(text_formats.write_tsv, text_formats.why_not_tsv),
+    "lm-eval": Format(lm_eval.write, text_formats.why_not_tsv, split=lm_eval.SPLIT),
     "torch": Format(tensors.write, tensors.unsupported_reason),
     "croissant": Format(croissant.write, croissant.unsupported_reason, is_file=True),
 }
@@ -125,7 +125,7 @@ def _choose_tasks(dataset: DatasetDirectory, variants: Sequence[str] | None, to:
             others = [name for name, one in FORMATS.items() if not one.unsupported_reason(task)]
             raise UsageError(
                 f"Task {task.name!r} cannot be exported to {to}: {reason}. "
-                f"Allowed for it: {', '.join(others)}."
+                f"Formats for this task: {', '.join(others)}."
             )
     return tasks
 
@@ -157,9 +157,7 @@ def _check_place(place: Path, dataset: DatasetDirectory, form: Format, overwrite
             raise UsageError(f"Output {name} holds something else; name another file.")
     else:
         if place.resolve().is_relative_to(home):
-            raise UsageError(
-                f"Output {name} lies in the dataset itself; name a place outside of it."
-            )
+            raise UsageError(f"Output {name} lies in the dataset itself; name a place outside it.")
         there = claim_output(place, MARKER)
     if there and not overwrite:
         raise UsageError(f"Output {name} holds an earlier export; replace it with --overwrite.")

@@ -42,7 +42,7 @@ PADDING = "<pad>"
 def unsupported_reason(task: Task) -> str | None:
     """Why rows of a task cannot be written, None if they can."""
     if "text" in task.columns and task.vocabulary is None:
-        return "it does not say which tokens its text has"
+        return "it does not list the tokens of its texts"
     return None
 
 

@@ -38,5 +38,7 @@ def test_every_line_asks_its_row_and_answers_it_rightly(name, tiny, tmp_path):
 
 
 def test_rows_without_a_right_answer_are_refused(tiny, tmp_path):
-    with pytest.raises(UsageError, match=r"cannot be exported to chat.*Allowed for it: jsonl"):
+    with pytest.raises(
+        UsageError, match=r"cannot be exported to chat.*Formats for this task: jsonl"
+    ):
         export(tiny("identity"), "chat", tmp_path / "out")

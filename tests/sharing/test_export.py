@@ -48,7 +48,7 @@ def test_every_task_goes_out_in_every_form_that_can_hold_it(name, tiny, tmp_path
             with pytest.raises(UsageError) as error:
                 export(directory, to, out)
             assert f"Task {name!r} cannot be exported to {to}: its " in str(error.value)
-            assert str(error.value).endswith(f"Allowed for it: {', '.join(ALLOWED[name])}.")
+            assert str(error.value).endswith(f"Formats for this task: {', '.join(ALLOWED[name])}.")
             assert not out.exists()
     made = [f"out-{to}" for to in ALLOWED[name] if to in IN_DIRECTORIES]
     assert names(tmp_path) == sorted([name, *made])
@@ -228,5 +228,5 @@ def test_a_task_of_another_package_says_its_tokens_or_gets_no_tensors(tmp_path):
     from synthbench.sharing import tensors
     from tests.toy_task import Numbers
 
-    assert tensors.unsupported_reason(Numbers()) == "it does not say which tokens its text has"
+    assert tensors.unsupported_reason(Numbers()) == "it does not list the tokens of its texts"
     assert tensors.unsupported_reason(make_task("parity")) is None

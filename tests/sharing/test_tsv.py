@@ -6,7 +6,7 @@ import pytest
 
 import synthbench
 from synthbench.sharing.export import export
-from synthbench.sharing.lines import why_not_tsv
+from synthbench.sharing.text_formats import why_not_tsv
 from synthbench.tasks import registry
 from synthbench.tasks.registry import make_task
 from tests.planted.task import Reversal
@@ -39,7 +39,7 @@ def test_labels_that_are_text_stand_as_they_are(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", ["grid-count", "identity", "clusters", "composites"])
 def test_rows_of_another_kind_are_refused(name):
-    reason = "its rows are not a text with a class or another text as label"
+    reason = "its rows lack a text, or a label that is a class or a text"
     assert why_not_tsv(make_task(name)) == reason
 
 

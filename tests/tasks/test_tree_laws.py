@@ -17,7 +17,7 @@ from synthbench.tasks.trees.distribution import (
     operator_chances,
 )
 from synthbench.tasks.trees.grammar import Grammar
-from synthbench.tasks.trees.growing import grow
+from synthbench.tasks.trees.sampling import grow
 from tests.tasks.agreement import assert_drawn_from
 from tests.tasks.trees import listops_distribution
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from synthbench.seeding import Draws
 from synthbench.tasks.arithmetic.task import DepthDistribution
 from synthbench.tasks.trees.grammar import Grammar
-from synthbench.tasks.trees.growing import grow
+from synthbench.tasks.trees.sampling import grow
 from tests.tasks.trees import (
     PAPER,
     PooledDepthDistribution,

@@ -15,7 +15,7 @@ from synthbench.tasks.listops.task import ListOps
 from synthbench.tasks.trees import sampling
 from synthbench.tasks.trees.distribution import DEPTH_MASK, operator_chances
 from synthbench.tasks.trees.grammar import Grammar
-from synthbench.tasks.trees.growing import grow
+from synthbench.tasks.trees.sampling import grow
 from tests.tasks.agreement import assert_drawn_from, assert_same_distribution
 from tests.tasks.blocks import all_candidates
 from tests.tasks.trees import (

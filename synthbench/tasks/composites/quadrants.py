@@ -122,7 +122,7 @@ def _codes(texts: pa.Array, names: Sequence[str], what: str) -> NDArray[Any]:
     codes = pc.index_in(texts, value_set=pa.array(names))
     unknown = pc.and_(texts.is_valid(), codes.is_null())
     if pc.any(unknown).as_py():
-        raise ValueError(f"{texts[pc.index(unknown, True).as_py()].as_py()!r} is no {what}")
+        raise ValueError(f"unknown {what} {texts[pc.index(unknown, True).as_py()].as_py()!r}")
     return _filled(codes)
 
 

@@ -31,7 +31,7 @@ from synthbench.tasks.row_ids import is_held_out
 from synthbench.tasks.trees.distribution import DEPTH_BITS
 from synthbench.tasks.trees.expression import Expression
 from synthbench.tasks.trees.grammar import Grammar
-from synthbench.tasks.trees.growing import grow
+from synthbench.tasks.trees.sampling import grow
 from synthbench.tasks.trees.task import DIGITS, ExpressionParameters, ExpressionTask
 
 TOKENS = (*DIGITS, "]", *(f"[{name}" for name in OPERATORS))

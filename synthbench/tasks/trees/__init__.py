@@ -19,7 +19,7 @@ then do the same for each argument.
    included (`operator_chances`).
 2. `sampling.sample_given_keys` draws operators with the keys of their arguments, given their own
    keys.
-3. `growing.grow` does this level by level for thousands of trees at once. It drops a tree once its
+3. `sampling.grow` does this level by level for thousands of trees at once. It drops a tree once its
    final length must exceed `max_length`. Length depends on the tree alone, so the rest keep the
    conditional distribution.
 

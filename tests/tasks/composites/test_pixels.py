@@ -107,9 +107,9 @@ def changed(task, row, **values):
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        ({"kind": "ring"}, "'ring' is no kind of quadrant"),
-        ({"kind": None}, "is no kind of quadrant"),
-        ({"color": "mauve"}, "'mauve' is no colour"),
+        ({"kind": "ring"}, "unknown kind of quadrant 'ring'"),
+        ({"kind": None}, "unknown kind of quadrant"),
+        ({"color": "mauve"}, "unknown colour 'mauve'"),
         ({"color": None}, "color is missing from a quadrant"),
         ({"class": None}, "class is missing"),
         ({"source_index": None}, "source_index is missing"),

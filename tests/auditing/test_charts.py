@@ -6,8 +6,8 @@ from xml.etree import ElementTree
 import pytest
 
 from synthbench.auditing.balance import Distribution
+from synthbench.auditing.charts import MOST_BARS, bar_chart, score_chart
 from synthbench.auditing.estimates import Estimate
-from synthbench.auditing.figures import MOST_BARS, bar_chart, score_chart
 from synthbench.auditing.scoring import Reference, Score
 
 

@@ -65,7 +65,7 @@ def why_not_tsv(task: Task) -> str | None:
     columns = task.columns
     if TEXT in columns and (label_names(columns.get(LABEL, {})) or has_text_labels(task)):
         return None
-    return "its rows are not a text with a class or another text as label"
+    return "its rows lack a text, or a label that is a class or a text"
 
 
 def _rows(
