@@ -4,10 +4,11 @@
     my_package/audit.py      audit_spec(task)                 for `synthbench audit`
     my_package/drawing.py    draw_row(task, row)              for `synthbench preview`
                              draw_sheet(task, rows, path)     for previews and cards of images
+    my_package/recipes.py    studies(task)                    for `synthbench train` and `validate`
     my_package/card.md       the prose of the card            for `synthbench generate`
 
-Both modules and each function are optional: a task without them is drawn column by column, and
-audited only for what can go wrong in every task. No task imports them.
+All modules and functions are optional: a task without them is drawn column by column, audited only
+for what can go wrong in every task, and has no recipes. No task imports them.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def companion(task: Task, module: str, function: str) -> Callable[..., Any] | No
 
     Args:
         task: the task.
-        module: `audit` or `drawing`.
+        module: `audit`, `drawing` or `recipes`.
         function: the function's name.
 
     Raises:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import torch
 from torch import nn
@@ -12,7 +13,7 @@ from torch import nn
 from synthbench.evaluation.evaluate import evaluate
 from synthbench.tasks.base import Task
 from synthbench.text.progress import progress_bar
-from synthbench.training.batches import Batch, evaluation_batches
+from synthbench.training.batches import Batch, evaluation_batches, take
 from synthbench.training.encoding import Rows
 from synthbench.training.models.output import Output, Record
 from synthbench.training.objectives import Objective
@@ -73,6 +74,19 @@ def training_score(
     """The mean metric of a model on training rows, and the share of them that it has learned."""
     _, metric = measure(model, rows, objective, setting)
     return metric, objective.learned(metric, rows.targets)
+
+
+@torch.inference_mode()
+def read_longest(model: nn.Module, rows: Rows) -> None:
+    """Have a model read the longest of some rows, to see that it can.
+
+    Raises:
+        ParameterError: the row is too long for the model.
+    """
+    device = next((one.device for one in model.parameters()), torch.device("cpu"))
+    longest = 0 if rows.lengths is None else int(rows.lengths.argmax())
+    batch = take(rows, np.array([longest])).to(device)
+    model.eval()(batch.inputs, batch.lengths)
 
 
 def halting_steps(

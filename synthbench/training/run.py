@@ -9,22 +9,18 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-import numpy as np
 import torch
 from torch import nn
 
 from synthbench import __version__
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.engine.open import open_engine
-from synthbench.errors import ParameterError
 from synthbench.streaming.rounds import Rounds
 from synthbench.tasks.base import Task
 from synthbench.training.batches import (
     EpochBatches,
     OneLength,
     StreamBatches,
-    check_batch_size,
-    take,
 )
 from synthbench.training.directory import RunDirectory
 from synthbench.training.encoding import Encoding, Rows, read_split
@@ -35,6 +31,7 @@ from synthbench.training.objectives import OBJECTIVES, Objective
 from synthbench.training.predicting import (
     EvaluationSplit,
     halting_steps,
+    read_longest,
     report_splits,
     training_score,
 )
@@ -55,6 +52,8 @@ class Run:
     variant: str
     seed: int
     setting: Setting
+    directory: RunDirectory
+    overwrite: bool = False  # replace another run in the directory
 
     @property
     def command(self) -> dict[str, Any]:
@@ -70,71 +69,74 @@ class Run:
             },
         }
 
-    def finish(self, directory: RunDirectory, overwrite: bool = False) -> dict[str, Any]:
+    def finish(self) -> dict[str, Any]:
         """Train, from where an interrupted run stopped, and evaluate; returns the result.
 
+        Whatever is wrong is refused before a file changes.
+
         Raises:
-            UsageError: another run is in the directory or at work there, or the model or an option
-                does not fit the task.
+            UsageError: another run is in the directory or at work there.
+            ParameterError: a row that is too long for the model.
             SynthbenchError: too little memory, or a checkpoint or rows that cannot be read.
         """
-        directory.check(self.command, overwrite)
-        splits = None
-        if overwrite or directory.result is None:
-            splits = self._read_splits()  # anything wrong is refused before a file changes
-        with directory.open(self.command, overwrite):
-            return directory.result or self._finish(directory, splits or self._read_splits())
+        if self.directory.result is not None and not self.overwrite:
+            with self.directory.open(self.command):
+                return self.directory.result
+        splits = self._read_splits()
+        with memory_errors(self.recipe, self.setting), isolated(self.seed, self.setting):
+            sizes = self._encoding.sizes(next(iter(splits.values()))[0])
+            model = build(self.recipe.model, self._encoding.form, sizes, self.recipe.options)
+            model = model.to(self.setting.device)
+            for rows, _ in splits.values():
+                read_longest(model, rows)
+            with self.directory.open(self.command, self.overwrite):
+                return self.directory.result or self._finish(model, splits)
+
+    @functools.cached_property
+    def _task(self) -> Task:
+        return self.dataset.make_task(self.variant)
+
+    @functools.cached_property
+    def _encoding(self) -> Encoding:
+        return Encoding.of(self._task)
 
     def _read_splits(self) -> dict[str, EvaluationSplit]:
-        """All evaluation splits, each read once, after a check that the model can read them."""
-        task = self.dataset.make_task(self.variant)
-        encoding, groups = Encoding.of(task), [breakdown.column for breakdown in task.breakdowns]
-        columns = list(dict.fromkeys(["id", *(task.judged_by or task.columns), *groups]))
-        splits = {
-            split.name: read_split(self.dataset, self.variant, split.name, encoding, columns)
-            for split in task.splits
+        """All evaluation splits, each read once."""
+        groups = [breakdown.column for breakdown in self._task.breakdowns]
+        judged = self._task.judged_by or self._task.columns
+        columns = list(dict.fromkeys(["id", *judged, *groups]))
+        return {
+            split.name: read_split(self.dataset, self.variant, split.name, self._encoding, columns)
+            for split in self._task.splits
             if split.evaluation
         }
-        records = self.dataset.manifest.variants[self.variant]
-        sizes = {name: record.rows for name, record in records.items()}
-        check_fit(self.recipe, task, [rows for rows, _ in splits.values()], sizes, self.study)
-        return splits
 
-    def _finish(
-        self, directory: RunDirectory, splits: Mapping[str, EvaluationSplit]
-    ) -> dict[str, Any]:
+    def _finish(self, model: nn.Module, splits: Mapping[str, EvaluationSplit]) -> dict[str, Any]:
         """`finish` in a locked directory."""
-        task = self.dataset.make_task(self.variant)
-        encoding = Encoding.of(task)
+        task, directory = self._task, self.directory
         rows = {name: encoded for name, (encoded, _) in splits.items()}
-        objective = OBJECTIVES[encoding.target]()
-        with memory_errors(self.recipe, self.setting), isolated(self.seed, self.setting):
-            sizes = encoding.sizes(next(iter(rows.values())))
-            model = build(self.recipe.model, encoding.form, sizes, self.recipe.options)
-            model = model.to(self.setting.device)
-            taken = self._train(model, objective, encoding, rows, directory)
-            # The metrics' lines that have measurements of the watched splits.
-            needed = {f"{split}/loss" for split in self.study.watched}
-            looks = [line for line in directory.metrics() if needed <= line.keys()]
-            started = time.perf_counter()
-            result = {
-                **self.command,
-                "study": {"name": self.study.name, "profile": self.study.profile},
-                **taken,
-                "model_parameters": sum(one.numel() for one in model.parameters()),
-                "metrics": list(task.metrics),
-                "splits": report_splits(
-                    f"evaluate {self.recipe.name}", model, objective, task, splits, self.setting
-                ),
-                "halting": (
-                    halting_steps(model, rows, self.setting) if self.recipe.ponder else None
-                ),
-                "eureka": self._eureka(looks),
-                "curve": _thinned(looks),
-                "machine": machine(self.setting),
-                "evaluation_seconds": round(time.perf_counter() - started, 3),
-                "dataset": str(self.dataset.path.resolve()),
-            }
+        objective = OBJECTIVES[self._encoding.target]()
+        taken = self._train(model, objective, rows)
+        # The metrics' lines that have measurements of the watched splits.
+        needed = {f"{split}/loss" for split in self.study.watched}
+        looks = [line for line in directory.metrics() if needed <= line.keys()]
+        started = time.perf_counter()
+        result = {
+            **self.command,
+            "study": {"name": self.study.name, "profile": self.study.profile},
+            **taken,
+            "model_parameters": sum(one.numel() for one in model.parameters()),
+            "metrics": list(task.metrics),
+            "splits": report_splits(
+                f"evaluate {self.recipe.name}", model, objective, task, splits, self.setting
+            ),
+            "halting": (halting_steps(model, rows, self.setting) if self.recipe.ponder else None),
+            "eureka": self._eureka(looks),
+            "curve": _thinned(looks),
+            "machine": machine(self.setting),
+            "evaluation_seconds": round(time.perf_counter() - started, 3),
+            "dataset": str(self.dataset.path.resolve()),
+        }
         directory.finish(model.state_dict(), result)
         return result
 
@@ -142,18 +144,17 @@ class Run:
         self,
         model: nn.Module,
         objective: Objective,
-        encoding: Encoding,
         rows: Mapping[str, Rows],
-        directory: RunDirectory,
     ) -> dict[str, Any]:
         """Train the model, if there is something to learn, and give it the chosen parameters."""
         recipe, study, setting = self.recipe, self.study, self.setting
+        directory = self.directory
         if recipe.steps == 0:
             return {
                 "steps": 0, "best_step": 0, "seconds": 0.0, "steps_per_second": None, "fit": None
             }  # fmt: skip
         watched = {name: rows[name] for name in study.watched}
-        with self._batches(encoding) as batches:
+        with self._batches() as batches:
             loop = Loop(
                 recipe, model, objective, batches, watched, study.select, directory, setting
             )
@@ -172,9 +173,9 @@ class Run:
         }
 
     @contextlib.contextmanager
-    def _batches(self, encoding: Encoding) -> Iterator[EpochBatches | StreamBatches]:
+    def _batches(self) -> Iterator[EpochBatches | StreamBatches]:
         """The batches that the model is trained on, from the train split or a stream."""
-        recipe, device = self.recipe, self.setting.device
+        recipe, device, encoding = self.recipe, self.setting.device, self._encoding
         size = recipe.batch_size
         if not self.study.stream:
             rows, _ = read_split(self.dataset, self.variant, "train", encoding)
@@ -189,13 +190,12 @@ class Run:
                 balanced=recipe.balanced,
             )
             return
-        task = self.dataset.manifest.make_task(self.variant)
-        source = Rounds(task, "train", size)
+        source = Rounds(self._task, "train", size)
         choose = functools.partial(
             OneLength, batch_size=size, seed=self.seed, balanced=recipe.balanced
         )
         # An epoch is as many rows as the paper's train split has.
-        epoch = task.split("train").rows
+        epoch = self._task.split("train").rows
         with open_engine(workers=self.setting.workers) as engine:
             yield StreamBatches(
                 source, size, encoding, engine, device, epoch, choose if recipe.one_length else None
@@ -224,40 +224,6 @@ def command_without_data(
         "select": study.select,
         "precision": setting.precision,
     }
-
-
-def check_fit(
-    recipe: Recipe, task: Task, splits: Iterable[Rows], sizes: Mapping[str, int], study: Study
-) -> None:
-    """Check a recipe on a task by building its model and having it read some rows.
-
-    It reads the longest row of each of `splits`; `sizes` are the numbers of rows of all splits.
-
-    Raises:
-        UsageError: a model that reads other rows, or an impossible batch size.
-        ParameterError: an option that the model does not have, a value that it refuses, rows that
-            are too long for it, or smoothed labels without classes.
-        SynthbenchError: too little memory.
-    """
-    if recipe.steps and study.stream:
-        Rounds(task, "train", recipe.batch_size)
-    elif recipe.steps:
-        check_batch_size(recipe.batch_size, sizes["train"])
-    encoding = Encoding.of(task)
-    if recipe.label_smoothing and encoding.target != "classes":
-        raise ParameterError(
-            f"Recipe label_smoothing={recipe.label_smoothing}: rows without classes allow 0 only."
-        )
-    # One thread, because processes that `validate` forks later would lack PyTorch's other threads.
-    setting = Setting(threads=1)
-    with memory_errors(recipe, setting), isolated(0, setting), torch.inference_mode():
-        for rows in splits:
-            model = build(recipe.model, encoding.form, encoding.sizes(rows), recipe.options).eval()
-            if recipe.heat is not None and not hasattr(model, "set_temperature"):
-                raise ParameterError(f"Recipe heat: model {recipe.model!r} has no temperature.")
-            longest = 0 if rows.lengths is None else int(rows.lengths.argmax())
-            batch = take(rows, np.array([longest]))
-            model(batch.inputs, batch.lengths)
 
 
 def _thinned(curve: list[dict[str, Any]]) -> list[dict[str, Any]]:

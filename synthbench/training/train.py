@@ -91,8 +91,8 @@ def train(
     """
     with needs("'train'", "PyTorch", "train"):
         from synthbench.training.directory import RunDirectory
+        from synthbench.training.plan import Plan
         from synthbench.training.setting import Setting, find_device
-        from synthbench.training.study_runs import prepare_runs
 
     check_workers(workers)
     check_whole_number("Seed", seed, least=0, most=2**64 - 1)  # as PyTorch allows
@@ -111,18 +111,19 @@ def train(
     path = Path(out or Path("runs", task, variant, chosen.name, f"seed-{seed}"))
     place = Path(dataset or path / "data")
     with use_source_dir(source_dir):
-        ((directory, run),) = prepare_runs(
+        plan = Plan(
             narrowed,
             [seed],
             setting,
             place,
             lambda *_: RunDirectory(path, place),
-            required=parameters,
             workers=workers,
             overwrite=overwrite,
             progress=progress,
+            required=parameters or {},
         )
-        return run.finish(directory, overwrite)
+        (run,) = plan.runs()
+        return run.finish()
 
 
 def summary(result: Mapping[str, Any]) -> Group:

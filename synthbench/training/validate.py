@@ -89,8 +89,8 @@ def validate(
     """
     with needs("'validate'", "PyTorch", "train"):
         from synthbench.training.directory import RUN, RunDirectory, check_output, make_directory
+        from synthbench.training.plan import Plan, finish_runs
         from synthbench.training.setting import Setting, find_device
-        from synthbench.training.study_runs import finish_runs, prepare_runs
 
     started = time.perf_counter()
     check_workers(workers)
@@ -104,7 +104,7 @@ def validate(
     data = Path(dataset or path / "data")
     check_output(path, data, _MARK)
     with use_source_dir(source_dir):
-        runs = prepare_runs(
+        plan = Plan(
             chosen,
             range(chosen.seeds),
             setting,
@@ -116,12 +116,13 @@ def validate(
             overwrite=overwrite,
             progress=progress,
         )
+        runs = plan.runs()
         make_directory(path)
         write_text(path / _MARK, "This directory was written by `synthbench validate`.\n")
-        continued = any((directory.path / RUN).is_file() for directory, _ in runs)
-        results = finish_runs(runs, workers, overwrite, progress)
+        continued = any((run.directory.path / RUN).is_file() for run in runs)
+        results = finish_runs(runs, workers, progress)
     by_line: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for (_, run), result in zip(runs, results, strict=True):
+    for run, result in zip(runs, results, strict=True):
         by_line.setdefault((run.variant, run.recipe.title), []).append(result)
     comparison = {
         "command": _command(whole, chosen, setting),

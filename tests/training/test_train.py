@@ -1,6 +1,7 @@
 """Runs: that they learn, tell what they did, and refuse what cannot be."""
 
 import dataclasses
+import importlib
 import json
 import math
 
@@ -12,6 +13,7 @@ from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import DatasetError, UsageError
 from synthbench.evaluation.evaluate import evaluate
 from synthbench.generation.generate import generate
+from synthbench.tasks import registry
 from synthbench.training import train as training
 from synthbench.training.directory import RunDirectory
 from synthbench.training.figures.view import open_run
@@ -261,3 +263,27 @@ def test_a_model_that_reads_other_rows_is_refused(tmp_path, data, monkeypatch):
     )
     with pytest.raises(UsageError, match="'vit' reads images, but the rows here are tokens"):
         run(tmp_path / "run", data)
+
+
+def test_a_task_of_another_package_brings_recipes_for_our_models(tmp_path, monkeypatch):
+    package = tmp_path / "sums"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "task.py").write_text(
+        'from synthbench.tasks.parity.task import Parity\nclass Sums(Parity):\n    name = "sums"\n'
+    )
+    (package / "recipes.py").write_text(
+        "from synthbench.training.recipes.base import Measure, Recipe, Study\n"
+        "def studies(task):\n"
+        '    recipe = Recipe("mine", "lstm", steps=2, batch_size=4, options={"d_model": 4})\n'
+        '    measures = (Measure("test", "test", "accuracy"),)\n'
+        '    return [Study(task.name, "cpu", "Ours", (recipe,), measures, watched=("test",))]\n'
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(registry, "_registered", {})
+    registry.register(importlib.import_module("sums.task").Sums)
+    result = train("sums", model="mine", out=tmp_path / "run", progress=False, device="cpu")
+    assert (result["task"], result["steps"]) == ("sums", 2)
+    assert 0 <= result["splits"]["test"]["accuracy"] <= 1
+    with pytest.raises(UsageError, match="Unknown profile of sums 'paper'"):
+        train("sums", model="mine", profile="paper", out=tmp_path / "other", progress=False)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from synthbench.errors import UsageError, unknown_name
-from synthbench.tasks.registry import task_class
+from synthbench.tasks.companions import companion
+from synthbench.tasks.registry import make_task
 from synthbench.training.recipes import counting, cpu, dnas, eureka, ndr, ndr_ablations, quick
 from synthbench.training.recipes.base import Study
 
@@ -19,13 +20,16 @@ STUDIES: tuple[Study, ...] = (
 
 
 def find_study(task: str, profile: str = "cpu", name: str = "main") -> Study:
-    """The study of a task.
+    """The study of a task, one of `STUDIES` or of those that the task's package brings.
+
+    A package brings studies of its task in its module `recipes`, as `studies(task)`.
 
     Raises:
         UsageError: no such task, profile or study; the nearest is offered.
     """
-    task_class(task)
-    of_task = [study for study in STUDIES if study.task == task]
+    brought = companion(make_task(task), "recipes", "studies")
+    studies: tuple[Study, ...] = (*STUDIES, *(brought(make_task(task)) if brought else ()))
+    of_task = [study for study in studies if study.task == task]
     if not of_task:
         tasks = dict.fromkeys(study.task for study in STUDIES)
         raise UsageError(f"Task {task!r} has no recipes; tasks with some: {', '.join(tasks)}.")
