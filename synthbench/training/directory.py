@@ -162,6 +162,15 @@ class RunDirectory:
         except ValueError as error:
             raise DatasetError(f"{file} cannot be read: {error}") from None
 
+    @property
+    def last_step(self) -> int:
+        """The last step that was noted, 0 if there is none."""
+        with contextlib.suppress(OSError, ValueError):
+            text = (self.path / _METRICS).read_text(encoding="utf-8")
+            lines = text.rpartition("\n")[0].splitlines()  # the last line may be half-written
+            return int(json.loads(lines[-1])["step"]) if lines else 0
+        return 0
+
     def note(self, measured: dict[str, Any]) -> None:
         """Append a line to the metrics; numbers that are not finite become null."""
         values = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from synthbench.streaming.rounds import Rounds
 from synthbench.tasks.base import Task
 from synthbench.tasks.features import arrow_schema
 from synthbench.tasks.registry import make_task, task_class
-from synthbench.text.progress import progress_bar
+from synthbench.text.progress import Bar, progress_bar
 from synthbench.training.batches import check_batch_size
 from synthbench.training.directory import RunDirectory
 from synthbench.training.encoding import Encoding, Rows
@@ -31,6 +32,9 @@ from synthbench.training.predicting import read_longest
 from synthbench.training.recipes.base import Recipe, Study
 from synthbench.training.run import Run, command_without_data
 from synthbench.training.setting import Setting, isolated, memory_errors
+
+#: Seconds between two looks at what runs in other processes have noted.
+_LOOK = 1.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -190,14 +194,31 @@ def check_model(recipe: Recipe, task: Task, rows: Rows, train_rows: int, stream:
 
 
 def finish_runs(runs: Sequence[Run], workers: int, progress: bool) -> list[dict[str, Any]]:
-    """The results of all runs, in order."""
+    """The results of all runs, in order; the bar counts their steps as the runs note them."""
+
+    def steps() -> int:
+        return sum(run.directory.last_step for run in runs)
+
+    total, done = sum(run.recipe.steps for run in runs), steps()
     with (
-        progress_bar(progress, "validate", "runs", len(runs)) as bar,
+        progress_bar(progress, "validate", "steps", total, done) as bar,
         open_engine(workers=workers, calls=len(runs)) as engine,
     ):
-        asked = [engine.submit(run.finish) for run in runs]
-        results = []
+        asked = []
+        for run in runs:
+            asked.append(engine.submit(run.finish))
+            done = _show(bar, done, steps)
         for one in asked:
-            results.append(one.result())
-            bar.update()
-        return results
+            while bar.is_shown and not one.done():
+                time.sleep(_LOOK)
+                done = _show(bar, done, steps)
+        return [one.result() for one in asked]
+
+
+def _show(bar: Bar, done: int, steps: Callable[[], int]) -> int:
+    """Show how many steps are taken by now; returns them."""
+    if bar.is_shown:
+        now = steps()
+        bar.update(now - done)
+        return now
+    return done

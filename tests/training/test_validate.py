@@ -1,5 +1,6 @@
 """`validate`: all runs of a study, summed up beside the paper's figures."""
 
+import contextlib
 import dataclasses
 import json
 import statistics
@@ -9,8 +10,9 @@ import torch
 
 from synthbench.cli.main import _run, commands
 from synthbench.errors import UsageError
-from synthbench.training import loop, run
+from synthbench.training import loop, plan, run
 from synthbench.training.comparison import cell, markdown
+from synthbench.training.directory import RunDirectory
 from synthbench.training.recipes.base import Measure, Published
 from synthbench.training.validate import validate
 from tests.making import Interrupted, interrupting
@@ -269,3 +271,33 @@ def test_what_is_tried_before_workers_are_forked_starts_no_threads_that_they_wou
     finally:
         torch.set_num_threads(before)
     assert set(threads) == {1}
+
+
+def test_the_bar_counts_the_steps_of_all_runs_those_taken_before_included(tmp_path, monkeypatch):
+    shown = []
+
+    class Counting:
+        is_shown = True
+
+        def update(self, done=1, now=None):
+            shown.append(done)
+
+    @contextlib.contextmanager
+    def counting(_shown, title, unit, total, done=0):
+        if title == "validate":
+            shown.append((unit, total, done))
+        yield Counting()
+
+    monkeypatch.setattr(plan, "progress_bar", counting)
+    quick(tmp_path, models=["lstm"], variants=["forward"], seeds=1)
+    assert shown == [("steps", 20, 0), 20]
+    shown.clear()
+    quick(tmp_path, models=["lstm", "small"], variants=["forward"], seeds=1)
+    assert shown == [("steps", 40, 20), 20, 0]
+
+
+def test_the_last_step_is_read_past_a_line_that_is_only_half_written(tmp_path):
+    directory = RunDirectory(tmp_path)
+    assert directory.last_step == 0
+    (tmp_path / "metrics.jsonl").write_text('{"step": 5}\n{"step": 10}\n{"st')
+    assert directory.last_step == 10
