@@ -32,12 +32,12 @@ Digests = dict[str, dict[str, str]]
 NAMES = [name for name in list_tasks() if name not in WITHOUT]
 
 
-def made(name):
+def made(name, seed=0, rows=ROWS):
     """The digests of a task's small dataset, by variant and split."""
-    rows = {split.name: min(ROWS, split.rows) for split in make_task(name).splits}
+    counts = {split.name: min(rows, split.rows) for split in make_task(name).splits}
     with tempfile.TemporaryDirectory() as directory:
-        out = Path(directory) / name
-        return digests(generate(name, variant="all", out=out, rows=rows, workers=1, progress=False))
+        options = {"out": Path(directory) / name, "workers": 1, "progress": False}
+        return digests(generate(name, variant="all", seed=seed, rows=counts, **options))
 
 
 def golden():
@@ -61,11 +61,12 @@ def test_golden_digests_are_of_tasks_and_variants_that_exist():
             assert list(splits) == [split.name for split in make_task(name, variant).splits]
 
 
-def test_no_two_splits_have_the_same_rows():
+@pytest.mark.parametrize("name", NAMES)
+def test_no_two_seeds_variants_or_splits_have_the_same_rows(name):
     every = [
         digest
-        for variants in golden().values()
-        for splits in variants.values()
+        for seed in (0, 1)
+        for splits in made(name, seed, rows=20).values()
         for digest in splits.values()
     ]
     assert len(set(every)) == len(every)

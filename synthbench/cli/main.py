@@ -27,7 +27,11 @@ class Commands(WithExamples, click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command, or raise an error that offers the nearest."""
+        """Find the command.
+
+        Raises:
+            UsageError: there is no such command; the error offers the nearest.
+        """
         unknown = args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-")
         if unknown and not ctx.resilient_parsing:  # as the shell's completion parses
             raise unknown_name("command", args[0], self.list_commands(ctx))

@@ -81,7 +81,11 @@ def show_json(values: Any) -> None:
 
 
 def pairs(given: Sequence[str], option: str, form: str = "KEY=VALUE") -> dict[str, str]:
-    """`KEY=VALUE` words as a mapping; `form` is their form in errors."""
+    """`KEY=VALUE` words as a mapping; `form` is their form in errors.
+
+    Raises:
+        UsageError: a word has another form, or a key is given twice.
+    """
     pairs: dict[str, str] = {}
     for word in given:
         key, sign, value = word.partition("=")
@@ -95,7 +99,11 @@ def pairs(given: Sequence[str], option: str, form: str = "KEY=VALUE") -> dict[st
 
 
 def row_counts(given: Sequence[str]) -> dict[str, int]:
-    """`SPLIT=N` words as numbers of rows by split."""
+    """`SPLIT=N` words as numbers of rows by split.
+
+    Raises:
+        UsageError: a word has another form, or a split is given twice.
+    """
     rows = {}
     for name, text in pairs(given, "--rows", "SPLIT=N").items():
         try:

@@ -194,6 +194,7 @@ def read_manifest(path: Path) -> Manifest:
 
     Raises:
         DatasetError: there is no manifest, it cannot be read, or its form is newer.
+        MissingPathError: there is no such directory.
     """
     try:
         there = path.is_dir()

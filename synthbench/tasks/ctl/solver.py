@@ -44,7 +44,11 @@ class TableSolver:
         return self.apply(*self.read(text))
 
     def read(self, text: str) -> tuple[str, list[str]]:
-        """The symbol, and the functions in the order of application."""
+        """The symbol, and the functions in the order of application.
+
+        Raises:
+            ValueError: the text is not a row of this variant.
+        """
         words = text.split()
         if self._variant == "backward":
             words.reverse()

@@ -1,4 +1,4 @@
-"""Whether many rows slow down: `python -m tests.benchmarks endurance [TASK] [--rows N]`.
+"""Whether many rows slow down: `python -m benchmarks endurance [TASK] [--rows N]`.
 
 Makes the task's largest split with many rows and compares its first million with its last: rows a
 second, and processor seconds, which hardly depend on what else the machine does.
@@ -31,9 +31,7 @@ class Moment(NamedTuple):
 
 def main(words):
     """Measure one task."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.benchmarks endurance", description=__doc__
-    )
+    parser = argparse.ArgumentParser(prog="python -m benchmarks endurance", description=__doc__)
     parser.add_argument("task", nargs="?", default="listops")
     parser.add_argument("--rows", type=int, default=20_000_000)
     parser.add_argument("--workers", type=int, default=2)

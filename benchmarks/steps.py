@@ -1,4 +1,4 @@
-"""Steps of training a second: `python -m tests.benchmarks steps ctl [listops ...]`.
+"""Steps of training a second: `python -m benchmarks steps ctl [listops ...]`.
 
 What `synthbench train` takes for each model of a study, from a dataset and from a stream of fresh
 rows: the median of ten steps each. The first ten, in which a model may be compiled, do not count.
@@ -27,7 +27,7 @@ _TOGETHER = 10
 
 def main(words):
     """Measure the models of the tasks named."""
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks steps", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks steps", description=__doc__)
     parser.add_argument("tasks", nargs="+", choices=list_tasks())
     parser.add_argument("--model", action="append", help="default: all of the study")
     parser.add_argument("--profile", default="cpu", choices=["cpu", "paper"])

@@ -1,4 +1,4 @@
-"""Beside reasoning-gym, the nearest peer: `python -m tests.benchmarks peers [--rows N]`.
+"""Beside reasoning-gym, the nearest peer: `python -m benchmarks peers [--rows N]`.
 
 Its nested arithmetic against ours, each in this process alone: rows a second (its rows in memory,
 ours written to Parquet, with all splits, and read again), how many of the rows are distinct, and
@@ -38,7 +38,7 @@ for name in sorted(DATASETS):
 
 def main(words):
     """Measure both."""
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks peers", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks peers", description=__doc__)
     parser.add_argument("--rows", type=int, default=100_000)
     chosen = parser.parse_args(words)
     lines = [_line("synthbench arithmetic", chosen.rows, _ours)]

@@ -1,4 +1,4 @@
-"""What a training step costs at least: `python -m tests.benchmarks floor ctl [listops ...]`.
+"""What a training step costs at least: `python -m benchmarks floor ctl [listops ...]`.
 
 Counted on tensors without values, so it needs no GPU: floating-point operations of matrix products
 and convolutions, forward and backward; and what PyTorch does where nothing is compiled, which is
@@ -68,7 +68,7 @@ class Kernels(TorchDispatchMode):
 def main(words):
     """Count the models of the tasks named."""
     parser = argparse.ArgumentParser(
-        prog="python -m tests.benchmarks floor",
+        prog="python -m benchmarks floor",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

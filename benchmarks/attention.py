@@ -1,4 +1,4 @@
-"""The kinds of attention against softmax: `python -m tests.benchmarks attention [--rows 32]`.
+"""The kinds of attention against softmax: `python -m benchmarks attention [--rows 32]`.
 
 Milliseconds forward and backward of one layer, the lower quartile of many passes, and how many
 times softmax's that is. The sizes are those of NDR on ListOps, but for the rows.
@@ -17,9 +17,7 @@ from synthbench.training.setting import PRECISIONS, Setting, find_device
 
 def main(words):
     """Measure all kinds."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.benchmarks attention", description=__doc__
-    )
+    parser = argparse.ArgumentParser(prog="python -m benchmarks attention", description=__doc__)
     parser.add_argument("--rows", type=int, default=32)
     parser.add_argument("--length", type=int, default=50)
     parser.add_argument("--d-model", type=int, default=512)

@@ -1,11 +1,11 @@
-"""How fast rows are made: `python -m tests.benchmarks [TASK ...] [--set KEY=VALUE ...]`.
+"""How fast rows are made: `python -m benchmarks [TASK ...] [--set KEY=VALUE ...]`.
 
 Every dataset is made `--repeat` times, and after each time the table of its largest split is
 written by pyarrow alone. Medians of these are the rows a second through to Parquet, for every
 split, and how many times as long as pyarrow alone the largest takes. Where the time goes (in one
 process, so that shares mean something) and the rows a second of `stream` are measured once.
 
-`python -m tests.benchmarks NAME --help` tells of more: `scaling`, `endurance`, `peers`, and for the
+`python -m benchmarks NAME --help` tells of more: `scaling`, `endurance`, `peers`, and for the
 trainer `floor`, `steps` and `attention`.
 """
 
@@ -132,7 +132,7 @@ def machine():
 def main():
     """Measure the tasks named on the command line, or all; or what `MORE` has."""
     if sys.argv[1:2] and sys.argv[1] in MORE:
-        importlib.import_module(f"tests.benchmarks.{sys.argv[1]}").main(sys.argv[2:])
+        importlib.import_module(f"benchmarks.{sys.argv[1]}").main(sys.argv[2:])
         return
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tasks", nargs="*")

@@ -1,4 +1,4 @@
-"""How many workers are of use: `python -m tests.benchmarks scaling [TASK] [--rows N]`.
+"""How many workers are of use: `python -m benchmarks scaling [TASK] [--rows N]`.
 
 A dataset is made with `rows` and with twice as many rows of the largest split, by each engine; all
 figures are of the difference, so that starting up does not count; nor does what a Dask cluster
@@ -41,7 +41,7 @@ class Seconds(NamedTuple):
 
 def main(words):
     """Measure one task."""
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks scaling", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks scaling", description=__doc__)
     parser.add_argument("task", nargs="?", default="listops")
     parser.add_argument("--rows", type=int, default=1_000_000)
     chosen = parser.parse_args(words)
