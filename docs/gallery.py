@@ -16,7 +16,6 @@ from synthbench.dataset.card import prose
 from synthbench.sampling.preview import sample_rows
 from synthbench.tasks.base import Split, Task
 from synthbench.tasks.describe import parameter_help, type_name
-from synthbench.tasks.features import label_names
 from synthbench.tasks.registry import list_tasks, make_task
 from synthbench.text.tables import Table
 from synthbench.training.comparison import markdown
@@ -132,8 +131,7 @@ def caption(task: Task, split: Split, row: Mapping[str, Any]) -> str:
     if task.bucket_name in row:
         words[0] += f" ({task.bucket_name.replace('_', ' ')} {row[task.bucket_name]})"
     if "text" in row:
-        names = label_names(task.columns["label"])
-        label = row["label"] if names is None else names[row["label"]]
+        label = task.answer.show(row["label"])
         words.append(f": <code>{escape(row['text'])}</code> → <code>{escape(str(label))}</code>")
     return "".join(words)
 

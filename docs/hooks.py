@@ -35,6 +35,7 @@ MODULES = [
     "synthbench.answers",
     "synthbench.errors",
     "synthbench.tasks.features",
+    "synthbench.tasks.column",
     "synthbench.llm",
     "synthbench.tasks.registry",
     "synthbench.seeding",

@@ -7,11 +7,8 @@ Printed: what `verify` says of its dataset in `./ones`, and the score of a model
 
 import dataclasses
 
-import numpy as np
-import pyarrow as pa
-
 import synthbench
-from synthbench.tasks.base import Block, Parameters, Split, TextTask, parameter
+from synthbench.tasks.base import Parameters, Split, TextTask, parameter
 from synthbench.tasks.features import value
 
 
@@ -27,14 +24,11 @@ class Ones(TextTask):
     name, title = "ones", "Counting ones"
     summary, source = "How many ones does the string have?", "No paper: an example"
     parameters_type, bucket_name = OnesParameters, "length"
-    tokens, separator = ("0", "1"), ""  # in a block "0" has the id 1, "1" the id 2, padding 0
+    tokens, separator = ("0", "1"), ""  # in a block "0" has the id 1, "1" the id 2
+    columns = {"text": value("string"), "label": value("int8"), "length": value("int8")}
 
     def solve(self, question):
         return sum(int(bit, 2) for bit in question)  # a ValueError for any other sign
-
-    @property
-    def columns(self):
-        return {"text": value("string"), "label": value("int8"), "length": value("int8")}
 
     @property
     def splits(self):
@@ -42,13 +36,10 @@ class Ones(TextTask):
         return Split("train", 3_000, train, evaluation=False), Split("test", 300, test)
 
     def propose(self, draws, n, split, bucket):
-        ids = 1 + draws.integers(2, (n, bucket)).astype(np.uint8)
-        return Block({"tokens": np.pad(ids, [(0, 0), (0, max(split.buckets) - bucket)])})
+        return {"tokens": 1 + draws.integers(2, (n, bucket))}
 
     def render(self, block):
-        ones, length = (block["tokens"] == 2).sum(axis=1), (block["tokens"] > 0).sum(axis=1)
-        numbers = {"label": pa.array(ones, pa.int8()), "length": pa.array(length, pa.int8())}
-        return {"text": self.join(block), **numbers}
+        return {"label": (block["tokens"] == 2).sum(axis=1)}
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from synthbench.tasks.features import arrow_schema, class_label, image, value
+from synthbench.tasks.features import arrow_schema, class_label, image, list_of, struct, value
 from synthbench.tasks.images import png
 
 _NAMES = st.text("abcdefghij_", min_size=1, max_size=8)
@@ -19,7 +19,7 @@ def features(images=False):
         leaves |= st.just(image())
     return st.recursive(
         leaves,
-        lambda inner: inner.map(lambda one: [one]) | st.dictionaries(_NAMES, inner, min_size=1),
+        lambda inner: inner.map(list_of) | st.dictionaries(_NAMES, inner, min_size=1).map(struct),
         max_leaves=4,
     )
 
@@ -29,17 +29,21 @@ def tables(images=False):
     return st.dictionaries(_NAMES, features(images), min_size=1, max_size=4)
 
 
-def values(feature):
-    """A value of the feature, or None, as `pyarrow` takes and gives it."""
+def values(column):
+    """A value of the column, or None, as `pyarrow` takes and gives it."""
+    return _values(column.feature)
+
+
+def _values(feature):
     if isinstance(feature, list):
-        return st.none() | st.lists(values(feature[0]), max_size=3)
+        return st.none() | st.lists(_values(feature[0]), max_size=3)
     kind = feature.get("_type")
     if kind == "Image":
         return st.none() | st.integers(0, 255).map(_picture)
     if kind == "ClassLabel":
         return st.none() | st.integers(0, len(feature["names"]) - 1)
     if kind is None:
-        inner = {name: values(one) for name, one in feature.items()}
+        inner = {name: _values(one) for name, one in feature.items()}
         return st.none() | st.fixed_dictionaries(inner)
     dtype = feature["dtype"]
     if dtype in _BITS:

@@ -17,14 +17,13 @@ from synthbench.sampling.blocks import Rows
 from synthbench.sampling.plan import make_plan
 from synthbench.sampling.splits import SplitSampler
 from synthbench.tasks.base import Block
-from synthbench.tasks.features import is_image
 from synthbench.tasks.registry import list_tasks, make_task, task_class
 
 ROOT = Path(__file__).parents[1]
 
 
 def has_images(task):
-    return any(is_image(feature) for feature in task.columns.values())
+    return task.image_column is not None
 
 
 #: Every task that needs no source images, with each of its variants.

@@ -16,7 +16,7 @@ from synthbench.errors import UsageError
 from synthbench.seeding import Draws
 from synthbench.tasks import describe, registry
 from synthbench.tasks.base import Task
-from synthbench.tasks.features import label_names, value
+from synthbench.tasks.features import value
 from synthbench.tasks.registry import make_task
 from synthbench.tasks.row_ids import fingerprints
 from synthbench.verification.conformance.check import check_task
@@ -189,7 +189,7 @@ def test_a_rows_own_answer_scores_best(name, variant):
             answers = [task.solve(row[task.inputs[0]])]
             if "label" in row:
                 answers.append(row["label"])
-                names = label_names(task.columns["label"])
+                names = task.labels
                 answers += [names[row["label"]], str(row["label"])] if names else []
             for answer in answers:
                 metrics = task.measure(row, task.read_answer(row, answer))

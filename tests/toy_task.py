@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from synthbench.errors import ParameterError
-from synthbench.tasks.base import Block, Breakdown, Parameters, Split, Task, parameter
+from synthbench.tasks.base import Block, Parameters, Split, Task, parameter
 from synthbench.tasks.features import value
 
 
@@ -41,7 +41,6 @@ class Numbers(Task):
     source = "No paper: a toy"
     parameters_type = NumbersParameters
     bucket_name = "bucket"
-    breakdowns = (Breakdown("bucket"),)
     block_rows = 32
     round_rows = 100
     group_rows = 40

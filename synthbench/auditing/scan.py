@@ -42,7 +42,7 @@ def scan_split(subject: AuditedVariant, split: str) -> SplitScan:
         DatasetError: a shard is missing or cannot be read, or a row is not valid for the task.
     """
     dataset, task = subject.dataset, subject.task
-    names = ["id", *(name for name in task.columns if name not in subject.image_columns)]
+    names = ["id", *task.plain_columns]
     parts = []
     for batch in dataset.batches(task.variant, split, names):
         columns = {name: batch.column(name) for name in batch.schema.names}

@@ -21,7 +21,6 @@ from synthbench.auditing.sample import Sample
 from synthbench.auditing.variant import AuditedVariant
 from synthbench.tasks.audit_spec import Columns, Shortcut, Values
 from synthbench.tasks.base import Task
-from synthbench.tasks.features import is_image, label_names
 
 #: The maximum number of rows per split that reference answers are computed for.
 _REFERENCE_ROWS = 1_000
@@ -71,7 +70,7 @@ class SplitRows:
 def compare_with(subject: AuditedVariant, sample: Sample) -> SplitRows:
     """Score chance and the reference solver on the sample of a split, and on each of its levels."""
     task, by_level = subject.task, subject.rows_by_level(sample.columns)
-    classes = label_names(task.columns.get("label", {}))
+    classes = task.labels
     if classes is not None:
         whole = Reference({task.metrics[0]: 1 / len(classes)}, {task.metrics[0]: 1.0})
         return SplitRows(sample.split_rows, len(sample), whole, dict.fromkeys(by_level, whole))
@@ -153,9 +152,7 @@ def _means(task: Task, values: NDArray[np.float64]) -> dict[str, float]:
 
 def measure(task: Task, columns: Columns, predictions: Values) -> NDArray[np.float64]:
     """The metrics of each row's prediction, float64 `(rows, metrics)`."""
-    names = task.judged_by or [
-        name for name, feature in task.columns.items() if not is_image(feature)
-    ]
+    names = task.judged_by or task.plain_columns
     rows = zip(*(columns[name].to_pylist() for name in names), strict=True)
     values = np.empty((len(predictions), len(task.metrics)))
     for number, (cells, prediction) in enumerate(zip(rows, predictions, strict=True)):

@@ -36,7 +36,7 @@ _STEPS = 100
 #: The maximum number of tokens and pairs that a bag counts.
 MOST_FEATURES = 500
 #: The number of rows whose distances to all fitted rows are computed at once.
-_COMPARED = 256
+_CHUNK = 256
 #: The side of the squares that the linear probe averages over, in pixels.
 _SQUARE = 2
 #: Channels of the network's layers, each followed by pooling.
@@ -69,7 +69,7 @@ def choose_shortcuts(
     if subject.tokens is not None:
         found += token_shortcuts(subject.tokens)
     left_out = {}
-    for column in subject.image_columns[:1]:
+    for column in filter(None, [subject.task.image_column]):
         linear, network = pixel_shortcuts(column)
         found.append(linear)
         if importlib.util.find_spec("torch") is not None:
@@ -239,8 +239,8 @@ def _fit_nearest(tokens: Tokenizer, train: Columns) -> Predictor:
         asked = bags.of(columns)
         nearest = [
             # Counts are small integers, so the distances and the nearest row are exact.
-            (squares - 2.0 * asked[first : first + _COMPARED] @ there.T).argmin(axis=1)
-            for first in range(0, len(asked), _COMPARED)
+            (squares - 2.0 * asked[first : first + _CHUNK] @ there.T).argmin(axis=1)
+            for first in range(0, len(asked), _CHUNK)
         ]
         answers: NDArray[np.int64] = label[np.concatenate(nearest)]
         return answers

@@ -13,7 +13,6 @@ from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.tasks.audit_spec import AuditSpec, Columns, Levels
 from synthbench.tasks.base import Task
 from synthbench.tasks.companions import companion
-from synthbench.tasks.features import is_image, label_names
 from synthbench.tasks.tokens import Vocabulary
 
 
@@ -63,11 +62,6 @@ class AuditedVariant:
             return None
         return lambda columns: vocabulary.split(columns["text"])
 
-    @property
-    def image_columns(self) -> list[str]:
-        """The columns that hold images."""
-        return [name for name, feature in self.task.columns.items() if is_image(feature)]
-
     def rows_by_level(self, columns: Columns) -> dict[str, NDArray[np.bool_]]:
         """For each level in ascending order, which rows are on it: its name, bool `(rows,)`."""
         levels = self.levels.of(columns)
@@ -75,5 +69,4 @@ class AuditedVariant:
 
     def label_text(self, label: int) -> str:
         """The name of a label, or the label itself if it has no name."""
-        names = label_names(self.task.columns.get("label", {}))
-        return str(label) if names is None else names[label]
+        return str(label) if self.task.labels is None else self.task.labels[label]

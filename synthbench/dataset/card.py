@@ -31,7 +31,7 @@ from synthbench.dataset.manifest import Manifest
 from synthbench.tasks.base import Task
 from synthbench.tasks.companions import companion, companion_text
 from synthbench.tasks.describe import parameter_help
-from synthbench.tasks.features import card_features, is_image
+from synthbench.tasks.features import card_features
 from synthbench.tasks.images.licences import Origin
 from synthbench.tasks.images.task import ImageTask
 from synthbench.tasks.row_ids import columns_of
@@ -63,8 +63,7 @@ def write_card(directory: Path, manifest: Manifest, tasks: Sequence[Task]) -> No
 def _sample(directory: Path, manifest: Manifest, task: Task) -> str:
     """A variant's first rows: a picture of images (if Pillow is installed), otherwise a table."""
     splits = manifest.variants[task.variant]
-    images = any(is_image(feature) for feature in task.columns.values())
-    draw_sheet = companion(task, "drawing", "draw_sheet") if images else None
+    draw_sheet = companion(task, "drawing", "draw_sheet") if task.image_column else None
     if draw_sheet is None or importlib.util.find_spec("PIL") is None:
         return sample_table(directory, splits, task)
     file = f"sheets/{task.variant}.png"

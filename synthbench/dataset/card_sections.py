@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,7 +12,7 @@ from typing import Any
 from synthbench.dataset.manifest import Manifest, SplitRecord
 from synthbench.dataset.parquet import read_batches
 from synthbench.tasks.base import Task
-from synthbench.tasks.features import Feature, is_image, label_names
+from synthbench.tasks.column import Column
 from synthbench.tasks.images.licences import Origin
 from synthbench.tasks.row_ids import columns_of
 from synthbench.text.lines import printable
@@ -84,14 +83,14 @@ def setting(value: Any) -> str:
 
 def sample_table(directory: Path, splits: Mapping[str, SplitRecord], task: Task) -> str:
     """The first rows of each split of a variant, at least three in all, without images."""
-    features = {name: one for name, one in columns_of(task).items() if not is_image(one)}
+    columns = {name: one for name, one in columns_of(task).items() if one.plain}
     each = math.ceil(_SAMPLE_ROWS / len(splits))
     lines = [
-        (split, *(_shown(row[name], one) for name, one in features.items()))
+        (split, *(_shown(row[name], one) for name, one in columns.items()))
         for split, record in splits.items()
-        for row in first_rows(directory, record, list(features), each)
+        for row in first_rows(directory, record, list(columns), each)
     ]
-    return Table(("split", *features), lines).markdown()
+    return Table(("split", *columns), lines).markdown()
 
 
 def first_rows(
@@ -107,10 +106,9 @@ def first_rows(
     return rows
 
 
-def _shown(value: Any, feature: Feature) -> str:
+def _shown(value: Any, column: Column) -> str:
     """A value as code, with the name of a class, shortened if it is long."""
-    names = label_names(feature)
-    text = names[value] if names else value if isinstance(value, str) else json.dumps(value)
+    text = column.show(value)
     if len(text) > _SHOWN_TEXT:
         text = f"{text[:_SHOWN_TEXT]}…"
     return _code(text)

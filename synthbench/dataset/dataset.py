@@ -20,7 +20,6 @@ from synthbench.dataset.parquet import LARGEST_ROW, SMALLEST_ROW, large_rows, re
 from synthbench.dataset.places import is_being_replaced, old_of
 from synthbench.errors import DatasetError, UsageError, unknown_name, usable_path
 from synthbench.tasks.base import Task
-from synthbench.tasks.features import arrow_type
 from synthbench.tasks.images.source_dirs import check_place
 from synthbench.tasks.images.task import ImageTask
 from synthbench.tasks.row_ids import columns_of
@@ -163,7 +162,7 @@ class DatasetDirectory:
         for name in names:
             if name not in features:
                 raise unknown_name(f"column of {self.manifest.task}", name, features)
-        types = {name: arrow_type(features[name]) for name in names}
+        types = {name: features[name].arrow for name in names}
         record, rows = self.split(variant, split), 0
         batches = self._batches(record, types, batch_rows)
         while True:

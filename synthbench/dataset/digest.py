@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from synthbench.tasks.features import Feature, Features, is_image
-from synthbench.tasks.numeric import split_bytes
+from synthbench.tasks.column import Column
+from synthbench.tasks.features import Columns
 
 #: Rows that are hashed together.
 CHUNK_ROWS = 8_192
@@ -29,7 +29,7 @@ class RowDigest:
     hashed anywhere, in any order.
 
     Args:
-        features: the columns, `id` included.
+        columns: the columns, `id` included.
         checked: whether the checksums inside images are checked; not needed for images just made.
 
     Attributes:
@@ -37,9 +37,9 @@ class RowDigest:
         rows: the number of rows so far.
     """
 
-    def __init__(self, features: Features, checked: bool = True) -> None:
-        self._features, self._checked = features, checked
-        self._open = _Chunk(features, checked)
+    def __init__(self, columns: Columns, checked: bool = True) -> None:
+        self._columns, self._checked = columns, checked
+        self._open = _Chunk(columns, checked)
         self.chunks: list[bytes] = []
         self.rows = 0
 
@@ -52,14 +52,14 @@ class RowDigest:
             first += part.num_rows
             if self._open.rows == CHUNK_ROWS:
                 self.chunks.append(self._open.digest())
-                self._open = _Chunk(self._features, self._checked)
+                self._open = _Chunk(self._columns, self._checked)
         self.rows += table.num_rows
 
     def extend(self, chunks: list[bytes], rows: int) -> None:
         """Add rows hashed elsewhere; `chunks` begins with the rows of the chunk that is open."""
         self.chunks += chunks
         self.rows += rows
-        self._open = _Chunk(self._features, self._checked)
+        self._open = _Chunk(self._columns, self._checked)
 
     def all_chunks(self) -> list[bytes]:
         """The digests of all chunks so far, including the last, which may not be full."""
@@ -81,17 +81,17 @@ class _Chunk:
     height, width and pixels are hashed, so that the encoder does not matter.
     """
 
-    def __init__(self, features: Features, checked: bool) -> None:
-        self._features, self._checked = features, checked
+    def __init__(self, columns: Columns, checked: bool) -> None:
+        self._columns, self._checked = columns, checked
         self._leaves: dict[str, Any] = {}
         self._counts: collections.Counter[str] = collections.Counter()
         self.rows = 0
 
     def update(self, table: pa.Table | pa.RecordBatch) -> None:
-        for name, feature in self._features.items():
-            column = table.column(name)
-            for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else [column]:
-                self._add(name, feature, chunk)
+        for name, column in self._columns.items():
+            values = table.column(name)
+            for chunk in values.chunks if isinstance(values, pa.ChunkedArray) else [values]:
+                self._add(name, column, chunk)
         self.rows += table.num_rows
 
     def digest(self) -> bytes:
@@ -104,41 +104,14 @@ class _Chunk:
     def _hash(self, path: str, values: Any) -> None:
         self._leaves.setdefault(path, hashlib.sha256()).update(np.ascontiguousarray(values))
 
-    def _add(self, path: str, feature: Feature, array: pa.Array) -> None:
+    def _add(self, path: str, column: Column, array: pa.Array) -> None:
         missing = np.flatnonzero(array.is_null()) if array.null_count else np.zeros(0, np.int64)
         self._hash(f"{path}#missing", (missing + self._counts[path]).astype("<i8"))
         self._counts[path] += len(array)
-        if is_image(feature):
-            self._add_images(path, array)
-        elif isinstance(feature, list):
-            lengths = _filled(array.value_lengths(), 0)
-            self._hash(f"{path}#length", lengths.to_numpy().astype("<i8"))
-            self._add(f"{path}[]", feature[0], array.flatten())
-        elif "_type" not in feature:
-            # `flatten` carries the struct's own nulls into its fields; `field` would not.
-            for (name, inner), values in zip(feature.items(), array.flatten(), strict=True):
-                self._add(f"{path}.{name}", inner, values)
-        elif pa.types.is_string(array.type):
-            data, lengths = split_bytes(_filled(array, ""))
-            self._hash(f"{path}#length", lengths.astype("<i8"))
-            self._hash(path, data)
-        else:
-            filled = _filled(array, False if pa.types.is_boolean(array.type) else 0)
-            values = filled.to_numpy(zero_copy_only=False)
-            little = values.astype(values.dtype.newbyteorder("<"), copy=False)
-            self._hash(path, little.view(np.uint8))
-
-    def _add_images(self, path: str, array: pa.Array) -> None:
-        from synthbench.tasks.images.png import decode_all
-
-        for pixels in decode_all(array.drop_null().field("bytes"), self._checked):
-            count, *shape = pixels.shape
-            self._hash(f"{path}#shape", np.tile(np.array(shape, "<i8"), count))
-            self._hash(path, pixels)
-
-
-def _filled(array: pa.Array, value: object) -> pa.Array:
-    return array.fill_null(value) if array.null_count else array
+        for name, values in column.hashed(array, self._checked):
+            self._hash(f"{path}{name}", values)
+        for name, inner, values in column.inner(array):
+            self._add(f"{path}{name}", inner, values)
 
 
 def file_sha256(path: Path) -> str:

@@ -16,8 +16,7 @@ from synthbench.evaluation.report import Report
 from synthbench.evaluation.rows import RowSource, no_column, open_rows
 from synthbench.evaluation.scores import score_of, scores_by
 from synthbench.evaluation.unreadable import Unreadable
-from synthbench.tasks.base import LABEL, Parameters, Task
-from synthbench.tasks.features import label_names
+from synthbench.tasks.base import Parameters, Task
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.tasks.numeric import plain_value
 from synthbench.text.lines import one_line, short
@@ -87,7 +86,7 @@ def evaluate(
         raise unknown_name("way to read predictions", read, (VALUE, TEXT))
     with use_source_dir(source_dir):
         source = open_rows(dataset, task, variant, split, parameters, seed)
-        classes = label_names(source.task.columns.get(LABEL, {}))
+        classes = source.task.labels
         given = read_predictions(predictions, split, None if classes is None else len(classes))
         names = [split] if split is not None else _predicted_splits(source, given)
         judgement = _Judgement(source, given, read)

@@ -20,7 +20,6 @@ and "3 + 4" give no answer at all.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -28,17 +27,11 @@ from typing import Any
 from synthbench.evaluation.answer_search import find_numbers, find_text, find_word
 from synthbench.evaluation.answer_words import vocabulary
 from synthbench.tasks.base import LABEL, Task
-from synthbench.tasks.features import label_names, value
 from synthbench.tasks.registry import make_task
 
 _THOUGHTS = "(?:think|thinking|thought|thoughts|reasoning)>"
 _THOUGHTS_BEGIN = re.compile(f"<{_THOUGHTS}", re.IGNORECASE)
 _THOUGHTS_END = re.compile(f"</{_THOUGHTS}", re.IGNORECASE)
-
-
-def has_text_labels(task: Task) -> bool:
-    """Whether the task's answers are free text."""
-    return task.columns.get(LABEL) == value("string")
 
 
 def answer_writer(task: Task) -> Callable[[Any], str]:
@@ -52,10 +45,7 @@ def answer_writer(task: Task) -> Callable[[Any], str]:
         >>> answer_writer(make_task("ctl"))(5)
         '101'
     """
-    names = label_names(task.columns.get(LABEL, {}))
-    if names is not None:
-        return names.__getitem__
-    return str if has_text_labels(task) else json.dumps
+    return task.answer.write
 
 
 def find_answer(task: Task, text: str) -> Any:
@@ -81,12 +71,12 @@ def find_answer(task: Task, text: str) -> Any:
     text = _THOUGHTS_END.split(text)[-1]
     if _THOUGHTS_BEGIN.search(text):
         return None
-    feature = task.columns.get(LABEL)
-    if feature is None or isinstance(feature, list):
-        return find_numbers(text)
-    if has_text_labels(task):
-        return find_text(text)
-    return find_word(text, vocabulary(tuple(label_names(feature) or ())))
+    match task.answer.answers:
+        case "numbers":
+            return find_numbers(text)
+        case "text":
+            return find_text(text)
+    return find_word(text, vocabulary(task.labels or ()))
 
 
 def score_answer(answer: str | None, entry: Mapping[str, Any], task: str | Task) -> float:
@@ -115,6 +105,6 @@ def score_answer(answer: str | None, entry: Mapping[str, Any], task: str | Task)
     """
     if isinstance(task, str):
         task = make_task(task)
-    if answer is not None and has_text_labels(task) and answer.strip() == entry[LABEL]:
+    if answer is not None and task.answer.answers == "text" and answer.strip() == entry[LABEL]:
         return task.score(entry, entry[LABEL])
     return task.score(entry, None if answer is None else find_answer(task, answer))

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from synthbench.errors import UsageError
 from synthbench.tasks.base import Breakdown, Task
-from synthbench.tasks.features import label_names
 
 #: The standard normal deviate of a two-sided 95% interval.
 Z = 1.959963984540054
@@ -37,7 +36,7 @@ class Score:
     def accuracy(self) -> float:
         """The task's first metric; an AttributeError if that is not an accuracy."""
         name = next(iter(self.metrics))
-        if name.endswith("accuracy"):
+        if name.endswith(("accuracy", "exact_match")):
             return self.metrics[name]
         raise AttributeError(f"no accuracy, as the task measures {', '.join(self.metrics)}")
 
@@ -102,7 +101,7 @@ def scores_by(
         UsageError: the column has lists, or values that cannot be ordered.
     """
     width = breakdown.width
-    classes: Mapping[Any, str] = dict(enumerate(label_names(task.columns[breakdown.column]) or ()))
+    classes: Mapping[Any, str] = dict(enumerate(task.columns[breakdown.column].names or ()))
 
     def name(value: Any) -> Any:
         if width and value is not None:

@@ -9,9 +9,8 @@ import pyarrow as pa
 
 from synthbench.errors import UsageError
 from synthbench.evaluation.rows import choose_task, no_column
-from synthbench.evaluation.unreadable import expected_answer, may_be_answer
+from synthbench.evaluation.unreadable import may_be_answer
 from synthbench.tasks.base import Parameters, Task, TextTask
-from synthbench.tasks.features import arrow_type
 from synthbench.tasks.row_ids import fingerprints, is_held_out
 from synthbench.text.lines import short
 
@@ -56,7 +55,7 @@ def score(
         if chosen.read_answer(row, prediction) is None and not may_be_answer(chosen, prediction):
             raise UsageError(
                 f"Prediction {short(prediction)} of type {type(prediction).__name__}: expected "
-                f"{expected_answer(chosen)}."
+                f"{chosen.answer.expected}."
             )
         return chosen.score(row, prediction)
     except KeyError as error:
@@ -162,4 +161,4 @@ def _inputs(task: Task, text_or_row: Any) -> dict[str, pa.Array]:
     row = {name: row[name] for name in task.inputs}
     if isinstance(task, TextTask) and isinstance(row["text"], str):
         row["text"] = task.separator.join(row["text"].split())
-    return {name: pa.array([row[name]], arrow_type(task.columns[name])) for name in task.inputs}
+    return {name: pa.array([row[name]], task.columns[name].arrow) for name in task.inputs}

@@ -10,9 +10,8 @@ import numpy as np
 
 from synthbench.errors import UsageError
 from synthbench.evaluation.final_answer import find_answer
-from synthbench.tasks.base import LABEL, Task
-from synthbench.tasks.features import label_names
-from synthbench.tasks.numeric import is_number, plain_value, to_array
+from synthbench.tasks.base import Task
+from synthbench.tasks.numeric import plain_value
 from synthbench.text.lines import short
 
 
@@ -25,31 +24,9 @@ def may_be_answer(task: Task, prediction: Any) -> bool:
     prediction = plain_value(prediction)
     if prediction is None or isinstance(prediction, str | bytes):
         return True
-    if is_number(prediction):
-        return _has_one_value(task) or (isinstance(prediction, float) and math.isnan(prediction))
-    if _has_one_value(task):
-        return False
-    try:
-        array = to_array(prediction)
-    except (ValueError, TypeError, ArithmeticError, RuntimeError):
-        return False
-    return array.ndim > 0 and array.dtype.kind in "iuf"
-
-
-def expected_answer(task: Task) -> str:
-    """What an answer to the task looks like, for messages."""
-    names = label_names(task.columns.get(LABEL, {}))
-    if names is not None:
-        shown = ", ".join(names if len(names) <= 12 else [*names[:3], "...", names[-1]])
-        return f"a class ({shown}) or its number, 0 to {len(names) - 1}"
-    if _has_one_value(task):
-        return "a number or text"
-    return "numbers in lists or an array, of the shape that the row asks for"
-
-
-def _has_one_value(task: Task) -> bool:
-    """Whether an answer is one value, not several numbers."""
-    return isinstance(task.columns.get(LABEL), dict)
+    if isinstance(prediction, float) and math.isnan(prediction):
+        return True
+    return task.answer.may_be(prediction)
 
 
 class Unreadable:
@@ -93,13 +70,13 @@ class Unreadable:
         _, name, prediction = found
         got = f"{short(prediction)} of type {type(prediction).__name__} for id {short(name)}"
         if self._candidate is None:
-            expected = expected_answer(self._task)
-            if label_names(self._task.columns.get(LABEL, {})) is not None:
+            expected = self._task.answer.expected
+            if self._task.labels is not None:
                 expected += ". Scores are given as one floating array (rows, classes)"
             raise UsageError(f"No prediction is an answer: got {got}; expected {expected}.")
         if shape is not None and np.isfinite(np.asarray(prediction, np.float64)).all():
             text = f"Predictions: an array {shape}, but none of its rows is an answer"
-            raise UsageError(f"{text}; expected {expected_answer(self._task)}.")
+            raise UsageError(f"{text}; expected {self._task.answer.expected}.")
 
     def warning(self, given: int) -> str | None:
         """A warning if most of the `given` predictions cannot be read, else None."""
@@ -107,7 +84,7 @@ class Unreadable:
             return None
         found = self._candidate or self._misfit
         row, name, prediction = found or ({}, self.names[0], None)
-        remedy = f"Expected is {expected_answer(self._task)}."
+        remedy = f"Expected is {self._task.answer.expected}."
         if not self._read_text and isinstance(prediction, str):
             answer = find_answer(self._task, prediction)
             if answer is not None and self._task.read_answer(row, answer) is not None:

@@ -33,7 +33,6 @@ from synthbench.errors import DatasetError, UsageError
 from synthbench.generation.generate import run
 from synthbench.generation.request import Request, plan_rows
 from synthbench.tasks.base import Task
-from synthbench.tasks.features import is_image
 from synthbench.tasks.images.source_dirs import carried_source_dirs, source_dirs
 from synthbench.tasks.registry import make_task
 
@@ -170,7 +169,7 @@ def _row_sources(request: Request, task: Task) -> dict[str, Any]:
         "preset": request.preset,
         "rows": dict(request.rows or {}),
     }
-    if any(map(is_image, task.columns.values())):
+    if task.image_column:
         sources["sources"] = [carried_source_dirs(), *map(str, source_dirs())]
     if not type(task).__module__.startswith("synthbench."):
         # Our version says nothing about the tasks of other packages.

@@ -21,7 +21,7 @@ from synthbench.dataset.digest import CHUNK_ROWS, RowDigest
 from synthbench.dataset.manifest import shard_file
 from synthbench.sampling.blocks import Rows, Run, Selection
 from synthbench.tasks.base import Task
-from synthbench.tasks.features import Feature, Features, arrow_schema, is_image, value
+from synthbench.tasks.features import Columns, arrow_schema
 from synthbench.tasks.row_ids import columns_of, rows_table
 
 
@@ -42,7 +42,7 @@ class ShardSpec:
     """
 
     file: str
-    features: Features
+    features: Columns
     first: int
     last: int
     group_rows: int
@@ -66,7 +66,7 @@ class ShardPlan:
     directory: Path
     variant: str
     split: str
-    features: Features
+    features: Columns
     rows: int
     shard_rows: int
     group_rows: int
@@ -261,7 +261,7 @@ def _between(groups: Sequence[tuple[int, Piece]], first: int, last: int) -> Iter
 
 
 @contextlib.contextmanager
-def _open_parquet_file(place: Path | io.BytesIO, features: Features) -> Iterator[pq.ParquetWriter]:
+def _open_parquet_file(place: Path | io.BytesIO, features: Columns) -> Iterator[pq.ParquetWriter]:
     with contextlib.ExitStack() as opened:
         if isinstance(place, Path):
             # As bytes: pyarrow would encode the path as UTF-8, which some paths are not.
@@ -273,7 +273,7 @@ def _open_parquet_file(place: Path | io.BytesIO, features: Features) -> Iterator
             write_page_index=True,
             # Texts, fingerprints and images hardly repeat: no dictionary for them.
             use_dictionary=[
-                leaf for name, feature in features.items() for leaf in _repeating(name, feature)
+                leaf for name, column in features.items() for leaf in column.repeating(name)
             ],
         )
         try:
@@ -282,14 +282,3 @@ def _open_parquet_file(place: Path | io.BytesIO, features: Features) -> Iterator
         finally:
             # Otherwise its destructor would write to the closed file after an interruption.
             writer.is_open = False
-
-
-def _repeating(name: str, feature: Feature) -> list[str]:
-    """Parquet's names of the leaves of a column whose values are numbers or class labels."""
-    if isinstance(feature, list):
-        return _repeating(f"{name}.list.element", feature[0])
-    if "_type" not in feature:
-        return [
-            leaf for key, inner in feature.items() for leaf in _repeating(f"{name}.{key}", inner)
-        ]
-    return [] if is_image(feature) or feature == value("string") else [name]

@@ -14,7 +14,6 @@ from synthbench.errors import UsageError, check_whole_number, unknown_name
 from synthbench.evaluation.final_answer import answer_writer
 from synthbench.generation.load_dataset import cached_dataset, open_with_datasets
 from synthbench.tasks.base import LABEL, Task
-from synthbench.tasks.features import is_image
 from synthbench.tasks.registry import level_parameters, list_tasks, make_task
 
 if TYPE_CHECKING:
@@ -86,7 +85,7 @@ def prompts(
     columns = opened.column_names
     to_answer = answer_writer(made)
     texts = opened[TEXT] if TEXT in columns else [None] * len(opened)
-    image = None if image_column(made) is None else {"type": "image", "text": None}
+    image = None if made.image_column is None else {"type": "image", "text": None}
     asked = [_user_message(question(made, text), image) for text in texts]
     opened = opened.add_column("prompt", asked)
     opened = opened.add_column("answer", [to_answer(label) for label in opened[LABEL]])
@@ -160,16 +159,11 @@ def check_askable(task: Task) -> None:
 
 def why_not_askable(task: Task) -> str | None:
     """Why a task's rows cannot be prompts, None if they can."""
-    if TEXT not in task.columns and image_column(task) is None:
+    if TEXT not in task.columns and task.image_column is None:
         return "its rows have neither a text nor an image"
     if LABEL not in task.columns or task.metrics[0] not in task.binary_metrics:
         return "its answers are not right or wrong as a whole"
     return None
-
-
-def image_column(task: Task) -> str | None:
-    """The name of the column with the row's image, if there is one."""
-    return next((name for name, feature in task.columns.items() if is_image(feature)), None)
 
 
 def question(task: Task, text: str | None) -> str:
@@ -196,15 +190,11 @@ def _user_message(text: str, image: dict[str, Any] | None) -> list[dict[str, Any
 
 def image_url(task: Task, row: Mapping[str, Any]) -> str | None:
     """A row's image as a `data:` URL, None if it has no image."""
-    if (column := image_column(task)) is None:
+    if (column := task.image_column) is None:
         return None
     return f"data:image/png;base64,{base64.b64encode(row[column]['bytes']).decode()}"
 
 
 def metadata(task: Task, row: Mapping[str, Any]) -> dict[str, Any]:
     """The columns of a row as JSON values, without its `id` and image."""
-    return {
-        name: row[name]
-        for name, feature in task.columns.items()
-        if name in row and not is_image(feature)
-    }
+    return {name: row[name] for name in task.plain_columns if name in row}

@@ -53,7 +53,7 @@ def draw_run(
 ) -> Run:
     """Blocks `numbers` of a bucket's stream: a pure function of the arguments."""
     rows = task.block_rows
-    blocks = (task.propose(Draws(stream, number), rows, split, bucket) for number in numbers)
+    blocks = (task.candidates(Draws(stream, number), rows, split, bucket) for number in numbers)
     return [_allowed(task, split, bucket, block, rows) for block in blocks]
 
 

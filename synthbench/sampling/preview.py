@@ -36,7 +36,7 @@ def sample_rows(task: Task, split: str, rows: int) -> list[dict[str, Any]]:
     sampler = SplitSampler(task, chosen, plan, Engine(None, 1))
     drawn: list[dict[str, Any]] = []
     for batch in sampler.rounds():
-        drawn += pa.table(task.render(batch.rows().block)).to_pylist()
+        drawn += pa.table(task.rendered(batch.rows().block)).to_pylist()
     return drawn
 
 

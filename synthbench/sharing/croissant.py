@@ -9,10 +9,11 @@ which is read from the name of the file. Version 1.1 of the format is the first 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+import pyarrow as pa
 
 from synthbench import __version__
 from synthbench.dataset.card import citations
@@ -20,13 +21,21 @@ from synthbench.dataset.files import write_json
 from synthbench.dataset.manifest import Shard
 from synthbench.sharing.parts import ExportPart
 from synthbench.tasks.base import Task
-from synthbench.tasks.features import Feature, label_names
+from synthbench.tasks.column import Column
+from synthbench.tasks.features import value
 from synthbench.tasks.row_ids import columns_of
 
 #: Every file that this module writes contains this address; no other file is replaced.
 CONFORMS_TO = "http://mlcommons.org/croissant/1.1"
 _LICENSE = "https://spdx.org/licenses/Apache-2.0"
 _PARQUET = "application/x-parquet"
+#: Croissant's type of a column, or of the items of its lists.
+_KINDS = (
+    (pa.types.is_string, "sc:Text"),
+    (pa.types.is_boolean, "sc:Boolean"),
+    (pa.types.is_integer, "sc:Integer"),
+    (pa.types.is_floating, "sc:Float"),
+)
 _SPLIT = r".*/([^/]+)-\d+-of-\d+\.parquet$"
 
 #: The JSON-LD context of the specification.
@@ -48,8 +57,8 @@ _CONTEXT = {
 
 def unsupported_reason(task: Task) -> str | None:
     """Why rows of a task cannot be described, None if they can."""
-    for name, feature in task.columns.items():
-        if _data_type(feature) is None:
+    for name, column in task.columns.items():
+        if _items(column)[0] is None:
             return f"its column {name!r} is not of numbers or text"
     return None
 
@@ -111,36 +120,31 @@ def _files_of(variant: str) -> str:
 
 def _record_set(task: Task) -> dict[str, Any]:
     path = {"extract": {"fileProperty": "fullpath"}, "transform": {"regex": _SPLIT}}
-    fields = [_field(task, "split", {"dtype": "string"}, path)]
-    for name, feature in columns_of(task).items():
-        fields.append(_field(task, name, feature, {"extract": {"column": name}}))
+    fields = [_field(task, "split", value("string"), path)]
+    for name, column in columns_of(task).items():
+        fields.append(_field(task, name, column, {"extract": {"column": name}}))
     return {"@type": "cr:RecordSet", "@id": task.variant, "name": task.variant, "field": fields}
 
 
-def _field(task: Task, name: str, feature: Feature, origin: dict[str, Any]) -> dict[str, Any]:
+def _field(task: Task, name: str, column: Column, origin: dict[str, Any]) -> dict[str, Any]:
+    kind, depth = _items(column)
     field: dict[str, Any] = {
         "@type": "cr:Field",
         "@id": f"{task.variant}/{name}",
         "name": name,
-        "dataType": _data_type(feature),
+        "dataType": kind,
         "source": {"fileSet": {"@id": _files_of(task.variant)}, **origin},
     }
-    if names := label_names(feature):
-        field["description"] = f"The number, from 0, of one of: {', '.join(names)}."
-    if depth := _depth(feature):
+    if column.names:
+        field["description"] = f"The number, from 0, of one of: {', '.join(column.names)}."
+    if depth:
         field |= {"isArray": True, "arrayShape": ",".join(["-1"] * depth)}
     return field
 
 
-def _depth(feature: Feature) -> int:
-    return 1 + _depth(feature[0]) if isinstance(feature, list) else 0
-
-
-def _data_type(feature: Feature) -> str | None:
-    """The type of a column, or of the items of its lists; None if Croissant has none for it."""
-    if isinstance(feature, list):
-        return _data_type(feature[0])
-    if label_names(feature) is not None:
-        return "sc:Integer"
-    types = {"string": "sc:Text", "bool": "sc:Boolean", "int": "sc:Integer", "float": "sc:Float"}
-    return types.get(re.sub(r"^u|\d+$", "", str(feature.get("dtype"))))
+def _items(column: Column) -> tuple[str | None, int]:
+    """Croissant's type of a column's items, None if it has none, and how deep its lists are."""
+    item, depth = column.arrow, 0
+    while pa.types.is_list(item):
+        item, depth = item.value_type, depth + 1
+    return next((kind for is_kind, kind in _KINDS if is_kind(item)), None), depth

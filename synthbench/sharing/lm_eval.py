@@ -28,7 +28,6 @@ from synthbench.evaluation.answer_words import word_pattern
 from synthbench.llm.prompts import TEXT
 from synthbench.sharing.parts import ExportPart
 from synthbench.tasks.base import LABEL
-from synthbench.tasks.features import label_names
 
 #: The default split; only its task file has no split in its name.
 SPLIT = "test"
@@ -87,9 +86,9 @@ def task_file(part: ExportPart, shards: dict[str, list[Shard]]) -> dict[str, Any
         shards: the shards to name, by split; `_shards` gives them.
     """
     task = part.task
-    names = label_names(task.columns[LABEL])
+    names = task.labels
     # The last match is the answer; if labels are text, the last line.
-    pattern = r"\S(?:[^\n]*\S)?" if names is None else f"(?i){word_pattern(tuple(names)).pattern}"
+    pattern = r"\S(?:[^\n]*\S)?" if names is None else f"(?i){word_pattern(names).pattern}"
     files = {split: [one.file for one in each] for split, each in shards.items()}
     shots = [split for split in shards if split != part.split]
     return {
@@ -100,7 +99,7 @@ def task_file(part: ExportPart, shards: dict[str, list[Shard]]) -> dict[str, Any
         "output_type": "generate_until",
         "description": f"{task.instruction}\n\n",
         "doc_to_text": f"Question: {{{{{TEXT}}}}}\nAnswer:",
-        "doc_to_target": f"{{{{{LABEL if names is None else f'{names}[{LABEL}]'}}}}}",
+        "doc_to_target": f"{{{{{LABEL if names is None else f'{list(names)}[{LABEL}]'}}}}}",
         "generation_kwargs": {
             "until": ["Question:"],
             "max_gen_toks": _MOST_TOKENS,

@@ -19,7 +19,7 @@ It also has `vocabulary` (the token of each id), `classes` (the name of each cla
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,12 +29,8 @@ from numpy.typing import NDArray
 
 from synthbench.errors import DatasetError, needs
 from synthbench.sharing.parts import BATCH_ROWS, ExportPart
-from synthbench.tasks.base import LABEL, Task
-from synthbench.tasks.features import Feature, is_image, label_names, value
-from synthbench.tasks.images import png
-from synthbench.tasks.numeric import plain_values, unwrap
+from synthbench.tasks.base import Task
 from synthbench.tasks.row_ids import read_ids
-from synthbench.tasks.tokens import pad
 
 PADDING = "<pad>"
 
@@ -69,10 +65,14 @@ def write(parts: Sequence[ExportPart], directory: Path) -> None:
 def _meaning(part: ExportPart) -> dict[str, Any]:
     """What the numbers mean, and where the rows come from."""
     task = part.task
-    classes = label_names(task.columns.get(LABEL, {}))
     return {
         **({"vocabulary": [PADDING, *task.vocabulary.tokens]} if task.vocabulary else {}),
-        **({"classes": classes} if classes else {}),
+        **({"classes": list(task.labels)} if task.labels else {}),
+        **{
+            f"{name}_vocabulary": [PADDING, *column.vocabulary.tokens]
+            for name, column in task.columns.items()
+            if column.vocabulary
+        },
         "task": task.name,
         "variant": task.variant,
         "split": part.split,
@@ -107,12 +107,8 @@ def _read(part: ExportPart, scratch: Path) -> dict[str, NDArray[Any]]:
 
 def _shapes(part: ExportPart) -> dict[str, tuple[int, ...]]:
     """The shape of the widest row of each column of text or lists."""
-    features = part.task.columns
-    ragged = [
-        name
-        for name in _columns(part.task)
-        if isinstance(feature := features.get(name), list) or feature == value("string")
-    ]
+    columns = part.task.columns
+    ragged = [name for name in _columns(part.task) if name in columns and columns[name].is_ragged]
     shapes: dict[str, tuple[int, ...]] = {}
     if ragged:
         for batch in part.dataset.batches(part.task.variant, part.split, ragged, BATCH_ROWS):
@@ -124,16 +120,8 @@ def _shapes(part: ExportPart) -> dict[str, tuple[int, ...]]:
 
 def _columns(task: Task) -> list[str]:
     """The id and the columns that can be written."""
-    return ["id", *(name for name, feature in task.columns.items() if _can_write(task, feature))]
-
-
-def _can_write(task: Task, feature: Feature) -> bool:
-    if is_image(feature) or label_names(feature) is not None:
-        return True
-    while isinstance(feature, list):
-        feature = feature[0]
-    dtype = feature.get("dtype")
-    return isinstance(dtype, str) and (dtype != "string" or task.vocabulary is not None)
+    columns = task.columns.items()
+    return ["id", *(name for name, column in columns if column.encodes(task.vocabulary))]
 
 
 def _encode(part: ExportPart, batch: pa.RecordBatch) -> Iterator[_Encoded]:
@@ -143,37 +131,10 @@ def _encode(part: ExportPart, batch: pa.RecordBatch) -> Iterator[_Encoded]:
         for name, column in zip(batch.schema.names, batch.columns, strict=True):
             if name == "id":
                 yield _Encoded(name, read_ids(column).astype(np.int64))
-            elif is_image(task.columns[name]):
-                pixels = np.concatenate([*png.decode_all(column.field("bytes"))])
-                yield _Encoded(name, pixels.transpose(0, 3, 1, 2))
-            elif pa.types.is_string(column.type) and task.vocabulary is not None:
-                ids, lengths = task.vocabulary.read(column)
-                yield _Encoded(name, pad(ids, lengths))
-                yield _Encoded(f"{name}_length", lengths)
             else:
-                yield _encode_list(name, column, task)
+                values, lengths, fill = task.columns[name].encode(column, name, task.vocabulary)
+                yield _Encoded(name, values, fill)
+                if lengths is not None:
+                    yield _Encoded(f"{name}_length", lengths)
     except ValueError as error:
         raise DatasetError(f"{part.dataset.path}, split {part.split!r}: {error}.") from error
-
-
-def _encode_list(name: str, column: pa.Array, task: Task) -> _Encoded:
-    """A column of numbers, tokens, or lists of these."""
-    leaf = column.type
-    while pa.types.is_list(leaf):
-        leaf = leaf.value_type
-    if pa.types.is_string(leaf) and task.vocabulary is not None:
-        return _Encoded(name, _pad(name, column, task.vocabulary.ids_of, 0))
-    fill = np.nan if pa.types.is_floating(leaf) else -1
-    return _Encoded(
-        name, _pad(name, column, lambda numbers: plain_values(numbers, name), fill), fill
-    )
-
-
-def _pad(
-    name: str, column: pa.Array, leaves: Callable[[pa.Array], NDArray[Any]], fill: float
-) -> NDArray[Any]:
-    """Nested lists as one array, every list padded to the longest of its level."""
-    if not pa.types.is_list(column.type):
-        return leaves(column)
-    lengths, inner = unwrap(column, name)
-    return pad(_pad(name, inner, leaves, fill), lengths, fill)

@@ -27,11 +27,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from synthbench.evaluation.final_answer import answer_writer, has_text_labels
+from synthbench.evaluation.final_answer import answer_writer
 from synthbench.llm.prompts import TEXT, messages
 from synthbench.sharing.parts import ExportPart
 from synthbench.tasks.base import LABEL, Task
-from synthbench.tasks.features import is_image, label_names
 
 #: Made once, because `json.dumps` would make an encoder for every line.
 _encode = json.JSONEncoder(ensure_ascii=False).encode
@@ -63,7 +62,7 @@ def write_tsv(parts: Sequence[ExportPart], directory: Path) -> None:
 def why_not_tsv(task: Task) -> str | None:
     """Why rows of a task cannot be written as text and label, None if they can."""
     columns = task.columns
-    if TEXT in columns and (label_names(columns.get(LABEL, {})) or has_text_labels(task)):
+    if TEXT in columns and LABEL in columns and (task.labels or task.answer.answers == "text"):
         return None
     return "its rows lack a text, or a label that is a class or a text"
 
@@ -86,13 +85,14 @@ def _write(file: Path, lines: Iterable[str], head: str = "") -> None:
 
 def _converter(task: Task) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
     """A function that turns a row into JSON values, with `answer` after `label`."""
-    images = [name for name, feature in task.columns.items() if is_image(feature)]
     to_answer = answer_writer(task)
 
     def to_plain(row: Mapping[str, Any]) -> dict[str, Any]:
         plain: dict[str, Any] = {}
         for name, value in row.items():
-            plain[name] = base64.b64encode(value["bytes"]).decode() if name in images else value
+            plain[name] = (
+                base64.b64encode(value["bytes"]).decode() if name == task.image_column else value
+            )
             if name == LABEL:
                 plain["answer"] = to_answer(value)
         return plain

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import torch.utils.data
 from numpy.typing import NDArray
 from torch.utils.data import default_convert
@@ -17,7 +16,6 @@ from synthbench.errors import UsageError, check_whole_number
 from synthbench.streaming.rounds import Rounds
 from synthbench.streaming.rounds import Rows as Drawn
 from synthbench.tasks.base import LABEL, Task, TextTask
-from synthbench.tasks.features import arrow_type
 from synthbench.tasks.registry import list_tasks, make_task, task_class
 
 
@@ -181,10 +179,9 @@ class TorchStream(torch.utils.data.IterableDataset[dict[str, Any]]):
         if self._encoded is None:
             return {name: _fields(array) for name, array in self._source.arrays(drawn).items()}
         block, _ = drawn
-        rendered = self._encoded.render(block)
-        texts, labels = rendered["text"], rendered[LABEL]
-        inputs = self._encoded.vocabulary.model_inputs(texts, self._encoded.width(block))
-        return {**inputs, "labels": labels.to_numpy(zero_copy_only=False).astype(np.int64)}
+        rendered, width = self._encoded.rendered(block), self._encoded.width(block)
+        inputs = self._encoded.vocabulary.model_inputs(rendered["text"], width)
+        return {**inputs, "labels": self._encoded.answer.targets(rendered[LABEL], width)}
 
     def _item(self, columns: dict[str, Any], place: int) -> dict[str, Any]:
         """A batch or row of a round."""
@@ -200,8 +197,7 @@ def _check_text(task: Task) -> TextTask:
     Raises:
         UsageError: it cannot be encoded.
     """
-    label = task.columns.get(LABEL)
-    if isinstance(task, TextTask) and label and pa.types.is_integer(arrow_type(label)):
+    if isinstance(task, TextTask) and task.answer.has_targets:
         return task
     text_tasks = [name for name in list_tasks() if issubclass(task_class(name), TextTask)]
     raise UsageError(

@@ -113,7 +113,7 @@ class Claim:
 
 @dataclasses.dataclass(frozen=True)
 class Levels:
-    """Groups of rows that get figures of their own, beside those of the whole split.
+    """Groups of rows that get figures of their own, beside the figures of the whole split.
 
     Attributes:
         name: the property whose values are the levels.

@@ -1,8 +1,8 @@
 """A task: its parameters, columns and splits, its rule on one row, and its rule on many rows.
 
-Whoever adds a task writes six things: `parameters_type`, `columns`, `splits`, `solve` (the rule on
-one row), `propose` (candidates, many at once) and `render` (their columns, by the rule on many
-rows). Everything else has a default. A task of texts is a `TextTask`, a task of images an
+Whoever adds a task writes `columns`, `splits`, `solve` (the rule on one row), `propose`
+(candidates, many at once) and `render` (their columns, by the rule on many rows). Everything else
+has a default. A task of texts is a `TextTask`, which also has `tokens`; a task of images is an
 `ImageTask` (`synthbench.tasks.images.task`).
 
 A task knows nothing of files, shards or workers. An instance is a small value that can be pickled
@@ -24,9 +24,10 @@ from numpy.typing import NDArray
 from synthbench.errors import check_whole_number, unknown_name
 from synthbench.seeding import Draws
 from synthbench.tasks.block import Block, Breakdown, Split
-from synthbench.tasks.features import Feature, label_names
+from synthbench.tasks.column import Column
+from synthbench.tasks.features import list_of, value
 from synthbench.tasks.parameters import Parameters, parameter
-from synthbench.tasks.reading import read_class, read_label
+from synthbench.tasks.reading import read_class
 from synthbench.tasks.tokens import Vocabulary
 
 #: What a task's module imports from here.
@@ -53,12 +54,8 @@ class Task(abc.ABC):
         variants: each variant with one sentence about it; the first is the default.
         parameters_type: the class of its parameters.
         categories: Hugging Face task categories, for the card.
-        bucket_name: the column whose values are the buckets; if every split has a single bucket,
-            what to call the rows.
+        bucket_name: the column that holds the bucket; with a single bucket, a noun for the rows.
         inputs: the columns from which all others follow. `solve` is given the first.
-        breakdowns: tables of the evaluation report, beside the split's.
-        metrics: metrics of one answer; `score` returns the first.
-        binary_metrics: the metrics that are 0 or 1 for each row, whose means get an interval.
         judged_by: the columns that `read_answer` and `measure` read; empty: all.
         levels: named sets of parameters, the easiest first; empty if the task has none.
         variant: the chosen variant.
@@ -75,9 +72,6 @@ class Task(abc.ABC):
     categories: ClassVar[tuple[str, ...]] = ("text-classification",)
     bucket_name: ClassVar[str] = "rows"
     inputs: ClassVar[tuple[str, ...]] = ("text",)
-    breakdowns: ClassVar[tuple[Breakdown, ...]] = ()
-    metrics: ClassVar[tuple[str, ...]] = ("accuracy",)
-    binary_metrics: ClassVar[tuple[str, ...]] = ("accuracy",)
     judged_by: ClassVar[tuple[str, ...]] = ()
     levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
@@ -112,8 +106,8 @@ class Task(abc.ABC):
 
     @property
     @abc.abstractmethod
-    def columns(self) -> dict[str, Feature]:
-        """The columns beside `id`, in order, with their features."""
+    def columns(self) -> dict[str, Column]:
+        """The columns beside `id`, in order: see `synthbench.tasks.features`."""
 
     @property
     @abc.abstractmethod
@@ -126,7 +120,8 @@ class Task(abc.ABC):
 
         It shares no code with `propose` and `render`. If the label is a class, the answer is its
         name, or the number where classes are named 0, 1, 2 and so on
-        (`synthbench.tasks.features.class_answer`). Any other answer is the value of the column.
+        (`synthbench.tasks.features.class_answer`). A sequence is its text or a list of its tokens.
+        Any other answer is the value of the column.
 
         Args:
             question: the first of the row's `inputs`.
@@ -136,7 +131,9 @@ class Task(abc.ABC):
         """
 
     @abc.abstractmethod
-    def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
+    def propose(
+        self, draws: Draws, n: int, split: Split, bucket: int
+    ) -> Block | dict[str, NDArray[Any]]:
         """Draw `n` candidates and keep those that belong in the bucket.
 
         Args:
@@ -147,13 +144,18 @@ class Task(abc.ABC):
                 rows that are kept have the proposal's distribution.
 
         Returns:
-            The rows of the bucket, at most `n`. Blocks of all buckets of a split have the same
-            columns, of the same types and widths.
+            The rows of the bucket, at most `n`: arrays by name, whose first axis counts the rows.
+            Every bucket has the same names. Rows of two axes may be wider in one bucket than in
+            another; narrower ones are padded with 0 on the right.
         """
 
     @abc.abstractmethod
-    def render(self, block: Block) -> dict[str, pa.Array]:
-        """The block's columns in Arrow, without `id`, in the order of `columns`."""
+    def render(self, block: Block) -> Mapping[str, Any]:
+        """The block's columns by name, without `id`.
+
+        Each is a NumPy array, an Arrow array or a list, with one value a row; `rendered` casts it
+        to the type of its column. A class is its index or its name.
+        """
 
     # The rest has defaults.
 
@@ -182,6 +184,54 @@ class Task(abc.ABC):
     def tables(self) -> dict[str, Any]:
         """Anything else that the rows depend on: JSON values for the manifest and the card."""
         return {}
+
+    # Columns, by what they are for.
+
+    @functools.cached_property
+    def answer(self) -> Column:
+        """The column `label`; of a task without one, lists of numbers stand for it."""
+        return self.columns.get(LABEL, list_of(value("float32")))
+
+    @property
+    def labels(self) -> tuple[str, ...] | None:
+        """The names of the classes of `label`; None if it is not a class."""
+        return self.answer.names
+
+    @property
+    def image_column(self) -> str | None:
+        """The first column of images; None if there is none."""
+        return next((name for name, one in self.columns.items() if not one.plain), None)
+
+    @property
+    def plain_columns(self) -> list[str]:
+        """The columns without images: text, numbers, and lists of these."""
+        return [name for name, one in self.columns.items() if one.plain]
+
+    def rendered(self, block: Block) -> dict[str, pa.Array]:
+        """The columns of a block in order, of the types that `columns` declares.
+
+        Raises:
+            ValueError: `render` gives other columns, or a value that its column cannot have.
+        """
+        given = self._given(block)
+        if given.keys() != self.columns.keys():
+            declared, names = ", ".join(self.columns), ", ".join(given)
+            raise ValueError(f"columns declares {declared}; render gives {names}")
+        arrays = {}
+        for name, column in self.columns.items():
+            try:
+                arrays[name] = column.cast(given[name])
+            except ValueError as error:
+                raise ValueError(f"Column {name}: {error}") from error
+        return arrays
+
+    def _given(self, block: Block) -> dict[str, Any]:
+        return dict(self.render(block))
+
+    def candidates(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
+        """What `propose` gives, as a block; see there."""
+        drawn = self.propose(draws, n, split, bucket)
+        return drawn if isinstance(drawn, Block) else Block(drawn)
 
     # Buckets: what rows are balanced over.
 
@@ -217,7 +267,7 @@ class Task(abc.ABC):
             byte itself. By default the row's inputs as JSON, a few microseconds a row.
         """
         if _CONTENT not in block.columns:
-            block = self.parse(self.render(block))
+            block = self.parse(self.rendered(block))
         return block[_CONTENT]
 
     def problem(self, block: Block) -> NDArray[np.uint64] | None:
@@ -246,25 +296,39 @@ class Task(abc.ABC):
         if LABEL not in self.columns:
             return {}
         answer = self.solve(row[self.inputs[0]])
-        names = label_names(self.columns[LABEL])
-        return {LABEL: answer if names is None else read_class(answer, names)}
+        return {LABEL: self.answer.from_solved(answer)}
 
     def arrays(self, block: Block) -> dict[str, NDArray[Any]]:
         """The block's columns in NumPy, as `stream` gives them: text as objects of `str`."""
         return {
             name: column.to_numpy(zero_copy_only=False)
-            for name, column in self.render(block).items()
+            for name, column in self.rendered(block).items()
         }
 
     # Scoring.
 
     def read_answer(self, row: Mapping[str, Any], prediction: Any) -> Any:
         """The prediction as a value of the label's type, None if it cannot be read."""
-        return read_label(self.columns[LABEL], row, prediction)
+        return self.answer.read(prediction, row.get(LABEL))
+
+    @property
+    def breakdowns(self) -> tuple[Breakdown, ...]:
+        """Tables of the evaluation report, beside the split's. A class attribute will do."""
+        return (Breakdown(self.bucket_name),) if self.bucket_name in self.columns else ()
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The metrics of one answer; `score` returns the first. A class attribute will do."""
+        return self.answer.metrics
+
+    @property
+    def binary_metrics(self) -> tuple[str, ...]:
+        """The metrics that are 0 or 1 for each row, whose means get an interval."""
+        return self.answer.binary_metrics
 
     def measure(self, row: Mapping[str, Any], answer: Any) -> dict[str, float]:
         """The metrics of one answer, as `read_answer` returns it; None gets the worst values."""
-        return {"accuracy": float(answer is not None and answer == row[LABEL])}
+        return self.answer.measure(row[LABEL], answer)
 
     def score(self, row: Mapping[str, Any], prediction: Any) -> float:
         """The first metric of one prediction; a prediction that cannot be read is wrong."""
@@ -313,9 +377,9 @@ class Task(abc.ABC):
 class TextTask(Task):
     """A task whose rows are texts of known tokens, in the column `text`.
 
-    Its blocks have `tokens` `(rows, width)`: ids from 1 in the order of `tokens`, uint8 (int16 from
-    256 tokens on), padded with 0. `content`, `parse` and `width` follow from these; `join` makes
-    the text. A column `length`, in a block as in the files, is the number of tokens.
+    Its blocks have `tokens` `(rows, width)`: ids from 1 in the order of `tokens`, padded with 0.
+    The columns `text` and `length` (the number of tokens, if it is declared), `content`, `parse`
+    and `width` follow from these, so that `render` gives the other columns alone.
 
     Attributes:
         separator: the text between two tokens; if it is empty, each character is a token.
@@ -333,12 +397,25 @@ class TextTask(Task):
         """The tokens with their ids."""
         return Vocabulary(self.tokens, self.separator)
 
+    def candidates(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
+        block = super().candidates(draws, n, split, bucket)
+        tokens = block["tokens"].astype(self.vocabulary.dtype, copy=False)
+        return Block({**block.columns, "tokens": tokens})
+
+    def _given(self, block: Block) -> dict[str, Any]:
+        given = super()._given(block)
+        if "text" not in given:
+            given["text"] = self.join(block)
+        if "length" in self.columns and "length" not in given:
+            given["length"] = np.count_nonzero(block["tokens"], axis=1)
+        return given
+
     def join(self, block: Block) -> pa.Array:
         """The texts of a block's `tokens`; a column `length` saves counting them."""
         return self.vocabulary.join(block["tokens"], block.columns.get("length"))
 
     def width(self, block: Block) -> int:
-        """How many tokens the longest text of a block's split can have."""
+        """How many tokens a batch of the block's texts is padded to: the longest text's."""
         return int(block["tokens"].shape[1])
 
     def content(self, block: Block) -> NDArray[np.uint8]:

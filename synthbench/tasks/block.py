@@ -39,9 +39,24 @@ class Block:
 
     @staticmethod
     def concatenate(blocks: Sequence[Block]) -> Block:
-        """The rows of all blocks, in order; the blocks have the same columns."""
+        """The rows of all blocks, in order; the blocks have the same columns.
+
+        Columns of two axes are padded with 0 on the right to the widest.
+        """
         names = blocks[0].columns
-        return Block({name: np.concatenate([block[name] for block in blocks]) for name in names})
+        return Block({name: _stack([block[name] for block in blocks]) for name in names})
+
+
+def _stack(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    if columns[0].ndim == 2:
+        width = max(column.shape[1] for column in columns)
+        columns = [
+            column
+            if column.shape[1] == width
+            else np.pad(column, [(0, 0), (0, width - column.shape[1])])
+            for column in columns
+        ]
+    return np.concatenate(columns)
 
 
 @dataclasses.dataclass(frozen=True)

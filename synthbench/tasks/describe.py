@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from synthbench.tasks.base import Task
 from synthbench.tasks.companions import companion
-from synthbench.tasks.features import Feature, is_image, label_names
 from synthbench.tasks.registry import list_tasks, make_task, task_class
 from synthbench.text.tables import Table, stack, styled
 
@@ -45,7 +44,7 @@ def task_facts(name: str) -> dict[str, Any]:
         "levels": {level: dict(parameters) for level, parameters in task.levels.items()},
         "columns": {
             "id": "string",
-            **{key: type_name(feature) for key, feature in task.columns.items()},
+            **{key: str(column) for key, column in task.columns.items()},
         },
     }
 
@@ -93,8 +92,7 @@ def describe(name: str) -> Group:
         "",
         Table(("split", "rows", facts["bucket_name"]), splits, right=(1,)),
         "",
-        Table(("parameter", "default", "meaning"), parameters),
-        "",
+        *([Table(("parameter", "default", "meaning"), parameters), ""] if parameters else []),
         *([Table(("level", "parameters"), levels), ""] if levels else []),
         Table(("column", "type"), list(facts["columns"].items())),
     )
@@ -111,29 +109,10 @@ def draw_row(task: Task, row: Mapping[str, Any]) -> Text:
     if draw is not None:
         drawn: str | Text = draw(task, row)
         return styled(drawn, whole=True) if isinstance(drawn, str) else drawn
-    shown = {}
-    for name, feature in task.columns.items():
-        if name in row and not is_image(feature):
-            names = label_names(feature)
-            shown[name] = row[name] if names is None else names[row[name]]
+    shown = {name: task.columns[name].show(row[name]) for name in task.plain_columns if name in row}
     width = max(map(len, shown), default=0)
     lines = (f"{name:{width}}  {cell}" for name, cell in shown.items())
     return styled("\n".join(lines), whole=True)
-
-
-def type_name(feature: Feature) -> str:
-    """A feature in words, such as `List(int8)` or `ClassLabel(0, 1, 2)`."""
-    if isinstance(feature, list):
-        return f"List({type_name(feature[0])})"
-    names = label_names(feature)
-    if names is not None:
-        return f"ClassLabel({_span(names)})"
-    if is_image(feature):
-        return "Image"
-    if "_type" not in feature:
-        fields = ", ".join(f"{key}: {type_name(inner)}" for key, inner in feature.items())
-        return f"{{{fields}}}"
-    return str(feature["dtype"])
 
 
 def _span(names: list[str]) -> str:

@@ -1,8 +1,4 @@
-"""Column types, in the form in which Hugging Face `datasets` stores them in a Parquet schema.
-
-A feature is the JSON value in the schema's metadata. Lists are written in the old form `[feature]`,
-which every `datasets` from 2.14 on reads (newer versions show it as `List`).
-"""
+"""Columns as authors of tasks declare them, and the schema of their files."""
 
 from __future__ import annotations
 
@@ -12,35 +8,56 @@ from typing import Any
 
 import pyarrow as pa
 
-Feature = dict[str, Any] | list[Any]
-Features = Mapping[str, Feature]
+from synthbench.tasks import nested, scalar
+from synthbench.tasks.column import Column
+
+Columns = Mapping[str, Column]
 
 
-def value(dtype: str) -> Feature:
-    """A plain value, such as `int16` or `string`."""
-    return {"dtype": dtype, "_type": "Value"}
+def value(dtype: str) -> Column:
+    """A plain value, such as `int16`, `float32` or `string`."""
+    return scalar.Text() if dtype == "string" else scalar.Number(dtype)
 
 
-def class_label(names: Sequence[str]) -> Feature:
+def class_label(names: Sequence[str]) -> Column:
     """An index into `names`, which `datasets` shows by name; int64 in Arrow."""
-    return {"names": list(names), "_type": "ClassLabel"}
+    return scalar.ClassLabel(tuple(names))
 
 
-def image() -> Feature:
+def sequence(tokens: Sequence[str], separator: str = " ") -> Column:
+    """Text that is a sequence of these tokens: as a label, a target for each position.
+
+    An answer is a text or a list of tokens. It is scored by `exact_match`, and by
+    `position_accuracy`, the share of positions that have the right token.
+
+    Args:
+        tokens: all tokens that it can have, in a fixed order.
+        separator: the text between two tokens; if it is empty, each character is a token.
+
+    Example:
+        >>> from synthbench.tasks.features import sequence
+        >>> label = sequence("0123456789")
+        >>> label.read([3, 2, 1], None), label.read("3 2 x", None)
+        ('3 2 1', None)
+        >>> label.measure("3 2 1", "3 2 2")["position_accuracy"]
+        0.6666666666666666
+    """
+    return scalar.Sequence(tuple(tokens), separator)
+
+
+def list_of(item: Column) -> Column:
+    """Lists of any length, such as `list_of(value("int8"))`."""
+    return nested.ListOf(item)
+
+
+def struct(fields: Columns) -> Column:
+    """Several named values."""
+    return nested.Struct(dict(fields))
+
+
+def image() -> Column:
     """An encoded image; a struct of `bytes` and `path` in Arrow, a PIL image in `datasets`."""
-    return {"_type": "Image"}
-
-
-def is_image(feature: Feature) -> bool:
-    """Whether the feature is `image()`."""
-    return isinstance(feature, dict) and feature.get("_type") == "Image"
-
-
-def label_names(feature: Feature) -> list[str] | None:
-    """The names of a class label, None for any other feature."""
-    if isinstance(feature, dict) and feature.get("_type") == "ClassLabel":
-        return list(feature["names"])
-    return None
+    return nested.Image()
 
 
 def class_answer(names: Sequence[str], index: int) -> int | str:
@@ -51,49 +68,18 @@ def class_answer(names: Sequence[str], index: int) -> int | str:
         >>> class_answer(["0", "1", "2"], 2), class_answer(["000", "001", "010"], 2)
         (2, '010')
     """
-    counted = all(name == str(place) for place, name in enumerate(names))
-    return index if counted else names[index]
+    answer: int | str = class_label(names).solutions(index)[0]
+    return answer
 
 
-def arrow_type(feature: Feature) -> pa.DataType:
-    """The Arrow type that `datasets` expects for a feature."""
-    if isinstance(feature, list):
-        return pa.list_(arrow_type(feature[0]))
-    kind = feature.get("_type")
-    if kind == "Value":
-        return pa.type_for_alias(feature["dtype"])
-    if kind == "ClassLabel":
-        return pa.int64()
-    if kind == "Image":
-        return pa.struct([("bytes", pa.binary()), ("path", pa.string())])
-    return pa.struct([(name, arrow_type(field)) for name, field in feature.items()])
-
-
-def arrow_schema(features: Features) -> pa.Schema:
-    """The schema of a shard, with the features in its `huggingface` metadata."""
+def arrow_schema(columns: Columns) -> pa.Schema:
+    """The schema of a shard, with the features of `datasets` in its `huggingface` metadata."""
+    features = {name: one.feature for name, one in columns.items()}
     info = json.dumps({"info": {"features": features}}, separators=(",", ":"))
-    fields = [pa.field(name, arrow_type(feature)) for name, feature in features.items()]
+    fields = [pa.field(name, one.arrow) for name, one in columns.items()]
     return pa.schema(fields, metadata={"huggingface": info})
 
 
-def card_features(features: Features) -> list[dict[str, Any]]:
-    """The features as a dataset card's `dataset_info` lists them."""
-    return [{"name": name, **_card_type(feature)} for name, feature in features.items()]
-
-
-def _card_type(feature: Feature) -> dict[str, Any]:
-    if isinstance(feature, list):
-        inner = _card_type(feature[0])
-        if "dtype" in inner and isinstance(inner["dtype"], str):
-            return {"sequence": inner["dtype"]}
-        # A list of structs is `list: [fields]`, a list of lists `sequence: {sequence: ...}`.
-        return {"list": inner["struct"]} if "struct" in inner else {"sequence": inner}
-    kind = feature.get("_type")
-    if kind == "Value":
-        return {"dtype": feature["dtype"]}
-    if kind == "ClassLabel":
-        names = {str(index): name for index, name in enumerate(feature["names"])}
-        return {"dtype": {"class_label": {"names": names}}}
-    if kind == "Image":
-        return {"dtype": "image"}
-    return {"struct": card_features(feature)}
+def card_features(columns: Columns) -> list[dict[str, Any]]:
+    """The columns as a dataset card's `dataset_info` lists them."""
+    return [{"name": name, **one.card} for name, one in columns.items()]

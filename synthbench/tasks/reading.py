@@ -1,46 +1,18 @@
-"""Predictions as values of a label: a class, a whole number, or numbers of a certain shape."""
+"""Predictions as values of a label: a class or a whole number."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
-import numpy as np
-
-from synthbench.tasks.features import Feature, label_names
-from synthbench.tasks.numeric import is_number, plain_value, read_numbers
+from synthbench.tasks.numeric import is_number, plain_value
 
 #: The most digits of a whole number that is read.
 _MOST_DIGITS = 18
 #: A whole number as text; tables with missing values write 3 as `3.0`.
 _WHOLE = re.compile(r"(-?)0*(\d+?)(?:\.0+)?", re.ASCII)
-
-
-def read_label(feature: Feature, row: Mapping[str, Any], prediction: Any) -> Any:
-    """A prediction as a value of the column `label`, None where it cannot be read.
-
-    Args:
-        feature: the column's feature.
-        row: the row; where the label is a list, its label has the shape that is expected.
-        prediction: what was predicted.
-
-    Returns:
-        A class index, an `int`, text without spaces around it, or float64 numbers in the label's
-        shape.
-    """
-    names = label_names(feature)
-    if names is not None:
-        return read_class(prediction, names)
-    if isinstance(feature, list):
-        return read_numbers(prediction, np.shape(row["label"]))
-    dtype = str(feature.get("dtype"))
-    if dtype == "string":
-        return prediction.strip() if isinstance(prediction, str) else None
-    if "int" in dtype:
-        return read_whole_number(prediction)
-    return read_numbers(prediction, ())
 
 
 def read_class(prediction: Any, names: Sequence[str]) -> int | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from synthbench.errors import SynthbenchError, UsageError, unknown_name
 from synthbench.tasks.base import Parameters, Task
+from synthbench.tasks.column import Column
 
 if TYPE_CHECKING:
     import importlib.metadata
@@ -70,7 +71,13 @@ def register(task: type[Task]) -> type[Task]:
 
 
 def _check_columns(task: Task) -> None:
-    """Make sure that a task has the columns that its attributes name."""
+    """Make sure that columns are columns, and that a task has those that its attributes name."""
+    for name, column in task.columns.items():
+        if not isinstance(column, Column):
+            raise UsageError(
+                f"Column {name!r} of {type(task).__name__} is {column!r:.60}: expected value(...), "
+                "class_label(...), sequence(...), list_of(...), struct(...) or image()."
+            )
     named = {
         "inputs": task.inputs,
         "judged_by": task.judged_by,
@@ -83,7 +90,7 @@ def _check_columns(task: Task) -> None:
         for name in names:
             if name not in task.columns:
                 what = f"column in {type(task).__name__}.{attribute}"
-                hint = "Any other name needs a method buckets."
+                hint = "If the bucket is not a column, override buckets."
                 error = unknown_name(what, name, task.columns)
                 raise UsageError(f"{error} {hint}") if attribute == "bucket_name" else error
 

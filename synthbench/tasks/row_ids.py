@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from synthbench.seeding import hash_rows
 from synthbench.tasks.base import Block, Split, Task
-from synthbench.tasks.features import Features, arrow_schema, value
+from synthbench.tasks.features import Columns, arrow_schema, value
 from synthbench.tasks.numeric import join_bytes
 
 #: The bits that come from the problem, and the share of all rows for which they are zero.
@@ -92,12 +92,12 @@ def read_ids(column: pa.Array) -> NDArray[np.uint64]:
     return np.frombuffer(bytes.fromhex("".join(column.to_pylist())), ">u8").astype(np.uint64)
 
 
-def columns_of(task: Task) -> Features:
+def columns_of(task: Task) -> Columns:
     """All columns of a task's shards, `id` first."""
     return {"id": value("string"), **task.columns}
 
 
 def rows_table(task: Task, block: Block, prints: NDArray[np.uint64]) -> pa.Table:
     """Rows as they stand in a shard: their ids, then the task's columns."""
-    columns = {"id": ids(prints), **task.render(block)}
+    columns = {"id": ids(prints), **task.rendered(block)}
     return pa.table(columns, schema=arrow_schema(columns_of(task)))

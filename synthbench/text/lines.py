@@ -6,7 +6,7 @@ import reprlib
 import unicodedata
 from typing import Any
 
-#: The maximum number of characters of a line.
+#: The most characters of a line.
 LONGEST_LINE = 1_000
 
 _SHORT = reprlib.Repr()

@@ -93,8 +93,8 @@ class Table:
         columns = list(itertools.zip_longest(*rows, fillvalue=styled("")))
         wanted = [max(map(_width, column)) for column in columns]
         widths = [
-            max(_longest_word(head), *map(_width if place in self.right else _longest_word, cells))
-            for place, (head, *cells) in enumerate(columns)
+            max([_longest_word(head), *map(_width if at in self.right else _longest_word, cells)])
+            for at, (head, *cells) in enumerate(columns)
         ]
         spare = room - sum(widths) - _GAP * (len(widths) - 1)
         for _ in range(spare):

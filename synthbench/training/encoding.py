@@ -24,8 +24,7 @@ from torch import Tensor
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import DatasetError, UsageError
 from synthbench.tasks.base import LABEL, Task
-from synthbench.tasks.features import Feature, is_image, label_names
-from synthbench.tasks.images import png
+from synthbench.tasks.column import Column
 from synthbench.tasks.numeric import plain_values, unwrap
 from synthbench.tasks.tokens import Vocabulary, pad
 
@@ -60,7 +59,8 @@ class Encoding:
     """How a task's rows become tensors."""
 
     form: str  # tokens, images, grids, points or vectors
-    column: str  # the column that a model reads
+    column: str  # the name of the column that a model reads
+    reader: Column  # the column itself, which encodes its values
     target: str  # `classes`, `counts`, `vectors`, or `points` if there is nothing to learn
     vocabulary: Vocabulary | None = None  # the tokens of texts
     classes: tuple[str, ...] = ()  # names of the classes
@@ -72,19 +72,23 @@ class Encoding:
         Raises:
             UsageError: columns that no model here can read or answer.
         """
-        images = [name for name, feature in task.columns.items() if is_image(feature)]
-        column = images[0] if images else task.inputs[0]
+        column = task.image_column or task.inputs[0]
         form = _form(task.columns[column])
         if form is None or (form == "tokens" and task.vocabulary is None):
             raise UsageError(
                 f"Task {task.name!r}: no model reads its column {column!r}; allowed are the text "
                 "of a TextTask, an image, a list of floats, or lists of lists of numbers."
             )
-        names = tuple(label_names(task.columns.get(LABEL, {})) or ())
+        names = task.labels or ()
         target = "classes" if names else {"grids": "counts"}.get(form, form)
+        if task.answer.vocabulary is not None:
+            raise UsageError(
+                f"Task {task.name!r}: its label is a sequence, and no model here gives an output "
+                "for each position of a sequence; allowed are classes, grids and vectors."
+            )
         if not names and form in ("tokens", "images"):
             raise UsageError(f"Task {task.name!r}: its label has no classes to choose from.")
-        return cls(form, column, target, task.vocabulary, names)
+        return cls(form, column, task.columns[column], target, task.vocabulary, names)
 
     @property
     def columns(self) -> list[str]:
@@ -116,14 +120,10 @@ class Encoding:
         column = columns[self.column]
         lengths = None
         match self.form:
-            case "tokens" if self.vocabulary is not None:
-                ids, lengths = self.vocabulary.read(column)
-                inputs = pad(ids, lengths)
+            case "tokens" | "images":
+                inputs, lengths, _ = self.reader.encode(column, self.column, self.vocabulary)
             case "grids":
                 inputs, lengths = _cells(column)
-            case "images":
-                pixels = np.stack([png.decode(one) for one in column.field("bytes").to_pylist()])
-                inputs = np.ascontiguousarray(pixels.transpose(0, 3, 1, 2))
             case _:
                 inputs = _of_one_shape(column)
         targets: NDArray[Any] | None = None
@@ -164,18 +164,17 @@ def read_split(
     return concatenate(parts), pa.Table.from_batches(kept)
 
 
-def _form(feature: Feature) -> str | None:
+def _form(column: Column) -> str | None:
     """The form of a column's rows, None if no model reads them."""
-    if is_image(feature):
+    if not column.plain:
         return "images"
-    depth = 0
-    while isinstance(feature, list):
-        feature, depth = feature[0], depth + 1
-    dtype = str(feature.get("dtype"))
-    forms = {(0, "string"): "tokens", (1, "float32"): "vectors", (2, "float32"): "points"}
-    if depth == 2 and "int" in dtype:
+    item, depth = column.arrow, 0
+    while pa.types.is_list(item):
+        item, depth = item.value_type, depth + 1
+    if depth == 2 and pa.types.is_integer(item):
         return "grids"
-    return forms.get((depth, dtype))
+    forms = {(0, "string"): "tokens", (1, "float"): "vectors", (2, "float"): "points"}
+    return forms.get((depth, str(item)))
 
 
 def _cells(column: pa.Array) -> tuple[NDArray[Any], NDArray[np.int64]]:

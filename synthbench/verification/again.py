@@ -24,7 +24,7 @@ from synthbench.errors import ExhaustedError
 from synthbench.sampling.plan import Plan, divide
 from synthbench.sampling.splits import SplitSampler
 from synthbench.tasks.base import Block, Task
-from synthbench.tasks.features import Features, is_image
+from synthbench.tasks.features import Columns
 from synthbench.tasks.row_ids import columns_of, rows_table
 from synthbench.text.lines import short
 from synthbench.verification.files import SplitFiles
@@ -145,11 +145,11 @@ def digest_and_prove(
     features, table = columns_of(task), rows_table(task, block, fingerprints)
     batches = table.to_batches(max_chunksize=BATCH_ROWS)
     faults = (fault for batch in batches for fault in wrong_values(task, batch))
-    proved = not any(map(is_image, features.values())) and next(faults, None) is None
+    proved = task.image_column is None and next(faults, None) is None
     return _digest(table, features), proved
 
 
-def _digest(rows: pa.Table | pa.RecordBatch, features: Features) -> bytes:
+def _digest(rows: pa.Table | pa.RecordBatch, features: Columns) -> bytes:
     digest = RowDigest(features)
     digest.update(rows)
     (chunk,) = digest.all_chunks()
@@ -182,12 +182,12 @@ def _name_first_difference(
     findings.add(MANIFEST, f"rows of {files.name}", text)
 
 
-def _differences(there: pa.RecordBatch, here: pa.Table, features: Features) -> Iterator[str]:
+def _differences(there: pa.RecordBatch, here: pa.Table, features: Columns) -> Iterator[str]:
     """The columns in which two rows differ, with both values."""
-    for name, feature in features.items():
-        if _digest(there, {name: feature}) == _digest(here, {name: feature}):
+    for name, column in features.items():
+        if _digest(there, {name: column}) == _digest(here, {name: column}):
             continue
-        if is_image(feature):
+        if not column.plain:
             yield f"{name} shows something else"
         else:
             one, other = there.column(name)[0].as_py(), here.column(name)[0].as_py()

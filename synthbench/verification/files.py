@@ -27,7 +27,7 @@ from synthbench.dataset.manifest import (
 from synthbench.dataset.parquet import SMALLEST_ROW, open_parquet
 from synthbench.errors import DatasetError, MissingSourceError, SynthbenchError
 from synthbench.tasks.base import Split, Task
-from synthbench.tasks.features import Features, arrow_schema
+from synthbench.tasks.features import Columns, arrow_schema
 from synthbench.tasks.row_ids import columns_of
 from synthbench.text.lines import short
 from synthbench.verification.findings import Findings
@@ -227,7 +227,7 @@ def _check_rows(shard: Shard, rows: int, full: int, last: bool, findings: Findin
 
 
 def _read_footer(
-    path: Path, file: str, features: Features, findings: Findings
+    path: Path, file: str, features: Columns, findings: Findings
 ) -> pq.FileMetaData | None:
     """The footer of a shard; None if it cannot be read or has other columns."""
     try:
@@ -240,7 +240,7 @@ def _read_footer(
     return None
 
 
-def _check_schema(file: str, schema: pa.Schema, features: Features, findings: Findings) -> bool:
+def _check_schema(file: str, schema: pa.Schema, features: Columns, findings: Findings) -> bool:
     """Whether a shard has the columns and types of its task; metadata is compared, too."""
     expected = arrow_schema(features)
     if schema.names != expected.names:

@@ -19,7 +19,7 @@ from synthbench.dataset.digest import RowDigest, file_sha256
 from synthbench.dataset.parquet import LARGEST_ROW, large_rows, read_batches
 from synthbench.errors import DatasetError
 from synthbench.tasks.base import Split, Task
-from synthbench.tasks.features import Features, is_image
+from synthbench.tasks.features import Columns
 from synthbench.tasks.images import png
 from synthbench.tasks.row_ids import fingerprints, ids, is_held_out
 from synthbench.text.lines import one_line, short
@@ -97,11 +97,7 @@ def _missing(batch: pa.RecordBatch) -> Iterator[Fault]:
 
 def derived_columns(task: Task) -> list[str]:
     """The columns that `Task.recompute_columns` gives."""
-    return [
-        name
-        for name, feature in task.columns.items()
-        if name not in task.inputs and not is_image(feature)
-    ]
+    return [name for name in task.plain_columns if name not in task.inputs]
 
 
 def wrong_values(task: Task, rows: pa.RecordBatch) -> Iterator[Fault]:
@@ -161,7 +157,7 @@ def _parse(
 
 
 def _broken_images(task: Task, rows: pa.RecordBatch) -> Iterator[Fault]:
-    for name in (name for name, feature in task.columns.items() if is_image(feature)):
+    for name in filter(None, [task.image_column]):
         files, paths = rows.column(name).field("bytes"), rows.column(name).field("path")
         for index in np.flatnonzero(paths.is_valid()).tolist():
             text = f"{name} names the file {short(paths[index].as_py())}, expected none"
@@ -190,7 +186,7 @@ class SplitHashes:
 
 
 def hash_split(
-    paths: Sequence[Path], footers: Sequence[pq.FileMetaData], features: Features | None
+    paths: Sequence[Path], footers: Sequence[pq.FileMetaData], features: Columns | None
 ) -> SplitHashes:
     """The SHA-256 of every shard of a split, and the digests of its rows.
 

@@ -23,7 +23,6 @@ import synthbench
 from synthbench.cli.main import main
 from synthbench.dataset.card import _size_category, citations, prose
 from synthbench.dataset.card_sections import split_prose
-from synthbench.tasks.features import label_names
 from synthbench.tasks.registry import list_tasks, make_task
 from tests.support import ROOT, card_sections, digests, run_program, start
 from tests.tasks.tiny_sources import write_sources
@@ -238,16 +237,16 @@ def test_rows_or_a_picture_are_shown_before_anything_else(name, tiny):
     card = (dataset.path / "README.md").read_text(encoding="utf-8")
     top = card.split("\n## ")[0]
     variant, splits = next(iter(dataset.manifest.variants.items()))
-    features = dataset.manifest.make_task(variant).columns
-    if "image" in features:
+    task = dataset.manifest.make_task(variant)
+    if task.image_column:
         (picture,) = re.findall(r"^!\[.+\]\((.+)\)$", top, re.MULTILINE)
         assert (dataset.path / picture).is_file()
         return
     wanted = []
     for split in splits:
         for row in itertools.islice(dataset.rows(variant, split), math.ceil(3 / len(splits))):
-            if names := label_names(features.get("label", {})):
-                row["label"] = names[row["label"]]
+            if task.labels:
+                row["label"] = task.labels[row["label"]]
             wanted.append([split, *row.values()])
     shown = [line for line in top.splitlines() if line.startswith(tuple(f"| {s} " for s in splits))]
     assert len(shown) == len(wanted) >= 3

@@ -18,11 +18,13 @@ from PIL import Image
 
 from synthbench.dataset import digest as digests
 from synthbench.dataset.digest import RowDigest, file_sha256
-from synthbench.tasks.features import Feature, arrow_schema, class_label, image, is_image, value
+from synthbench.tasks.column import Column
+from synthbench.tasks.features import arrow_schema, class_label, image, list_of, value
+from synthbench.tasks.features import struct as structs
 from synthbench.tasks.images import png
 from tests.arbitrary import rows, table, tables
 
-Columns = dict[str, Feature]
+Columns = dict[str, Column]
 
 few = settings(max_examples=25)
 
@@ -32,9 +34,11 @@ COLUMNS: Columns = {
     "label": class_label(["no", "yes"]),
     "fits": value("bool"),
     "depth": value("int8"),
-    "x": [value("float32")],
-    "grid": [[value("int16")]],
-    "parts": [{"kind": value("string"), "rgb": [value("uint8")], "index": value("int32")}],
+    "x": list_of(value("float32")),
+    "grid": list_of(list_of(value("int16"))),
+    "parts": list_of(
+        structs({"kind": value("string"), "rgb": list_of(value("uint8")), "index": value("int32")})
+    ),
     "image": image(),
 }
 
@@ -130,7 +134,7 @@ def plain_chunk(columns, given):
             lists = [cell or [] for cell in cells]
             put(f"{path}#length", b"".join(struct.pack("<q", len(one)) for one in lists))
             add(f"{path}[]", feature[0], [cell for one in lists for cell in one])
-        elif is_image(feature):
+        elif feature.get("_type") == "Image":
             for pixels in (png.decode(cell["bytes"]) for cell in cells if cell is not None):
                 put(f"{path}#shape", struct.pack("<3q", *pixels.shape))
                 put(path, pixels.tobytes())
@@ -148,8 +152,8 @@ def plain_chunk(columns, given):
                 struct.pack(f"<{len(cells)}{code}", *(0 if one is None else one for one in cells)),
             )
 
-    for name, feature in columns.items():
-        add(name, feature, [row[name] for row in given])
+    for name, column in columns.items():
+        add(name, column.feature, [row[name] for row in given])
     lines = [f"{path}:{hashlib.sha256(leaves[path]).hexdigest()}\n" for path in sorted(leaves)]
     return hashlib.sha256("".join(lines).encode()).digest()
 
@@ -244,14 +248,18 @@ def test_the_digest_survives_parquet_whatever_the_writer_does(tmp_path, compress
 
 
 def test_values_that_lie_under_a_null_do_not_count():
-    columns: Columns = {"n": value("int8"), "x": [value("int8")], "s": {"t": value("string")}}
+    columns: Columns = {
+        "n": value("int8"),
+        "x": list_of(value("int8")),
+        "s": structs({"t": value("string")}),
+    }
     hidden = pa.array([False, True])
     lists = pa.ListArray.from_arrays([0, 2, 3], pa.array([1, 2, 3], pa.int8()), mask=hidden)
-    structs = pa.StructArray.from_arrays([pa.array(["a", "b"])], names=["t"], mask=hidden)
+    fields = pa.StructArray.from_arrays([pa.array(["a", "b"])], names=["t"], mask=hidden)
     numbers = pa.Array.from_buffers(
         pa.int8(), 2, [pa.py_buffer(b"\x01"), pa.py_buffer(b"\x05\x09")]
     )
-    dirty = pa.table([numbers, lists, structs], schema=arrow_schema(columns))
+    dirty = pa.table([numbers, lists, fields], schema=arrow_schema(columns))
     clean: list[dict[str, Any]] = [
         {"n": 5, "x": [1, 2], "s": {"t": "a"}},
         {"n": None, "x": None, "s": None},

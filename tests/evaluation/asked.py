@@ -10,7 +10,6 @@ import pandas as pd
 import pyarrow as pa
 
 from synthbench.evaluation.evaluate import evaluate
-from synthbench.tasks.features import label_names
 from synthbench.tasks.registry import make_task
 from tests.support import draw_splits, id_texts, plain_rows
 
@@ -47,8 +46,7 @@ class Asked:
 
     @property
     def classes(self):
-        names = label_names(self.task.columns.get("label", {}))
-        return None if names is None else len(names)
+        return None if self.task.labels is None else len(self.task.labels)
 
     def evaluate(self, predictions):
         return evaluate(self.rows, predictions, task=self.task)

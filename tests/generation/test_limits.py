@@ -16,7 +16,7 @@ from synthbench.generation import local_writer
 from synthbench.sampling.bucket_stream import BucketStream
 from synthbench.tasks import registry
 from synthbench.tasks.base import Block
-from synthbench.tasks.features import value
+from synthbench.tasks.features import list_of, value
 from tests.making import (
     files,
     make,
@@ -64,7 +64,7 @@ class Wide(Numbers):
 
     @property
     def columns(self):
-        return {**super().columns, "payload": [value("int16")]}
+        return {**super().columns, "payload": list_of(value("int16"))}
 
     def propose(self, draws, n, split, bucket):
         block = super().propose(draws, n, split, bucket)

@@ -23,17 +23,18 @@ from synthbench.generation import shards as cutting
 from synthbench.generation.local_writer import LocalWriter
 from synthbench.generation.shards import Piece, ShardPlan
 from synthbench.seeding import Draws
-from synthbench.tasks.features import Feature, class_label, value
+from synthbench.tasks.column import Column
+from synthbench.tasks.features import class_label, list_of, struct, value
 from synthbench.tasks.row_ids import columns_of, fingerprints, rows_table
 from tests.arbitrary import rows, table, tables
 from tests.toy_task import Numbers
 
-COLUMNS: dict[str, Feature] = {
+COLUMNS: dict[str, Column] = {
     "id": value("string"),
     "label": class_label(["no", "yes"]),
-    "steps": [value("string")],
-    "grid": [[value("int8")]],
-    "parts": [{"kind": value("string"), "index": value("int32")}],
+    "steps": list_of(value("string")),
+    "grid": list_of(list_of(value("int8"))),
+    "parts": list_of(struct({"kind": value("string"), "index": value("int32")})),
 }
 
 

@@ -10,7 +10,6 @@ from typing import Any
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from synthbench.tasks.features import arrow_type
 from tests import arbitrary
 
 Draw = st.DrawFn
@@ -228,7 +227,7 @@ def columns(draw, rows):
     if draw(st.booleans()):
         feature = draw(arbitrary.features())
         values = [draw(arbitrary.values(feature)) for _ in range(rows)]
-        return pa.array(values, arrow_type(feature))
+        return pa.array(values, feature.arrow)
     numbers = draw(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=rows, max_size=rows))
     kind = draw(st.sampled_from(_TYPES))
     with contextlib.suppress(pa.ArrowException):

@@ -7,8 +7,8 @@ import pytest
 
 from synthbench.errors import ParameterError, UsageError
 from synthbench.sampling.preview import preview, sample_rows
-from synthbench.tasks.describe import describe, describe_tasks, draw_row, type_name
-from synthbench.tasks.features import class_label, image, value
+from synthbench.tasks.describe import describe, describe_tasks, draw_row
+from synthbench.tasks.features import class_label, image, list_of, struct, value
 from synthbench.tasks.registry import list_tasks, make_task
 from synthbench.text.tables import render
 from tests.support import IMAGELESS
@@ -56,19 +56,19 @@ def test_a_description_shows_defaults_as_the_command_line_takes_them():
     ("feature", "name"),
     [
         (value("int16"), "int16"),
-        ([value("int8")], "List(int8)"),
-        ([[value("float32")]], "List(List(float32))"),
+        (list_of(value("int8")), "List(int8)"),
+        (list_of(list_of(value("float32"))), "List(List(float32))"),
         (class_label(["no", "yes"]), "ClassLabel(no, yes)"),
         (class_label([str(n) for n in range(100)]), "ClassLabel(0, 1 .. 99)"),
         (image(), "Image"),
         (
-            [{"kind": value("string"), "rgb": [value("uint8")]}],
+            list_of(struct({"kind": value("string"), "rgb": list_of(value("uint8"))})),
             "List({kind: string, rgb: List(uint8)})",
         ),
     ],
 )
 def test_a_type_is_shown_in_the_words_of_datasets(feature, name):
-    assert type_name(feature) == name
+    assert str(feature) == name
 
 
 # Rows.

@@ -129,7 +129,7 @@ def test_the_columns_of_every_variant_are_looked_at():
             every = super().columns
             return every if self.variant == "long" else {"text": every["text"]}
 
-    with pytest.raises(UsageError, match=r"column in Wrong.breakdowns 'bucket'; allowed: text\."):
+    with pytest.raises(UsageError, match=r"column in Wrong.bucket_name 'label'; allowed: text\."):
         register(Wrong)
 
 

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from synthbench.errors import UsageError
+from synthbench.tasks.features import image
 from synthbench.tasks.images import png
 from synthbench.tasks.registry import list_tasks, make_task
 from synthbench.tasks.tokens import pad
@@ -77,7 +78,7 @@ def test_lists_of_floats_become_one_array(name, form, shape):
 def test_images_become_channels_of_bytes():
     pixels = np.random.default_rng(0).integers(0, 256, (3, 8, 6, 3), np.uint8)
     images = pa.StructArray.from_arrays([png.encode(pixels)], ["bytes"])
-    encoding = Encoding("images", "image", "classes", classes=("a", "b"))
+    encoding = Encoding("images", "image", image(), "classes", classes=("a", "b"))
     rows = encoding.encode({"image": images, "label": pa.array([0, 1, 0])})
     assert rows.inputs.dtype == torch.uint8
     assert (rows.inputs.numpy() == pixels.transpose(0, 3, 1, 2)).all()

@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Parameters, Split, Task, parameter
-from synthbench.tasks.features import Feature, value
+from synthbench.tasks.column import Column
+from synthbench.tasks.features import list_of, value
 from synthbench.tasks.numeric import nest, read_numbers, unnest
 
 #: Where the two clusters are centred.
@@ -76,8 +77,8 @@ class Clusters(Task):
         return [list(point) for point in question]
 
     @property
-    def columns(self) -> dict[str, Feature]:
-        return {"points": [[value("float32")]], "cluster": [value("int8")]}
+    def columns(self) -> dict[str, Column]:
+        return {"points": list_of(list_of(value("float32"))), "cluster": list_of(value("int8"))}
 
     def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
         first, second = POINTS[self.variant]

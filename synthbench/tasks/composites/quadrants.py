@@ -18,22 +18,24 @@ from numpy.typing import NDArray
 
 from synthbench.tasks.base import Block
 from synthbench.tasks.composites.rules import COLORS
-from synthbench.tasks.features import Feature, value
+from synthbench.tasks.features import list_of, struct, value
 from synthbench.tasks.images.file_formats import SIZE
 from synthbench.tasks.images.pools import Source
 from synthbench.tasks.numeric import list_array
 
 #: What a quadrant can show.
 KINDS = ("empty", "mnist", "fashion", "cifar", "folder")
-FEATURE: list[Feature] = [
-    {
-        "kind": value("string"),
-        "class": value("int16"),
-        "color": value("string"),
-        "rgb": [value("uint8")],
-        "source_index": value("int32"),
-    }
-]
+COLUMN = list_of(
+    struct(
+        {
+            "kind": value("string"),
+            "class": value("int16"),
+            "color": value("string"),
+            "rgb": list_of(value("uint8")),
+            "source_index": value("int32"),
+        }
+    )
+)
 _NULLABLE = ("class", "color", "rgb", "source_index")
 #: Rows that are drawn at a time: few enough to stay in the processor's cache.
 _CHUNK = 128

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Breakdown, Parameters, Split
+from synthbench.tasks.column import Column
 from synthbench.tasks.composites import quadrants
 from synthbench.tasks.composites.parameters import CompositesParameters
 from synthbench.tasks.composites.parts import (
@@ -36,7 +37,7 @@ from synthbench.tasks.composites.parts import (
     draw_rgb,
 )
 from synthbench.tasks.composites.rules import DESIGNS, QUADRANTS, RED_OR_BLUE, TEN_COLORS, decide
-from synthbench.tasks.features import Feature, class_answer, class_label, image, value
+from synthbench.tasks.features import class_answer, class_label, image, value
 from synthbench.tasks.images import load, png
 from synthbench.tasks.images.licences import ORIGINS, OWN_PICTURES, Origin
 from synthbench.tasks.images.task import ImageTask
@@ -101,13 +102,13 @@ class Composites(ImageTask):
         return tuple(" or ".join(dict.fromkeys(filter(None, pair))) for pair in pairs)
 
     @property
-    def columns(self) -> dict[str, Feature]:
+    def columns(self) -> dict[str, Column]:
         return {
             "image": image(),
             "label": class_label(self.label_names),
             "outcome": value("bool"),
             "selected": value("int8"),
-            "quadrants": quadrants.FEATURE,
+            "quadrants": quadrants.COLUMN,
         }
 
     @property

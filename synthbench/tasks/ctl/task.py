@@ -29,15 +29,15 @@ from numpy.typing import NDArray
 from synthbench.seeding import Draws, hash_rows
 from synthbench.tasks.base import (
     Block,
-    Breakdown,
     Parameters,
     Split,
     TextTask,
     parameter,
     read_class,
 )
+from synthbench.tasks.column import Column
 from synthbench.tasks.ctl.solver import LONGEST, TableSolver
-from synthbench.tasks.features import Feature, class_answer, class_label, value
+from synthbench.tasks.features import class_answer, class_label, list_of, value
 from synthbench.tasks.numeric import all_digits, list_array
 from synthbench.tasks.row_ids import PROBLEM_BITS
 from synthbench.tasks.tokens import pad
@@ -80,7 +80,6 @@ class CompositionalTableLookup(TextTask):
     parameters_type = TableLookupParameters
     bucket_name = "length"
     judged_by = ("label",)
-    breakdowns = (Breakdown("length"),)
     levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "easy": {
             "symbols": 4,
@@ -125,11 +124,11 @@ class CompositionalTableLookup(TextTask):
         return (*self.symbols, *self.functions)
 
     @property
-    def columns(self) -> dict[str, Feature]:
+    def columns(self) -> dict[str, Column]:
         return {
             "text": value("string"),
             "label": class_label(self.symbols),
-            "steps": [value("string")],
+            "steps": list_of(value("string")),
             "length": value("int8"),
         }
 

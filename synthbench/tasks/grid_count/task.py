@@ -35,8 +35,9 @@ from numpy.typing import NDArray
 
 from synthbench.errors import ParameterError
 from synthbench.seeding import Draws, threshold
-from synthbench.tasks.base import Block, Breakdown, Parameters, Split, Task, parameter
-from synthbench.tasks.features import Feature, value
+from synthbench.tasks.base import Block, Parameters, Split, Task, parameter
+from synthbench.tasks.column import Column
+from synthbench.tasks.features import list_of, value
 from synthbench.tasks.grid_count.grids import (
     COLORS,
     from_lists,
@@ -105,7 +106,6 @@ class GridCount(Task):
     bucket_name = "size"
     inputs = ("grid",)
     judged_by = ("grid", "label")
-    breakdowns = (Breakdown("size"),)
     metrics = ("cell_accuracy", "foreground_accuracy", "grid_accuracy")
     binary_metrics = ("grid_accuracy",)
 
@@ -115,11 +115,11 @@ class GridCount(Task):
         return [[counts[color] for color in line] for line in question]
 
     @property
-    def columns(self) -> dict[str, Feature]:
+    def columns(self) -> dict[str, Column]:
         return {
-            "grid": [[value("int8")]],
-            "label": [[value("int16")]],
-            "color_counts": [value("int16")],
+            "grid": list_of(list_of(value("int8"))),
+            "label": list_of(list_of(value("int16"))),
+            "color_counts": list_of(value("int16")),
             "size": value("int16"),
         }
 

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Parameters, Split, Task, parameter
-from synthbench.tasks.features import Feature, value
+from synthbench.tasks.column import Column
+from synthbench.tasks.features import list_of, value
 from synthbench.tasks.numeric import all_digits, nest, unnest
 
 #: Ranges are divided as finely as float32 allows: its mantissa has 24 bits.
@@ -67,8 +68,8 @@ class Identity(Task):
         return list(question)
 
     @property
-    def columns(self) -> dict[str, Feature]:
-        return {"x": [value("float32")], "label": [value("float32")]}
+    def columns(self) -> dict[str, Column]:
+        return {"x": list_of(value("float32")), "label": list_of(value("float32"))}
 
     def lattice(self, split: Split) -> tuple[int, float]:
         """The numbers of a split are `step` times the integers from `-steps` to `steps`.

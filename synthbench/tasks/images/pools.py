@@ -28,7 +28,7 @@ class Pool(NamedTuple):
     """The images that one split may use, class by class.
 
     Attributes:
-        numbers: image numbers, int32, those of the first class first.
+        numbers: image numbers, int32, the first class's first.
         start: where each class begins in `numbers`, int64 `(classes,)`.
         size: how many images each class has, int64 `(classes,)`.
     """
@@ -40,7 +40,7 @@ class Pool(NamedTuple):
     def pick(
         self, classes: NDArray[np.integer[Any]], uniform: NDArray[np.float64]
     ) -> NDArray[np.int32]:
-        """A random image of each of the classes; those of a class are equally likely.
+        """A random image of each of the classes; all images of a class are equally likely.
 
         Args:
             classes: class numbers, each of a class that has images.
@@ -123,7 +123,7 @@ class Source:
         classes = len(self.classes)
         training = len(self.labels) if self.training is None else self.training
         test = np.arange(len(self.labels)) >= training
-        # The place of each image among those of its class in the training or test set.
+        # The place of each image among the images of its class in the training or test set.
         group = self.labels + classes * test.astype(np.int64)
         order = np.argsort(group, kind="stable").astype(np.int32)
         count = np.bincount(group, minlength=2 * classes)

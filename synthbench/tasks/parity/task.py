@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 
 from synthbench.seeding import Draws, hash_rows
 from synthbench.tasks.base import Block, Breakdown, Parameters, Split, TextTask, parameter
-from synthbench.tasks.features import Feature, class_label, value
+from synthbench.tasks.column import Column
+from synthbench.tasks.features import class_label, value
 from synthbench.tasks.numeric import all_digits
 from synthbench.tasks.parity.solver import asks_for_c, read_equation
 from synthbench.tasks.row_ids import is_held_out
@@ -69,7 +70,7 @@ class Parity(TextTask):
         return (*map(str, range(self.parameters.n_values)), "=")
 
     @property
-    def columns(self) -> dict[str, Feature]:
+    def columns(self) -> dict[str, Column]:
         label = class_label(self.tokens[:-1])
         return {"text": value("string"), "label": label, **dict.fromkeys("abcd", value("int8"))}
 

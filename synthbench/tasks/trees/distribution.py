@@ -1,7 +1,7 @@
 """The probabilities of keys: which value and depth the proposal gives to an operator.
 
 Every node has a key, a small integer made of its value and its depth. A `KeyDistribution` says how
-an operator's key follows from those of its arguments. From this the probability of every key is
+an operator's key follows from its arguments' keys. From this the probability of every key is
 computed, first for operators with one level left, then with two, and so on.
 """
 

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from synthbench.errors import ParameterError, unknown_name
 from synthbench.tasks.base import Block, Breakdown, Parameters, Split, TextTask, parameter
-from synthbench.tasks.features import Feature, class_label, value
+from synthbench.tasks.column import Column
+from synthbench.tasks.features import class_label, value
 from synthbench.tasks.tokens import pad
 from synthbench.tasks.trees.expression import Expression
 from synthbench.tasks.trees.grammar import Forest
@@ -39,7 +40,7 @@ class ExpressionParameters(Parameters):
     Attributes:
         all_operators: the operators that may be chosen.
         per_level: tokens that each level adds to the shortest expression; a digit has one token.
-        nesting: the shortest expression of a depth, around that of the depth below.
+        nesting: the shortest expression of a depth, around the one of the depth below.
     """
 
     all_operators: ClassVar[tuple[str, ...]]
@@ -170,7 +171,7 @@ class ExpressionTask(TextTask):
         return np.where(is_root.any(axis=1), found, -1)
 
     @property
-    def columns(self) -> dict[str, Feature]:
+    def columns(self) -> dict[str, Column]:
         return {
             "text": value("string"),
             "label": class_label(self.labels),

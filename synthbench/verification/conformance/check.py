@@ -84,8 +84,13 @@ def _of_the_task(task: Task) -> Iterator[tuple[str, Callable[[], Problems]]]:
     def of_ends(check: Callable[[Task, Split, int], Problems]) -> Callable[[], Problems]:
         return lambda: _distinct(check(task, *end) for end in ends)
 
+    def columns(task: Task, split: Split, bucket: int) -> Problems:
+        block, _ = draws.propose_rows(task, split, bucket, _ROWS)
+        return rows.check_columns(task, block)
+
     yield "Says what it is, with well-formed splits", lambda: draws.check_names(task)
     yield "Can be sent to worker processes", lambda: draws.check_pickling(task)
+    yield "Columns are as declared", of_ends(columns)
     yield "Refuses impossible parameters", lambda: draws.check_parameters(task)
     yield "Uses no global random state", of_ends(draws.check_global_state)
     yield "Same block from the same draws", of_ends(draws.check_repeatable)
@@ -124,7 +129,6 @@ def _of_rows(task: Task) -> Iterator[tuple[str, Callable[[], Problems]]]:
         return lambda: _distinct(check(task, block) for _, _, block, _ in proposed() if len(block))
 
     yield "Every bucket gets rows", starved
-    yield "Columns are as declared", each(rows.check_columns)
     yield "Rows do not depend on their neighbours", each(rows.check_parts)
     yield "Rows are in the bucket they were proposed for", in_buckets
     yield "Rows read from a file keep their ids", each(rows.check_ids)

@@ -81,7 +81,7 @@ def check_parameters(task: Task) -> Problems:
                 other = type(task)(task.variant, {name: given})
                 for split in other.splits:
                     for bucket in split.buckets[:1] + split.buckets[-1:]:
-                        block = other.propose(_draws(other), 16, split, bucket)
+                        block = other.candidates(_draws(other), 16, split, bucket)
                         plain_rows(other, block)
             except SynthbenchError:
                 continue
@@ -96,22 +96,22 @@ def check_parameters(task: Task) -> Problems:
 
 
 def check_blocks(task: Task, split: Split) -> Problems:
-    """Blocks of all buckets of a split have the same columns, types and widths."""
+    """Blocks of all buckets of a split have the same columns, of the same types."""
     shapes: dict[object, int] = {}
     for bucket in split.buckets:
-        block = task.propose(_draws(task), _CANDIDATES, split, bucket)
+        block = task.candidates(_draws(task), _CANDIDATES, split, bucket)
         if len(block) > _CANDIDATES:
             return [f"propose gave {len(block)} rows of {_CANDIDATES} candidates: at most n."]
         if len({len(column) for column in block.columns.values()}) > 1:
             return [f"The columns of the block of bucket {bucket} have different lengths."]
-        shape = tuple((key, one.dtype, one.shape[1:]) for key, one in block.columns.items())
+        # Columns of two axes may have any width: the sampler pads them.
+        shape = tuple((key, one.dtype, one.shape[2:]) for key, one in block.columns.items())
         shapes.setdefault(shape, bucket)
     if len(shapes) == 1:
         return []
     one, other = list(shapes.values())[:2]
     return [
-        f"Split {split.name}: the blocks of buckets {one} and {other} differ in columns, types or "
-        "widths. Pad all of them to the width of the split's largest bucket."
+        f"Split {split.name}: the blocks of buckets {one} and {other} differ in columns or types."
     ]
 
 
@@ -119,7 +119,7 @@ def check_repeatable(task: Task, split: Split, bucket: int) -> Problems:
     """A block depends only on its draws, not on the blocks before it."""
 
     def block(drawing: Task, number: int) -> Block:
-        return drawing.propose(_draws(drawing, number), _CANDIDATES, split, bucket)
+        return drawing.candidates(_draws(drawing, number), _CANDIDATES, split, bucket)
 
     first, second = block(task, 0), block(task, 1)
     fresh = pickle.loads(pickle.dumps(task))
@@ -142,7 +142,7 @@ def check_global_state(task: Task, split: Split, bucket: int) -> Problems:
             random.seed(seed)
             np.random.seed(seed)
             with _watched("propose", problems):
-                block = task.propose(_draws(task), _CANDIDATES, split, bucket)
+                block = task.candidates(_draws(task), _CANDIDATES, split, bucket)
             made.append(block)
             with _watched("render", problems):
                 rows = plain_rows(task, block.take(slice(0, 20)))
@@ -187,7 +187,7 @@ def propose_rows(task: Task, split: Split, bucket: int, rows: int) -> tuple[Bloc
     """At most `rows` rows of a bucket, and the number of candidates that were proposed."""
     tried = 0
     for number, count in enumerate([4 * _CANDIDATES] + [task.block_rows] * _TRIED_BLOCKS):
-        block = task.propose(_draws(task, number), count, split, bucket)
+        block = task.candidates(_draws(task, number), count, split, bucket)
         tried += count
         if len(block):
             break

@@ -14,7 +14,6 @@ import pyarrow as pa
 
 from synthbench.tasks import describe
 from synthbench.tasks.base import LABEL, Block, Task, TextTask
-from synthbench.tasks.features import arrow_type, class_answer, is_image, label_names, value
 from synthbench.tasks.row_ids import fingerprints
 from synthbench.text.lines import short
 
@@ -25,26 +24,24 @@ _SCORED = 10
 
 def plain_rows(task: Task, block: Block) -> list[dict[str, Any]]:
     """The rows of a block as plain Python values."""
-    return pa.table(task.render(block)).to_pylist()  # type: ignore[no-any-return]
+    return pa.table(task.rendered(block)).to_pylist()  # type: ignore[no-any-return]
 
 
 def check_columns(task: Task, block: Block) -> Problems:
     """`render` gives exactly the columns that `columns` declares, without nulls."""
-    columns = task.render(block)
-    if list(columns) != list(task.columns):
-        declared, rendered = ", ".join(task.columns), ", ".join(columns)
-        return [f"columns declares {declared}; render gives {rendered}."]
+    try:
+        columns = task.rendered(block)
+    except ValueError as error:
+        return [f"{error}."]
     problems = []
-    for name, feature in task.columns.items():
-        column, expected = columns[name], arrow_type(feature)
-        if column.type != expected:
-            problems.append(f"Column {name} is declared {expected}; render gives {column.type}.")
-        elif len(column) != len(block):
-            problems.append(f"render gives {len(column)} values of {name} for {len(block)} rows.")
-        elif column.null_count:
-            problems.append(f"render gives null as {name} in {column.null_count} rows.")
-        elif (names := label_names(feature)) is not None and len(column):
-            classes = column.to_numpy()
+    for name, values in columns.items():
+        names = task.columns[name].names
+        if len(values) != len(block):
+            problems.append(f"render gives {len(values)} values of {name} for {len(block)} rows.")
+        elif values.null_count:
+            problems.append(f"render gives null as {name} in {values.null_count} rows.")
+        elif names is not None and len(values):
+            classes = values.to_numpy()
             if classes.min() < 0 or classes.max() >= len(names):
                 problems.append(
                     f"Column {name} has the classes {classes.min()} to {classes.max()}, but only "
@@ -68,7 +65,7 @@ def check_parts(task: Task, block: Block) -> Problems:
 
 def check_buckets(task: Task, block: Block, bucket: int) -> Problems:
     """Rows proposed for a bucket are in this bucket."""
-    found = task.buckets(task.render(block))
+    found = task.buckets(task.rendered(block))
     if (found == bucket).all():
         return []
     other = task.bucket_label(int(found[found != bucket][0]))
@@ -81,7 +78,7 @@ def check_buckets(task: Task, block: Block, bucket: int) -> Problems:
 
 def check_ids(task: Task, block: Block) -> Problems:
     """`parse` recovers the content of the rows from the rendered inputs."""
-    columns = task.render(block)
+    columns = task.rendered(block)
     parsed = task.parse({name: columns[name] for name in task.inputs})
     same = fingerprints(task, parsed) == fingerprints(task, block)
     if same.all():
@@ -102,7 +99,7 @@ def check_solver(task: Task, block: Block) -> Problems:
         if both := sorted(set(inputs) & set(solved)):
             return [f"recompute_columns gives {', '.join(both)}, which are inputs."]
         for name in row:
-            if name in inputs or is_image(task.columns[name]):
+            if name in inputs or not task.columns[name].plain:
                 continue
             if name not in solved:
                 return [f"recompute_columns does not give {name}: override it, or drop the column."]
@@ -120,12 +117,11 @@ def _check_kinds_of_answers(task: Task, rows: list[dict[str, Any]]) -> Problems:
     """`solve` answers as its docstring says: with the value, or with the name of the class."""
     for row in rows if LABEL in task.columns else []:
         answer = task.solve(row[task.inputs[0]])
-        names = label_names(task.columns[LABEL])
-        expected = row[LABEL] if names is None else class_answer(names, row[LABEL])
-        if (type(answer), answer) != (type(expected), expected):
+        expected = task.answer.solutions(row[LABEL])
+        if not any(type(answer) is type(one) and answer == one for one in expected):
             return [
                 f"solve answers {_inputs(task, row)} with {answer!r} ({type(answer).__name__}): "
-                f"expected {expected!r} ({type(expected).__name__})."
+                f"expected {expected[0]!r} ({type(expected[0]).__name__})."
             ]
     return []
 
@@ -135,11 +131,11 @@ def check_refusals(task: Task, block: Block) -> Problems:
 
     A task whose rows are made of tokens must refuse every other text; another task may answer it.
     """
-    if task.columns[task.inputs[0]] != value("string"):
+    text = plain_rows(task, block.take(slice(0, 1)))[0][task.inputs[0]]
+    if not isinstance(text, str):
         return []
     tokens = "".join(task.tokens) if isinstance(task, TextTask) else ""
     foreign = next(sign for sign in "?#@" + chr(0x110000 - 1) if sign not in tokens)
-    text = plain_rows(task, block.take(slice(0, 1)))[0][task.inputs[0]]
     for other in (f"{text}{foreign}", f"{foreign} {text}", foreign):
         try:
             answer = task.solve(other)

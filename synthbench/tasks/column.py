@@ -1,0 +1,230 @@
+"""What a column holds: the base class of all columns.
+
+A column knows its Arrow type, its form in a Parquet schema and in a dataset card, how an answer is
+read and measured, how values are shown to people, hashed, and encoded for a model. Nothing else
+asks what kind of column it is. Authors write columns with `synthbench.tasks.features`.
+"""
+
+from __future__ import annotations
+
+import abc
+import json
+from collections.abc import Iterator
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from synthbench.tasks.numeric import (
+    is_number,
+    nest,
+    plain_values,
+)  # fmt: skip
+from synthbench.tasks.tokens import Vocabulary
+
+
+class Encoded(NamedTuple):
+    """Values of some rows as a model or a file of tensors takes them.
+
+    Attributes:
+        values: the values, `(rows, ...)`.
+        lengths: int64 `(rows,)`, the number of tokens of each text; None for anything else.
+        fill: the padding behind shorter rows.
+    """
+
+    values: NDArray[Any]
+    lengths: NDArray[np.int64] | None = None
+    fill: float = 0
+
+
+class Column(abc.ABC):
+    """One column of a task's rows.
+
+    Attributes:
+        names: the names of the classes; None if the values are not classes.
+        plain: whether values are text, numbers, or lists of these: all but images.
+        answers: what a search in running text looks for: a `word`, `text` or `numbers`.
+        metrics: the metrics that `measure` returns.
+        binary_metrics: those of them that are 0 or 1 for each row.
+    """
+
+    names: tuple[str, ...] | None = None
+    plain: ClassVar[bool] = True
+    answers: ClassVar[str] = "word"
+    metrics: ClassVar[tuple[str, ...]] = ("accuracy",)
+    binary_metrics: ClassVar[tuple[str, ...]] = ("accuracy",)
+
+    @property
+    def vocabulary(self) -> Vocabulary | None:
+        """The tokens of a `sequence`; None for any other column."""
+        return None
+
+    # Files.
+
+    @property
+    @abc.abstractmethod
+    def feature(self) -> Any:
+        """The column as `datasets` stores it in a schema's metadata, a JSON value."""
+
+    @property
+    @abc.abstractmethod
+    def arrow(self) -> pa.DataType:
+        """The Arrow type, the one that `datasets` expects."""
+
+    @property
+    @abc.abstractmethod
+    def card(self) -> dict[str, Any]:
+        """The column as a dataset card's `dataset_info` lists it, without its name."""
+
+    @abc.abstractmethod
+    def __str__(self) -> str:
+        """The column in words, such as `List(int8)` or `ClassLabel(0, 1, 2)`."""
+
+    def repeating(self, name: str) -> list[str]:
+        """Parquet's names of the leaves whose values repeat, for which a dictionary pays."""
+        return [name]
+
+    def hashed(self, array: pa.Array, checked: bool) -> Iterator[tuple[str, NDArray[Any]]]:
+        """What a digest hashes of some values: names below the column's, and arrays.
+
+        Args:
+            array: values of the column, with nulls or without.
+            checked: whether the checksums inside images are checked.
+        """
+        whole = filled(array, False if pa.types.is_boolean(array.type) else 0)
+        values = whole.to_numpy(zero_copy_only=False)
+        yield "", values.astype(values.dtype.newbyteorder("<"), copy=False).view(np.uint8)
+
+    def inner(self, array: pa.Array) -> Iterator[tuple[str, Column, pa.Array]]:
+        """The columns inside: their names below the column's, and their values."""
+        return iter(())
+
+    # Values.
+
+    @property
+    def is_ragged(self) -> bool:
+        """Whether `encode` can give a row more values than another."""
+        return False
+
+    def cast(self, values: Any) -> pa.Array:
+        """Values as an Arrow array of the column's type.
+
+        Args:
+            values: an Arrow array, a NumPy array (for lists with an axis each), or a list.
+
+        Raises:
+            ValueError: values that the column's type does not have.
+        """
+        try:
+            if not isinstance(values, pa.Array):
+                values = self._from_plain(values)
+            return values if values.type == self.arrow else values.cast(self.arrow)
+        except (pa.ArrowException, TypeError, AttributeError) as error:
+            raise ValueError(f"{type(values).__name__} is not {self}: {error}") from error
+
+    def _from_plain(self, values: Any) -> pa.Array:
+        if isinstance(values, np.ndarray):
+            return nest(values) if values.ndim > 1 else pa.array(values)
+        return pa.array(values, self.arrow)
+
+    def show(self, value: Any) -> str:
+        """A value as text for people."""
+        return json.dumps(value)
+
+    # Answers.
+
+    @property
+    def expected(self) -> str:
+        """What an answer looks like, for messages."""
+        return "a number or text"
+
+    @abc.abstractmethod
+    def read(self, prediction: Any, label: Any) -> Any:
+        """A prediction as a value of the column, None if it cannot be read.
+
+        Args:
+            prediction: what was predicted, in any form.
+            label: the right value; where it is a list, the answer has its shape.
+        """
+
+    def measure(self, label: Any, answer: Any) -> dict[str, float]:
+        """The metrics of one answer, as `read` returns it; None gets the worst values."""
+        return {"accuracy": float(answer is not None and answer == label)}
+
+    def may_be(self, prediction: Any) -> bool:
+        """Whether an answer, right or wrong, can be a plain value of this type.
+
+        Args:
+            prediction: neither text, bytes nor None, which any model may give.
+        """
+        return is_number(prediction)
+
+    def solutions(self, value: Any) -> tuple[Any, ...]:
+        """The forms in which `solve` may return a value."""
+        return (value,)
+
+    def from_solved(self, answer: Any) -> Any:
+        """The value for what `solve` returned."""
+        return answer
+
+    def write(self, value: Any) -> str:
+        """The value as the text of an answer."""
+        return json.dumps(value)
+
+    # Models.
+
+    def encodes(self, vocabulary: Vocabulary | None) -> bool:
+        """Whether `encode` can encode the values.
+
+        Args:
+            vocabulary: the tokens of the task's texts, if it has any.
+        """
+        return self.encodes_items(vocabulary)
+
+    def encodes_items(self, vocabulary: Vocabulary | None) -> bool:
+        """Whether values inside lists can be encoded, as one number each."""
+        return False
+
+    def encode(self, array: pa.Array, name: str, vocabulary: Vocabulary | None = None) -> Encoded:
+        """Values as an array of numbers.
+
+        Args:
+            array: values of the column.
+            name: the column's name, for messages.
+            vocabulary: the tokens of the task's texts, if it has any.
+
+        Raises:
+            ValueError: a value that is missing or has a word that is not a token.
+        """
+        return self.encode_items(array, name, vocabulary)
+
+    def encode_items(
+        self, array: pa.Array, name: str, vocabulary: Vocabulary | None = None
+    ) -> Encoded:
+        """Values inside lists as one number each; arguments and errors as in `encode`."""
+        return Encoded(plain_values(array, name), fill=-1)
+
+    @property
+    def has_targets(self) -> bool:
+        """Whether `targets` can give what a classifier is to predict."""
+        return False
+
+    def targets(self, array: pa.Array, width: int = 1) -> NDArray[np.int64]:
+        """What a classifier is to predict.
+
+        Args:
+            array: values of the column.
+            width: the least number of positions of a sequence.
+
+        Returns:
+            int64 `(rows,)`; of a sequence `(rows, width or the longest)`: a target for each
+            position, the id of its token, and -100 behind, which PyTorch's losses ignore.
+        """
+        targets: NDArray[np.int64] = array.to_numpy(zero_copy_only=False).astype(np.int64)
+        return targets
+
+
+def filled(array: pa.Array, value: object) -> pa.Array:
+    """The array with a value in place of nulls."""
+    return array.fill_null(value) if array.null_count else array

@@ -1,0 +1,290 @@
+"""Columns with one value a row: a number, a text, a class, a sequence of tokens."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from synthbench.tasks.column import Column, Encoded, filled
+from synthbench.tasks.numeric import plain_values, read_numbers, split_bytes, to_array
+from synthbench.tasks.reading import read_class, read_whole_number
+from synthbench.tasks.tokens import Vocabulary, pad
+
+#: The most names of classes that a message lists.
+_SHOWN_NAMES = 12
+
+
+@dataclasses.dataclass(frozen=True)
+class Number(Column):
+    """Numbers, or booleans, of an Arrow type such as `int16`."""
+
+    dtype: str
+
+    @property
+    def feature(self) -> Any:
+        return {"dtype": self.dtype, "_type": "Value"}
+
+    @property
+    def arrow(self) -> pa.DataType:
+        return pa.type_for_alias(self.dtype)
+
+    @property
+    def card(self) -> dict[str, Any]:
+        return {"dtype": self.dtype}
+
+    def __str__(self) -> str:
+        return self.dtype
+
+    def read(self, prediction: Any, label: Any) -> Any:
+        if pa.types.is_integer(self.arrow):
+            return read_whole_number(prediction)
+        return read_numbers(prediction, ())
+
+    def encodes_items(self, vocabulary: Vocabulary | None) -> bool:
+        return True
+
+    def encode_items(
+        self, array: pa.Array, name: str, vocabulary: Vocabulary | None = None
+    ) -> Encoded:
+        fill = np.nan if pa.types.is_floating(array.type) else -1
+        return Encoded(plain_values(array, name), fill=fill)
+
+    @property
+    def has_targets(self) -> bool:
+        return pa.types.is_integer(self.arrow)  # type: ignore[no-any-return]
+
+
+@dataclasses.dataclass(frozen=True)
+class Text(Column):
+    """Text; of a `TextTask`, made of its tokens."""
+
+    answers = "text"
+
+    @property
+    def feature(self) -> Any:
+        return {"dtype": "string", "_type": "Value"}
+
+    @property
+    def arrow(self) -> pa.DataType:
+        return pa.string()
+
+    @property
+    def card(self) -> dict[str, Any]:
+        return {"dtype": "string"}
+
+    def __str__(self) -> str:
+        return "string"
+
+    @property
+    def is_ragged(self) -> bool:
+        return True
+
+    def repeating(self, name: str) -> list[str]:
+        return []
+
+    def hashed(self, array: pa.Array, checked: bool) -> Iterator[tuple[str, NDArray[Any]]]:
+        data, lengths = split_bytes(filled(array, ""))
+        yield "#length", lengths.astype("<i8")
+        yield "", data
+
+    def show(self, value: Any) -> str:
+        return str(value)
+
+    def read(self, prediction: Any, label: Any) -> Any:
+        return prediction.strip() if isinstance(prediction, str) else None
+
+    def write(self, value: Any) -> str:
+        return str(value)
+
+    def encodes_items(self, vocabulary: Vocabulary | None) -> bool:
+        return vocabulary is not None
+
+    def encode(self, array: pa.Array, name: str, vocabulary: Vocabulary | None = None) -> Encoded:
+        ids, lengths = _known(vocabulary, name).read(array)
+        return Encoded(pad(ids, lengths), lengths)
+
+    def encode_items(
+        self, array: pa.Array, name: str, vocabulary: Vocabulary | None = None
+    ) -> Encoded:
+        return Encoded(_known(vocabulary, name).ids_of(array))
+
+
+@dataclasses.dataclass(frozen=True)
+class Sequence(Text):
+    """Text that is a sequence of known tokens: as a label, a target for each position.
+
+    Attributes:
+        tokens: all tokens that it can have, in a fixed order; the first has id 1.
+        separator: the text between two tokens; if it is empty, each character is a token.
+    """
+
+    tokens: tuple[str, ...]
+    separator: str = " "
+
+    metrics = ("exact_match", "position_accuracy")
+    binary_metrics = ("exact_match",)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        return Vocabulary(self.tokens, self.separator)
+
+    def __str__(self) -> str:
+        return f"Sequence({_span(self.tokens)})"
+
+    @property
+    def expected(self) -> str:
+        shown = ", ".join(_some(self.tokens))
+        return f"a list of tokens ({shown}), or a text of them separated by {self.separator!r}"
+
+    def _from_plain(self, values: Any) -> pa.Array:
+        """Texts, lists of tokens, or ids `(rows, width)` from 1, where zeros are left out."""
+        if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
+            if values.max(initial=0) > len(self.tokens):
+                text = f"the tokens have the ids 1 to {len(self.tokens)}"
+                raise ValueError(f"{values.max()} is not the id of a token: {text}")
+            return self.vocabulary.join(values.astype(self.vocabulary.dtype))
+        lists = [self._split(one) if isinstance(one, str) else [*map(str, one)] for one in values]
+        for unknown in (token for one in lists for token in one if token not in self.tokens):
+            raise ValueError(f"{unknown!r} is not a token of {self}")
+        return pa.array([self.separator.join(one) for one in lists], pa.string())
+
+    def _split(self, text: str) -> list[str]:
+        return text.split(self.separator) if self.separator else list(text)
+
+    def read(self, prediction: Any, label: Any) -> str | None:
+        """The text of a sequence, from its text or from a list or array of its tokens."""
+        if isinstance(prediction, str):
+            text = prediction.strip()
+            given = text.split() if self.separator.isspace() else self._split(text)
+        elif self.may_be(prediction):
+            given = [str(one) for one in to_array(prediction).tolist()]
+        else:
+            return None
+        return self.separator.join(given) if given and set(given) <= set(self.tokens) else None
+
+    def solutions(self, value: Any) -> tuple[Any, ...]:
+        """The text, or the list of its tokens."""
+        return value, self._split(value)
+
+    def from_solved(self, answer: Any) -> str | None:
+        return self.read(answer, None)
+
+    def measure(self, label: Any, answer: Any) -> dict[str, float]:
+        """Whether all tokens are right, and the share of positions with the right token.
+
+        A position that only one of the two has counts as wrong.
+        """
+        if answer is None:
+            return dict.fromkeys(self.metrics, 0.0)
+        right, given = self._split(label), self._split(answer)
+        same = sum(one == other for one, other in zip(right, given, strict=False))
+        share = same / max(len(right), len(given), 1)
+        return {"exact_match": float(answer == label), "position_accuracy": share}
+
+    def may_be(self, prediction: Any) -> bool:
+        try:
+            return to_array(prediction).ndim == 1
+        except (ValueError, TypeError, ArithmeticError, RuntimeError):
+            return False
+
+    def encodes_items(self, vocabulary: Vocabulary | None) -> bool:
+        return False
+
+    def encodes(self, vocabulary: Vocabulary | None) -> bool:
+        return True
+
+    def encode(self, array: pa.Array, name: str, vocabulary: Vocabulary | None = None) -> Encoded:
+        return super().encode(array, name, self.vocabulary)
+
+    @property
+    def has_targets(self) -> bool:
+        return True
+
+    def targets(self, array: pa.Array, width: int = 1) -> NDArray[np.int64]:
+        ids = self.vocabulary.encode(array, width).astype(np.int64)
+        return np.where(ids > 0, ids, -100)
+
+
+@dataclasses.dataclass(frozen=True)
+class ClassLabel(Column):
+    """An index into `names`, which `datasets` shows by name; int64 in Arrow."""
+
+    names: tuple[str, ...] = ()
+
+    @property
+    def feature(self) -> Any:
+        return {"names": list(self.names), "_type": "ClassLabel"}
+
+    @property
+    def arrow(self) -> pa.DataType:
+        return pa.int64()
+
+    @property
+    def card(self) -> dict[str, Any]:
+        names = {str(index): name for index, name in enumerate(self.names)}
+        return {"dtype": {"class_label": {"names": names}}}
+
+    def __str__(self) -> str:
+        return f"ClassLabel({_span(self.names)})"
+
+    def _from_plain(self, values: Any) -> pa.Array:
+        """Indices, or names."""
+        given = super()._from_plain(values) if isinstance(values, np.ndarray) else pa.array(values)
+        if not pa.types.is_string(given.type):
+            return given
+        import pyarrow.compute as pc  # late, as many commands need none of it
+
+        classes = pc.index_in(given, value_set=pa.array(self.names, pa.string()))
+        if classes.null_count:
+            unknown = given.filter(classes.is_null())[0].as_py()
+            raise ValueError(f"{unknown!r} is not a name of {self}")
+        return classes
+
+    def show(self, value: Any) -> str:
+        return str(self.names[value])
+
+    @property
+    def expected(self) -> str:
+        return f"a class ({', '.join(_some(self.names))}) or its number, 0 to {len(self.names) - 1}"
+
+    def read(self, prediction: Any, label: Any) -> int | None:
+        return read_class(prediction, self.names)
+
+    def solutions(self, value: Any) -> tuple[Any, ...]:
+        """The class's name, or its index if the names are 0, 1, 2 and so on."""
+        counted = all(name == str(place) for place, name in enumerate(self.names))
+        return (value if counted else self.names[value],)
+
+    def from_solved(self, answer: Any) -> int | None:
+        return read_class(answer, self.names)
+
+    def write(self, value: Any) -> str:
+        return str(self.names[value])
+
+    def encodes_items(self, vocabulary: Vocabulary | None) -> bool:
+        return True
+
+    @property
+    def has_targets(self) -> bool:
+        return True
+
+
+def _known(vocabulary: Vocabulary | None, name: str) -> Vocabulary:
+    if vocabulary is None:
+        raise ValueError(f"{name} is text of unknown tokens")
+    return vocabulary
+
+
+def _span(names: tuple[str, ...]) -> str:
+    """All names; of more than ten the first two and the last."""
+    return ", ".join(names) if len(names) <= 10 else f"{names[0]}, {names[1]} .. {names[-1]}"
+
+
+def _some(names: tuple[str, ...]) -> list[str]:
+    """All names, or of many the first three and the last."""
+    return list(names) if len(names) <= _SHOWN_NAMES else [*names[:3], "...", names[-1]]

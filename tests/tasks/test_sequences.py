@@ -1,0 +1,169 @@
+"""Labels that are sequences of tokens: a target for each position, in a task that sorts digits."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+import synthbench
+from synthbench.cli.main import _run, commands
+from synthbench.errors import UsageError
+from synthbench.sharing.export import export
+from synthbench.streaming.torch import TorchStream
+from synthbench.tasks import registry
+from synthbench.tasks.base import Split, TextTask
+from synthbench.tasks.features import sequence, value
+from synthbench.training.encoding import Encoding
+from synthbench.verification.conformance.check import check_task
+
+DIGITS = tuple("0123456789")
+
+
+class Sorting(TextTask):
+    """The digits of a text in ascending order, each once."""
+
+    name, title = "sorting", "Sorting"
+    summary, source = "Which digits occur, in ascending order?", "No paper: a toy"
+    tokens = DIGITS
+    columns = {"text": value("string"), "label": sequence(DIGITS), "length": value("int8")}
+    bucket_name = "length"
+    splits = Split("train", 300, (3, 4), evaluation=False), Split("test", 60, (5, 6))
+
+    def solve(self, question):
+        digits = question.split(" ")
+        if not set(digits) <= set(DIGITS):
+            raise ValueError(f"{question!r} is not digits")
+        return " ".join(sorted(set(digits)))
+
+    def propose(self, draws, n, split, bucket):
+        return {"tokens": 1 + draws.integers(10, (n, bucket))}
+
+    def render(self, block):
+        found = (block["tokens"][:, :, None] == np.arange(1, 11)).any(axis=1)
+        return {"label": found * np.arange(1, 11)}  # ids of the label's tokens, zeros anywhere
+
+
+@pytest.fixture(autouse=True)
+def known(monkeypatch):
+    monkeypatch.setitem(registry._registered, "sorting", Sorting)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    place = tmp_path_factory.mktemp("sorting") / "sorting"
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setitem(registry._registered, "sorting", Sorting)
+        synthbench.generate("sorting", out=place, workers=1)
+    return place
+
+
+def test_the_task_keeps_all_promises_of_a_task():
+    assert [one for one in check_task("sorting", "default") if one.problems] == []
+
+
+def test_the_dataset_is_verified_and_datasets_reads_its_labels_as_text(made):
+    synthbench.verify(made, workers=1)
+    rows = list(synthbench.DatasetDirectory.open(made).rows("default", "test"))
+    assert len(rows) == 60
+    for row in rows:
+        assert row["label"] == " ".join(sorted(set(row["text"].split())))
+
+
+ROW = {"id": "a", "text": "3 1 2", "label": "1 2 3"}
+
+
+@pytest.mark.parametrize(
+    ("prediction", "exact", "positions"),
+    [
+        ("1 2 3", 1.0, 1.0),
+        ("  1  2 3\n", 1.0, 1.0),
+        ([1, 2, 3], 1.0, 1.0),
+        (["1", "2", "3"], 1.0, 1.0),
+        (np.array([1, 2, 3]), 1.0, 1.0),
+        (torch.tensor([1, 2, 3]), 1.0, 1.0),
+        ("1 2 4", 0.0, 2 / 3),
+        ("1 2", 0.0, 2 / 3),
+        ("1 2 3 4", 0.0, 3 / 4),
+        ("2 3 1", 0.0, 0.0),
+        ("1 2 x", 0.0, 0.0),
+        ("", 0.0, 0.0),
+        (None, 0.0, 0.0),
+    ],
+)
+def test_an_answer_is_scored_as_a_whole_and_by_position(prediction, exact, positions):
+    task = Sorting()
+    measured = task.measure(ROW, task.read_answer(ROW, prediction))
+    assert measured == {"exact_match": exact, "position_accuracy": pytest.approx(positions)}
+    assert task.score(ROW, prediction) == exact
+
+
+def test_what_cannot_be_an_answer_is_refused_with_what_can():
+    with pytest.raises(UsageError, match=r"expected a list of tokens \(0, 1, .*\), or a text"):
+        synthbench.score(Sorting(), ROW, 7)
+
+
+def test_evaluate_gives_both_metrics_and_an_interval_of_the_exact_one(made):
+    rows = list(synthbench.DatasetDirectory.open(made).rows("default", "test"))
+    right = synthbench.evaluate(made, {row["id"]: row["label"] for row in rows}, split="test")
+    assert right.metrics == {"exact_match": 1.0, "position_accuracy": 1.0}
+    lists = {row["id"]: [*row["label"].split()[:-1], "0"] for row in rows}
+    report = synthbench.evaluate(made, lists, split="test")
+    assert report.accuracy == report.metrics["exact_match"] == 0.0
+    assert 0.6 < report.metrics["position_accuracy"] < 0.9
+    assert set(report.by) == {"length"}
+    said = {row["id"]: f"I sort them.\n**Answer: {row['label']}**" for row in rows}
+    assert synthbench.evaluate(made, said, split="test", read="text").accuracy == 1.0
+
+
+def test_a_stream_gives_a_target_for_each_position():
+    (batch,) = (next(iter(TorchStream("sorting", split="test", batch_size=8, encode=True))),)
+    assert batch["labels"].dtype == np.int64
+    assert batch["labels"].shape == batch["input_ids"].shape == (8, 6)
+    for ids, targets in zip(batch["input_ids"], batch["labels"], strict=True):
+        wanted = sorted(set(ids[ids > 0].tolist()))
+        assert targets.tolist() == wanted + [-100] * (6 - len(wanted))
+
+
+def test_exports_hold_the_sequence_as_text_and_as_ids(made, tmp_path):
+    export(made, to="torch", out=tmp_path / "tensors")
+    held = torch.load(tmp_path / "tensors" / "default" / "test.pt", weights_only=True)
+    first = next(synthbench.DatasetDirectory.open(made).rows("default", "test"))
+    names = [held["label_vocabulary"][one] for one in held["label"][0] if one]
+    assert " ".join(names) == first["label"]
+    assert held["label_length"][0] == len(names)
+    for form in ("jsonl", "tsv", "chat", "lm-eval"):
+        export(made, to=form, out=tmp_path / form)
+    line = json.loads((tmp_path / "jsonl" / "default" / "test.jsonl").read_text().splitlines()[0])
+    assert line["label"] == line["answer"] == first["label"]
+    shown = (tmp_path / "tsv" / "default" / "basic_test.tsv").read_text().splitlines()
+    assert shown[:2] == ["Source\tTarget", f"{first['text']}\t{first['label']}"]
+
+
+def test_people_see_the_sequence(capsys):
+    assert _run(commands, ["preview", "sorting", "-n", "1"]) == 0
+    assert "label" in capsys.readouterr().out
+    assert _run(commands, ["info", "sorting"]) == 0
+    assert "Sequence(0, 1, 2, 3, 4, 5, 6, 7, 8, 9)" in capsys.readouterr().out
+
+
+def test_no_model_is_trained_on_sequences():
+    with pytest.raises(UsageError, match=r"its label is a sequence, and no model here"):
+        Encoding.of(Sorting())
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [([["1", "x"]], "'x' is not a token"), (np.array([[11]]), "11 is not the id")],
+)
+def test_a_label_of_other_tokens_is_refused(given, message):
+    with pytest.raises(ValueError, match=message):
+        sequence(DIGITS).cast(given)
+
+
+def test_the_solver_may_answer_with_a_list_of_tokens(monkeypatch):
+    monkeypatch.setattr(Sorting, "solve", lambda task, text: sorted(set(text.split())))
+    assert Sorting().recompute_columns({"text": "3 1 3"}) == {"label": "1 3", "length": 3}
+    found = check_task("sorting", "default")
+    solved = next(one for one in found if one.statement.startswith("solve gives"))
+    assert solved.problems == []
