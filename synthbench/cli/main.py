@@ -89,8 +89,10 @@ def _run(command: click.Command, arguments: Sequence[str] | None) -> int:
 
         text = f"Unexpected {type(error).__name__}: {error}".splitlines()[0]
         where = where_raised(error)
-        whose = "This is a mistake of ours" if where is None else f"It was raised in {where}"
-        return _failed(f"{text}\n{whose}; SYNTHBENCH_DEBUG=1 shows where.", 1)
+        if where is None:
+            hint = "This is a bug in synthbench; please report it with the output of"
+            return _failed(f"{text}\n{hint} SYNTHBENCH_DEBUG=1.", 1)
+        return _failed(f"{text}\nIt was raised in {where}; SYNTHBENCH_DEBUG=1 shows where.", 1)
 
 
 def _failed(text: str, status: int) -> int:

@@ -233,7 +233,9 @@ def _at_work(target: Path) -> UsageError:
 
 
 def _appeared(target: Path) -> UsageError:
-    return UsageError(f"Output {str(target)!r} has appeared meanwhile; left alone.")
+    return UsageError(
+        f"Another program created {str(target)!r} while this run was working; it was not changed."
+    )
 
 
 def _check_command(place: Path, command: dict[str, Any], overwrite: bool) -> None:
@@ -259,7 +261,7 @@ def _check_command(place: Path, command: dict[str, Any], overwrite: bool) -> Non
 def describe_difference(begun: Any, command: dict[str, Any]) -> str:
     """In which entries two commands differ, for messages; `begun` may be any JSON value."""
     if not isinstance(begun, dict):
-        return f"which one is {one_line(str(begun))}"
+        return f"it was {one_line(str(begun))}"
     parts = []
     for name in command:
         there, asked = begun.get(name), command[name]

@@ -75,8 +75,7 @@ class WorkerPool(Executor):
         if self._inherited:
             raise UsageError(
                 "The worker processes belong to the process that started them, and this is a fork "
-                "of it. Begin anew here: another call of stream() has workers of its own, and "
-                "start=N goes on after N batches."
+                "of it. Call stream() again in this process; start=N skips the first N batches."
             )
         return self._threads.submit(self._run, function, args, kwargs)
 

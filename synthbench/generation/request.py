@@ -72,7 +72,9 @@ class Request:
         if "all" in names:
             names = list(chosen.variants)
         if not names or len(set(names)) < len(names):
-            raise UsageError(f"Variants {', '.join(names)!r}: name each wanted one once.")
+            raise UsageError(
+                f"Variants {', '.join(names)!r}: a name is repeated, or none is given."
+            )
         return [chosen(name, self.parameters, self.seed) for name in names]
 
 

@@ -89,7 +89,7 @@ class BucketStream:
     def prepare(self, rows: int) -> None:
         """Request the blocks that `rows` more rows will probably need, a few at most.
 
-        How many that are is known only from the first block, so the second call waits for it.
+        The first block shows how many blocks are needed; the second call waits for it.
         """
         if self._pending and not self._yield:
             self._yield = max(1.0, len(self._pending[0].view.result()[0].fingerprints))

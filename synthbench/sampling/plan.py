@@ -153,10 +153,10 @@ def _exact(share: float) -> Fraction:
 
 
 def most_blocks(task: Task, plan: Plan) -> int:
-    """How many blocks can be made at once: those of the plan's largest split, rather too many.
+    """An upper bound on the blocks that can be made at once, from the plan's largest split.
 
     Every bucket has its own blocks. How many candidates become rows is known only when they are
-    drawn; the guess is one in 16 of those that the split may have.
+    drawn; we assume that at least one in 16 candidates that the split may have becomes a row.
     """
 
     def blocks(split: Split, bucket: int, rows: int) -> int:

@@ -89,7 +89,7 @@ def test_a_mount_point_is_refused_for_it_could_never_be_renamed_into():
 def test_a_dataset_that_appeared_meanwhile_is_left_alone_and_so_is_the_work(tmp_path):
     target = tmp_path / "data"
     with (
-        pytest.raises(UsageError, match="has appeared meanwhile; left alone"),
+        pytest.raises(UsageError, match="while this run was working; it was not changed"),
         open_staging(target, COMMAND, overwrite=False) as workplace,
     ):
         workplace.save("main", "train", {})

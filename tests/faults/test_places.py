@@ -97,7 +97,7 @@ def test_of_runs_that_start_together_one_makes_the_dataset_and_the_others_leave_
     assert (0, "", "") in ended
     for status, printed, errors in ended:
         assert (status, printed) in {(0, ""), (2, "")}
-        refused = "Another run is at work" in errors or "has appeared meanwhile" in errors
+        refused = "Another run is at work" in errors or "Another program created" in errors
         assert refused == (status == 2)
         assert len(errors.splitlines()) <= 1
     check_made(tmp_path)

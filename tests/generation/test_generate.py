@@ -224,8 +224,8 @@ def test_an_empty_directory_or_a_link_to_one_will_do(tmp_path, whole):
     [
         ({"task": "listop"}, "Unknown task 'listop'; .*Did you mean 'listops'?"),
         ({"variant": "backwards"}, "Unknown variant of ctl 'backwards'; .*'backward'?"),
-        ({"variant": ["forward", "forward"]}, "name each wanted one once"),
-        ({"variant": []}, "name each wanted one once"),
+        ({"variant": ["forward", "forward"]}, "a name is repeated"),
+        ({"variant": []}, "or none is given"),
         ({"rows": {"tests": 5}}, "Unknown split of ctl 'tests'; .*Did you mean 'test'?"),
         ({"parameters": {"symbol": 5}}, "Unknown parameter 'symbol'; .*Did you mean 'symbols'?"),
         ({"preset": "smal"}, "Unknown preset 'smal'; allowed: paper, small. Did you mean 'small'?"),

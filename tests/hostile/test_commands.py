@@ -27,7 +27,7 @@ def is_one_error(told, status):
     code, out, err = told
     lines = err.splitlines()
     is_short = 1 <= len(lines) <= 2 and all(line.isprintable() for line in lines)
-    ours = err.startswith("Error: ") and "mistake of ours" not in err
+    ours = err.startswith("Error: ") and "bug in synthbench" not in err
     return code == status and not out and is_short and ours
 
 
