@@ -13,6 +13,7 @@ import synthbench
 from synthbench.errors import SynthbenchError, UsageError
 from synthbench.tasks import describe, registry
 from synthbench.tasks.base import Breakdown, Split, Task
+from synthbench.tasks.features import value
 from synthbench.tasks.registry import list_tasks, make_task, register, task_class
 from tests.making import make
 from tests.support import stored_rows
@@ -130,6 +131,18 @@ def test_the_columns_of_every_variant_are_looked_at():
             return every if self.variant == "long" else {"text": every["text"]}
 
     with pytest.raises(UsageError, match=r"column in Wrong.bucket_name 'label'; allowed: text\."):
+        register(Wrong)
+
+
+def test_a_list_where_a_column_is_expected_is_refused_with_the_right_form():
+    class Wrong(Numbers):
+        name = "wrong"
+
+        @property
+        def columns(self):
+            return {**super().columns, "parts": [value("int8")]}
+
+    with pytest.raises(UsageError, match=r"Column 'parts' of Wrong is \[.*list_of\(\.\.\.\)"):
         register(Wrong)
 
 
