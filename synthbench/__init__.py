@@ -10,22 +10,39 @@
 Importing this package is light: what a name needs is loaded when it is first used.
 """
 
-import ast
 import importlib
-import pkgutil
 from typing import Any
 
 __version__ = "0.2.0"
 
-
-def _public_names() -> dict[str, str]:
-    """The public names and the modules that define them."""
-    stub = ast.parse(pkgutil.get_data(__name__, "__init__.pyi") or b"")
-    lines = [line for line in stub.body if isinstance(line, ast.ImportFrom)]
-    return {one.name: str(line.module) for line in lines for one in line.names}
-
-
-_MODULES = _public_names()
+#: The public names and the modules that define them, as `__init__.pyi` has them for type checkers.
+_MODULES = {
+    "Audit": "synthbench.auditing.audit",
+    "audit": "synthbench.auditing.audit",
+    "DatasetDirectory": "synthbench.dataset.dataset",
+    "Manifest": "synthbench.dataset.manifest",
+    "DatasetError": "synthbench.errors",
+    "ParameterError": "synthbench.errors",
+    "SynthbenchError": "synthbench.errors",
+    "UsageError": "synthbench.errors",
+    "evaluate": "synthbench.evaluation.evaluate",
+    "Report": "synthbench.evaluation.report",
+    "held_out": "synthbench.evaluation.single_rows",
+    "score": "synthbench.evaluation.single_rows",
+    "solve": "synthbench.evaluation.single_rows",
+    "generate": "synthbench.generation.generate",
+    "load_dataset": "synthbench.generation.load_dataset",
+    "export": "synthbench.sharing.export",
+    "push": "synthbench.sharing.push",
+    "stream": "synthbench.streaming.rounds",
+    "Task": "synthbench.tasks.base",
+    "list_tasks": "synthbench.tasks.registry",
+    "register": "synthbench.tasks.registry",
+    "train": "synthbench.training.train",
+    "validate": "synthbench.training.validate",
+    "VerificationReport": "synthbench.verification.verify",
+    "verify": "synthbench.verification.verify",
+}
 __all__ = sorted(_MODULES)
 
 

@@ -1,4 +1,4 @@
-"""The public names: where each is defined. `__init__.py` reads them here, as do type checkers."""
+"""The public names for type checkers; `__init__.py` has the same names for Python."""
 
 from synthbench.auditing.audit import Audit as Audit
 from synthbench.auditing.audit import audit as audit

@@ -78,6 +78,12 @@ def test_every_public_name_resolves_and_none_is_an_accident():
         synthbench.genrate  # noqa: B018
 
 
+def test_the_stub_for_type_checkers_has_the_same_names_of_the_same_modules():
+    stub = ast.parse(pkgutil.get_data("synthbench", "__init__.pyi") or b"")
+    lines = [line for line in stub.body if isinstance(line, ast.ImportFrom)]
+    assert {one.asname: line.module for line in lines for one in line.names} == synthbench._MODULES
+
+
 def test_no_module_hides_a_public_name():
     modules = {module.name for module in pkgutil.iter_modules(synthbench.__path__)}
     assert modules & set(synthbench.__all__) == set()

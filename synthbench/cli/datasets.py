@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 
-from synthbench.cli import completion
 from synthbench.cli.options import (
     WithExamples,
     choice_option,
@@ -69,7 +68,7 @@ def audit(
     """,
 )
 @dataset_argument
-@click.argument("predictions", shell_complete=completion.files)
+@click.argument("predictions")
 @click.option("--split", metavar="S", help="Default: every split that has predictions.")
 @variant_option
 @source_option
@@ -78,10 +77,10 @@ def audit(
 def evaluate(dataset: str, predictions: str, as_json: bool, **chosen: Any) -> None:
     """Score PREDICTIONS on the dataset in DIR.
 
-    PREDICTIONS is a .jsonl, .json, .csv, .tsv (each also with .gz) or .parquet
-    file with `id` and `prediction` (or `response` or `completion`), or - for
-    standard input. A prediction is the answer and nothing else; --read text
-    finds the answer in running text, such as "The answer is 7".
+    PREDICTIONS is a .jsonl, .json, .csv, .tsv or .parquet file with `id` and
+    `prediction` (or `response` or `completion`). A prediction is the answer and
+    nothing else; --read text finds the answer in running text, such as "The
+    answer is 7".
     """
     from synthbench.evaluation.evaluate import evaluate as judge
 
@@ -104,7 +103,6 @@ def evaluate(dataset: str, predictions: str, as_json: bool, **chosen: Any) -> No
     required=True,
     metavar="FORMAT",
     help="jsonl, chat, tsv, lm-eval, torch, croissant",
-    shell_complete=completion.one_of("jsonl", "chat", "tsv", "lm-eval", "torch", "croissant"),
 )
 @click.option("--out", required=True, metavar="PATH", help="Where to write; must not exist yet.")
 @variants_option

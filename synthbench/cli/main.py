@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import click
 
 from synthbench import __version__
-from synthbench.cli import completion, datasets, make, tasks, train
+from synthbench.cli import datasets, make, tasks, train
 from synthbench.cli.options import WithExamples
 from synthbench.engine.signals import interruptible
 from synthbench.errors import SynthbenchError, UsageError, unknown_name
@@ -67,7 +67,6 @@ def _run(command: click.Command, arguments: Sequence[str] | None) -> int:
     """Exit status of a command: 0 done, 1 failed, 2 wrong usage, 130 interrupted."""
     try:
         with interruptible():
-            completion.check_request(command)
             status = command.main(arguments, prog_name="synthbench", standalone_mode=False)
         return status if isinstance(status, int) else 0
     except (KeyboardInterrupt, click.exceptions.Abort):  # click makes the second of the first

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from synthbench.cli import completion
 from synthbench.cli.options import (
     WithExamples,
     choice_option,
@@ -47,7 +46,6 @@ if TYPE_CHECKING:
     multiple=True,
     metavar="V",
     help="Repeatable; all for all variants.",
-    shell_complete=completion.variants,
 )
 @click.option("--out", metavar="DIR", help="Default: ./TASK.")
 @seed_option

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.abc
 import inspect
 import json
 import os
@@ -12,7 +11,6 @@ from typing import Any
 
 import click
 
-from synthbench.cli import completion
 from synthbench.errors import UsageError
 from synthbench.text.tables import render, takes_colors
 
@@ -27,41 +25,35 @@ class WithExamples(click.Command):
                 formatter.write_text(f"\b\n{inspect.cleandoc(self.epilog)}")
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command, with pyarrow and NumPy imported as quickly as they can be."""
+        """Run the command, after a quick import of pyarrow and NumPy."""
         if not isinstance(self, click.Group):
             _import_arrow_and_numpy(linear_algebra=self.name == "audit")
         return super().invoke(ctx)
 
 
-class _NoPandas(importlib.abc.MetaPathFinder):
-    """Finds no pandas."""
-
-    def find_spec(self, fullname: str, path: Any, target: Any = None) -> None:
-        if fullname == "pandas":
-            raise ModuleNotFoundError(fullname)
-
-
 def _import_arrow_and_numpy(linear_algebra: bool) -> None:
-    """Import pyarrow without pandas, and NumPy without threads for linear algebra that is not done.
+    """Import pyarrow without pandas, and NumPy without threads for linear algebra.
 
-    pyarrow imports pandas at its first array, to recognise pandas' types, which no command uses.
-    That takes a third of the time of a short command. NumPy's OpenBLAS starts a thread for each
-    core, and even those that wait for work use the processor at first. Later imports of pandas
-    succeed, and other libraries choose their threads themselves.
+    At its first array pyarrow imports pandas to recognise types of pandas, which no command uses;
+    pandas takes a third of the time of a short command. NumPy's OpenBLAS starts a thread for each
+    core, and even idle threads use the processor at first. Other libraries still import pandas and
+    choose their threads themselves.
     """
-    finder = _NoPandas()
-    sys.meta_path.insert(0, finder)
-    given = os.environ.get("OPENBLAS_NUM_THREADS")
-    if not linear_algebra:
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    hide_pandas = "pandas" not in sys.modules
+    limit_threads = not linear_algebra and "OPENBLAS_NUM_THREADS" not in os.environ
+    if hide_pandas:
+        sys.modules["pandas"] = None  # type: ignore[assignment]  # an import of it fails
+    if limit_threads:
+        os.environ["OPENBLAS_NUM_THREADS"] = "1"
     try:
         import pyarrow as pa
 
         pa.array([0])
     finally:
-        sys.meta_path.remove(finder)
-        if given is None:
-            os.environ.pop("OPENBLAS_NUM_THREADS", None)
+        if hide_pandas:
+            del sys.modules["pandas"]
+        if limit_threads:
+            del os.environ["OPENBLAS_NUM_THREADS"]
 
 
 def show(*parts: Any) -> None:
@@ -120,32 +112,27 @@ def choice_option(name: str, *words: str) -> Callable[[Callable[..., Any]], Call
         default=words[0],
         show_default=True,
         metavar="|".join(words),
-        shell_complete=completion.one_of(*words),
     )
 
 
-task_argument = click.argument("task", shell_complete=completion.tasks)
-dataset_argument = click.argument("dataset", metavar="DIR", shell_complete=completion.directories)
+task_argument = click.argument("task")
+dataset_argument = click.argument("dataset", metavar="DIR")
 set_option = click.option(
     "--set", "settings", multiple=True, metavar="KEY=VALUE", help="A parameter of the task."
 )
-variant_option = click.option(
-    "--variant", metavar="V", help="Default: the task's first.", shell_complete=completion.variants
-)
+variant_option = click.option("--variant", metavar="V", help="Default: the task's first.")
 variants_option = click.option(
     "--variant",
     "variants",
     multiple=True,
     metavar="V",
     help="Default: all. Repeatable.",
-    shell_complete=completion.variants,
 )
 source_option = click.option(
     "--source-dir",
     multiple=True,
     metavar="[NAME=]DIR",
     help="Where source images are; NAME: mnist, fashion, cifar or folder:PATH. Repeatable.",
-    shell_complete=completion.directories,
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 seed_option = click.option("--seed", type=int, default=0, show_default=True)

@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-from synthbench.cli import completion
 from synthbench.cli.options import (
     WithExamples,
     choice_option,
@@ -53,7 +52,6 @@ stream_option = click.option(
     "--model",
     metavar="M",
     help="A model with a recipe for TASK.  [required]",
-    shell_complete=completion.models,
 )
 @click.option("--out", metavar="RUN", help="Default: runs/TASK/VARIANT/MODEL/seed-SEED.")
 @profile_option
@@ -131,7 +129,6 @@ def train(
     multiple=True,
     metavar="M",
     help="Default: all of the study. Repeatable.",
-    shell_complete=completion.models,
 )
 @variants_option
 @click.option("--seeds", type=int, metavar="N", help="Default: as many as the study asks for.")
@@ -166,7 +163,7 @@ def validate(
     synthbench figures run --figure attention --split test --row 3 --out drawn
     """,
 )
-@click.argument("run", metavar="RUN", shell_complete=completion.directories)
+@click.argument("run", metavar="RUN")
 @click.option("--figure", "names", multiple=True, metavar="F", help="Default: all. Repeatable.")
 @click.option("--split", metavar="S", help="Default: the last one, the hardest.")
 @click.option("--row", type=int, default=0, show_default=True, help="The row to draw maps of.")

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from synthbench.evaluation.answer_words import Vocabulary, Word
+from synthbench.evaluation.answer_words import AnswerWords, Word
 
 # Marks of answers.
 
@@ -105,7 +105,7 @@ _TEX_TEXT = re.compile(r"\\(?:text|textrm|mathrm|mbox)\b\s*(?=\{)")
 _COMMAND = re.compile(r"\\[a-zA-Z]+")
 
 
-def find_word(text: str, words: Vocabulary) -> str | None:
+def find_word(text: str, words: AnswerWords) -> str | None:
     """The number or class name that a text answers with; None if there is none or more than one."""
     text = _TEX_TEXT.sub("", text)
     for mark in _from_last(_MARK, text):
@@ -118,7 +118,7 @@ def find_word(text: str, words: Vocabulary) -> str | None:
     return _find_unmarked(text, words, found) if found else None
 
 
-def _find_unmarked(text: str, words: Vocabulary, found: Sequence[Word]) -> str | None:
+def _find_unmarked(text: str, words: AnswerWords, found: Sequence[Word]) -> str | None:
     """The word that a text without a mark answers with."""
     lines = [line.span() for line in re.finditer(r"[^\n]+", text) if _has_alnum(line[0])]
     if _is_alone(text, lines[-1], found):

@@ -62,7 +62,7 @@ class Word:
         return self.value or self.text
 
 
-class Vocabulary:
+class AnswerWords:
     """The words that answers may have: those of class `names`; without names, whole numbers."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
@@ -99,8 +99,8 @@ class Vocabulary:
         return self._names.get(folded) or self._forms.get(_plain(word)) or self._numbers.get(folded)
 
 
-#: The vocabulary of some class names, made once.
-vocabulary = functools.lru_cache(maxsize=64)(Vocabulary)
+#: The `AnswerWords` of some class names, made once.
+answer_words_of = functools.lru_cache(maxsize=64)(AnswerWords)
 
 
 def _plain(form: str) -> str:

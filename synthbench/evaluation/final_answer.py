@@ -25,7 +25,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from synthbench.evaluation.answer_search import find_numbers, find_text, find_word
-from synthbench.evaluation.answer_words import vocabulary
+from synthbench.evaluation.answer_words import answer_words_of
 from synthbench.tasks.base import LABEL, Task
 from synthbench.tasks.registry import make_task
 
@@ -76,7 +76,7 @@ def find_answer(task: Task, text: str) -> Any:
             return find_numbers(text)
         case "text":
             return find_text(text)
-    return find_word(text, vocabulary(task.labels or ()))
+    return find_word(text, answer_words_of(task.labels or ()))
 
 
 def score_answer(answer: str | None, entry: Mapping[str, Any], task: str | Task) -> float:

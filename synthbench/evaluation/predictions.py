@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,28 +17,24 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.errors import UsageError
-from synthbench.evaluation.prediction_files import (
-    ANSWERS,
-    ID,
-    PREDICTION,
-    SPLIT,
-    Entry,
-    Origin,
-    choose_columns,
-    open_file,
-    record_entries,
-    table_entries,
-)
+from synthbench.evaluation.harness_logs import read_logs
+from synthbench.evaluation.prediction_files import Origin, Table, open_file
 from synthbench.tasks.numeric import to_array
 from synthbench.text.lines import one_line, short
 
+#: The columns of a table of predictions; `SPLIT` is optional, and `ANSWERS` are accepted in place
+#: of `PREDICTION`.
+ID, PREDICTION, SPLIT = "id", "prediction", "split"
+ANSWERS = ("response", "completion")
+#: The number of the line or row, the id, the prediction, and the split or None.
+_Entry = tuple[int, Any, Any, Any]
 #: How predictions were read, as reports call it.
 VALUE, SCORES = "value", "argmax of scores"
 
 _ALLOWED = (
-    f"{{id: prediction}}, a sequence or an array in the order of the rows, a pandas Series, a "
-    f"table (pandas, Polars, Arrow, datasets, a list of dicts) with {ID!r} and {PREDICTION!r}, an "
-    "array (rows, classes) of scores, or the path of a file"
+    "{id: prediction}, a sequence or an array in the order of the rows, a pandas Series or a frame "
+    f"with one column, a table (pandas, Polars, Arrow, datasets, a list of dicts) with {ID!r} and "
+    f"{PREDICTION!r}, an array (rows, classes) of scores, or the path of a file"
 )
 _EMPTY = " is empty: it holds no predictions."
 
@@ -88,7 +84,7 @@ def read_predictions(
 
             - `{id: prediction}`
             - a sequence or an array in the order of rows, with the rows as its first axis
-            - a pandas Series whose index is ids, or 0 to n-1
+            - a pandas Series, or a frame with one column, whose index is ids, or 0 to n-1
             - a table with `id` and `prediction` (or `response` or `completion`) and optionally
               `split`: a pandas, Polars or Arrow table, a `datasets.Dataset`, a list of dicts, a
               dict of columns
@@ -96,7 +92,7 @@ def read_predictions(
               NaN has no prediction
             - the path of a `.jsonl`, `.json`, `.csv`, `.tsv` or `.parquet` file with these
               columns, or of a log of lm-evaluation-harness (`--log_samples`), of which the first
-              filter counts; `-` is standard input
+              filter counts
 
             A prediction may be anything: the task decides whether it can be read as an answer.
         split: the split that is evaluated; a table's predictions for other splits are ignored.
@@ -115,7 +111,7 @@ def _read(given: Any, wanted: _Wanted) -> Predictions:
     if isinstance(given, Mapping):
         return _from_mapping(given, wanted)
     if _is_of(given, "pandas", "Series"):
-        return _from_series(given, wanted)
+        return _from_index(given, given, wanted)
     if _is_of(given, "polars", "Series"):
         return _read(given.to_list(), wanted)
     if isinstance(given, pa.Array | pa.ChunkedArray):
@@ -145,19 +141,62 @@ def _is_dataset(given: Any) -> bool:
     return all(hasattr(given, name) for name in ("column_names", "with_format", "__len__"))
 
 
+# Columns and records.
+
+
+def _choose_columns(names: Sequence[str], origin: Origin, number: int | None = None) -> list[str]:
+    """The columns of ids and predictions, and of splits if there is one.
+
+    Raises:
+        SynthbenchError: of the origin's class, if a column is missing, ambiguous or repeated.
+    """
+    answers = [PREDICTION] if PREDICTION in names else [one for one in ANSWERS if one in names]
+    if ID not in names or not answers:
+        missing = PREDICTION if ID in names else ID
+        got = one_line(", ".join(map(str, names))) or "nothing"
+        expected = f"{ID!r} and {PREDICTION!r} (or {' or '.join(map(repr, ANSWERS))})"
+        raise origin.error(f": no {missing!r}; expected {expected}, got {got}.", number)
+    if len(answers) > 1:
+        both = " and ".join(map(repr, answers))
+        raise origin.error(f": both {both}; name one of them {PREDICTION!r}.", number)
+    chosen = [ID, *answers, *([SPLIT] if SPLIT in names else [])]
+    for name in chosen:
+        if list(names).count(name) > 1:
+            raise origin.error(f": {name!r} appears more than once.", number)
+    return chosen
+
+
+def _entry(number: int, cells: Iterable[Any]) -> _Entry:
+    """The entry with these cells, in the order of `_choose_columns`."""
+    name, prediction, *split = cells
+    return number, name, prediction, split[0] if split else None
+
+
+def _record_entries(records: Iterable[tuple[int, Any]], origin: Origin) -> Iterator[_Entry]:
+    """The entries of numbered dicts; a harness's log is read as such."""
+    for number, record in read_logs(records):
+        if not isinstance(record, dict):
+            expected = f"expected an object with {ID!r} and {PREDICTION!r}"
+            raise origin.error(f": {expected}, got {short(record)}.", number)
+        yield _entry(number, map(record.get, _choose_columns(list(record), origin, number)))
+
+
 # By id.
 
 
 def _from_file(given: str | os.PathLike[str], wanted: _Wanted) -> Predictions:
     origin, found = open_file(Path(given))
-    if not isinstance(found, list | dict):  # not the value of a .json file
-        return _collect(found, wanted, origin)
+    if isinstance(found, Table):
+        rows = found.rows(_choose_columns(found.names, origin))
+        return _collect((_entry(number, cells) for number, cells in rows), wanted, origin)
+    if not isinstance(found, list | dict):
+        return _collect(_record_entries(found, origin), wanted, origin)
     if not found:
         raise origin.error(_EMPTY)
     return _read(found, dataclasses.replace(wanted, origin=origin))
 
 
-def _collect(entries: Iterable[Entry], wanted: _Wanted, origin: Origin) -> Predictions:
+def _collect(entries: Iterable[_Entry], wanted: _Wanted, origin: Origin) -> Predictions:
     """The predictions of a table, without those for other splits."""
     by_id: dict[str, Any] = {}
     repeated: dict[str, None] = {}
@@ -184,7 +223,11 @@ def _table(
     given: Any, names: Sequence[str], column: Callable[[str], Iterable[Any]], wanted: _Wanted
 ) -> Predictions:
     origin = wanted.origin_of(given)
-    return _collect(table_entries(names, column, origin), wanted, origin)
+    columns = [list(column(name)) for name in _choose_columns(names, origin)]
+    if len(columns[0]) != len(columns[1]):
+        raise origin.error(f": {len(columns[0]):,} ids for {len(columns[1]):,} predictions.")
+    rows = enumerate(zip(*columns, strict=True))
+    return _collect((_entry(number, cells) for number, cells in rows), wanted, origin)
 
 
 def _from_mapping(given: Mapping[Any, Any], wanted: _Wanted) -> Predictions:
@@ -208,7 +251,7 @@ def _from_mapping(given: Mapping[Any, Any], wanted: _Wanted) -> Predictions:
 def _from_columns(given: Mapping[Any, Any], wanted: _Wanted) -> Predictions:
     """A dict of columns, each a sequence or an array; the predictions may be scores."""
     origin, columns = wanted.origin_of(given), {}
-    for name in choose_columns(list(given), origin):
+    for name in _choose_columns(list(given), origin):
         if isinstance(given[name], str | os.PathLike | Mapping):
             text = f": {name!r} is {short(given[name])}; expected a sequence or an array."
             raise origin.error(text)
@@ -219,8 +262,9 @@ def _from_columns(given: Mapping[Any, Any], wanted: _Wanted) -> Predictions:
     return dataclasses.replace(predictions, read_as=read_as)
 
 
-def _from_series(given: Any, wanted: _Wanted) -> Predictions:
-    index, cells = list(given.index), _cells(given)
+def _from_index(given: Any, series: Any, wanted: _Wanted) -> Predictions:
+    """The predictions of a pandas Series, which is `given` or its only column."""
+    index, cells = list(given.index), _cells(series)
     if index == list(range(len(index))):
         return Predictions(in_order=cells)
     if all(isinstance(name, str) for name in index):
@@ -228,8 +272,8 @@ def _from_series(given: Any, wanted: _Wanted) -> Predictions:
         return _table(given, list(columns), columns.__getitem__, wanted)
     starts = ", ".join(map(short, index[:3]))
     raise UsageError(
-        f"Predictions of type Series: its index begins {starts}; allowed are ids, or 0 to "
-        f"{len(index) - 1} in order. With predictions in the order of the rows, give "
+        f"Predictions of type {type(given).__name__}: its index begins {starts}; allowed are ids, "
+        f"or 0 to {len(index) - 1} in order. With predictions in the order of the rows, give "
         ".reset_index(drop=True)."
     )
 
@@ -243,6 +287,10 @@ def _cells(series: Any) -> list[Any]:
 def _from_table(given: Any, wanted: _Wanted) -> Predictions:
     """A table of pandas or `datasets`, or of a library that exports Arrow, such as Polars."""
     if _is_of(given, "pandas", "DataFrame"):
+        if ID not in given.columns and given.shape[1] == 1:
+            return _from_index(given, given.iloc[:, 0], wanted)
+        if ID not in given.columns and given.index.name == ID:
+            given = given.reset_index()
         return _table(given, list(given.columns), lambda name: _cells(given[name]), wanted)
     if _is_dataset(given):
         return _table(given, given.column_names, given.with_format(None).__getitem__, wanted)
@@ -294,4 +342,4 @@ def _from_sequence(given: Sequence[Any], wanted: _Wanted) -> Predictions:
     if records < len(values):
         text = f": {records:,} of its {len(values):,} entries are dicts; expected all or none."
         raise origin.error(text)
-    return _collect(record_entries(enumerate(map(dict, values)), origin), wanted, origin)
+    return _collect(_record_entries(enumerate(map(dict, values)), origin), wanted, origin)

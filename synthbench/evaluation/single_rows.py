@@ -98,12 +98,14 @@ def solve(
     try:
         return chosen.solve(question)
     except (TypeError, AttributeError) as error:
-        expected = f"expected what a row has as {' and '.join(chosen.inputs)}"
+        expected = " and ".join(f"{name!r}" for name in chosen.inputs)
         raise UsageError(
-            f"{question!r:.60} is not a question of {chosen.name}: {expected}."
+            f"Cannot solve {question!r:.60}: {chosen.name} expects the {expected} of a row."
         ) from error
     except (ValueError, LookupError, RecursionError) as error:
-        raise UsageError(f"{question!r:.80} is not a question of {chosen.name}: {error}") from error
+        raise UsageError(
+            f"Cannot solve {question!r:.80}: not a row of {chosen.name}: {error}"
+        ) from error
 
 
 def held_out(

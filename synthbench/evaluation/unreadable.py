@@ -84,7 +84,7 @@ class Unreadable:
             return None
         found = self._candidate or self._misfit
         row, name, prediction = found or ({}, self.names[0], None)
-        remedy = f"Expected is {self._task.answer.expected}."
+        remedy = f"Expected {self._task.answer.expected}."
         if not self._read_text and isinstance(prediction, str):
             answer = find_answer(self._task, prediction)
             if answer is not None and self._task.read_answer(row, answer) is not None:

@@ -32,7 +32,7 @@ from synthbench.dataset.staging import check_whole, finished
 from synthbench.errors import DatasetError, UsageError
 from synthbench.generation.generate import run
 from synthbench.generation.request import Request, plan_rows
-from synthbench.tasks.base import Task
+from synthbench.tasks.base import Parameters, Task
 from synthbench.tasks.images.source_dirs import carried_source_dirs, source_dirs
 from synthbench.tasks.registry import make_task
 
@@ -51,7 +51,8 @@ def load_dataset(
     seed: int = 0,
     rows: Mapping[str, int] | None = None,
     preset: str = "paper",
-    **parameters: Any,
+    parameters: Mapping[str, Any] | Parameters | None = None,
+    **keywords: Any,
 ) -> datasets.Dataset | datasets.DatasetDict:
     """A dataset by its task's name, made on first use and opened from a cache afterwards.
 
@@ -68,13 +69,15 @@ def load_dataset(
         rows: number of rows by split, where it differs from the preset.
         preset: "paper" for the papers' split sizes, or "small" for 1/100 of them, at least 100 rows
             a split.
-        parameters: parameters of the task that differ from the defaults.
+        parameters: parameters of the task that differ from the defaults, as in `generate`.
+        keywords: the same, as keywords: `max_length=30`.
 
     Returns:
         The split, or without `split` a `DatasetDict` of all splits.
 
     Raises:
-        UsageError: a name that does not exist, or a number that is not allowed.
+        UsageError: a name that does not exist, a number that is not allowed, or parameters in both
+            ways.
         ParameterError: impossible parameters, or more rows than exist.
         SynthbenchError: too few distinct rows were found, or a file cannot be written.
 
@@ -84,9 +87,12 @@ def load_dataset(
         >>> len(test), test.features["label"].names[:3]
         (100, ['0', '1', '2'])
     """
-    if "parameters" in parameters:
-        raise UsageError("load_dataset takes parameters as keywords: max_length=30, for example.")
-    made = make_task(task, variant, parameters, seed)
+    if parameters is not None and keywords:
+        raise UsageError(
+            f"Parameters as parameters= and as keywords ({', '.join(keywords)}): give all of them "
+            "in one of the two ways."
+        )
+    made = make_task(task, variant, keywords if parameters is None else parameters, seed)
     if split in made.variants:
         raise UsageError(f"{split!r} is a variant, not a split: write variant={split!r}.")
     if split is not None:

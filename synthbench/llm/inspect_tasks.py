@@ -18,7 +18,7 @@ from inspect_ai.solver import TaskState, generate
 
 from synthbench.evaluation.final_answer import answer_writer, find_answer
 from synthbench.llm.prompts import TEXT, image_url, metadata, open_task, question
-from synthbench.llm.scoring import score_completion
+from synthbench.llm.scoring import reward_of
 from synthbench.tasks.base import LABEL, Task
 from synthbench.tasks.registry import list_tasks, make_task
 
@@ -64,7 +64,7 @@ def right_answer(task: str, variant: str, seed: int, parameters: dict[str, Any])
         completion = state.output.completion
         found = find_answer(made, completion)
         return Score(
-            value=score_completion(made, completion, state.metadata),
+            value=reward_of(made, completion, state.metadata),
             answer=None if found is None else str(found),
             explanation=completion,
         )

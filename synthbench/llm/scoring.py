@@ -42,7 +42,7 @@ def score(
         0.0
     """
     made, _ = askable_task(task, **options)
-    return score_completion(made, text, row)
+    return reward_of(made, text, row)
 
 
 def trl_reward(task: str | PathLike[str], **options: Any) -> Callable[..., list[float]]:
@@ -73,13 +73,13 @@ def trl_reward(task: str | PathLike[str], **options: Any) -> Callable[..., list[
         rows = [
             {name: columns[name][number] for name in names} for number in range(len(completions))
         ]
-        return [score_completion(made, *pair) for pair in zip(completions, rows, strict=True)]
+        return [reward_of(made, *pair) for pair in zip(completions, rows, strict=True)]
 
     reward.__name__ = f"synthbench_{made.name.replace('-', '_')}"  # its name in TRL's logs
     return reward
 
 
-def score_completion(task: Task, completion: Any, row: Mapping[str, Any]) -> float:
+def reward_of(task: Task, completion: Any, row: Mapping[str, Any]) -> float:
     """1.0 or 0.0 for one completion; a UsageError if the row lacks its label."""
     try:
         return score_answer(_text_of(completion), row, task)

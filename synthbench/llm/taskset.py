@@ -19,7 +19,7 @@ from verifiers.v1.types import UserMessage
 
 from synthbench.evaluation.final_answer import answer_writer
 from synthbench.llm.prompts import check_askable, messages, metadata
-from synthbench.llm.scoring import score_completion
+from synthbench.llm.scoring import reward_of
 from synthbench.streaming.rounds import Rounds
 from synthbench.tasks.base import LABEL
 from synthbench.tasks.registry import level_parameters, make_task
@@ -59,7 +59,7 @@ class SynthbenchTask(vf.Task[SynthbenchData]):
         """1.0 if the model's reply gives the right answer, else 0.0."""
         name, variant, seed, parameters = self.data.source
         task = make_task(name, variant, parameters, seed)
-        return score_completion(task, trace.last_reply, self.data.row)
+        return reward_of(task, trace.last_reply, self.data.row)
 
 
 class SynthbenchTaskset(vf.Taskset[SynthbenchTask, SynthbenchConfig]):

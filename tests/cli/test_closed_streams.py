@@ -144,11 +144,3 @@ def test_a_note_goes_nowhere_else(capsys, monkeypatch, stream):
         pool._workers[0].process.kill()
         assert sum(pool.submit(abs, -1).result() for _ in range(4)) == 4
     assert capsys.readouterr().out == ""
-
-
-def test_bars_are_made_nowhere_else():
-    package = Path(synthbench.__file__).parent
-    making = [
-        path.name for path in package.rglob("*.py") if " Progress(" in path.read_text("utf-8")
-    ]
-    assert making == ["progress.py"]

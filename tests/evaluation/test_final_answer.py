@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from synthbench.errors import UsageError
-from synthbench.evaluation.answer_words import vocabulary
+from synthbench.evaluation.answer_words import answer_words_of
 from synthbench.evaluation.final_answer import answer_writer, find_answer, score_answer
 from synthbench.tasks.registry import make_task
 from tests.evaluation import answers_as_written as written
@@ -195,7 +195,7 @@ def test_the_exact_label_scores_where_labels_are_text():
 
 
 def test_a_part_that_two_classes_have_in_common_names_neither():
-    names = vocabulary(
+    names = answer_words_of(
         ("red/rose", "white/rose", "tulips", "tulip", "Lily", "lily", "3/4", "oak s", "N/A")
     )
 

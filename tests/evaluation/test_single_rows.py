@@ -48,10 +48,10 @@ def test_solve_answers_by_the_reference_solver():
 
 
 @pytest.mark.parametrize("question", ["[MED 4", "[FOO 1 2 ]", "", None, 5, [1, 2]], ids=repr)
-def test_solve_refuses_what_is_no_question(question):
+def test_solve_refuses_what_is_not_the_text_of_a_row(question):
     with pytest.raises(UsageError) as caught:
         solve("listops", question)
-    assert str(caught.value).startswith(f"{question!r} is not a question of listops: ")
+    assert str(caught.value).startswith(f"Cannot solve {question!r}: ")
 
 
 # What is read as a class.

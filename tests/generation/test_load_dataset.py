@@ -125,6 +125,12 @@ def test_the_rows_of_an_entry_that_was_removed_come_again(place):
     assert load().to_list() == first
 
 
+def test_parameters_may_be_keywords_or_one_argument_as_in_generate(place):
+    rows = load(n_values=9).to_list()
+    assert load(parameters={"n_values": 9}).to_list() == rows
+    assert len(entries(place)) == 1
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
@@ -132,7 +138,10 @@ def test_the_rows_of_an_entry_that_was_removed_come_again(place):
         ({"split": "default"}, "is a variant, not a split"),
         ({"variant": "all"}, "Unknown variant"),
         ({"n_value": 3}, "n_values"),
-        ({"parameters": {"n_values": 3}}, "parameters as keywords"),
+        (
+            {"parameters": {"n_values": 3}, "n_values": 3},
+            r"parameters= and as keywords \(n_values\)",
+        ),
         ({"preset": "tiny"}, "paper, small"),
         ({"rows": {"train": 0}}, "whole numbers from 1"),
     ],

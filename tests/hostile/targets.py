@@ -235,7 +235,7 @@ def shard_tables(case):
 _IDS = ["0" * 16, "f" * 16, ""]
 
 
-_ENDINGS = st.sampled_from(["jsonl", "json", "csv", "tsv", "jsonl.gz"])
+_ENDINGS = st.sampled_from(["jsonl", "json", "csv", "tsv"])
 
 
 @target(st.tuples(strategies.prediction_lines(_IDS), _ENDINGS))
