@@ -62,7 +62,8 @@ def test_names_with_markup_stand_in_the_card_as_they_are(tmp_path):
     made = {shown(cells(line)[0]): shown(cells(line)[1]) for line in tables(sections["Provenance"])}
     assert made["target_source"] == f"folder:{FOLDER}"
     assert f"classes: {' '.join(sorted(MARKUP))};" in made[f"folder:{FOLDER}"]
-    limits = re.findall(r"over [\w ]+: (.*?) has only \d+ rows", sections["Known limits"])
+    sentences = r"unbalanced: outcome and label (.*?) has only \d+ rows"
+    limits = re.findall(sentences, sections["Known limits"])
     assert limits and all(shown(bucket) in splits["test"].buckets for bucket in limits)
 
 
