@@ -15,14 +15,18 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from synthbench.errors import needs
-from synthbench.llm.prompts import prompts
-from synthbench.llm.scoring import score, trl_reward
+from synthbench.llm.curriculum import Curriculum
+from synthbench.llm.prompts import demonstrations, prompts
+from synthbench.llm.scoring import evaluate, score, trl_reward
 
 if TYPE_CHECKING:
     import inspect_ai
     import verifiers.v1 as vf
 
 __all__ = [
+    "Curriculum",
+    "demonstrations",
+    "evaluate",
     "inspect_task",
     "load_environment",
     "prompts",

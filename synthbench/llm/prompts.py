@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import functools
+import itertools
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
@@ -34,6 +35,7 @@ def prompts(
     rows: Mapping[str, int] | None = None,
     preset: str = "paper",
     level: str | None = None,
+    shots: int = 0,
     **parameters: Any,
 ) -> datasets.Dataset:
     """Rows as prompts for language models.
@@ -48,16 +50,19 @@ def prompts(
         rows: numbers of rows of splits that differ from the preset's.
         preset: "paper" or "small".
         level: how hard the rows are, "easy", "medium" or "hard": a name for some of the parameters.
+        shots: worked examples before each question, as turns of the conversation: the first rows of
+            train, the same ones in every prompt.
         parameters: parameters of the task that differ from the defaults, or from the level's.
 
     Returns:
-        `id`, `prompt` (one chat message of the user), `answer` (the right answer as text) and the
-        row's columns. If rows have an image, the message's content is a list of a placeholder
-        (`{"type": "image"}`; the image itself is in the row's column) and the text, as the
-        processors of Transformers and the trainers of TRL expect.
+        `id`, `prompt` (chat messages; without worked examples one of the user), `answer` (the right
+        answer as text) and the row's columns. If rows have an image, the message's content is a
+        list of a placeholder (`{"type": "image"}`; the image itself is in the row's column) and the
+        text, as the processors of Transformers and the trainers of TRL expect.
 
     Raises:
-        UsageError: an unknown name, or a task without a single right answer.
+        UsageError: an unknown name, a task without a single right answer, or worked examples for
+            images or for rows of train.
         ParameterError: impossible parameters.
 
     Example:
@@ -87,9 +92,46 @@ def prompts(
     texts = opened[TEXT] if TEXT in columns else [None] * len(opened)
     image = None if made.image_column is None else {"type": "image", "text": None}
     asked = [_user_message(question(made, text), image) for text in texts]
+    if shots:
+        worked = _worked_examples(made, dataset, split, shots)
+        asked = [[*worked, {"role": "user", "content": text}] for text in texts]
     opened = opened.add_column("prompt", asked)
     opened = opened.add_column("answer", [to_answer(label) for label in opened[LABEL]])
     return opened.select_columns(["id", "prompt", "answer", *columns[1:]])
+
+
+def demonstrations(
+    task: str | PathLike[str], split: str = "train", **options: Any
+) -> datasets.Dataset:
+    """Rows with their right answers as conversations, for supervised fine-tuning.
+
+    Args:
+        task: name of a task, or a dataset directory, as in `prompts`.
+        split: the split.
+        options: all other arguments of `prompts`.
+
+    Returns:
+        `id`, `prompt` as in `prompts`, and `completion`, one chat message of the assistant: the
+        form that TRL's SFTTrainer takes. If rows have an image, its column follows.
+
+    Raises:
+        UsageError: an unknown name, or a task without a single right answer.
+        ParameterError: impossible parameters.
+
+    Example:
+        >>> from synthbench import llm
+        >>> llm.demonstrations("parity", limit=1, preset="small")[0]["completion"]
+        [{'role': 'assistant', 'content': 'Answer: 7'}]
+    """
+    rows = prompts(task, split, **options)
+    columns = ["id", "prompt", "completion"]
+    columns += [name for name, feature in rows.features.items() if _is_picture(feature)]
+    completions = [[answer_message(answer)] for answer in rows["answer"]]
+    return rows.add_column("completion", completions).select_columns(columns)
+
+
+def _is_picture(feature: Any) -> bool:
+    return type(feature).__name__ == "Image"
 
 
 def open_task(
@@ -174,6 +216,34 @@ def question(task: Task, text: str | None) -> str:
 @functools.lru_cache(maxsize=64)
 def _instruction(task: Task) -> str:
     return task.instruction
+
+
+def _worked_examples(
+    task: Task, dataset: DatasetDirectory, split: str, shots: int
+) -> list[dict[str, Any]]:
+    """The first rows of train as turns: the rule and a question, its answer, the next question."""
+    check_whole_number("Shots", shots, least=0)
+    trained = next((one.name for one in task.splits if not one.evaluation), None)
+    if trained is None or task.image_column is not None:
+        raise UsageError(
+            f"Shots {shots}: {task.name!r} has no rows of text in train; allowed is 0."
+        )
+    if split == trained:
+        raise UsageError(
+            f"Shots {shots}: worked examples are rows of {trained}, which would be their own "
+            "questions; allowed with this split is 0."
+        )
+    turns: list[dict[str, Any]] = []
+    to_answer = answer_writer(task)
+    for row in itertools.islice(dataset.rows(task.variant, trained), shots):
+        text = row[TEXT] if turns else question(task, row[TEXT])
+        turns += [{"role": "user", "content": text}, answer_message(to_answer(row[LABEL]))]
+    return turns
+
+
+def answer_message(answer: str) -> dict[str, Any]:
+    """A right answer in the form that the prompt asks for, as a message of the assistant."""
+    return {"role": "assistant", "content": f"Answer: {answer}"}
 
 
 def messages(task: Task, row: Mapping[str, Any]) -> list[dict[str, Any]]:

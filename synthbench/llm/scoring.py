@@ -7,7 +7,9 @@ from os import PathLike
 from typing import Any
 
 from synthbench.errors import UsageError
+from synthbench.evaluation.evaluate import evaluate as evaluate_rows
 from synthbench.evaluation.final_answer import score_answer
+from synthbench.evaluation.report import Report
 from synthbench.llm.prompts import askable_task
 from synthbench.tasks.base import Task
 
@@ -43,6 +45,35 @@ def score(
     """
     made, _ = askable_task(task, **options)
     return reward_of(made, text, row)
+
+
+def evaluate(
+    task: str | PathLike[str], rows: Any, completions: Sequence[Any], **options: Any
+) -> Report:
+    """Score a completion to each row, with breakdowns and intervals.
+
+    Args:
+        task: name of the task, or a dataset directory.
+        rows: the rows, as `prompts` gives them.
+        completions: a completion to each row, in order, as in `score`.
+        options: `variant`, `seed`, `level` and parameters of the task, the same as for `prompts`.
+
+    Returns:
+        The report of `synthbench.evaluate`, which finds the answers in running text.
+
+    Raises:
+        UsageError: an unknown name, a task without a single right answer, or more or fewer
+            completions than rows.
+
+    Example:
+        >>> from synthbench import llm
+        >>> rows = llm.prompts("ctl", limit=2, preset="small", level="easy")
+        >>> completions = [f"Answer: {rows[0]['answer']}", "I cannot say."]
+        >>> llm.evaluate("ctl", rows, completions, level="easy").accuracy
+        0.5
+    """
+    made, _ = askable_task(task, **options)
+    return evaluate_rows(rows, list(map(_text_of, completions)), task=made, read="text")
 
 
 def trl_reward(task: str | PathLike[str], **options: Any) -> Callable[..., list[float]]:

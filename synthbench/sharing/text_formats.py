@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from synthbench.evaluation.final_answer import answer_writer
-from synthbench.llm.prompts import TEXT, messages
+from synthbench.llm.prompts import TEXT, answer_message, messages
 from synthbench.sharing.parts import ExportPart
 from synthbench.tasks.base import LABEL, Task
 
@@ -106,7 +106,7 @@ def _converser(task: Task) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
 
     def to_chat(row: Mapping[str, Any]) -> dict[str, Any]:
         answer = to_answer(row[LABEL])
-        said = [*messages(task, row), {"role": "assistant", "content": f"Answer: {answer}"}]
+        said = [*messages(task, row), answer_message(answer)]
         return {"id": row["id"], "messages": said, "answer": answer}
 
     return to_chat

@@ -99,6 +99,48 @@ def test_the_guide_shows_the_first_test_row_of_each_level():
         assert row["text"] == text or row["text"].startswith(text.removesuffix("..."))
 
 
+def test_worked_examples_are_the_first_rows_of_train_with_the_rule_once():
+    options = {"level": "easy", "preset": "small", "limit": 4}
+    plain = llm.prompts("ctl", **options)
+    asked = llm.prompts("ctl", shots=3, **options)
+    train = llm.prompts("ctl", "train", **options)
+    for one, other in zip(plain, asked, strict=True):
+        *worked, last = other["prompt"]
+        assert last == {"role": "user", "content": one["text"]}
+        assert worked[0] == train[0]["prompt"][0]
+        assert [turn["content"] for turn in worked[2::2]] == train["text"][1:3]
+        assert [turn["content"] for turn in worked[1::2]] == [
+            f"Answer: {answer}" for answer in train["answer"][:3]
+        ]
+        assert [turn["role"] for turn in other["prompt"]] == [*["user", "assistant"] * 3, "user"]
+        assert {**one, "prompt": 0} == {**other, "prompt": 0}
+
+
+def test_demonstrations_answer_as_the_prompt_asks():
+    options = {"level": "easy", "preset": "small", "limit": 4}
+    rows = llm.prompts("parity", "train", **options)
+    shown = llm.demonstrations("parity", **options)
+    assert shown.column_names == ["id", "prompt", "completion"]
+    assert shown["prompt"][:] == rows["prompt"][:]
+    for row, one in zip(rows, shown, strict=True):
+        assert llm.score("parity", one["completion"], row, level="easy") == 1.0
+
+
+def test_demonstrations_of_composites_keep_the_image(tiny):
+    shown = llm.demonstrations(tiny("composites"), limit=1)
+    assert shown.column_names == ["id", "prompt", "completion", "image"]
+
+
+def test_completions_are_evaluated_in_order_at_the_level_of_their_rows():
+    rows = llm.prompts("ctl", limit=8, preset="small", level="easy")
+    completions = [f"So the answer is {row['answer']}." for row in rows]
+    completions[3], completions[4] = "I cannot say.", None
+    report = llm.evaluate("ctl", rows, completions, level="easy")
+    assert (report.accuracy, len(report.unreadable)) == (6 / 8, 2)
+    chats = [[{"role": "assistant", "content": text}] for text in completions]
+    assert llm.evaluate("ctl", rows, chats, level="easy").accuracy == 6 / 8
+
+
 def test_scores_and_rewards_take_the_level_of_the_rows():
     row = {"label": 15}  # which is no number of the easy level
     assert llm.score("parity", "Answer: 15", row, level="hard") == 1.0
@@ -148,6 +190,9 @@ def test_a_reward_takes_columns_as_trl_gives_them():
         (lambda: llm.trl_reward("identity"), "neither a text nor an image"),
         (lambda: llm.prompts("parity", "tset"), "Did you mean 'test'"),
         (lambda: llm.prompts("parity", limit=0), "Limit 0"),
+        (lambda: llm.prompts("parity", shots=-1, preset="small"), "Shots -1"),
+        (lambda: llm.prompts("parity", "train", shots=2, preset="small"), "rows of train"),
+        (lambda: llm.evaluate("parity", [{"id": "a", "label": 1}], []), "0 predictions"),
         (lambda: llm.prompts("lisops"), "task or dataset directory 'lisops'.* Did you mean 'list"),
         (lambda: llm.score("no-such-thing", "7", {}), "task or dataset directory 'no-such-thing'"),
         (lambda: llm.score("parity", "7", {"text": "3 4 7 2 ="}), "no column 'label'"),

@@ -1,0 +1,208 @@
+"""A curriculum: prompts whose level follows the rewards so far."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from synthbench.errors import UsageError, check_whole_number, unknown_name
+from synthbench.evaluation.final_answer import answer_writer
+from synthbench.llm.prompts import TEXT, askable_task, messages
+from synthbench.llm.scoring import reward_of
+from synthbench.streaming.rounds import Rounds
+from synthbench.tasks.base import LABEL, Task
+from synthbench.tasks.registry import level_parameters, task_class
+
+if TYPE_CHECKING:
+    import datasets
+
+
+class Curriculum:
+    """Endless fresh prompts of a text task, which get harder as rewards allow.
+
+    It begins at the first level. After every `window` rewards for rows of the level at hand, the
+    next level follows if their mean is at least `up`, and the one before it if the mean is at most
+    `down`. The rows of a level are those of `synthbench.streaming.datasets_stream`, so none of them
+    is held out. Which rows come is a pure function of the arguments and the rewards.
+
+    A curriculum lives in one process; on several machines each needs its own.
+
+    Args:
+        task: name of the task.
+        levels: names of the task's levels, or parameters by names of your own, the easiest first;
+            default: all levels of the task.
+        split: as in `synthbench.stream`, like `variant` and `seed`.
+        variant: one of the task's variants.
+        seed: whole number from 0.
+        up: mean reward from which the next level follows.
+        down: mean reward up to which the level before follows; a negative number for never.
+        window: how many rewards are averaged.
+
+    Attributes:
+        level: the name of the level at hand.
+
+    Raises:
+        UsageError: an unknown name, no levels, or a task whose rows are not texts.
+        ParameterError: impossible parameters.
+
+    Example:
+        >>> from synthbench import llm
+        >>> curriculum = llm.Curriculum("parity", window=2)
+        >>> row = next(iter(curriculum))
+        >>> right, wrong = f"Answer: {row['answer']}", "I cannot say."
+        >>> curriculum.reward([right, wrong], label=[row["label"]] * 2, level=["easy"] * 2)
+        [1.0, 0.0]
+        >>> curriculum.reward([right, right], label=[row["label"]] * 2, level=["easy"] * 2)
+        [1.0, 1.0]
+        >>> curriculum.level
+        'medium'
+    """
+
+    def __init__(
+        self,
+        task: str,
+        *,
+        levels: Sequence[str] | Mapping[str, Mapping[str, Any]] | None = None,
+        split: str = "train",
+        variant: str | None = None,
+        seed: int = 0,
+        up: float = 0.8,
+        down: float = 0.2,
+        window: int = 64,
+    ) -> None:
+        if levels is None:
+            levels = list(task_class(task).levels)
+        if not isinstance(levels, Mapping):
+            levels = {level: level_parameters(task, level) for level in levels}
+        if not levels:
+            raise UsageError(f"A curriculum needs levels, and task {task!r} has none; give some.")
+        check_whole_number("Window", window, least=1)
+        if not down < up:
+            raise UsageError(f"down={down} and up={up}: down must be less than up.")
+        self._up, self._down, self._window = up, down, window
+        self._rows: dict[str, _LevelRows] = {}
+        for level, parameters in levels.items():
+            made, _ = askable_task(task, variant=variant, seed=seed, **parameters)
+            if TEXT not in made.columns:
+                raise UsageError(f"A curriculum needs rows of text, which {task!r} does not have.")
+            self._rows[level] = _LevelRows(made, split)
+        self._names = list(levels)
+        self._rewards: list[float] = []
+        self.level = self._names[0]
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """Rows as `prompts` has them, with the column `level`, each of the level at hand."""
+        while True:
+            level = self.level
+            yield {**next(self._rows[level]), "level": level}
+
+    def dataset(self) -> datasets.IterableDataset:
+        """The same rows as an `IterableDataset`, for trainers; it must not be shuffled.
+
+        A trainer may read a few rows ahead. Their rewards count for the level they are of, and only
+        while it is the level at hand.
+        """
+        import datasets
+
+        return datasets.IterableDataset.from_generator(_rows_of, gen_kwargs={"source": _Only(self)})
+
+    def reward(self, completions: Sequence[Any], **columns: Any) -> list[float]:
+        """Score completions, and let the level follow; a reward function for TRL's GRPOTrainer.
+
+        Args:
+            completions: texts or lists of chat messages.
+            columns: the columns of their rows, with `level`, as lists as long as `completions`.
+
+        Returns:
+            1.0 or 0.0 for each completion.
+
+        Raises:
+            UsageError: a column is missing, or a level is none of this curriculum's.
+        """
+        if "level" not in columns:
+            raise UsageError("The rewards of a curriculum need the column 'level' of its rows.")
+        rewards = []
+        for place, (completion, level) in enumerate(
+            zip(completions, columns["level"], strict=True)
+        ):
+            if level not in self._rows:
+                raise unknown_name("level of this curriculum", level, self._names)
+            task = self._rows[level].task
+            row = {name: columns[name][place] for name in task.columns if name in columns}
+            rewards.append(reward_of(task, completion, row))
+            if level == self.level:
+                self._record(rewards[-1])
+        return rewards
+
+    def _record(self, reward: float) -> None:
+        """Count a reward of the level at hand; a full window decides about the level."""
+        self._rewards.append(reward)
+        if len(self._rewards) < self._window:
+            return
+        mean, place = sum(self._rewards) / self._window, self._names.index(self.level)
+        place += (mean >= self._up) - (mean <= self._down)
+        self._rewards = []
+        self.level = self._names[min(max(place, 0), len(self._names) - 1)]
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything that `load_state_dict` needs to go on, as JSON values."""
+        given = {level: rows.given for level, rows in self._rows.items()}
+        return {"level": self.level, "rewards": list(self._rewards), "given": given}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on where `state_dict` was called; rows that were given by then do not come again.
+
+        Args:
+            state: what `state_dict` returned, in a curriculum with the same arguments.
+
+        Raises:
+            UsageError: `state` is something else.
+        """
+        shape = {"level", "rewards", "given"}
+        if not isinstance(state, Mapping) or set(state) != shape:
+            raise UsageError(f"State {state!r:.100}: expected what state_dict returns.")
+        if list(state["given"]) != self._names or state["level"] not in self._rows:
+            raise UsageError(
+                f"State of the levels {', '.join(state['given'])}: this curriculum has "
+                f"{', '.join(self._names)}."
+            )
+        self.level, self._rewards = state["level"], list(state["rewards"])
+        for level, given in state["given"].items():
+            self._rows[level].given = given
+
+
+class _LevelRows:
+    """The rows of one level, as an iterator that can be set to any place.
+
+    Attributes:
+        task: the task with the level's parameters.
+        given: how many rows were given; set it to go on elsewhere.
+    """
+
+    def __init__(self, task: Task, split: str) -> None:
+        self.task, self.given = task, 0
+        self._rounds = Rounds(task, split, batch_size=1)
+        self._to_answer = answer_writer(task)
+        self._table: tuple[int, pa.Table] | None = None
+
+    def __next__(self) -> dict[str, Any]:
+        number, place = divmod(self.given, self._rounds.batches)
+        if self._table is None or self._table[0] != number:
+            self._table = number, self._rounds.table(number)
+        self.given += 1
+        (row,) = self._table[1].slice(place, 1).to_pylist()
+        asked = {"prompt": messages(self.task, row), "answer": self._to_answer(row[LABEL])}
+        return {"id": row.pop("id"), **asked, **row}
+
+
+class _Only:
+    """A box that `datasets` hands on as it is; it would share out the items of an iterable."""
+
+    def __init__(self, curriculum: Curriculum) -> None:
+        self.curriculum = curriculum
+
+
+def _rows_of(source: _Only) -> Iterator[dict[str, Any]]:
+    yield from source.curriculum
