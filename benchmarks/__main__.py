@@ -31,13 +31,13 @@ from synthbench.engine.engine import Engine, usable_cores
 from synthbench.errors import SynthbenchError
 from synthbench.generation.generate import run
 from synthbench.generation.request import Request
-from synthbench.generation.shards import Piece, ShardPlan, make_shard
+from synthbench.generation.shards import make_shard
 from synthbench.sampling.plan import make_plan
 from synthbench.sampling.splits import SplitSampler
 from synthbench.streaming.rounds import stream
 from synthbench.tasks.features import arrow_schema
 from synthbench.tasks.registry import list_tasks, make_task
-from synthbench.tasks.row_ids import columns_of
+from synthbench.tasks.row_ids import columns_of, rows_table
 from synthbench.text.tables import Table, render
 
 #: Modules by name; those of the trainer need PyTorch.
@@ -77,23 +77,18 @@ def stages(task, rows, directory):
     sizes = {split.name: split.rows for split in task.splits} | {largest.name: rows}
     plan = make_plan(task, sizes, at_most=True)
     clock = Clock()
-    total = plan.rows(largest.name)
     rounds = SplitSampler(task, largest, plan, TimedEngine(clock)).rounds()
-    shard = ShardPlan.of(task, directory, largest.name, total, total).shard(0)
-    tables = _rendered(task, rounds, clock)
-    clock.time("all", lambda: make_shard(tables, shard, directory / "shard.parquet"))
-    clock.seconds["write"] = (
-        clock.seconds["all"] - clock.seconds["sample"] - clock.seconds["render"]
-    )
+    while (drawn := clock.time("sample", lambda: next(rounds, None))) is not None:
+        _make(task, clock.time("sample", drawn.rows), clock, directory / "shard.parquet")
+    clock.seconds["write"] -= clock.seconds["render"]
     clock.seconds["sample"] -= clock.seconds["propose"]
     return {stage: clock.seconds[stage] for stage in ("propose", "sample", "render", "write")}
 
 
-def _rendered(task, rounds, clock):
-    while (drawn := clock.time("sample", lambda: next(rounds, None))) is not None:
-        piece = Piece.of_rows(task, clock.time("render", drawn.rows))
-        for first in range(0, piece.num_rows, task.group_rows):
-            yield clock.time("render", piece.slice(first, task.group_rows).table)
+def _make(task, rows, clock, path):
+    """Make a shard and write it; its rows are rendered twice, to know how long that takes."""
+    clock.time("render", lambda: rows_table(task, rows.block, rows.fingerprints))
+    clock.time("write", lambda: path.write_bytes(make_shard(task, rows).content))
 
 
 def bare(path, task):

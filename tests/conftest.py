@@ -5,9 +5,11 @@ import os
 import pytest
 from hypothesis import settings
 
+from synthbench.dataset import digest
 from synthbench.tasks import registry
 from synthbench.tasks.registry import make_task
-from tests.making import CTL, SHARDS, files, make
+from synthbench.verification import again
+from tests.making import CHUNK_ROWS, CTL, SHARDS, files, make
 from tests.tasks.tiny_sources import write_sources
 from tests.toy_task import Numbers
 
@@ -30,10 +32,17 @@ def _cache(tmp_path_factory):
         yield
 
 
+def know_numbers(patched):
+    """Let the registry know the toy task `numbers`, and shards have chunks of a few of its rows."""
+    patched.setitem(registry._registered, Numbers.name, Numbers)
+    for module in (digest, again):
+        patched.setattr(module, "CHUNK_ROWS", CHUNK_ROWS)
+
+
 @pytest.fixture
 def numbers(monkeypatch):
-    """The toy task `numbers`, known to the registry for one test."""
-    monkeypatch.setitem(registry._registered, Numbers.name, Numbers)
+    """The toy task `numbers`, known to the registry for one test, with chunks of a few rows."""
+    know_numbers(monkeypatch)
     return Numbers
 
 
@@ -42,7 +51,7 @@ def uninterrupted(tmp_path_factory):
     """The files of the toy dataset, made without an interruption."""
     out = tmp_path_factory.mktemp("toy") / "data"
     with pytest.MonkeyPatch.context() as patched:
-        patched.setitem(registry._registered, Numbers.name, Numbers)
+        know_numbers(patched)
         make(out)
     made = files(out)
     assert sum(name.endswith(".parquet") for name in made) == SHARDS

@@ -12,8 +12,9 @@ from synthbench.dataset.digest import file_sha256
 from synthbench.generation.generate import generate
 from tests.support import ROOT, environment
 
-#: The toy dataset: 2 shards of iid and of test, 9 of train, most of two row groups; 7 rounds.
-SHARDS, GROUPS, ROUNDS = 13, 23, 7
+#: The toy dataset: 2 shards of iid and of test, 9 of train, most of two row groups and of three
+#: chunks.
+SHARDS, GROUPS, CHUNK_ROWS = 13, 23, 20
 #: A small one of a real task, as options and as words.
 CTL: dict[str, Any] = {"rows": {"train": 3000, "iid": 90, "validation": 60, "test": 40}}
 CTL_WORDS = ["ctl", *(f"--rows={name}={rows}" for name, rows in CTL["rows"].items())]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from concurrent.futures import Future
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,6 @@ from synthbench.auditing.sections import show_variant
 from synthbench.auditing.shortcuts import choose_shortcuts
 from synthbench.auditing.variant import AuditedVariant
 from synthbench.dataset.dataset import DatasetDirectory
-from synthbench.engine.engine import Asked
 from synthbench.engine.open import open_engine
 from synthbench.errors import needs
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
@@ -149,7 +149,7 @@ def _compare_rows(dataset: DatasetDirectory, variant: str) -> _Compared:
 
 
 def _audit_variant(
-    dataset: DatasetDirectory, variant: str, compared: Asked[_Compared], bar: Bar
+    dataset: DatasetDirectory, variant: str, compared: Future[_Compared], bar: Bar
 ) -> VariantAudit:
     subject = AuditedVariant.open(dataset, variant)
     fit, samples = draw_samples(subject)

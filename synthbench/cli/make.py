@@ -52,7 +52,12 @@ if TYPE_CHECKING:
 @choice_option("--preset", "paper", "small")
 @click.option("--rows", multiple=True, metavar="SPLIT=N", help="Number of rows of a split.")
 @set_option
-@click.option("--shard-rows", type=int, metavar="N", help="Rows of a Parquet file.")
+@click.option(
+    "--shard-rows",
+    type=int,
+    metavar="N",
+    help="Rows of a Parquet file, rounded up to a multiple of 8,192.",
+)
 @click.option("--workers", type=int, metavar="N", help="At most 256. Default: the usable cores.")
 @choice_option("--engine", "local", "dask")
 @click.option("--scheduler", metavar="ADDRESS", help="A running Dask cluster's scheduler.")

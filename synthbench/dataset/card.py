@@ -26,6 +26,7 @@ from synthbench.dataset.card_sections import (
     split_prose,
     splits_table,
 )
+from synthbench.dataset.digest import whole_chunks
 from synthbench.dataset.files import write_text
 from synthbench.dataset.manifest import Manifest
 from synthbench.tasks.base import Task
@@ -193,6 +194,6 @@ def command_line(manifest: Manifest, task: Task) -> str:
         f"--set {shlex.quote(f'{name}={setting(value)}')}"
         for name, value in task.parameters.changed().items()
     ]
-    if manifest.shard_rows != task.shard_rows:
+    if manifest.shard_rows != whole_chunks(task.shard_rows):
         words.append(f"--shard-rows {manifest.shard_rows}")
     return " ".join(words)

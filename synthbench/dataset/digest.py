@@ -21,6 +21,11 @@ from synthbench.tasks.features import Columns
 CHUNK_ROWS = 8_192
 
 
+def whole_chunks(rows: int) -> int:
+    """The number of rows, rounded up to whole chunks."""
+    return -(-rows // CHUNK_ROWS) * CHUNK_ROWS
+
+
 class RowDigest:
     """A running digest over rows, in order.
 
@@ -55,21 +60,20 @@ class RowDigest:
                 self._open = _Chunk(self._columns, self._checked)
         self.rows += table.num_rows
 
-    def extend(self, chunks: list[bytes], rows: int) -> None:
-        """Add rows hashed elsewhere; `chunks` begins with the rows of the chunk that is open."""
-        self.chunks += chunks
-        self.rows += rows
-        self._open = _Chunk(self._columns, self._checked)
-
     def all_chunks(self) -> list[bytes]:
         """The digests of all chunks so far, including the last, which may not be full."""
         return [*self.chunks, self._open.digest()] if self._open.rows else self.chunks
 
     def hexdigest(self) -> str:
         """The digest of the rows so far."""
-        total = hashlib.sha256(b"".join(self.all_chunks()))
-        total.update(f"rows:{self.rows}\n".encode())
-        return total.hexdigest()
+        return digest_of_chunks(b"".join(self.all_chunks()), self.rows)
+
+
+def digest_of_chunks(chunks: bytes, rows: int) -> str:
+    """The digest of all rows, in hexadecimal, from the digests of their chunks, joined in order."""
+    total = hashlib.sha256(chunks)
+    total.update(f"rows:{rows}\n".encode())
+    return total.hexdigest()
 
 
 class _Chunk:

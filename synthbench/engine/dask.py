@@ -11,15 +11,16 @@ import contextlib
 import logging
 import signal
 import uuid
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future
 from multiprocessing import resource_tracker
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import distributed
 
 from synthbench import __version__
-from synthbench.engine.engine import Asked, Engine, RemoteResult
+from synthbench.engine.engine import Engine, Kept
 from synthbench.engine.error_origin import for_another_process
 from synthbench.engine.worker_pool import keep_freed_memory
 from synthbench.errors import SynthbenchError
@@ -72,7 +73,7 @@ def open_cluster(
         _wait_for_worker(client)
         for task in tasks:
             _check_workers(client, task)
-        yield _ClusterEngine(client)
+        yield stack.enter_context(_ClusterEngine(client))
 
 
 @contextlib.contextmanager
@@ -93,11 +94,15 @@ def _wait_for_worker(client: Any) -> None:
     try:
         client.wait_for_workers(1, timeout=_PATIENCE)
     except TimeoutError:
-        address = client.scheduler.address
-        raise SynthbenchError(
-            f"The Dask scheduler at {address} has no workers; start some with "
-            f"`dask worker {address}`. What is finished is kept."
-        ) from None
+        raise _no_workers(client) from None
+
+
+def _no_workers(client: Any) -> SynthbenchError:
+    address = client.scheduler.address
+    return SynthbenchError(
+        f"The Dask scheduler at {address} has no workers; start some with "
+        f"`dask worker {address}`. What is finished is kept."
+    )
 
 
 def _check_workers(client: Any, task: Task) -> None:
@@ -124,29 +129,71 @@ class _ClusterEngine(Engine):
     """Runs functions on the workers of a Dask cluster."""
 
     batch = _BATCH
-    remote = True
 
     def __init__(self, client: Any) -> None:
         super().__init__(None, sum(client.nthreads().values()))
         self._client = client
         self._sources = carried_source_dirs()
-        self.ahead = self.workers + 1
+        self._coming: weakref.WeakSet[Future[Any]] = weakref.WeakSet()
+        self.ahead = self.makers = self.workers + 1
 
-    def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Asked[T]:
-        """Ask for `function(*args, **kwargs)`; results replace handles in lists of `args`."""
-        return _Asked(self._client, self._ask(function, *args, **kwargs))
+    def __exit__(self, *exception: object) -> None:
+        for coming in list(self._coming):
+            coming.cancel()
+
+    def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Ask for `function(*args, **kwargs)`."""
+        return self._fetch(self._ask(function, *args, **kwargs))
 
     def keep(
         self, view: Callable[[T], V], function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs
-    ) -> RemoteResult[T, V]:
+    ) -> Kept[V]:
         """Ask for `function(*args, **kwargs)`; only `view` of the result is sent here."""
         handle = self._ask(function, *args, **kwargs)
-        return RemoteResult(handle, _Asked(self._client, self._ask(view, handle)).fetch())
+        return Kept(handle, self._fetch(self._ask(view, handle)))
+
+    def use(self, function: Callable[..., T], /, *args: Any) -> Future[T]:
+        """Ask for `function(*args)`; Dask replaces handles in lists of the arguments."""
+        return self.submit(function, *args)
 
     def _ask(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         # Dask estimates how long a call takes from calls with the same name before the dash.
         key = f"{function.__name__}-{uuid.uuid4().hex}"
         return self._client.submit(_call, self._sources, function, args, kwargs, key=key)
+
+    def _fetch(self, there: Any) -> Future[Any]:
+        """Have a result sent here as soon as it is ready, without blocking this thread."""
+        loop = self._client.loop.asyncio_loop
+        coming = asyncio.run_coroutine_threadsafe(_result(self._client, there), loop)
+        self._coming.add(coming)
+        return coming
+
+
+async def _result(client: Any, there: Any) -> Any:
+    """Wait for the result of a Dask future as long as there are workers.
+
+    Raises:
+        SynthbenchError: the cluster has gone.
+    """
+    # Not the client's `gather`, whose coroutines complain on the terminal when cancelled.
+    coming = asyncio.ensure_future(there)
+    try:
+        while not (await asyncio.wait([coming], timeout=_PATIENCE))[0]:
+            if not (await client.scheduler.identity())["workers"]:
+                raise _no_workers(client)
+        return coming.result()
+    except distributed.KilledWorker as error:
+        raise SynthbenchError(
+            "Every Dask worker that tried died, perhaps for lack of memory; what is "
+            f"finished is kept. Run the same command to go on.\nDask says: {error}"
+        ) from None
+    except (CancelledError, OSError) as error:
+        raise SynthbenchError(
+            f"The Dask scheduler is gone ({type(error).__name__}); what is finished is "
+            "kept. Run the same command to go on."
+        ) from None
+    finally:
+        coming.cancel()
 
 
 def _call(
@@ -166,53 +213,3 @@ def _call(
 
 def _versions(task: Task) -> tuple[str, dict[str, Any]]:
     return __version__, task.tables
-
-
-class _Asked(Generic[T]):
-    """A Dask future that raises our errors and does not wait for a dead cluster."""
-
-    def __init__(self, client: Any, future: Any) -> None:
-        self._client, self._future = client, future
-        self._coming: Future[T] | None = None
-
-    def fetch(self) -> _Asked[T]:
-        """Have the result sent here as soon as it is ready, without blocking this thread."""
-        if self._coming is None:
-            loop = self._client.loop.asyncio_loop
-            self._coming = asyncio.run_coroutine_threadsafe(self._gather(), loop)
-        return self
-
-    async def _gather(self) -> T:
-        # Not the client's `gather`, whose coroutines complain on the terminal when cancelled.
-        gathered: T = await self._future
-        return gathered
-
-    def result(self) -> T:
-        """Wait for the result as long as there are workers."""
-        coming = self.fetch()._coming
-        assert coming is not None
-        while True:
-            try:
-                return coming.result(timeout=_PATIENCE)
-            except TimeoutError:
-                _wait_for_worker(self._client)
-            except distributed.KilledWorker as error:
-                raise SynthbenchError(
-                    "Every Dask worker that tried died, perhaps for lack of memory; what is "
-                    f"finished is kept. Run the same command to go on.\nDask says: {error}"
-                ) from None
-            except (CancelledError, OSError) as error:
-                raise SynthbenchError(
-                    f"The Dask scheduler is gone ({type(error).__name__}); what is finished is "
-                    "kept. Run the same command to go on."
-                ) from None
-
-    def done(self) -> bool:
-        """Whether the result or its error has arrived."""
-        return bool((self._coming or self._future).done())
-
-    def cancel(self) -> None:
-        """Give up the result."""
-        if self._coming is not None:
-            self._coming.cancel()
-        self._future.cancel()

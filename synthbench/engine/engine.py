@@ -1,7 +1,7 @@
-"""Where blocks are made: in this process, in worker processes, or on a Dask cluster.
+"""Where blocks and shards are made: in this process, in worker processes, or on a Dask cluster.
 
-Nothing else knows about parallelism. An engine runs pure functions on small values and returns
-futures; results never depend on the engine.
+Nothing else knows about parallelism. An engine runs pure functions on values and returns futures;
+results never depend on the engine.
 """
 
 from __future__ import annotations
@@ -10,101 +10,103 @@ import dataclasses
 import multiprocessing
 import os
 from collections.abc import Callable
-from concurrent.futures import Executor, Future
-from typing import Any, Generic, ParamSpec, Protocol, TypeVar
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from typing import Any, Generic, ParamSpec, Self, TypeVar, cast
 
 from synthbench.errors import UsageError, check_whole_number, unknown_name
 
 P = ParamSpec("P")
 T = TypeVar("T")
-T_co = TypeVar("T_co", covariant=True)
 V = TypeVar("V")
 
 ENGINES = ("local", "dask")
 #: The maximum number of workers. Each worker takes three file descriptors of this process; many
 #: systems allow a process 1,024.
 MAX_WORKERS = 256
-
-
-class Asked(Protocol[T_co]):
-    """A requested result: the interface that the futures of all engines share."""
-
-    def result(self) -> T_co:
-        """Wait for the result; raises what the function raised."""
-        ...
-
-    def done(self) -> bool:
-        """Whether the result or its error has arrived."""
-        ...
-
-    def cancel(self) -> object:
-        """Give up the result."""
-        ...
+#: The maximum number of threads that use kept results.
+MAX_MAKERS = 8
 
 
 @dataclasses.dataclass(frozen=True)
-class RemoteResult(Generic[T, V]):
-    """A large result that may stay where it is made.
+class Kept(Generic[V]):
+    """A large result that stays where it is made.
 
     Attributes:
-        handle: stands for the result in the arguments of further calls; a future if the engine is
-            not remote.
-        view: the small part of the result that is sent here.
+        handle: stands for the result in the arguments of `Engine.use`.
+        view: the small part of the result that comes here.
     """
 
     handle: Any
-    view: Asked[V]
+    view: Future[V]
 
 
 class Engine:
-    """Runs up to `workers` functions at once.
+    """Runs up to `workers` functions at once, on this machine.
+
+    Args:
+        executor: runs what is submitted; None runs it here and now.
+        workers: how many functions run at once.
+        makers: how many threads of this process run what uses kept results; 0 runs it here and now.
 
     Attributes:
-        workers: how many functions run at once.
         ahead: how many results of a sequence to ask for before they are needed.
-        batch: how many consecutive blocks to ask for at once.
-        remote: whether kept results stay out of this process.
+        batch: how many consecutive blocks one call draws.
     """
 
     batch = 1
-    remote = False
 
-    def __init__(self, executor: Executor | None, workers: int) -> None:
+    def __init__(self, executor: Executor | None, workers: int, makers: int = 0) -> None:
         self._executor = executor
-        self.workers = workers
+        self._threads = ThreadPoolExecutor(makers) if makers else None
+        self.workers, self.makers = workers, makers
         self.ahead = 0 if executor is None else workers + 1
 
-    def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Asked[T]:
-        """Ask for `function(*args, **kwargs)`; without workers it is called here and now."""
-        if self._executor is not None:
-            return self._executor.submit(function, *args, **kwargs)
-        future: Future[T] = Future()
-        future.set_result(function(*args, **kwargs))
-        return future
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._threads is not None:
+            self._threads.shutdown(wait=True, cancel_futures=True)
+
+    def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Ask for `function(*args, **kwargs)`; without an executor it is called here and now."""
+        return _submit(self._executor, function, *args, **kwargs)
 
     def keep(
         self, view: Callable[[T], V], function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs
-    ) -> RemoteResult[T, V]:
-        """Ask for `function(*args, **kwargs)`; only `view` of the result need be sent here."""
+    ) -> Kept[V]:
+        """Ask for `function(*args, **kwargs)`, of which only `view` is needed here.
+
+        Args:
+            view: leaves out parts of the result.
+            function: gives the result.
+            args: its arguments.
+            kwargs: its arguments by name.
+        """
         asked = self.submit(function, *args, **kwargs)
-        return RemoteResult(asked, _View(view, asked))
+        # It comes here whole, with all that its view has.
+        return Kept(asked, cast("Future[V]", asked))
+
+    def use(self, function: Callable[..., T], /, *args: Any) -> Future[T]:
+        """Ask for `function(*args)` where the kept results are; these replace their handles."""
+        return _submit(self._threads, function, *_fetched(list(args)))
 
 
-@dataclasses.dataclass(frozen=True)
-class _View(Generic[T, V]):
-    """The view of a result, computed in this process."""
+def _submit(
+    executor: Executor | None, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs
+) -> Future[T]:
+    if executor is not None:
+        return executor.submit(function, *args, **kwargs)
+    future: Future[T] = Future()
+    future.set_result(function(*args, **kwargs))
+    return future
 
-    view: Callable[[T], V]
-    asked: Asked[T]
 
-    def result(self) -> V:
-        return self.view(self.asked.result())
-
-    def done(self) -> bool:
-        return self.asked.done()
-
-    def cancel(self) -> object:
-        return self.asked.cancel()
+def _fetched(value: Any) -> Any:
+    """A value with the results in place of futures, in lists, too."""
+    if isinstance(value, list):
+        return [_fetched(one) for one in value]
+    return value.result() if isinstance(value, Future) else value
 
 
 def usable_cores() -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 
-from synthbench.engine.engine import Engine, default_workers
+from synthbench.engine.engine import MAX_MAKERS, Engine, default_workers, usable_cores
 from synthbench.engine.worker_pool import WorkerPool
 from synthbench.errors import needs
 from synthbench.tasks.base import Task
@@ -41,8 +41,9 @@ def open_engine(
             from synthbench.engine import dask
         with dask.open_cluster(count, scheduler, tasks) as engine:
             yield engine
-    elif count == 1:
-        yield Engine(None, 1)
     else:
-        with WorkerPool(count) as pool:
-            yield Engine(pool, count)
+        with (
+            WorkerPool(count) if count > 1 else contextlib.nullcontext() as pool,
+            Engine(pool, count, makers=min(usable_cores(), MAX_MAKERS)) as engine,
+        ):
+            yield engine

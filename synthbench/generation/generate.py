@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,11 +17,9 @@ from synthbench.dataset.staging import Staging, made_before, open_staging
 from synthbench.engine.engine import Engine
 from synthbench.engine.open import open_engine
 from synthbench.errors import SynthbenchError, UsageError
-from synthbench.generation.checkpoint import SplitCheckpoint
-from synthbench.generation.local_writer import LocalWriter
-from synthbench.generation.remote_writer import RemoteWriter
 from synthbench.generation.request import DatasetPlan, Request, plan_dataset
-from synthbench.generation.shards import ShardPlan
+from synthbench.generation.shards import ShardWriter
+from synthbench.sampling.blocks import Round
 from synthbench.sampling.splits import SplitSampler
 from synthbench.tasks.base import Split, Task
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
@@ -59,7 +58,7 @@ def generate(
             a split.
         rows: number of rows by split, where it differs from the preset.
         parameters: parameters that differ from the defaults.
-        shard_rows: rows of a Parquet file.
+        shard_rows: rows of a Parquet file, rounded up to a multiple of 8,192.
         workers: how many processes make blocks, at most 256; default: the usable cores, or 1 in a
             daemonic process. At most one is started for each block that can be made in parallel.
         engine: "local" or "dask".
@@ -157,34 +156,29 @@ def _make_split(
     staging: Staging,
     done: Callable[[int], None],
 ) -> SplitRecord:
-    """Sample and write one split, resuming from its checkpoint; `done` counts its rows."""
-    checkpoint = SplitCheckpoint(staging, task, split)
+    """Sample and write one split; `done` counts its rows.
+
+    After an interruption the same rows are drawn again, and finished shards are left as they are.
+    """
     quotas = plan.quotas[task.variant]
     rows = quotas.rows(split.name)
-    shard_plan = ShardPlan.of(task, staging.path, split.name, rows, plan.shard_rows)
-    arguments = shard_plan, checkpoint.shards, checkpoint.save
-    with RemoteWriter(engine, *arguments) if engine.remote else LocalWriter(*arguments) as writer:
-        seen = checkpoint.restore(writer.add_finished_rows)
-        done(checkpoint.rows)
-        if checkpoint.record is not None:
-            return checkpoint.record
-        sampler = SplitSampler(task, split, quotas, engine, state=checkpoint.state, seen=seen)
-        emitted, state = checkpoint.emitted, sampler.state()
-        for drawn in sampler.rounds():
-            # The state before the round: a resumed run makes the round again.
-            writer.write_round(task, drawn, emitted, {"emitted": emitted, "state": state})
-            emitted, state = emitted + len(drawn), sampler.state()
-            done(min(len(drawn), max(0, emitted - checkpoint.rows)))
-        shards = writer.finish()
-    record = SplitRecord(
+    sampler = SplitSampler(task, split, quotas, engine)
+    writer = ShardWriter(staging, task, split, rows, plan.shard_rows)
+    with contextlib.closing(sampler):
+        shards, digest = writer.write(_counted(sampler.rounds(), done), engine)
+    return SplitRecord(
         rows=rows,
         buckets={task.bucket_label(b): count for b, count in sampler.taken().items()},
         candidates=sampler.tried,
-        digest=writer.digest.hexdigest(),
+        digest=digest,
         shards=tuple(shards),
     )
-    checkpoint.finish(record)
-    return record
+
+
+def _counted(rounds: Iterator[Round], done: Callable[[int], None]) -> Iterator[Round]:
+    for drawn in rounds:
+        done(len(drawn))
+        yield drawn
 
 
 def run_all(request: Request) -> Iterator[Outcome]:

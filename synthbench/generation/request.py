@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from synthbench.dataset.digest import whole_chunks
 from synthbench.dataset.manifest import merged_tables
 from synthbench.engine.engine import check_engine
 from synthbench.errors import UsageError, check_whole_number, unknown_name, usable_path
@@ -85,7 +86,7 @@ class DatasetPlan:
     Attributes:
         tasks: the task in each of the dataset's variants.
         quotas: rows of each split and bucket, by variant.
-        shard_rows: rows of a shard.
+        shard_rows: rows of a shard, whole chunks of the digest.
     """
 
     tasks: list[Task]
@@ -127,7 +128,8 @@ def plan_dataset(request: Request) -> DatasetPlan:
     """
     tasks = request.tasks()
     quotas = {task.variant: plan_rows(task, request.preset, request.rows) for task in tasks}
-    return DatasetPlan(tasks, quotas, request.shard_rows or tasks[0].shard_rows)
+    shard_rows = whole_chunks(request.shard_rows or tasks[0].shard_rows)
+    return DatasetPlan(tasks, quotas, shard_rows)
 
 
 def plan_rows(task: Task, preset: str, rows: Mapping[str, int] | None) -> Plan:

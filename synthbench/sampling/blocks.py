@@ -1,4 +1,4 @@
-"""Blocks of candidates, and the rows that are picked from them.
+"""Blocks of candidates, and the rows of a round that are accepted from them.
 
 The sampler sees only fingerprints (`BlockSummary`), so the blocks may be on other machines. A
 `Round` says which rows it has and in what order; the rows are read from the blocks where they are
@@ -8,8 +8,8 @@ needed.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,21 +44,19 @@ class Candidates(BlockSummary):
     block: Block
 
 
-#: Consecutive blocks of one stream, drawn in one call.
-Run = list[Candidates]
-
-
-def draw_run(
+def draw_blocks(
     task: Task, stream: Mapping[str, object], split: Split, bucket: int, numbers: range
-) -> Run:
+) -> list[Candidates]:
     """Blocks `numbers` of a bucket's stream: a pure function of the arguments."""
     rows = task.block_rows
     blocks = (task.candidates(Draws(stream, number), rows, split, bucket) for number in numbers)
     return [_allowed(task, split, bucket, block, rows) for block in blocks]
 
 
-def list_candidates(task: Task, stream: Mapping[str, object], split: Split, bucket: int) -> Run:
-    """Every row of a bucket that the split may have, in an order drawn from its stream."""
+def list_candidates(
+    task: Task, stream: Mapping[str, object], split: Split, bucket: int
+) -> list[Candidates]:
+    """One block with every row of a bucket that the split may have, in an order drawn at random."""
     block = task.enumerate_rows(split, bucket)
     block = block.take(Draws(stream).permutation(len(block)))
     return [_allowed(task, split, bucket, block, len(block))]
@@ -80,26 +78,9 @@ def _allowed(task: Task, split: Split, bucket: int, block: Block, tried: int) ->
     return Candidates(prints, tried, block)
 
 
-def summaries(run: Run) -> list[BlockSummary]:
-    """What the sampler sees of a run."""
-    return [BlockSummary(one.fingerprints, one.tried) for one in run]
-
-
-@dataclasses.dataclass(frozen=True)
-class Pick:
-    """Rows of one block that were accepted.
-
-    Attributes:
-        run: index of the block's run among those of the round.
-        place: the block's place in its run.
-        rows: indices of the rows, uint32, ascending.
-        bucket: their bucket.
-    """
-
-    run: int
-    place: int
-    rows: NDArray[np.uint32]
-    bucket: int
+def summaries(blocks: Sequence[Candidates]) -> list[BlockSummary]:
+    """What the sampler sees of blocks."""
+    return [BlockSummary(one.fingerprints, one.tried) for one in blocks]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -110,49 +91,123 @@ class Rows:
     fingerprints: NDArray[np.uint64]
     buckets: NDArray[np.int64]
 
+    def __len__(self) -> int:
+        return len(self.fingerprints)
+
+    def take(self, chosen: NDArray[np.integer] | slice) -> Rows:
+        """Some of the rows, by their indices or as a slice."""
+        return Rows(self.block.take(chosen), self.fingerprints[chosen], self.buckets[chosen])
+
+    @classmethod
+    def concatenate(cls, several: Sequence[Rows]) -> Rows:
+        """All rows, one after another; at least one of `several` is needed."""
+        return cls(
+            Block.concatenate([one.block for one in several]),
+            np.concatenate([one.fingerprints for one in several]),
+            np.concatenate([one.buckets for one in several]),
+        )
+
 
 @dataclasses.dataclass(frozen=True)
-class Selection:
-    """Which rows of which runs, in what order; it depends only on the sampler's decisions.
+class Accepted:
+    """Rows of one block that were accepted.
 
     Attributes:
-        picks: the rows, before they are shuffled together.
-        stream: the random stream of their order.
-        number: the number of the round, which is the block of that stream.
+        call: index of the call that drew the block among those of the round.
+        place: the block's place among the blocks of this call.
+        rows: indices of the rows, uint32, ascending.
+        bucket: their bucket.
     """
 
-    picks: Sequence[Pick]
+    call: int
+    place: int
+    rows: NDArray[np.uint32]
+    bucket: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Order:
+    """Which rows of which blocks, in what order; it depends only on the sampler's decisions.
+
+    Attributes:
+        accepted: the rows of a round, before they are shuffled together.
+        stream: the random stream of their order.
+        number: the number of the round, which is the block of that stream.
+        first, last: of the shuffled rows, those from number `first` up to `last`, exclusive.
+    """
+
+    accepted: Sequence[Accepted]
     stream: Mapping[str, object]
     number: int
+    first: int
+    last: int
 
-    def __len__(self) -> int:
-        return sum(len(pick.rows) for pick in self.picks)
-
-    def rows(self, runs: Sequence[Run], first: int = 0, last: int | None = None) -> Rows:
-        """Rows `first` to `last - 1` of the shuffled selection."""
-        order = Draws(self.stream, self.number).permutation(len(self))[first:last]
-        taken = [(runs[pick.run][pick.place], pick) for pick in self.picks]
-        block = Block.concatenate([one.block.take(pick.rows) for one, pick in taken])
-        prints = np.concatenate([one.fingerprints[pick.rows] for one, pick in taken])
-        buckets = np.concatenate([np.full(len(p.rows), p.bucket, np.int64) for p in self.picks])
-        return Rows(block.take(order), prints[order], buckets[order])
+    def rows(self, calls: Sequence[Sequence[Candidates]]) -> Rows:
+        """The rows themselves, from the blocks that each call drew."""
+        count = sum(len(one.rows) for one in self.accepted)
+        order = Draws(self.stream, self.number).permutation(count)[self.first : self.last]
+        taken = []
+        for one in self.accepted:
+            drawn = calls[one.call][one.place]
+            buckets = np.full(len(one.rows), one.bucket, np.int64)
+            taken.append(Rows(drawn.block.take(one.rows), drawn.fingerprints[one.rows], buckets))
+        return Rows.concatenate(taken).take(order)
 
 
 @dataclasses.dataclass(frozen=True)
 class Round:
-    """Accepted rows that are shuffled together.
+    """Accepted rows that are shuffled together, or some of them.
 
     Attributes:
-        runs: the runs they are picked from, as futures or as handles of a cluster.
-        selection: which rows, and in what order.
+        calls: the results of the calls that drew their blocks, as futures or as handles of a
+            cluster.
+        order: which rows of these blocks, in what order.
     """
 
-    runs: Sequence[Any]
-    selection: Selection
+    calls: list[Any]
+    order: Order
 
     def __len__(self) -> int:
-        return len(self.selection)
+        return self.order.last - self.order.first
+
+    def take(self, chosen: slice) -> Round:
+        """Some of the rows, as a slice."""
+        first, last, _ = chosen.indices(len(self))
+        start = self.order.first
+        return Round(
+            self.calls, dataclasses.replace(self.order, first=start + first, last=start + last)
+        )
 
     def rows(self) -> Rows:
-        """The rows themselves; only where the runs are futures of this machine."""
-        return self.selection.rows([run.result() for run in self.runs])
+        """The rows themselves; only where the calls are futures of this machine."""
+        return self.order.rows([call.result() for call in self.calls])
+
+
+class Sliceable(Protocol):
+    """Rows, or a round of them."""
+
+    def __len__(self) -> int: ...
+
+    def take(self, chosen: slice, /) -> Self:
+        """Some of the rows, as a slice."""
+        ...
+
+
+S = TypeVar("S", bound=Sliceable)
+
+
+def rechunk(several: Iterable[S], size: int) -> Iterator[list[S]]:
+    """The same rows, `size` at a time; the last have the remainder."""
+    waiting: list[S] = []
+    count = 0
+    for rows in several:
+        first = 0
+        while count + len(rows) - first >= size:
+            last = first + size - count
+            yield [*waiting, rows.take(slice(first, last))]
+            waiting, count, first = [], 0, last
+        if first < len(rows):
+            waiting.append(rows.take(slice(first, None)))
+            count += len(rows) - first
+    if waiting:
+        yield waiting

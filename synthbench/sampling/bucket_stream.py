@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from synthbench.engine.engine import Engine, RemoteResult
-from synthbench.sampling.blocks import BlockSummary, Run, draw_run, list_candidates, summaries
+from synthbench.engine.engine import Engine, Kept
+from synthbench.sampling.blocks import BlockSummary, draw_blocks, list_candidates, summaries
 from synthbench.sampling.plan import LISTABLE_ROWS, expected_rows
 from synthbench.sampling.seen import FingerprintSet
 from synthbench.tasks.base import Split, Task
@@ -37,9 +37,13 @@ class BucketStream:
         split: the split.
         bucket: the bucket.
         coordinates: with the bucket, the coordinates of the random stream.
-        seen: fingerprints of the rows that were accepted before `state`; new ones are added.
+        rows: about how many rows will be wanted.
         engine: makes the blocks; some are requested ahead of time.
-        state: where to continue, as the method `state` returned it.
+
+    Attributes:
+        tried: how many candidates were looked at.
+        taken: how many rows were accepted.
+        exhausted: whether no more rows will come.
     """
 
     def __init__(
@@ -48,76 +52,53 @@ class BucketStream:
         split: Split,
         bucket: int,
         coordinates: Mapping[str, object],
-        seen: FingerprintSet,
+        rows: int,
         engine: Engine,
-        state: Mapping[str, Any] | None = None,
     ) -> None:
         self._task, self._split, self._bucket = task, split, bucket
         self._stream = {**coordinates, "bucket": bucket}
-        self._seen, self._engine = seen, engine
+        self._engine = engine
         self._capacity = task.capacity(split, bucket)
         self._expected = expected_rows(task, split, bucket)
-        state = state or {}
-        self._block: int = state.get("block", 0)
-        self._offset: int = state.get("offset", 0)
-        self._window: int = state.get("window", 0)  # new rows to compare with `STALL_ROWS`
-        self._listed: bool = state.get("listed", False)
-        self.tried: int = state.get("tried", 0)
-        self.taken: int = state.get("taken", 0)
-        self.exhausted: bool = state.get("exhausted", False)
-        # Requested runs; the current block's place in the first of them; the next block to request.
-        self._pending: collections.deque[RemoteResult[Run, list[BlockSummary]]] = (
-            collections.deque()
-        )
-        self._place, self._next = 0, self._block
-        # Expected new rows of a block, and rows left in the current block.
-        self._yield, self._rest = 0.0, 0
+        self.tried, self.taken, self.exhausted = 0, 0, False
+        self._seen = FingerprintSet()
+        self._seen.make_room(rows)
+        self._listed = False  # whether the rows come from the list of all rows
+        # Number of the current block, and how many of its candidates were looked at.
+        self._number, self._offset = 0, 0
+        # The current block and those requested after it, each with its place in its call's result.
+        self._blocks: collections.deque[tuple[Kept[list[BlockSummary]], int]] = collections.deque()
+        self._window = 0  # new rows to compare with `STALL_ROWS`
+        self._yield = 0.0  # expected new rows of a block; 0 before the first block is there
         self._look_for_list()
-
-    def state(self) -> dict[str, Any]:
-        """Where the stream is, as JSON values for the constructor's `state`."""
-        return {
-            "block": self._block,
-            "offset": self._offset,
-            "window": self._window,
-            "listed": self._listed,
-            "tried": self.tried,
-            "taken": self.taken,
-            "exhausted": self.exhausted,
-        }
 
     def prepare(self, rows: int) -> None:
         """Request the blocks that `rows` more rows will probably need, a few at most.
 
         The first block shows how many blocks are needed; the second call waits for it.
         """
-        if self._pending and not self._yield:
-            self._yield = max(1.0, len(self._pending[0].view.result()[0].fingerprints))
+        if self._blocks and not self._yield:
+            self._yield = max(1.0, len(self._current().fingerprints))
         need = min(1, rows)
         if self._yield and rows and not self._listed:
-            need = max(1, -int((self._rest - rows) // self._yield) + (self._offset > 0))
-        most = max(1, self._engine.ahead)
-        while self._next < self._block + need and len(self._pending) < most and not self.exhausted:
-            count = min(self._engine.batch, self._block + need - self._next)
-            self._pending.append(self._request(range(self._next, self._next + count)))
-            self._next += count
+            there = len(self._current().fingerprints) - self._offset if self._offset else 0
+            need = max(1, -int((there - rows) // self._yield) + (self._offset > 0))
+        most = max(1, self._engine.ahead) * self._engine.batch
+        while len(self._blocks) < min(need, most) and not self.exhausted:
+            first = self._number + len(self._blocks)
+            count = min(self._engine.batch, need - len(self._blocks))
+            asked = self._request(range(first, first + count))
+            self._blocks += [(asked, place) for place in range(1 if self._listed else count)]
 
-    def _request(self, numbers: range) -> RemoteResult[Run, list[BlockSummary]]:
+    def _request(self, numbers: range) -> Kept[list[BlockSummary]]:
         task, stream, split, bucket = self._task, self._stream, self._split, self._bucket
         if self._listed:
             return self._engine.keep(summaries, list_candidates, task, stream, split, bucket)
-        return self._engine.keep(summaries, draw_run, task, stream, split, bucket, numbers)
+        return self._engine.keep(summaries, draw_blocks, task, stream, split, bucket, numbers)
 
-    def _look_for_list(self, stalled: bool = False) -> None:
-        """Between two blocks, switch to the list if half of all rows are taken or new ones rare."""
-        if self._capacity is None or self._expected is None or self._listed or self._offset:
-            return
-        drawn = self._block * self._task.block_rows
-        costly = stalled or drawn >= CANDIDATES_PER_ROW * self._capacity
-        half = 2 * self.taken >= self._expected
-        if half or (costly and self._capacity <= LISTABLE_ROWS):
-            self.close()
-            self._listed = True
+    def _current(self) -> BlockSummary:
+        call, place = self._blocks[0]
+        return call.view.result()[place]
 
     def take(self, rows: int, left: int) -> Iterator[tuple[Any, int, NDArray[np.uint32]]]:
         """The next `rows` new rows, fewer if the bucket is exhausted.
@@ -127,43 +108,50 @@ class BucketStream:
             left: how many rows are still needed in all, these included.
 
         Yields:
-            For each block with new rows: the handle of its run, its place in the run, and the
-            indices of the rows.
+            For each block with new rows: the handle of the call that drew it, its place among the
+            blocks of this call, and the indices of the rows.
         """
         while rows and not self.exhausted:
             self.prepare(left)
-            run = self._pending[0]
-            summary = run.view.result()[self._place]
-            prints = summary.fingerprints[self._offset :]
+            block = self._current()
+            prints = block.fingerprints[self._offset :]
             new = self._seen.add_new(prints, rows)
             if len(new):
-                yield run.handle, self._place, (self._offset + new).astype(np.uint32)
+                call, place = self._blocks[0]
+                yield call.handle, place, (self._offset + new).astype(np.uint32)
             rows, left = rows - len(new), left - len(new)
             self.taken += len(new)
             self._window += len(new)
             looked_at = len(prints) if rows else int(new[-1]) + 1
-            self.tried += summary.share(looked_at)
+            self.tried += block.share(looked_at)
             self._offset += looked_at
-            self._yield = max(1.0, len(new) * len(summary.fingerprints) / max(1, looked_at))
-            self._rest = len(prints) - looked_at
+            self._yield = max(1.0, len(new) * len(block.fingerprints) / max(1, looked_at))
             if rows:
                 self._go_to_next_block()
 
     def _go_to_next_block(self) -> None:
-        self._block, self._offset, self._place = self._block + 1, 0, self._place + 1
-        if self._place == len(self._pending[0].view.result()):
-            self._pending.popleft()
-            self._place = 0
+        self._blocks.popleft()
+        self._number, self._offset = self._number + 1, 0
         self.exhausted = self._listed
         stalled = False
-        if self._block % STALL_BLOCKS == 0:
+        if self._number % STALL_BLOCKS == 0:
             stalled, self._window = self._window < STALL_ROWS, 0
         self._look_for_list(stalled)
         self.exhausted |= stalled and not self._listed
 
+    def _look_for_list(self, stalled: bool = False) -> None:
+        """Between two blocks, switch to the list if half of all rows are taken or new ones rare."""
+        if self._capacity is None or self._expected is None or self._listed:
+            return
+        drawn = self._number * self._task.block_rows
+        costly = stalled or drawn >= CANDIDATES_PER_ROW * self._capacity
+        half = 2 * self.taken >= self._expected
+        if half or (costly and self._capacity <= LISTABLE_ROWS):
+            self.close()
+            self._listed = True
+
     def close(self) -> None:
         """Cancel the requested blocks that are not needed."""
-        for run in self._pending:
-            run.view.cancel()
-        self._pending.clear()
-        self._place, self._next = 0, self._block
+        for call, _ in self._blocks:
+            call.view.cancel()
+        self._blocks.clear()

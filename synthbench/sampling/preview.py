@@ -35,8 +35,8 @@ def sample_rows(task: Task, split: str, rows: int) -> list[dict[str, Any]]:
     plan = make_plan(task, sizes, at_most=True)
     sampler = SplitSampler(task, chosen, plan, Engine(None, 1))
     drawn: list[dict[str, Any]] = []
-    for batch in sampler.rounds():
-        drawn += pa.table(task.rendered(batch.rows().block)).to_pylist()
+    for one in sampler.rounds():
+        drawn += pa.table(task.rendered(one.rows().block)).to_pylist()
     return drawn
 
 

@@ -1,6 +1,6 @@
 """Which rows a split gets: every decision is made here and in `bucket_stream`, in sequence.
 
-Every bucket of a split has its own stream of blocks. Candidates are looked at in order and picked
+Every bucket of a split has its own stream of blocks. Candidates are looked at in order and accepted
 if their fingerprint is new, until the bucket has its share of the round; a round's rows are then
 shuffled together. Only fingerprints pass through here, not rows. The result depends only on the
 plan and the streams, never on workers or on time.
@@ -13,10 +13,9 @@ from typing import Any
 
 from synthbench.engine.engine import Engine
 from synthbench.errors import ExhaustedError
-from synthbench.sampling.blocks import Pick, Round, Selection
+from synthbench.sampling.blocks import Accepted, Order, Round
 from synthbench.sampling.bucket_stream import BucketStream
 from synthbench.sampling.plan import Plan, share_out
-from synthbench.sampling.seen import FingerprintSet
 from synthbench.tasks.base import Split, Task
 
 
@@ -29,8 +28,6 @@ class SplitSampler:
         plan: how many rows come from which bucket.
         engine: makes the blocks.
         purpose: further coordinates of the random streams, for uses other than datasets.
-        state: where to continue, as the method `state` returned it between two rounds.
-        seen: fingerprints of the rows before that round, by bucket.
     """
 
     def __init__(
@@ -40,39 +37,16 @@ class SplitSampler:
         plan: Plan,
         engine: Engine,
         purpose: Mapping[str, object] | None = None,
-        state: Mapping[str, Any] | None = None,
-        seen: Mapping[int, FingerprintSet] | None = None,
     ) -> None:
         self._task, self._split = task, split
         self._coordinates = {**task.stream, **(purpose or {}), "split": split.name}
-        state = state or {}
         quotas = plan.quotas[split.name]
         self._left = {bucket: quota for bucket, quota in quotas.items() if quota}
-        for bucket, left in state.get("left", {}).items():
-            self._left[int(bucket)] = left
         self._total = plan.rows(split.name)
-        self._round: int = state.get("round", 0)
-        states = state.get("streams", {})
-        self._streams: dict[int, BucketStream] = {}
-        for bucket, left in self._left.items():
-            before = (seen or {}).get(bucket, FingerprintSet())
-            before.make_room(left)
-            self._streams[bucket] = BucketStream(
-                task,
-                split,
-                bucket,
-                self._coordinates,
-                before,
-                engine,
-                states.get(str(bucket)),
-            )
-
-    def state(self) -> dict[str, Any]:
-        """Where the sampler is between two rounds, as JSON values for the constructor's `state`."""
-        return {
-            "round": self._round,
-            "left": {str(bucket): left for bucket, left in self._left.items()},
-            "streams": {str(bucket): stream.state() for bucket, stream in self._streams.items()},
+        self._round = 0
+        self._streams = {
+            bucket: BucketStream(task, split, bucket, self._coordinates, left, engine)
+            for bucket, left in self._left.items()
         }
 
     def taken(self) -> dict[int, int]:
@@ -103,24 +77,26 @@ class SplitSampler:
 
     def _next_round(self) -> Round:
         rounds_left = -(-sum(self._left.values()) // self._task.round_rows)
+        # First every bucket requests its first block, then as many as that block shows it to need.
         for _ in range(2):
             for bucket, stream in self._streams.items():
                 stream.prepare(self._left[bucket])
-        runs: list[Any] = []
-        picks: list[Pick] = []
+        calls: list[Any] = []
+        accepted: list[Accepted] = []
         for bucket, stream in self._streams.items():
             quota = -(-self._left[bucket] // rounds_left)
-            for run, place, rows in stream.take(quota, self._left[bucket]):
-                if not runs or runs[-1] is not run:
-                    runs.append(run)
-                picks.append(Pick(len(runs) - 1, place, rows, bucket))
+            for call, place, rows in stream.take(quota, self._left[bucket]):
+                if not calls or calls[-1] is not call:
+                    calls.append(call)
+                accepted.append(Accepted(len(calls) - 1, place, rows, bucket))
                 self._left[bucket] -= len(rows)
         self._share_out_exhausted()
-        if not picks:  # only exhausted buckets had rows left, which went to the others
+        if not accepted:  # only exhausted buckets had rows left, which went to the others
             return self._next_round()
-        order = Selection(picks, {**self._coordinates, "order": True}, self._round)
+        count = sum(len(one.rows) for one in accepted)
+        order = Order(accepted, {**self._coordinates, "order": True}, self._round, 0, count)
         self._round += 1
-        return Round(runs, order)
+        return Round(calls, order)
 
     def _share_out_exhausted(self) -> None:
         """Divide what exhausted buckets lack among the others."""

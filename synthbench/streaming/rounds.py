@@ -11,18 +11,19 @@ import collections
 import dataclasses
 import itertools
 from collections.abc import Iterator, Mapping
+from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from synthbench.engine.engine import Asked, Engine, check_workers
+from synthbench.engine.engine import Engine, check_workers
 from synthbench.engine.open import open_engine
 from synthbench.errors import ParameterError, check_whole_number
+from synthbench.sampling.blocks import Rows
 from synthbench.sampling.plan import Plan, divide
 from synthbench.sampling.splits import SplitSampler
-from synthbench.tasks.base import Block, Task
+from synthbench.tasks.base import Task
 from synthbench.tasks.features import arrow_schema
 from synthbench.tasks.registry import make_task
 from synthbench.tasks.row_ids import columns_of, ids, rows_table
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     import datasets
 
 Batch = dict[str, NDArray[Any]]
-Rows = tuple[Block, NDArray[np.uint64]]
 
 #: Approximate rows of a round; a task with large rows makes smaller rounds. Rounds of evaluation
 #: splits are smaller, because their rows are costly and the first rows should come soon.
@@ -90,7 +90,7 @@ def _batches(source: Rounds, start: int, workers: int) -> Iterator[Batch]:
     check_workers(workers)  # again: the reader may be a daemonic fork of the process that asked
     first, skip = divmod(start, source.batches)
     with open_engine(workers=workers) as engine:
-        asked: collections.deque[Asked[Rows]] = collections.deque()
+        asked: collections.deque[Future[Rows]] = collections.deque()
         for number in itertools.count(first):
             while len(asked) <= engine.ahead:
                 asked.append(engine.submit(source.rows, number + len(asked)))
@@ -136,25 +136,21 @@ class Rounds:
         return Rounds, (self._task, self._split.name, self._batch_size)
 
     def rows(self, number: int) -> Rows:
-        """All rows of one round, as a block and their fingerprints."""
+        """All rows of one round."""
         sampler = SplitSampler(
             self._task, self._split, self._plan, Engine(None, 1), purpose={"stream": number}
         )
-        drawn = [one.rows() for one in sampler.rounds()]
-        return (
-            Block.concatenate([one.block for one in drawn]),
-            np.concatenate([one.fingerprints for one in drawn]),
-        )
+        return Rows.concatenate([one.rows() for one in sampler.rounds()])
 
     def table(self, number: int) -> pa.Table:
         """All rows of one round, as a shard has them."""
-        block, prints = self.rows(number)
-        return rows_table(self._task, block, prints)
+        rows = self.rows(number)
+        return rows_table(self._task, rows.block, rows.fingerprints)
 
     def arrays(self, rows: Rows) -> Batch:
         """A round's rows as NumPy arrays by column, `id` first."""
-        block, prints = rows
-        arrays = {"id": ids(prints).to_numpy(zero_copy_only=False), **self._task.arrays(block)}
+        row_ids = ids(rows.fingerprints).to_numpy(zero_copy_only=False)
+        arrays = {"id": row_ids, **self._task.arrays(rows.block)}
         # Arrays that share memory with Arrow are read-only, which PyTorch warns about.
         return {
             name: array if array.flags.writeable else array.copy() for name, array in arrays.items()
@@ -163,7 +159,7 @@ class Rounds:
     def batches_of(self, rows: Rows) -> Iterator[Batch]:
         """A round's rows as batches of NumPy arrays."""
         arrays = self.arrays(rows)
-        for first in range(0, len(rows[1]), self._batch_size):
+        for first in range(0, len(rows), self._batch_size):
             yield {name: array[first : first + self._batch_size] for name, array in arrays.items()}
 
 

@@ -13,8 +13,8 @@ from torch.utils.data import default_convert
 from torch.utils.data._utils.collate import default_collate_fn_map
 
 from synthbench.errors import UsageError, check_whole_number
+from synthbench.sampling.blocks import Rows
 from synthbench.streaming.rounds import Rounds
-from synthbench.streaming.rounds import Rows as Drawn
 from synthbench.tasks.base import LABEL, Task, TextTask
 from synthbench.tasks.registry import list_tasks, make_task, task_class
 
@@ -174,12 +174,11 @@ class TorchStream(torch.utils.data.IterableDataset[dict[str, Any]]):
                 self._next = number * self._source.batches + place + 1
                 yield self._item(columns, place)
 
-    def _columns(self, drawn: Drawn) -> dict[str, Any]:
+    def _columns(self, drawn: Rows) -> dict[str, Any]:
         """A round's rows by column."""
         if self._encoded is None:
             return {name: _fields(array) for name, array in self._source.arrays(drawn).items()}
-        block, _ = drawn
-        rendered, width = self._encoded.rendered(block), self._encoded.width(block)
+        rendered, width = self._encoded.rendered(drawn.block), self._encoded.width(drawn.block)
         inputs = self._encoded.vocabulary.model_inputs(rendered["text"], width)
         return {**inputs, "labels": self._encoded.answer.targets(rendered[LABEL], width)}
 

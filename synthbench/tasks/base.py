@@ -370,8 +370,8 @@ class Task(abc.ABC):
 
     @property
     def shard_rows(self) -> int:
-        """Rows of a shard by default."""
-        return 250_000
+        """Rows of a shard by default; `generate` rounds them up to a multiple of 8,192."""
+        return 131_072
 
 
 class TextTask(Task):

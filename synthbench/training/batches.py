@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from synthbench.engine.engine import Asked, Engine
+from synthbench.engine.engine import Engine
 from synthbench.errors import ParameterError, UsageError
 from synthbench.seeding import Draws
 from synthbench.streaming.rounds import Rounds
@@ -236,7 +237,7 @@ class StreamBatches:
         self._source, self._batch_size, self._encoding = source, batch_size, encoding
         self._engine, self._device = engine, device
         self.rows, self._choose = rows, choose
-        self._asked: dict[int, Asked[pa.Table]] = {}
+        self._asked: dict[int, Future[pa.Table]] = {}
         self._round = functools.lru_cache(maxsize=1)(self._encoded_round)
 
     def batch(self, step: int) -> Batch:

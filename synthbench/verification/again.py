@@ -11,6 +11,7 @@ import bisect
 import collections
 import dataclasses
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 
 import numpy as np
 import pyarrow as pa
@@ -19,8 +20,9 @@ from numpy.typing import NDArray
 from synthbench.dataset.digest import CHUNK_ROWS, RowDigest
 from synthbench.dataset.manifest import MANIFEST
 from synthbench.dataset.parquet import read_batches
-from synthbench.engine.engine import Asked, Engine
+from synthbench.engine.engine import Engine
 from synthbench.errors import ExhaustedError
+from synthbench.sampling.blocks import Rows, rechunk
 from synthbench.sampling.plan import Plan, divide
 from synthbench.sampling.splits import SplitSampler
 from synthbench.tasks.base import Block, Task
@@ -38,7 +40,7 @@ class _Chunk:
 
     block: Block
     fingerprints: NDArray[np.uint64]
-    asked: Asked[tuple[bytes, bool]]
+    asked: Future[tuple[bytes, bool]]
 
 
 def compare_with_files(
@@ -108,30 +110,13 @@ def _compare_record(sampler: SplitSampler, files: SplitFiles, findings: Findings
 def _made(task: Task, sampler: SplitSampler, engine: Engine) -> Iterator[_Chunk]:
     """The chunks of a split in order; a few are rendered ahead."""
     ahead: collections.deque[_Chunk] = collections.deque()
-    for block, prints in _cut(sampler):
-        asked = engine.submit(digest_and_prove, task, block, prints)
-        ahead.append(_Chunk(block, prints, asked))
+    for several in rechunk((one.rows() for one in sampler.rounds()), CHUNK_ROWS):
+        rows = Rows.concatenate(several)
+        asked = engine.submit(digest_and_prove, task, rows.block, rows.fingerprints)
+        ahead.append(_Chunk(rows.block, rows.fingerprints, asked))
         if len(ahead) > engine.ahead:
             yield ahead.popleft()
     yield from ahead
-
-
-def _cut(sampler: SplitSampler) -> Iterator[tuple[Block, NDArray[np.uint64]]]:
-    """The rows of a split and their fingerprints, cut into chunks."""
-    blocks: list[Block] = []
-    prints = np.zeros(0, np.uint64)
-    for drawn in sampler.rounds():
-        rows = drawn.rows()
-        blocks, prints = [*blocks, rows.block], np.concatenate([prints, rows.fingerprints])
-        whole = len(prints) - len(prints) % CHUNK_ROWS
-        if whole:
-            block = Block.concatenate(blocks)
-            for first in range(0, whole, CHUNK_ROWS):
-                chunk = slice(first, first + CHUNK_ROWS)
-                yield block.take(chunk), prints[chunk]
-            blocks, prints = [block.take(slice(whole, None))], prints[whole:]
-    if len(prints):
-        yield Block.concatenate(blocks), prints
 
 
 def digest_and_prove(

@@ -11,13 +11,14 @@ from __future__ import annotations
 import collections
 import dataclasses
 from collections.abc import Iterable
+from concurrent.futures import Future
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from synthbench import __version__
 from synthbench.dataset.dataset import DatasetDirectory
-from synthbench.engine.engine import Asked, Engine, check_workers
+from synthbench.engine.engine import Engine, check_workers
 from synthbench.engine.open import open_engine
 from synthbench.tasks.base import Task
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
@@ -260,7 +261,7 @@ class _Checking:
         if self.again:
             self.bar.total += files.rows
         self.bar.update(0, now=files.name)
-        pending: collections.deque[tuple[RowGroup, Asked[Findings]]] = collections.deque()
+        pending: collections.deque[tuple[RowGroup, Future[Findings]]] = collections.deque()
         waiting = collections.deque(files.row_groups)
         while waiting or pending:
             while waiting and len(pending) <= self.engine.ahead:

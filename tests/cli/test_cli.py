@@ -237,7 +237,8 @@ def test_output_that_has_no_place_is_an_error_without_a_traceback(tmp_path):
 
 @posix
 def test_control_c_ends_all_processes_in_a_line_and_the_same_command_goes_on(tmp_path):
-    words = ["generate", *CTL_WORDS, "--shard-rows=100", "--workers=2", "--quiet"]
+    words = ["generate", *CTL_WORDS, "--rows=train=30000", "--set=train_lengths=7,8"]
+    words += ["--shard-rows=8192", "--workers=2", "--quiet"]
     running = Program(words, tmp_path)
     running.wait_for(tmp_path / ".ctl.partial" / "progress.json")
     running.send(signal.SIGINT, "group")  # as a terminal does it: to all processes at once

@@ -152,10 +152,10 @@ def finished_shards(out):
         return {}
     noted = json.loads((staging / "progress.json").read_text())["progress"]
     shards = [
-        shard["file"]
+        one["shard"]["file"]
         for splits in noted.values()
-        for left in splits.values()
-        for shard in left.get("record", left)["shards"]
+        for split in splits.values()
+        for one in split["shards"]
     ]
     return {name: stamp(staging / "dataset" / name) for name in shards}
 

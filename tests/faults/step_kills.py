@@ -16,7 +16,7 @@ from tests.support import environment
 #: Two variants with six shards each: as short as it can be.
 WORDS = [
     *["generate", "ctl", "--variant=all", "--out=ctl", "--quiet", "--workers=2"],
-    *["--rows=train=3000", "--shard-rows=1000"],
+    *["--set=train_lengths=7,8", "--rows=train=20000", "--shard-rows=8192"],
     *["--rows=iid=90", "--rows=validation=60", "--rows=test=40"],
 ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -12,11 +13,10 @@ import pytest
 
 from synthbench.dataset import staging
 from synthbench.errors import SynthbenchError, UsageError
-from synthbench.generation import generate, local_writer
+from synthbench.generation import generate, shards
 from tests.making import (
     CTL,
     GROUPS,
-    ROUNDS,
     SHARDS,
     Interrupted,
     files,
@@ -27,6 +27,13 @@ from tests.making import (
 )
 from tests.support import environment
 
+#: Seven shards of ctl: four of train, one of each other split.
+LARGE: dict[str, Any] = {
+    "rows": {**CTL["rows"], "train": 30_000},
+    "parameters": {"train_lengths": (7, 8)},
+    "shard_rows": 8_192,
+}
+
 # Interruptions.
 
 
@@ -35,10 +42,10 @@ from tests.support import environment
 @pytest.mark.parametrize(
     ("owner", "name", "calls"),
     [
-        (staging.Staging, "save", SHARDS + 3),
+        (staging.Staging, "save", SHARDS),
         (pq.ParquetWriter, "write_table", GROUPS),
         (pq.ParquetWriter, "close", SHARDS),
-        (local_writer.LocalWriter, "write", ROUNDS),
+        (shards, "make_shard", SHARDS),
         (generate, "write_card", 1),
     ],
 )
@@ -57,12 +64,12 @@ def test_a_run_that_is_interrupted_anywhere_is_continued_to_the_same_bytes(
         assert names(out.parent) == ["data"]
 
 
-def test_that_many_calls_are_all_there_are(tmp_path, numbers, monkeypatch):
+def test_a_run_has_exactly_as_many_places_to_be_interrupted(tmp_path, numbers, monkeypatch):
     saves = interrupting(monkeypatch, staging.Staging, "save", -1)
     tables = interrupting(monkeypatch, pq.ParquetWriter, "write_table", -1)
-    rounds = interrupting(monkeypatch, local_writer.LocalWriter, "write", -1)
+    made = interrupting(monkeypatch, shards, "make_shard", -1)
     make(tmp_path)
-    assert (len(saves), len(tables), len(rounds)) == (SHARDS + 3, GROUPS, ROUNDS)
+    assert (len(saves), len(tables), len(made)) == (SHARDS, GROUPS, SHARDS)
 
 
 def test_a_run_that_is_interrupted_after_every_shard_comes_to_its_end_all_the_same(tmp_path, whole):
@@ -83,7 +90,7 @@ def test_buckets_that_stall_are_continued_to_the_same_bytes_too(tmp_path, number
     options: dict[str, Any] = {"parameters": {"sizes": (40, 7, 2000, 1000), "counted": False}}
     make(tmp_path / "whole", **options)
     expected = files(tmp_path / "whole")
-    for at in (0, 7, 14):
+    for at in (0, 7, 11):
         with pytest.MonkeyPatch.context() as patched:
             interrupting(patched, staging.Staging, "save", at, after=True)
             with pytest.raises(Interrupted):
@@ -98,14 +105,14 @@ def test_what_is_finished_is_not_made_again(tmp_path, whole, monkeypatch):
         with pytest.raises(Interrupted):
             make(tmp_path / "data")
     there = names(tmp_path / ".data.partial" / "dataset" / "data" / "default")
-    assert len(there) >= 5  # of train, and those begun meanwhile
-    tables = interrupting(monkeypatch, pq.ParquetWriter, "write_table", -1)
+    assert len(there) == 5
+    made = interrupting(monkeypatch, shards, "make_shard", -1)
     make(tmp_path / "data")
-    assert len(tables) == 7 + 3 + 3  # of four shards of train, two of iid and two of test
+    assert len(made) == SHARDS - 5
     assert files(tmp_path / "data") == whole
 
 
-def test_a_damaged_shard_of_an_interrupted_run_is_made_anew(tmp_path, whole):
+def test_a_damaged_shard_of_an_interrupted_run_is_made_anew_alone(tmp_path, whole):
     out = tmp_path / "data"
     for number, damage in zip(range(7), 2 * ["flip", "cut", "remove", "empty"], strict=False):
         with pytest.MonkeyPatch.context() as patched:
@@ -119,9 +126,35 @@ def test_a_damaged_shard_of_an_interrupted_run_is_made_anew(tmp_path, whole):
             file.unlink()
         else:
             file.write_bytes(bytes({"flip": content, "cut": content[:-9], "empty": b""}[damage]))
-        make(out)
+        with pytest.MonkeyPatch.context() as patched:
+            made = interrupting(patched, shards, "make_shard", -1)
+            make(out)
+        assert len(made) == SHARDS - 9 + 1
         assert files(out) == whole
         shutil.rmtree(out)
+
+
+@pytest.mark.parametrize("form", ["shards", "record"])
+def test_what_a_run_of_an_older_version_finished_is_made_again(tmp_path, whole, form):
+    """It noted neither the digests of chunks nor that its shards hold whole chunks."""
+    out = tmp_path / "data"
+    with pytest.MonkeyPatch.context() as patched:
+        interrupting(patched, staging.Staging, "save", 8, after=True)
+        with pytest.raises(Interrupted):
+            make(out)
+    note = tmp_path / ".data.partial" / "progress.json"
+    progress = json.loads(note.read_text())["progress"]
+    old = [one["shard"] for one in progress["default"]["train"]["shards"]]
+    position = {"emitted": 480, "state": {"round": 5, "left": {}, "streams": {}}}
+    noted = {"shards": old, **position} if form == "shards" else {"record": {"shards": old}}
+    progress["default"]["train"] = noted
+    text = json.dumps({"sha256": staging._checksum(progress), "progress": progress})
+    note.write_text(text)
+    with pytest.MonkeyPatch.context() as patched:
+        made = interrupting(patched, shards, "make_shard", -1)
+        make(out)
+    assert len(made) == SHARDS
+    assert files(out) == whole
 
 
 @pytest.mark.slow
@@ -130,19 +163,20 @@ def test_a_damaged_shard_of_an_interrupted_run_is_made_anew(tmp_path, whole):
     ("place", "number"),
     [
         ("synthbench.dataset.staging.Staging.save", 1),
-        ("synthbench.dataset.staging.Staging.save", 7),
-        ("pyarrow.parquet.ParquetWriter.write_table", 6),
-        ("pathlib.Path.replace", 9),
+        ("synthbench.dataset.staging.Staging.save", 5),
+        ("pyarrow.parquet.ParquetWriter.write_table", 4),
+        ("pathlib.Path.replace", 6),
         ("pathlib.Path.rename", 0),
     ],
 )
 def test_a_run_that_is_killed_is_continued_to_the_same_bytes(tmp_path, place, number):
     """With workers, who must not go on holding the lock when the main process is gone."""
-    make(tmp_path / "whole", "ctl", shard_rows=500, **CTL)
+    make(tmp_path / "whole", "ctl", **LARGE)
     out = tmp_path / "killed" / "ctl"
-    kill_at(place, number, f"'ctl', out={str(out)!r}, shard_rows=500, rows={CTL['rows']!r}")
+    words = ", ".join(f"{name}={option!r}" for name, option in LARGE.items())
+    kill_at(place, number, f"'ctl', out={str(out)!r}, {words}")
     assert names(out.parent) == [".ctl.partial"]
-    make(out, "ctl", shard_rows=500, **CTL)
+    make(out, "ctl", **LARGE)
     assert files(out) == files(tmp_path / "whole")
     assert names(out.parent) == ["ctl"]
 
@@ -172,7 +206,7 @@ def test_the_same_command_again_changes_nothing(tmp_path):
         ({"seed": 1}, "seed: 0 there, 1 asked for"),
         ({"rows": {"train": 400}}, "rows: {'default': .*500.* there, {'default': .*400.* asked"),
         ({"parameters": {"sizes": (1000, 1000, 500)}}, r"parameters: {'sizes': \[1000, 1000, 1000"),
-        ({"shard_rows": 100}, "shard_rows: 60 there, 100 asked for"),
+        ({"shard_rows": 81}, "shard_rows: 60 there, 100 asked for"),
         ({"preset": "small"}, "rows: .*500.* there, .*100.* asked for"),
     ],
 )

@@ -11,8 +11,9 @@ import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
 
+from synthbench.dataset import digest
 from synthbench.errors import SynthbenchError
-from synthbench.generation import local_writer
+from synthbench.generation.shards import ShardWriter
 from synthbench.sampling.bucket_stream import BucketStream
 from synthbench.tasks import registry
 from synthbench.tasks.base import Block
@@ -52,7 +53,7 @@ def test_a_full_disk_is_named_for_every_other_file_too(tmp_path, whole, name):
 class Wide(Numbers):
     """Numbers with 500 bytes beside each, which are 1,000 bytes of Arrow's in a row.
 
-    A writing thread takes over ten times the bytes of its row group: now both do, now neither.
+    A thread that makes a shard takes ten times the bytes of its row group: now all do, now none.
     Groups are so small that this does not count beside all rows.
     """
 
@@ -83,14 +84,15 @@ class Wide(Numbers):
 @pytest.mark.slow
 def test_memory_grows_by_a_few_bytes_a_row_not_by_the_rows_themselves(tmp_path, monkeypatch):
     monkeypatch.setitem(registry._registered, "wide", Wide)
-    write = local_writer.LocalWriter.write
+    monkeypatch.setattr(digest, "CHUNK_ROWS", 1024)
+    save = ShardWriter._save
     arrow: list[int] = []
 
     def watched(*arguments):
-        write(*arguments)
         arrow.append(pa.total_allocated_bytes())
+        save(*arguments)
 
-    monkeypatch.setattr(local_writer.LocalWriter, "write", watched)
+    monkeypatch.setattr(ShardWriter, "_save", watched)
 
     def peaks(rows):
         arrow.clear()
@@ -103,8 +105,7 @@ def test_memory_grows_by_a_few_bytes_a_row_not_by_the_rows_themselves(tmp_path, 
 
     peaks(10)  # loads what is loaded when it is first needed
     few, many = peaks(60_000), peaks(140_000)
-    # A row has 500 bytes in NumPy, 1,000 in Arrow. How many wait for the writing threads differs
-    # from run to run: it moved these figures by up to 30 and 190.
+    # A row has 500 bytes in NumPy, 1,000 in Arrow. How many shards are being made differs.
     assert (many[0] - few[0]) / 80_000 < 120
     assert (many[1] - few[1]) / 80_000 < 400
 
@@ -115,7 +116,7 @@ def test_blocks_in_flight_are_few_however_many_will_be_needed(tmp_path, numbers,
 
     def watched(self, rows):
         prepare(self, rows)
-        pending.append(len(self._pending))
+        pending.append(len(self._blocks))
 
     monkeypatch.setattr(BucketStream, "prepare", watched)
     rows = {"train": 2000, "iid": 9, "test": 9}

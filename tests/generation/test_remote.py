@@ -13,11 +13,10 @@ from typing import Any
 import pytest
 
 from synthbench.dataset import digest, staging
-from synthbench.engine.engine import Engine, RemoteResult
+from synthbench.engine.engine import Engine, Kept
 from synthbench.errors import SynthbenchError
 from synthbench.generation import generate
-from synthbench.generation import shards as making_shards
-from synthbench.generation.remote_writer import RemoteWriter
+from synthbench.generation.shards import MadeShard
 from synthbench.sampling.blocks import BlockSummary
 from tests.making import SHARDS, Interrupted, files, interrupting, make, names
 
@@ -33,11 +32,10 @@ class Elsewhere(Engine):
     """A cluster played in this process: whatever goes there or comes back is pickled."""
 
     batch = 3
-    remote = True
 
     def __init__(self):
         super().__init__(None, 2)
-        self.ahead = 3
+        self.ahead = self.makers = 3
         self.kept: list[Any] = []
         self.came_back: list[Any] = []
 
@@ -51,7 +49,10 @@ class Elsewhere(Engine):
     def keep(self, view, function, /, *args, **kwargs):
         self.kept.append(self._call(function, args))
         handle = Handle(len(self.kept) - 1)
-        return RemoteResult(handle, self.submit(view, handle))
+        return Kept(handle, self.submit(view, handle))
+
+    def use(self, function, /, *args):
+        return self.submit(function, *args)
 
     def _call(self, function, args):
         return function(*[self._resolved(one) for one in pickle.loads(pickle.dumps(args))])
@@ -75,26 +76,11 @@ def elsewhere(monkeypatch):
     return engine
 
 
-def chunks_of(monkeypatch, rows):
-    """Chunks of so few rows that a small dataset has many."""
-    for module in (digest, making_shards):
-        monkeypatch.setattr(module, "CHUNK_ROWS", rows)
-
-
-def made_shards(elsewhere):
-    """What came back of each call that made shards."""
-    came = elsewhere.came_back
-    return [made for made in came if isinstance(made[0], making_shards.MadeShard)]
-
-
-@pytest.mark.parametrize(
-    ("chunk_rows", "shard_rows"),
-    [(1, 20), (7, 5), (60, 60), (90, 60), (8192, 1000)],
-)
+@pytest.mark.parametrize(("chunk_rows", "shard_rows"), [(1, 20), (7, 5), (60, 60), (8192, 1000)])
 def test_shards_made_elsewhere_are_the_same_to_the_byte(
     tmp_path, numbers, elsewhere, monkeypatch, chunk_rows, shard_rows
 ):
-    chunks_of(monkeypatch, chunk_rows)
+    monkeypatch.setattr(digest, "CHUNK_ROWS", chunk_rows)
     here = make(tmp_path / "here", shard_rows=shard_rows)
     assert elsewhere.kept == []
     assert make(tmp_path / "there", engine="dask", shard_rows=shard_rows) == here
@@ -104,22 +90,19 @@ def test_shards_made_elsewhere_are_the_same_to_the_byte(
 def test_only_fingerprints_and_bytes_come_here(tmp_path, numbers, elsewhere):
     make(tmp_path, engine="dask")
     assert len(elsewhere.kept) > 10
-    for result in elsewhere.came_back:
-        assert {type(one) for one in result} in ({BlockSummary}, {making_shards.MadeShard})
-    assert len(made_shards(elsewhere)) == SHARDS
+    shards = [one for one in elsewhere.came_back if isinstance(one, MadeShard)]
+    assert len(shards) == SHARDS
+    views = [one for one in elsewhere.came_back if not isinstance(one, MadeShard)]
+    assert {type(summary) for view in views for summary in view} == {BlockSummary}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("chunk_rows", [9, 70])
 @pytest.mark.parametrize("engines", ["there there", "here there", "there here"])
 def test_a_run_that_is_interrupted_is_continued_to_the_same_bytes_here_or_there(
-    tmp_path, numbers, elsewhere, monkeypatch, chunk_rows, engines
+    tmp_path, whole, elsewhere, monkeypatch, engines
 ):
-    chunks_of(monkeypatch, chunk_rows)
     first, second = ({"here": "local", "there": "dask"}[name] for name in engines.split())
-    make(tmp_path / "whole")
-    expected = files(tmp_path / "whole")
-    for at in range(0, SHARDS + 3, 3):
+    for at in range(0, SHARDS, 3):
         out = tmp_path / f"{at}" / "data"
         with monkeypatch.context() as patched:
             interrupting(patched, staging.Staging, "save", at, after=True)
@@ -127,37 +110,25 @@ def test_a_run_that_is_interrupted_is_continued_to_the_same_bytes_here_or_there(
                 make(out, engine=first)
         assert names(out.parent) == [".data.partial"]
         make(out, engine=second)
-        assert files(out) == expected
-
-
-def test_what_is_finished_is_not_made_again(tmp_path, whole, elsewhere, monkeypatch):
-    chunks_of(monkeypatch, 30)
-    make(tmp_path / "whole", engine="dask")
-    with monkeypatch.context() as patched:
-        interrupting(patched, staging.Staging, "save", 4, after=True)
-        with pytest.raises(Interrupted):
-            make(tmp_path / "data", engine="dask")
-    elsewhere.came_back.clear()
-    make(tmp_path / "data", engine="dask")
-    assert [len(shards) for shards in made_shards(elsewhere)] == [1] * (4 + 2 + 2)
-    assert files(tmp_path / "data") == files(tmp_path / "whole")
+        assert files(out) == whole
 
 
 def test_few_shards_are_asked_for_ahead(tmp_path, numbers, elsewhere, monkeypatch):
     """Or their blocks would fill the cluster, and their bytes the memory here."""
-    chunks_of(monkeypatch, 30)
     waiting: list[int] = []
-    ask = RemoteWriter._ask
+    saves = interrupting(monkeypatch, staging.Staging, "save", -1)
 
-    def watched(self, *arguments):
-        ask(self, *arguments)
-        waiting.append(len(self._making))
+    class Asking(Elsewhere):
+        def use(self, function, /, *args):
+            asked = super().use(function, *args)
+            waiting.append(len(waiting) + 1 - len(saves))
+            return asked
 
-    monkeypatch.setattr(RemoteWriter, "_ask", watched)
+    monkeypatch.setattr(elsewhere, "__class__", Asking)
     monkeypatch.setattr(Future, "done", lambda self: False)
     make(tmp_path, engine="dask", shard_rows=40)
-    assert len(waiting) == 2 + 1 + 7  # the shards of iid, test and train, two together
-    assert max(waiting) == elsewhere.ahead + 1
+    assert len(waiting) == 3 + 2 + 13  # the shards of iid, test and train
+    assert max(waiting) == elsewhere.makers + 1
 
 
 @pytest.mark.parametrize("at", [0, 5])

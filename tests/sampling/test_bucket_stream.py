@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections
-import json
 
 import numpy as np
 import pytest
@@ -15,7 +14,6 @@ from synthbench.sampling import bucket_stream
 from synthbench.sampling.blocks import list_candidates
 from synthbench.sampling.bucket_stream import CANDIDATES_PER_ROW, STALL_BLOCKS
 from synthbench.sampling.plan import Plan
-from synthbench.sampling.seen import FingerprintSet
 from synthbench.sampling.splits import SplitSampler
 from synthbench.tasks.base import Block
 from tests.sampling.making import (
@@ -155,32 +153,6 @@ def test_when_the_list_is_used_depends_on_the_blocks_drawn_alone():
             assert set(prints_of(rows_of(rows_of_unequal(18, engine)))) == set(
                 prints_of(rows_of(rows_of_unequal(18)))
             )
-
-
-@pytest.mark.parametrize("round_rows", [1, 4, 9])
-def test_a_bucket_that_costs_too_much_goes_on_to_the_same_rows_after_any_round(round_rows):
-    class Rounds(Unequal):
-        pass
-
-    Rounds.round_rows = round_rows
-    task = Rounds(None, {"sizes": (25, 500)})
-    split, plan = task.split("train"), Plan({"train": {0: 20}})
-    whole = SplitSampler(task, split, plan, HERE)
-    rounds, states = [], [whole.state()]
-    for one in whole.rounds():
-        rounds.append(one.rows().fingerprints)
-        states.append(whole.state())
-    assert states[-1]["streams"]["0"]["listed"]
-    for done, state in enumerate(states):
-        seen = {0: FingerprintSet()}
-        for prints in rounds[:done]:
-            seen[0].add(prints)
-        again = SplitSampler(
-            task, split, plan, HERE, state=json.loads(json.dumps(state)), seen=seen
-        )
-        rest = [one.fingerprints.tolist() for one in rows_of(again)]
-        assert rest == [prints.tolist() for prints in rounds[done:]]
-        assert again.state() == states[-1]
 
 
 # Buckets that nobody can count.

@@ -1,17 +1,15 @@
-"""Which rows a split gets round by round, and where the sampler stands between two rounds."""
+"""Which rows a split gets round by round, and how many candidates that takes."""
 
 from __future__ import annotations
 
 import collections
 import itertools
-import json
 
 import numpy as np
 import pytest
 
-from synthbench.sampling.blocks import draw_run
-from synthbench.sampling.plan import Plan, make_plan
-from synthbench.sampling.seen import FingerprintSet
+from synthbench.sampling.blocks import draw_blocks
+from synthbench.sampling.plan import Plan
 from synthbench.sampling.splits import SplitSampler
 from synthbench.tasks.registry import make_task
 from tests.sampling.making import HERE, Open, counts_of, prints_of, rounds_of, rows_of, small, toy
@@ -67,7 +65,7 @@ def test_rows_of_all_buckets_are_shuffled_together():
     # The rows of one bucket do not keep the order in which they were drawn, either.
     task, split = make_task("ctl"), make_task("ctl").split("train")
     stream = {**task.stream, "split": "train", "bucket": 5}
-    (run,) = draw_run(task, stream, split, 5, range(1))
+    (run,) = draw_blocks(task, stream, split, 5, range(1))
     drawn = run.fingerprints.tolist()
     kept = [p for p, b in zip(one.fingerprints.tolist(), one.buckets, strict=True) if b == 5]
     places = [drawn.index(p) for p in kept]
@@ -88,36 +86,7 @@ def test_a_round_in_which_nothing_is_found_is_no_round():
     assert all(len(one.fingerprints) for one in drawn)
 
 
-# Where the sampler stands.
-
-
-@pytest.mark.parametrize("counted", [True, False])
-@pytest.mark.parametrize("sizes", [(1000, 1000, 1000, 500), (30, 9, 2000, 500)])
-def test_after_any_round_the_state_leads_to_the_same_rest(sizes, counted):
-    task = toy(*sizes, counted=counted)
-    plan = make_plan(task, small(train=750, iid=20, test=9))
-    for split in task.splits:
-        whole = SplitSampler(task, split, plan, HERE)
-        rounds, states = [], [whole.state()]
-        for one in whole.rounds():
-            rounds.append(one.rows())
-            states.append(whole.state())
-        for done, state in enumerate(states):
-            seen: dict[int, FingerprintSet] = {}
-            for one in rounds[:done]:
-                for bucket in np.unique(one.buckets).tolist():
-                    prints = one.fingerprints[one.buckets == bucket]
-                    seen.setdefault(bucket, FingerprintSet()).add(prints)
-            stored = json.loads(json.dumps(state))
-            again = SplitSampler(task, split, plan, HERE, state=stored, seen=seen)
-            assert again.state() == state
-            rest = rows_of(again)
-            assert [one.fingerprints.tolist() for one in rest] == [
-                one.fingerprints.tolist() for one in rounds[done:]
-            ]
-            assert again.state() == states[-1]
-            assert again.taken() == whole.taken()
-            assert again.tried == whole.tried
+# Candidates.
 
 
 def test_candidates_are_counted_exactly_as_far_as_they_were_looked_at():

@@ -58,7 +58,7 @@ class Composites(ImageTask):
     judged_by = ("label",)
     block_rows = 512
     round_rows = 10_240
-    shard_rows = 10_000
+    shard_rows = 8_192
     group_rows = 1_000
 
     def __init__(

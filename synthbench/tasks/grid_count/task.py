@@ -148,7 +148,7 @@ class GridCount(Task):
 
     @property
     def shard_rows(self) -> int:
-        return self._rows_of(1 << 23, 250_000)
+        return self._rows_of(1 << 23, 131_072)
 
     def _rows_of(self, cells: int, most: int) -> int:
         """How many of the largest grids have this many cells in all; at most `most`."""
