@@ -9,7 +9,7 @@ from synthbench.dataset import digest
 from synthbench.tasks import registry
 from synthbench.tasks.registry import make_task
 from synthbench.verification import again
-from tests.making import CHUNK_ROWS, CTL, SHARDS, files, make
+from tests.making import CHUNK_ROWS, CTL, SHARDS, files, make, recut
 from tests.tasks.tiny_sources import write_sources
 from tests.toy_task import Numbers
 
@@ -85,7 +85,8 @@ def tiny(tmp_path_factory):
             variants = list(task.variants)[:2]
             with pytest.MonkeyPatch.context() as patched:
                 patched.setenv("SYNTHBENCH_DATA", str(sources))
-                make(root / name, name, variant=variants, rows=rows, shard_rows=TINY_SHARD)
+                make(root / name, name, variant=variants, rows=rows)
+                recut(root / name, TINY_SHARD)
         return root / name
 
     return dataset

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import itertools
+import json
 import signal
 import subprocess
 import sys
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from synthbench.dataset.card import write_card
 from synthbench.dataset.digest import file_sha256
+from synthbench.dataset.files import write_json
+from synthbench.dataset.manifest import MANIFEST, read_manifest, shard_file
 from synthbench.generation.generate import generate
+from synthbench.tasks.registry import make_task
 from tests.support import ROOT, environment
 
 #: The toy dataset: 2 shards of iid and of test, 9 of train, most of two row groups and of three
@@ -22,6 +30,32 @@ CTL_WORDS = ["ctl", *(f"--rows={name}={rows}" for name, rows in CTL["rows"].item
 
 def make(out, task="numbers", **options):
     return generate(task, out=out, **{"workers": 1, "progress": False, **options})
+
+
+def recut(directory, shard_rows):
+    """Cut the shards of a dataset into smaller ones than `generate` does: parts of a chunk."""
+    manifest = json.loads((directory / MANIFEST).read_text())
+    for variant, its in manifest["variants"].items():
+        for split, record in its["splits"].items():
+            old = [directory / shard["file"] for shard in record["shards"]]
+            whole = pa.concat_tables([pq.read_table(file) for file in old])
+            for file in old:
+                file.unlink()
+            count = -(-whole.num_rows // shard_rows)
+            record["shards"] = []
+            for number in range(count):
+                part = whole.slice(number * shard_rows, shard_rows)
+                name = shard_file(variant, split, number, count)
+                pq.write_table(part, directory / name, compression="zstd", write_page_index=True)
+                size, sha256 = (directory / name).stat().st_size, file_sha256(directory / name)
+                shard = {"file": name, "rows": part.num_rows, "bytes": size, "sha256": sha256}
+                record["shards"].append(shard)
+    manifest["shard_rows"] = shard_rows
+    write_json(directory / MANIFEST, manifest)
+    made = read_manifest(directory)
+    parameters = made.command()["parameters"]
+    tasks = [make_task(made.task, variant, parameters, made.seed) for variant in made.variants]
+    write_card(directory, made, tasks)
 
 
 def files(directory):

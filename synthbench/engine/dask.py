@@ -177,10 +177,13 @@ async def _result(client: Any, there: Any) -> Any:
     """
     # Not the client's `gather`, whose coroutines complain on the terminal when cancelled.
     coming = asyncio.ensure_future(there)
+    alone = False  # whether there were no workers the last time; Dask may be starting new ones
     try:
         while not (await asyncio.wait([coming], timeout=_PATIENCE))[0]:
-            if not (await client.scheduler.identity())["workers"]:
+            without = not (await client.scheduler.identity())["workers"]
+            if alone and without:
                 raise _no_workers(client)
+            alone = without
         return coming.result()
     except distributed.KilledWorker as error:
         raise SynthbenchError(

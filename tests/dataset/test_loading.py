@@ -15,6 +15,7 @@ from datasets import ClassLabel, Features, Value
 
 import synthbench
 from synthbench.tasks.registry import task_class
+from tests.making import recut
 from tests.support import IMAGELESS, shards, stored_rows
 
 if hasattr(datasets, "List"):
@@ -110,10 +111,10 @@ def directories(tmp_path_factory):
             out=made[name],
             seed=2,
             rows={split: SMALL[split] for split in splits},
-            shard_rows=50,
             workers=1,
             progress=False,
         )
+        recut(made[name], 50)
     return made
 
 

@@ -17,7 +17,7 @@ from synthbench.sharing import export as exporting
 from synthbench.sharing.export import export
 from synthbench.verification import verify as verification
 from synthbench.verification.verify import verify
-from tests.making import make
+from tests.making import make, recut
 
 ROWS = {"train": 300, "test": 100}
 REPLACED = "was replaced or removed while it was being read"
@@ -25,7 +25,8 @@ REPLACED = "was replaced or removed while it was being read"
 
 def write(out, seed):
     """A dataset of parity in 6 shards of train and 2 of test."""
-    make(out, "parity", seed=seed, rows=ROWS, shard_rows=50, overwrite=True)
+    make(out, "parity", seed=seed, rows=ROWS, overwrite=True)
+    recut(out, 50)
     return out
 
 

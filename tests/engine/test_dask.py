@@ -31,18 +31,18 @@ SABOTAGE = """
 import functools, os, signal
 from synthbench.generation import shards
 
-def sabotaged(make_shards):
-    @functools.wraps(make_shards)
+def sabotaged(make):
+    @functools.wraps(make)
     def killed(*arguments):
         try:
             os.unlink("kill")
         except FileNotFoundError:
-            return make_shards(*arguments)
+            return make(*arguments)
         os.kill(os.getpid(), signal.SIGKILL)
     return killed
 
-if not hasattr(shards.make_shards, "__wrapped__"):  # Dask loads this twice
-    shards.make_shards = sabotaged(shards.make_shards)
+if not hasattr(shards.shard_of_blocks, "__wrapped__"):  # Dask loads this twice
+    shards.shard_of_blocks = sabotaged(shards.shard_of_blocks)
 """
 
 
@@ -132,9 +132,9 @@ def test_control_c_ends_a_run_with_its_cluster_in_one_line_and_the_run_can_be_go
 
 def test_a_running_cluster_whose_worker_is_killed_changes_no_byte(tmp_path, place, scheduler):
     """The blocks that the worker had are made again, elsewhere."""
-    make(tmp_path / "here", "ctl", shard_rows=500, **CTL)
+    make(tmp_path / "here", "ctl", **CTL)
     (place / "kill").touch()
-    words = [*CTL_WORDS, "--shard-rows=500", f"--scheduler={scheduler}"]
+    words = [*CTL_WORDS, f"--scheduler={scheduler}"]
     done = generate(tmp_path, *words)
     assert done.returncode == 0, done.stderr
     assert not (place / "kill").exists()
