@@ -211,6 +211,7 @@ if __name__ == "__main__":
         say(engine.submit(square, 4).result)
         cluster.__version__ = "0.0.0"
         say(cluster._check_workers, engine._client, make_task("ctl"))
+        one.scheduler.allowed_failures = 9
         asked = engine.submit(time.sleep, 60)
         one.close()
         say(asked.result)
