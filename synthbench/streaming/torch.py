@@ -17,6 +17,7 @@ from synthbench.sampling.blocks import Rows
 from synthbench.streaming.rounds import Rounds
 from synthbench.tasks.base import LABEL, Task, TextTask
 from synthbench.tasks.registry import list_tasks, make_task, task_class
+from synthbench.text.lines import short
 
 
 class TorchBatch(dict[str, Any]):
@@ -131,31 +132,48 @@ class TorchStream(torch.utils.data.IterableDataset[dict[str, Any]]):
         made = make_task(task, variant, parameters, seed)
         self._encoded = _check_text(made) if encode else None
         self._batch_size = batch_size
+        self._of = {
+            "task": made.name,
+            "variant": made.variant,
+            "split": split,
+            "seed": seed,
+            "parameters": made.parameters.to_dict(),
+            "batch_size": batch_size,
+        }
         self._source = Rounds(made, split, 1 if batch_size is None else batch_size)
         self._start = start
         self._next = start
         self._loaded: int | None = None
 
-    def state_dict(self) -> dict[str, int]:
-        """The number of the next batch or row of this process, as in `start`.
+    def state_dict(self) -> dict[str, Any]:
+        """The number of the next batch or row of this process, and of which stream it is.
 
         Returns:
-            `{"next": number}`.
+            `{"next": number, "of": {...}}`; `of` has all that a batch depends on: task, variant,
+            split, seed, parameters and batch size.
         """
-        return {"next": self._next}
+        return {"next": self._next, "of": self._of}
 
-    def load_state_dict(self, state: Mapping[str, int]) -> None:
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue where `state_dict` was called.
 
         Args:
             state: what `state_dict` returned, in a stream with the same arguments.
 
         Raises:
-            UsageError: `state` is something else.
+            UsageError: `state` is something else, or of a stream with other arguments.
         """
-        if not isinstance(state, Mapping) or set(state) != {"next"}:
-            raise UsageError(f"State {state!r}: expected what state_dict returns, {{'next': 0}}.")
+        if not isinstance(state, Mapping) or set(state) != {"next", "of"}:
+            raise UsageError(f"State {state!r}: expected what state_dict returns.")
         check_whole_number("State 'next'", state["next"], least=0)
+        if state["of"] != self._of:
+            of = state["of"] if isinstance(state["of"], Mapping) else {}
+            differ = "; ".join(
+                f"{name} {short(of.get(name))} there, {short(mine)} here"
+                for name, mine in self._of.items()
+                if of.get(name) != mine
+            )
+            raise UsageError(f"The state is of another stream ({differ}): use the same arguments.")
         self._next = self._loaded = state["next"]
 
     def __iter__(self) -> Iterator[dict[str, Any]]:

@@ -279,7 +279,7 @@ def test_a_stream_goes_on_where_its_state_says_and_makes_no_round_again(monkeypa
     source = TorchStream(**PARITY)
     assert_same([dict(batch) for batch in itertools.islice(source, stop)], whole[:stop])
     state = source.state_dict()
-    assert state == {"next": stop}
+    assert state["next"] == stop
     made: list[int] = []
     rows = Rounds.rows
     monkeypatch.setattr(
@@ -291,7 +291,8 @@ def test_a_stream_goes_on_where_its_state_says_and_makes_no_round_again(monkeypa
     assert_same([dict(batch) for batch in itertools.islice(again, 7)], whole[stop:])
     assert made == [2]
     assert_same([dict(batch) for batch in itertools.islice(again, 1)], whole[:1])
-    for wrong in ({}, {"next": -1}, {"next": "38"}, 38):
+    of = state["of"]
+    for wrong in ({}, {"next": 1}, {"next": -1, "of": of}, {"next": "38", "of": of}, 38):
         with pytest.raises(UsageError, match="State"):
             again.load_state_dict(wrong)  # type: ignore[arg-type]
 
@@ -350,3 +351,19 @@ def test_the_workers_of_a_data_loader_have_different_rows_of_a_datasets_stream(w
     assert len({one for ids in batches for one in ids}) == 500 * workers
     found = [one for ids in batches[::workers] for one in ids]
     assert found == ids_of(first(stream("identity", batch_size=1), 500))
+
+
+def test_a_state_is_refused_by_a_stream_of_other_rows_or_batches():
+    given = {"split": "train", "variant": None, "seed": 1, "parameters": {}, "batch_size": 16}
+    state = TorchStream("ctl", **given).state_dict()  # type: ignore[arg-type]
+    TorchStream("ctl", **given).load_state_dict(state)  # type: ignore[arg-type]
+    for name, other, said in (
+        ("batch_size", 32, "batch_size 16 there, 32 here"),
+        ("seed", 2, "seed 1 there, 2 here"),
+        ("variant", "backward", "variant 'forward' there, 'backward' here"),
+        ("split", "iid", "split 'train' there, 'iid' here"),
+        ("parameters", {"symbols": 4}, "parameters .*symbols.* there, .* here"),
+    ):
+        stream = TorchStream("ctl", **{**given, name: other})  # type: ignore[arg-type]
+        with pytest.raises(UsageError, match=said):
+            stream.load_state_dict(state)
