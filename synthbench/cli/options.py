@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.abc
 import inspect
 import json
 import os
@@ -31,18 +32,24 @@ class WithExamples(click.Command):
         return super().invoke(ctx)
 
 
+class _NoPandas(importlib.abc.MetaPathFinder):
+    """Finds no pandas; None in `sys.modules` would not do, as pyarrow takes it for pandas."""
+
+    def find_spec(self, fullname: str, path: Any, target: Any = None) -> None:
+        if fullname == "pandas":
+            raise ModuleNotFoundError(fullname)
+
+
 def _import_arrow_and_numpy(linear_algebra: bool) -> None:
     """Import pyarrow without pandas, and NumPy without threads for linear algebra.
 
-    At its first array pyarrow imports pandas to recognise types of pandas, which no command uses;
-    pandas takes a third of the time of a short command. NumPy's OpenBLAS starts a thread for each
-    core, and even idle threads use the processor at first. Other libraries still import pandas and
-    choose their threads themselves.
+    At its first array pyarrow imports pandas to recognise types of pandas, which no command uses.
+    NumPy's OpenBLAS starts a thread for each core, and even idle threads use the processor at
+    first. Later imports of pandas succeed, and other libraries choose their threads themselves.
     """
-    hide_pandas = "pandas" not in sys.modules
+    finder = _NoPandas()
     limit_threads = not linear_algebra and "OPENBLAS_NUM_THREADS" not in os.environ
-    if hide_pandas:
-        sys.modules["pandas"] = None  # type: ignore[assignment]  # an import of it fails
+    sys.meta_path.insert(0, finder)
     if limit_threads:
         os.environ["OPENBLAS_NUM_THREADS"] = "1"
     try:
@@ -50,8 +57,7 @@ def _import_arrow_and_numpy(linear_algebra: bool) -> None:
 
         pa.array([0])
     finally:
-        if hide_pandas:
-            del sys.modules["pandas"]
+        sys.meta_path.remove(finder)
         if limit_threads:
             del os.environ["OPENBLAS_NUM_THREADS"]
 

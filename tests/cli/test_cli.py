@@ -18,7 +18,7 @@ from synthbench.tasks.registry import list_tasks
 from tests.faults.program import Program, run_here, whole
 from tests.making import CTL_WORDS
 from tests.making import files as checksums
-from tests.support import environment, run_program, stored_rows, terminal
+from tests.support import environment, run_program, run_python, stored_rows, terminal
 from tests.tasks.tiny_sources import write_sources
 
 posix = pytest.mark.skipif(
@@ -248,3 +248,9 @@ def test_control_c_ends_all_processes_in_a_line_and_the_same_command_goes_on(tmp
     assert {path.name for path in tmp_path.iterdir()} == {".ctl.partial"}
     assert run_here(*words, cwd=tmp_path) == (0, "", "")
     assert checksums(tmp_path / "ctl") == whole((*words, "--workers=1"))
+
+
+def test_a_command_works_in_a_process_of_its_own_that_has_not_imported_pandas():
+    code = "import sys\nfrom synthbench.cli.main import main\ntry: main(['list'])\n"
+    code += "except SystemExit as ended: print(ended.code, 'pandas' in sys.modules)"
+    assert run_python(code).splitlines()[-1] == "0 False"
