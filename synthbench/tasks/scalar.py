@@ -250,7 +250,7 @@ class ClassLabel(Column):
 
     @property
     def expected(self) -> str:
-        return f"a class ({', '.join(_some(self.names))}) or its number, 0 to {len(self.names) - 1}"
+        return f"a class ({', '.join(_some(self.names))}) or its index, 0 to {len(self.names) - 1}"
 
     def read(self, prediction: Any, label: Any) -> int | None:
         return read_class(prediction, self.names)

@@ -95,7 +95,7 @@ def test_if_most_cannot_be_read_an_example_and_what_would_mend_it_are_told(made)
     )
     assert evaluate(made.path, texts, split="test", read="text").warning is None
     report = evaluate(made.path, [3.5] * 40, split="test")
-    expected = "Expected a class (0, 1, 2, 3, 4, 5, 6, 7, 8, 9) or its number, 0 to 9."
+    expected = "Expected a class (0, 1, 2, 3, 4, 5, 6, 7, 8, 9) or its index, 0 to 9."
     assert report.warning is not None
     assert report.warning.endswith(f"3.5 for id '{name}'. {expected}")
     nothing = evaluate(made.path, [None] * 40, split="test").warning
