@@ -16,7 +16,6 @@ from synthbench.cli.main import commands
 from synthbench.generation import generate as generation
 from synthbench.tasks.registry import list_tasks
 from tests.faults.program import Program, run_here, whole
-from tests.making import CTL_WORDS
 from tests.making import files as checksums
 from tests.support import environment, run_program, run_python, stored_rows, terminal
 from tests.tasks.tiny_sources import write_sources
@@ -237,7 +236,7 @@ def test_output_that_has_no_place_is_an_error_without_a_traceback(tmp_path):
 
 @posix
 def test_control_c_ends_all_processes_in_a_line_and_the_same_command_goes_on(tmp_path):
-    words = ["generate", *CTL_WORDS, "--rows=train=30000", "--set=train_lengths=7,8"]
+    words = ["generate", "ctl", "--rows=train=30000", "--set=train_lengths=7,8"]
     words += ["--shard-rows=8192", "--workers=2", "--quiet"]
     running = Program(words, tmp_path)
     running.wait_for(tmp_path / ".ctl.partial" / "progress.json")
