@@ -53,7 +53,7 @@ class Figure(abc.ABC):
         with matplotlib.style.context("default"):
             canvas = Canvas(layout="constrained", dpi=100)
             self._draw(data, canvas)
-            canvas.suptitle(f"{self.title}\n{about}", fontsize=10)
+            canvas.suptitle(f"{self.title}\n{about}", fontsize=9)
             canvas.savefig(file, format="png", metadata={"Software": None})
 
     @abc.abstractmethod
