@@ -41,12 +41,18 @@ def task_facts(name: str) -> dict[str, Any]:
         "parameters": {
             key: {"default": defaults[key], "meaning": text} for key, text in parameter_help(task)
         },
-        "levels": {level: dict(parameters) for level, parameters in task.levels.items()},
+        "levels": {level: _level(task, chosen) for level, chosen in task.levels.items()},
         "columns": {
             "id": "string",
             **{key: str(column) for key, column in task.columns.items()},
         },
     }
+
+
+def _level(task: Task, chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of a level as JSON values."""
+    values = dataclasses.replace(task.parameters, **chosen).to_dict()
+    return {name: values[name] for name in chosen}
 
 
 def parameter_help(task: Task) -> list[tuple[str, str]]:

@@ -48,7 +48,7 @@ def check_failed(ended, message):
 def test_on_a_full_disk_a_run_goes_on_whenever_there_is_more_room(tmp_path, mounts):
     """A small tmpfs that grows."""
     kept: dict[str, tuple[int, int]] = {}
-    for kilobytes in (4, 40, 100):
+    for kilobytes in (4, 250, 450):
         mounts.tmpfs(tmp_path, f"size={kilobytes}k")
         ended = run(*WORDS, cwd=tmp_path, enter=mounts.enter)
         check_failed(ended, "No space left on the device while writing ")

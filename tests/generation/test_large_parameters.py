@@ -48,7 +48,7 @@ def test_grids_have_50_by_50_cells(tmp_path):
 
 
 def test_a_split_has_100_shards(tmp_path, numbers):
-    make(tmp_path / "data", workers=2, shard_rows=5)
+    make(tmp_path / "data", workers=2, rows={"train": 2000}, shard_rows=20)
     assert verify(tmp_path / "data", workers=1, progress=False).ok
     shards = [name for name in files(tmp_path / "data") if "train-" in name]
     assert len(shards) == 100

@@ -83,9 +83,9 @@ def test_every_value_is_taken_modulo_the_modulus(text, modulus, label, dependenc
 
 
 def test_there_are_as_many_labels_as_the_modulus():
-    assert Arithmetic().columns["label"]["names"] == list("0123456789")
-    names = Arithmetic(parameters={"modulus": 12}).columns["label"]["names"]
-    assert names == [str(number) for number in range(12)]
+    assert Arithmetic().columns["label"].names == tuple("0123456789")
+    names = Arithmetic(parameters={"modulus": 12}).columns["label"].names
+    assert names == tuple(str(number) for number in range(12))
 
 
 # Rows.

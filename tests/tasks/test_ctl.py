@@ -50,9 +50,9 @@ def test_eight_symbols_and_nine_functions_stand_in_the_columns_and_tables():
     task = CompositionalTableLookup()
     assert list(task.variants) == ["forward", "backward"]
     assert task.variant == "forward"
-    assert task.columns["label"]["names"] == [
+    assert task.columns["label"].names == (
         "000", "001", "010", "011", "100", "101", "110", "111"
-    ]  # fmt: skip
+    )  # fmt: skip
     assert "".join(task.tables) == "abcdefghi"
     assert list(task.columns) == ["text", "label", "steps", "length"]
 

@@ -15,6 +15,7 @@ from synthbench.tasks import describe, registry
 from synthbench.tasks.base import Breakdown, Split, Task
 from synthbench.tasks.features import value
 from synthbench.tasks.registry import list_tasks, make_task, register, task_class
+from tests.conftest import know_numbers
 from tests.making import make
 from tests.support import stored_rows
 from tests.toy_task import Numbers
@@ -225,7 +226,7 @@ def made(tmp_path_factory):
     """A dataset of the toy task."""
     out = tmp_path_factory.mktemp("outside") / "numbers"
     with pytest.MonkeyPatch.context() as patched:
-        patched.setitem(registry._registered, "numbers", Numbers)
+        know_numbers(patched)
         make(out, seed=3, workers=2)
     return out
 
