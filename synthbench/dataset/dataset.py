@@ -1,11 +1,7 @@
-"""Reading a dataset directory: its manifest, its shards, their rows.
-
-The directory may come from anybody: no file outside it is read, and its rows are checked.
-"""
+"""Reading a dataset directory: its manifest, its shards, their rows."""
 
 from __future__ import annotations
 
-import contextlib
 import shlex
 from collections.abc import Iterator, Sequence
 from os import PathLike
@@ -15,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 
 from synthbench.dataset.files import regular_file
-from synthbench.dataset.manifest import MANIFEST, Manifest, SplitRecord, read_manifest
-from synthbench.dataset.parquet import LARGEST_ROW, SMALLEST_ROW, large_rows, read_batches
+from synthbench.dataset.manifest import Manifest, SplitRecord, read_manifest
+from synthbench.dataset.parquet import read_batches
 from synthbench.dataset.places import is_being_replaced, old_of
 from synthbench.errors import DatasetError, UsageError, unknown_name, usable_path
 from synthbench.tasks.base import Task
@@ -51,57 +47,25 @@ class DatasetDirectory:
     def __init__(self, path: Path, manifest: Manifest) -> None:
         self.path = path
         self.manifest = manifest
-        # Set by `open`, to notice later if another manifest has taken the place of this one.
-        self._identity: tuple[int, int, int] | None = None
 
     @classmethod
     def open(cls, dataset: str | PathLike[str]) -> DatasetDirectory:
         """Open a directory; only its manifest is read, and nothing is changed.
 
-        If `generate --overwrite` replaces the directory later, further reading raises an error:
-        rows of two datasets are never mixed.
-
         Raises:
             DatasetError: there is no dataset, its manifest is newer or cannot be read, or a run is
-                replacing it or was interrupted while it did. A `MissingPathError` if nothing
+                replacing it or was killed while it did. A `MissingPathError` if nothing
                 exists at the path.
             UsageError: the path is too long, or has a character that no path can have.
         """
         path = usable_path("Dataset", dataset)
-        identity = _identify(path / MANIFEST)
-        try:
-            opened = cls(path, read_manifest(path))
-        except DatasetError:
-            # In this order: the replacement may finish between the two checks.
-            if is_being_replaced(path):
-                raise _moved_aside(path) from None
-            if _identify(path / MANIFEST) != identity:
-                raise _replaced(path) from None
-            raise
-        if identity is None or _identify(path / MANIFEST) != identity:
-            raise _replaced(path)
-        opened._identity = identity
-        return opened
-
-    @contextlib.contextmanager
-    def unreplaced(self) -> Iterator[None]:
-        """Make sure that all files read in a `with` block belong to this dataset.
-
-        Raises:
-            DatasetError: at the end of the block the directory holds another dataset, or none.
-                Any error in the block is replaced by this one, its cause.
-        """
-
-        def check() -> None:
-            if self._identity not in (None, _identify(self.path / MANIFEST)):
-                raise _replaced(self.path) from None
-
-        try:
-            yield
-        except Exception:
-            check()
-            raise
-        check()
+        if is_being_replaced(path):
+            raise DatasetError(
+                f"No dataset at {str(path)!r}: `generate --overwrite` is replacing it, or was "
+                f"killed while it did. The old dataset is in {str(old_of(path))!r}; if no run is "
+                f"at work, `synthbench generate TASK --out {shlex.quote(str(path))}` puts it back."
+            )
+        return cls(path, read_manifest(path))
 
     def make_task(self, variant: str) -> Task:
         """The task that made one of the variants.
@@ -150,8 +114,7 @@ class DatasetDirectory:
 
         Raises:
             DatasetError: a shard is missing, cannot be read or has rows of another form; the split
-                has another number of rows than its manifest says; or the dataset was replaced
-                meanwhile.
+                has another number of rows than its manifest says.
             UsageError: there is no such variant, split or column, `columns` is a single name, or
                 the task is unknown.
         """
@@ -164,19 +127,13 @@ class DatasetDirectory:
                 raise unknown_name(f"column of {self.manifest.task}", name, features)
         types = {name: features[name].arrow for name in names}
         record, rows = self.split(variant, split), 0
-        batches = self._batches(record, types, batch_rows)
-        while True:
-            # Checked after reading, before the rows are given out.
-            with self.unreplaced():
-                batch = next(batches, None)
-            if batch is None:
-                break
+        for batch in self._batches(record, types, batch_rows):
             rows += batch.num_rows
             yield batch
         if rows != record.rows:
             raise DatasetError(
                 f"{self.path}: {variant}/{split} has {rows:,} rows where its manifest says "
-                f"{record.rows:,}."
+                f"{record.rows:,}: a shard is damaged, or the dataset was replaced meanwhile."
             )
 
     def _batches(
@@ -185,7 +142,7 @@ class DatasetDirectory:
         names = list(types)
         for shard in record.shards:
             path = regular_file(self.path, shard.file)
-            for batch in read_batches(path, names, batch_rows, smallest_row=SMALLEST_ROW):
+            for batch in read_batches(path, names, batch_rows):
                 _check_batch(path, batch, types)
                 yield batch.select(names)
 
@@ -197,40 +154,8 @@ class DatasetDirectory:
             yield from batch.to_pylist()
 
 
-def _identify(manifest: Path) -> tuple[int, int, int] | None:
-    """Inode, size and modification time of a manifest; None if there is no file.
-
-    The inode alone does not identify it: file systems reuse the inode of a removed file.
-    """
-    try:
-        found = manifest.lstat()
-    except OSError:
-        return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
-
-
-def _replaced(path: Path) -> DatasetError:
-    return DatasetError(
-        f"The dataset at {str(path)!r} was replaced or removed while it was being read; "
-        "read it again from the start."
-    )
-
-
-def _moved_aside(path: Path) -> DatasetError:
-    old = old_of(path)
-    try:
-        task = read_manifest(old).task
-    except DatasetError:
-        task = "TASK"
-    return DatasetError(
-        f"No dataset at {str(path)!r}: `generate --overwrite` is replacing it, or was interrupted "
-        f"while it did. The old dataset is in {str(old)!r}; if no run is at work, "
-        f"`synthbench generate {task} --out {shlex.quote(str(path))}` puts it back."
-    )
-
-
 def _check_batch(path: Path, batch: pa.RecordBatch, types: dict[str, pa.DataType]) -> None:
-    """Make sure that rows have columns of these types, without missing values or huge rows."""
+    """Make sure that rows have columns of these types, without missing values."""
     for name, expected in types.items():
         found = batch.schema.get_all_field_indices(name)
         there = [batch.schema.field(index).type for index in found]
@@ -239,5 +164,3 @@ def _check_batch(path: Path, batch: pa.RecordBatch, types: dict[str, pa.DataType
             raise DatasetError(f"{path}: column {name} is {shown}, expected {expected}.")
         if batch.column(name).null_count:
             raise DatasetError(f"{path}: column {name} lacks values.")
-    if large_rows(batch):
-        raise DatasetError(f"{path} has rows of more than {LARGEST_ROW:,} bytes.")

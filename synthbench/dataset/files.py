@@ -1,17 +1,18 @@
-"""Files of a dataset: only regular files inside it are read, and every file is written atomically.
+"""Files of a dataset: one guard around every reader, and every file is written atomically.
 
-A dataset from elsewhere may hold links that lead out of it, pipes that a reader would wait on for
-ever, or files that grow while they are read. All code that reads a dataset's files calls this
-module first.
+Files may be damaged, so whatever a library raises while it reads one becomes an error that names
+the file, and sizes are bounded. Nothing outside the dataset's directory is read.
 """
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import itertools
 import json
+import math
 import os
 import re
-import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ from synthbench.errors import DatasetError, SynthbenchError
 
 #: What a file or directory of a dataset may be called: nothing that leads elsewhere.
 PLAIN_NAME = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}"
+#: How deep lists and objects may be nested, so that recursive code is safe.
+DEEPEST = 32
 _PLAIN_PATH = re.compile(rf"{PLAIN_NAME}(/{PLAIN_NAME})*")
 
 
@@ -40,27 +43,36 @@ def regular_file(directory: Path, name: str) -> Path:
 
 
 def why_unreadable(directory: Path, name: str) -> str | None:
-    """Why a file of a directory cannot be read, such as "missing"; None if it can.
-
-    Links are looked at, never followed, so that nothing outside the directory is touched.
-    """
+    """Why a file of a directory cannot be read, such as "missing"; None if it can."""
     if not _PLAIN_PATH.fullmatch(name):
         return "not a path in a dataset"
-    path, mode = directory, stat.S_IFDIR
-    for part in name.split("/"):
-        if not stat.S_ISDIR(mode):
+    path = directory / name
+    try:
+        if not path.exists():
             return "missing"
-        path = path / part
-        try:
-            mode = path.lstat().st_mode
-        except FileNotFoundError:
-            return "missing"
-        except OSError as error:
-            return f"out of reach: {error.strerror}"
-        if stat.S_ISLNK(mode):
-            which = "a link" if path == directory / name else f"behind the link {path}"
-            return f"{which}, and links are not followed (from the Hub, download to a local_dir)"
-    return None if stat.S_ISREG(mode) else "not a regular file"
+        if not path.resolve().is_relative_to(directory.resolve()):
+            return "a link out of the dataset, not followed (from the Hub, download to a local_dir)"
+        return None if path.is_file() else "not a regular file"
+    except (OSError, RuntimeError) as error:  # before Python 3.13, links in a loop: RuntimeError
+        return f"out of reach: {getattr(error, 'strerror', error)}"
+
+
+@contextlib.contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Turn whatever a library raises while it reads a file into an error that names the file.
+
+    Raises:
+        DatasetError: anything else was raised in the block.
+    """
+    try:
+        yield
+    except SynthbenchError:
+        raise
+    except FileNotFoundError:
+        raise DatasetError(f"{path} is missing.") from None
+    except Exception as error:  # whatever pyarrow, yaml or json may raise
+        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        raise DatasetError(f"{path} cannot be read: {' '.join(reason.split())}") from error
 
 
 def read_regular(directory: Path, name: str, most: int) -> bytes:
@@ -71,35 +83,45 @@ def read_regular(directory: Path, name: str, most: int) -> bytes:
             be read.
     """
     path = regular_file(directory, name)
-    try:
+    with reading(path):
         if (size := path.stat().st_size) > most:
             raise DatasetError(f"{path} has {size:,} bytes; at most {most:,} are read.")
         return path.read_bytes()
-    except OSError as error:
-        raise DatasetError(f"{path} cannot be read: {error.strerror}.") from None
 
 
-def entries_below(directory: Path, name: str) -> Iterator[str]:
-    """Files under `directory/name`, recursively; links are listed, not followed.
+def read_json(data: bytes, constants: bool = False) -> Any:
+    """The value of a JSON text in UTF-8.
 
-    Yields:
-        Paths relative to `directory`, with slashes, in order; also directories that cannot be
-        read. If `name` is a file or a link, it is the only entry.
+    Args:
+        data: the text.
+        constants: whether NaN and infinities are allowed, which JSON does not have.
+
+    Raises:
+        ValueError: it is not JSON, an object repeats a name, or it is nested more than 32 deep.
     """
-    waiting = [name]
-    while waiting:
-        place = waiting.pop()
-        try:
-            if not stat.S_ISDIR((directory / place).lstat().st_mode):
-                yield place
-                continue
-            names = [entry.name for entry in (directory / place).iterdir()]
-        except FileNotFoundError:
-            continue
-        except OSError:
-            yield place
-            continue
-        waiting += [f"{place}/{entry}" for entry in sorted(names, reverse=True)]
+    too_deep = ValueError(f"nested more than {DEEPEST} deep")
+    try:
+        value = json.loads(data.decode("utf-8"), object_pairs_hook=_object)
+    except RecursionError:
+        raise too_deep from None
+    level = [value]
+    for _ in range(DEEPEST + 1):
+        if not constants and any(isinstance(x, float) and not math.isfinite(x) for x in level):
+            raise ValueError("NaN and infinities are not numbers")
+        lists = (
+            x.values() if isinstance(x, dict) else x for x in level if isinstance(x, dict | list)
+        )
+        level = list(itertools.chain.from_iterable(lists))
+        if not level:
+            return value
+    raise too_deep
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        raise ValueError("a name appears more than once in an object")
+    return values
 
 
 # Writing.

@@ -9,21 +9,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from synthbench.dataset.files import PLAIN_NAME, read_regular, why_unreadable
-from synthbench.dataset.forms import (
-    ANYTHING,
-    PLAIN_OR_LIST,
-    TEXT,
-    WHOLE,
-    MapOf,
-    Value,
-    check_form,
-    read_json,
-)
+from synthbench.dataset.files import PLAIN_NAME, read_json, read_regular, why_unreadable
 from synthbench.errors import DatasetError, MissingPathError
 from synthbench.tasks.base import Task
 from synthbench.tasks.registry import make_task
-from synthbench.text.lines import one_line
+from synthbench.text.lines import one_line, short
 
 #: Version of the manifest's form; readers refuse newer ones.
 FORMAT = 1
@@ -101,12 +91,12 @@ class Manifest:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The manifest as JSON values, in the order of `MANIFEST_FORM`."""
+        """The manifest as JSON values, in the order of the file."""
         values = dataclasses.asdict(self)
         values["variants"] = {
             variant: {"splits": records} for variant, records in values["variants"].items()
         }
-        return {name: values[name] for name in MANIFEST_FORM}
+        return {name: values[name] for name in _ENTRIES}
 
     @classmethod
     def of(
@@ -152,12 +142,10 @@ class Manifest:
                 f"{file} has format {found}; this version reads formats up to {FORMAT}. "
                 "Upgrade synthbench."
             )
-        check_form(values, MANIFEST_FORM, str(file))
-        variants = {
-            variant: {name: split_record(split) for name, split in record["splits"].items()}
-            for variant, record in values["variants"].items()
-        }
-        return cls(**{**values, "variants": variants})
+        try:
+            return _checked(values)
+        except ValueError as error:
+            raise DatasetError(f"{file}: {error}.") from None
 
     def make_task(self, variant: str) -> Task:
         """The task that made one of the variants.
@@ -181,12 +169,6 @@ def merged_tables(tables: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             both = isinstance(entry, dict) and isinstance(merged.get(name), dict)
             merged[name] = merged_tables([merged[name], entry]) if both else entry
     return merged
-
-
-def split_record(values: dict[str, Any]) -> SplitRecord:
-    """A split's record from JSON values of the form `SPLIT_FORM`."""
-    shards = tuple(Shard(**shard) for shard in values["shards"])
-    return SplitRecord(**{**values, "shards": shards})
 
 
 def read_manifest(path: Path) -> Manifest:
@@ -215,36 +197,87 @@ def read_manifest(path: Path) -> Manifest:
     return Manifest.from_dict(values, file)
 
 
-def _matching(expected: str, pattern: str) -> Value:
-    found = re.compile(pattern)
-    return Value(
-        expected, lambda given: isinstance(given, str) and found.fullmatch(given) is not None
-    )
+# Checks of what a manifest says. Each raises a ValueError that names the place.
+
+#: The entries of a manifest, in the order of the file.
+_ENTRIES = "format", "synthbench", "task", "seed", "parameters", "shard_rows", "tables", "variants"
+_SHA256 = "[0-9a-f]{64}"
+_FILE = rf"data/{PLAIN_NAME}/{PLAIN_NAME}\.parquet"
 
 
-_NAME = _matching("a name of letters, digits, '_', '-' and '.'", PLAIN_NAME)
-_SHA256 = _matching("64 hexadecimal digits", "[0-9a-f]{64}")
-_COUNT = Value("a whole number from 1", lambda given: WHOLE.fits(given) and given > 0)
-_SEED = Value("a whole number from 0", lambda given: type(given) is int and given >= 0)
-_FILE = _matching(
-    "a path such as 'data/VARIANT/SPLIT-00000-of-00001.parquet'",
-    rf"data/{PLAIN_NAME}/{PLAIN_NAME}\.parquet",
-)
-#: What the manifest must look like, and in it the record of a split.
-SPLIT_FORM = {
-    "rows": _COUNT,
-    "buckets": MapOf(TEXT, WHOLE),
-    "candidates": WHOLE,
-    "digest": _SHA256,
-    "shards": [{"file": _FILE, "rows": _COUNT, "bytes": WHOLE, "sha256": _SHA256}],
-}
-MANIFEST_FORM = {
-    "format": _COUNT,
-    "synthbench": TEXT,
-    "task": _NAME,
-    "seed": _SEED,
-    "parameters": MapOf(_NAME, PLAIN_OR_LIST),
-    "shard_rows": _COUNT,
-    "tables": MapOf(TEXT, ANYTHING),
-    "variants": MapOf(_NAME, {"splits": MapOf(_NAME, SPLIT_FORM, least=1)}, least=1),
-}
+def _checked(values: Any) -> Manifest:
+    _object(values, "", _ENTRIES)
+    for name, least in (("format", 1), ("seed", 0), ("shard_rows", 1)):
+        _whole(values[name], name, least)
+    _expect(isinstance(values["synthbench"], str), values["synthbench"], "synthbench", "a text")
+    _text(values["task"], "task", PLAIN_NAME, "a name")
+    _object(values["tables"], "tables")
+    for name, value in _object(values["parameters"], "parameters").items():
+        plain = all(isinstance(x, str | int | float) for x in _listed(value))
+        _expect(plain, value, f"parameters.{name}", "text, a number, or a list of these")
+    variants = {}
+    for variant, record in _object(values["variants"], "variants").items():
+        place = f"variants.{variant}"
+        _text(variant, "a variant", PLAIN_NAME, "a name")
+        splits = _object(_object(record, place, ["splits"])["splits"], f"{place}.splits")
+        _expect(bool(splits), splits, f"{place}.splits", "an object with entries")
+        variants[variant] = {
+            name: split_record(split, f"{place}.splits.{name}") for name, split in splits.items()
+        }
+    _expect(bool(variants), variants, "variants", "an object with entries")
+    return Manifest(**{**values, "variants": variants})
+
+
+def split_record(values: Any, place: str = "it") -> SplitRecord:
+    """A split's record from JSON values, which may be anything; errors call them `place`.
+
+    Raises:
+        ValueError: they do not have the form of a record; the text names the place.
+    """
+    _object(values, place, [field.name for field in dataclasses.fields(SplitRecord)])
+    _whole(values["rows"], f"{place}.rows", 1)
+    _whole(values["candidates"], f"{place}.candidates")
+    _text(values["digest"], f"{place}.digest", _SHA256, "64 hexadecimal digits")
+    for bucket, rows in _object(values["buckets"], f"{place}.buckets").items():
+        _whole(rows, f"{place}.buckets.{bucket}")
+    _expect(isinstance(values["shards"], list), values["shards"], f"{place}.shards", "a list")
+    for number, shard in enumerate(values["shards"]):
+        its = f"{place}.shards[{number}]"
+        _object(shard, its, [field.name for field in dataclasses.fields(Shard)])
+        _text(
+            shard["file"], f"{its}.file", _FILE, "a path such as 'data/VARIANT/SPLIT-....parquet'"
+        )
+        _whole(shard["rows"], f"{its}.rows", 1)
+        _whole(shard["bytes"], f"{its}.bytes")
+        _text(shard["sha256"], f"{its}.sha256", _SHA256, "64 hexadecimal digits")
+    return SplitRecord(**{**values, "shards": tuple(Shard(**one) for one in values["shards"])})
+
+
+def _expect(right: bool, given: Any, place: str, expected: str) -> None:
+    if not right:
+        raise ValueError(f"{place} is {short(given)}, expected {expected}")
+
+
+def _object(given: Any, place: str, names: Sequence[str] = ()) -> dict[str, Any]:
+    """An object; if `names` are given, with exactly these."""
+    _expect(isinstance(given, dict), given, place or "it", "an object")
+    values: dict[str, Any] = given
+    for name in [*names, *values] if names else ():
+        if name not in values:
+            raise ValueError(f"{place}.{name} is missing".removeprefix("."))
+        if name not in names:
+            raise ValueError(f"{place or 'it'} has {short(name)}, expected only {', '.join(names)}")
+    return values
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _whole(given: Any, place: str, least: int = 0) -> None:
+    _expect(type(given) is int and given >= least, given, place, f"a whole number from {least}")
+
+
+def _text(given: Any, place: str, pattern: str, expected: str) -> None:
+    right = isinstance(given, str) and re.fullmatch(pattern, given) is not None
+    _expect(right, given, place, expected)

@@ -19,12 +19,12 @@ from synthbench.dataset.files import (
     NO_ROOM,
     flush,
     flush_entry,
+    read_json,
     read_regular,
     why_unreadable,
     write_failure,
     write_json,
 )
-from synthbench.dataset.forms import read_json
 from synthbench.dataset.manifest import MANIFEST
 from synthbench.engine.signals import defer_signals
 from synthbench.errors import (
@@ -281,14 +281,12 @@ def check_whole(
     """Make sure that every shard of a finished dataset is there with its size.
 
     Raises:
-        DatasetError: a shard is missing or has another size, or the dataset was replaced
-            meanwhile. The text names the shard and the remedy.
+        DatasetError: a shard is missing or has another size; the text names it and the remedy.
     """
-    with dataset.unreplaced():
-        for shard in dataset.manifest.all_shards():
-            file = dataset.path / shard.file
-            there = why_unreadable(dataset.path, shard.file) is None
-            if not there or file.stat().st_size != shard.bytes:
-                raise DatasetError(
-                    f"{file} is missing or has another size than the manifest says; {remedy}."
-                )
+    for shard in dataset.manifest.all_shards():
+        file = dataset.path / shard.file
+        there = why_unreadable(dataset.path, shard.file) is None
+        if not there or file.stat().st_size != shard.bytes:
+            raise DatasetError(
+                f"{file} is missing or has another size than the manifest says; {remedy}."
+            )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from synthbench.dataset.forms import read_json
+from synthbench.dataset.files import read_json
 from synthbench.dataset.parquet import open_parquet, read_batches
 from synthbench.errors import DatasetError, MissingPathError, SynthbenchError, UsageError
 from synthbench.text.lines import one_line, short
@@ -175,7 +175,7 @@ def _separated(delimiter: str) -> Callable[[_Lines, Origin], Any]:
 
 def _parquet(path: Path) -> Table:
     with open_parquet(path) as opened:
-        names = list(opened.schema.names)
+        names = list(opened.schema_arrow.names)
 
     def rows(chosen: Sequence[str]) -> Iterator[tuple[int, Sequence[Any]]]:
         numbers = itertools.count()

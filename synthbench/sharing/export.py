@@ -172,8 +172,7 @@ def _write_beside(
         made, old = Path(beside) / "new", Path(beside) / "old"
         if not form.is_file:
             made.mkdir()
-        with parts[0].dataset.unreplaced():
-            form.write(parts, made)
+        form.write(parts, made)
         if not form.is_file:
             write_json(made / MARKER, _provenance(parts, to))
         sizes = {place.name: made.stat().st_size}

@@ -19,7 +19,6 @@ from synthbench.text.progress import on_terminal
 from synthbench.text.tables import Table, render, stack, styled
 from synthbench.verification.card import CARD, check_card, read_card
 from synthbench.verification.files import make_tasks
-from synthbench.verification.findings import Findings
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -131,13 +130,13 @@ def push(
     opened = DatasetDirectory.open(dataset)
     check_whole(opened)
     url = f"{HfApi().endpoint}/datasets/{repo_id}"
-    with use_source_dir(source_dir), opened.unreplaced():
+    with use_source_dir(source_dir):
         card = _read_card(opened)
         planned = Push(repo_id, url, private, revision, _files(opened), card)
     if dry_run:
         return planned
     try:
-        with _bars(progress), opened.unreplaced():
+        with _bars(progress):
             return _upload(opened, planned)
     except SynthbenchError:
         raise
@@ -149,9 +148,9 @@ def push(
 
 def _read_card(dataset: DatasetDirectory) -> dict[str, Any]:
     """The card's front matter, if manifest and card agree with each other."""
-    findings = Findings()
-    check_card(dataset, make_tasks(dataset, findings), findings)
-    if wrong := findings.texts():
+    findings: list[str] = []
+    tasks = make_tasks(dataset, findings)
+    if wrong := findings or list(check_card(dataset, tasks)):
         raise DatasetError(f"{dataset.path / wrong[0]}\n`synthbench verify` lists everything.")
     _, front = read_card(dataset.path)
     return front

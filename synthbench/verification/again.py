@@ -8,10 +8,7 @@ agree, these are the rows in the files, which need not be read a second time.
 from __future__ import annotations
 
 import bisect
-import collections
-import dataclasses
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +16,6 @@ from numpy.typing import NDArray
 
 from synthbench.dataset.digest import CHUNK_ROWS, RowDigest
 from synthbench.dataset.manifest import MANIFEST
-from synthbench.dataset.parquet import read_batches
 from synthbench.engine.engine import Engine
 from synthbench.errors import ExhaustedError
 from synthbench.sampling.blocks import Rows, rechunk
@@ -30,168 +26,104 @@ from synthbench.tasks.features import Columns
 from synthbench.tasks.row_ids import columns_of, rows_table
 from synthbench.text.lines import short
 from synthbench.verification.files import SplitFiles
-from synthbench.verification.findings import Findings
-from synthbench.verification.rows import BATCH_ROWS, wrong_values
+from synthbench.verification.solver import first_wrong_row, in_order
 
 
-@dataclasses.dataclass(frozen=True)
-class _Chunk:
-    """The rows of a chunk, made again, and what `digest_and_prove` says about them."""
-
-    block: Block
-    fingerprints: NDArray[np.uint64]
-    asked: Future[tuple[bytes, bool]]
-
-
-def compare_with_files(
-    files: SplitFiles,
-    chunks: list[bytes],
-    engine: Engine,
-    findings: Findings,
-    advance: Callable[[int], object],
-) -> bool:
-    """Make a split again and compare it with its files and its record, up to the first difference.
+def make_again(
+    files: SplitFiles, engine: Engine, advance: Callable[[int], object]
+) -> Iterator[str]:
+    """Make a split again and compare it with its files and its record.
 
     Args:
         files: the split's files, which have as many rows as its record says.
-        chunks: the digests of the chunks of the rows in the files.
         engine: renders, solves and hashes chunks.
-        findings: receives what is wrong.
         advance: called with the number of rows of each chunk that was compared.
 
-    Returns:
-        Whether every row in the files is proved, so that none need be checked on its own.
+    Yields:
+        What is wrong, up to the first row that differs. Without a difference every row in the
+        files is proved: it is the row that the manifest gives, and the reference solver agrees.
     """
-    task, split, rows = files.task, files.split, files.record.rows
-    quotas = divide(task, split, rows)
-    if (exist := sum(quotas.values())) < rows:
-        text = f"{files.name} has {rows} rows, but only {exist} exist"
-        findings.add(MANIFEST, f"rows of {files.name}", text)
-        return False
+    task, split, record = files.task, files.split, files.record
+    quotas = divide(task, split, record.rows)
+    if (exist := sum(quotas.values())) < record.rows:
+        yield f"{MANIFEST}: {files.name} has {record.rows} rows, but only {exist} exist"
+        return
     sampler = SplitSampler(task, split, Plan({split.name: quotas}), engine)
-    row, all_proved = 0, True
+    chunks = ((task, *chunk) for chunk in _chunks(sampler))
+    there, row = files.chunks or [], 0
     try:
-        for number, chunk in enumerate(_made(task, sampler, engine)):
-            digest, proved = chunk.asked.result()
-            if number >= len(chunks) or digest != chunks[number]:
-                _name_first_difference(chunk, files, row, findings)
-                return False
-            all_proved &= proved
-            row += len(chunk.block)
-            advance(len(chunk.block))
+        for made, (digest, wrong) in in_order(engine, digest_and_solve, chunks):
+            if digest != there[row // CHUNK_ROWS]:
+                yield _first_difference(files, row, rows_table(*made))
+                return
+            if wrong is not None:
+                yield f"{files.place(row + wrong[0])}: {wrong[1]}"
+                return
+            row += len(made[1])
+            advance(len(made[1]))
             # A corrupt manifest may ask for rows that take forever to find.
-            if sampler.tried > files.record.candidates:
+            if sampler.tried > record.candidates:
                 break
     except ExhaustedError as error:
-        findings.add(MANIFEST, f"rows of {files.name}", f"it cannot be made again: {error}")
-        return False
+        yield f"{MANIFEST}: {files.name} cannot be made again: {error}"
+        return
     finally:
         sampler.close()
-    _compare_record(sampler, files, findings)
-    return all_proved and row == rows
-
-
-def _compare_record(sampler: SplitSampler, files: SplitFiles, findings: Findings) -> None:
-    """Compare the manifest's candidates and buckets with those of the split made again."""
-    task, stated, tried = files.task, files.record.candidates, sampler.tried
-    if tried != stated:
-        more = " or more" * (tried > stated)
-        text = f"{files.name} took {stated} candidates, but {tried}{more} when made again"
-        findings.add(MANIFEST, f"candidates of {files.name}", text)
-    made = {task.bucket_label(bucket): rows for bucket, rows in sampler.taken().items()}
-    if tried <= stated and files.record.buckets != made:
-        text = (
-            f"rows by {task.bucket_name} of {files.name} are {files.record.buckets}, "
-            f"but {made} when made again"
+    if sampler.tried != record.candidates:
+        more = " or more" * (sampler.tried > record.candidates)
+        yield (
+            f"{MANIFEST}: {files.name} took {record.candidates} candidates, but "
+            f"{sampler.tried}{more} when made again"
         )
-        findings.add(MANIFEST, f"buckets of {files.name}", text)
+        if more:
+            return
+    buckets = {task.bucket_label(bucket): rows for bucket, rows in sampler.taken().items()}
+    if record.buckets != buckets:
+        yield (
+            f"{MANIFEST}: rows by {task.bucket_name} of {files.name} are {record.buckets}, but "
+            f"{buckets} when made again"
+        )
 
 
-def _made(task: Task, sampler: SplitSampler, engine: Engine) -> Iterator[_Chunk]:
-    """The chunks of a split in order; a few are rendered ahead."""
-    ahead: collections.deque[_Chunk] = collections.deque()
+def _chunks(sampler: SplitSampler) -> Iterator[tuple[Block, NDArray[np.uint64]]]:
+    """The rows of a split and their fingerprints, cut into chunks."""
     for several in rechunk((one.rows() for one in sampler.rounds()), CHUNK_ROWS):
         rows = Rows.concatenate(several)
-        asked = engine.submit(digest_and_prove, task, rows.block, rows.fingerprints)
-        ahead.append(_Chunk(rows.block, rows.fingerprints, asked))
-        if len(ahead) > engine.ahead:
-            yield ahead.popleft()
-    yield from ahead
+        yield rows.block, rows.fingerprints
 
 
-def digest_and_prove(
+def digest_and_solve(
     task: Task, block: Block, fingerprints: NDArray[np.uint64]
-) -> tuple[bytes, bool]:
-    """The digest of a chunk of rows, and whether rows in files with this digest are proved.
-
-    They are if the reference solver agrees with all of them. A digest does not cover how images
-    are encoded, so it never proves rows with images.
-    """
-    features, table = columns_of(task), rows_table(task, block, fingerprints)
-    batches = table.to_batches(max_chunksize=BATCH_ROWS)
-    faults = (fault for batch in batches for fault in wrong_values(task, batch))
-    proved = task.image_column is None and next(faults, None) is None
-    return _digest(table, features), proved
+) -> tuple[bytes, tuple[int, str] | None]:
+    """The digest of a chunk of rows, and the first of them that the reference solver refutes."""
+    table = rows_table(task, block, fingerprints)
+    return _digest(table, columns_of(task)), first_wrong_row(task, table)
 
 
-def _digest(rows: pa.Table | pa.RecordBatch, features: Columns) -> bytes:
+def _digest(rows: pa.Table, features: Columns) -> bytes:
     digest = RowDigest(features)
     digest.update(rows)
     (chunk,) = digest.all_chunks()
     return chunk
 
 
-def _name_first_difference(
-    chunk: _Chunk, files: SplitFiles, first: int, findings: Findings
-) -> None:
-    """Name the first row that differs in a chunk, which begins with row `first` of the split."""
+def _first_difference(files: SplitFiles, first: int, made: pa.Table) -> str:
+    """Name the first row that differs from those made again, of which `first` is the first."""
     features = columns_of(files.task)
-    made = rows_table(files.task, chunk.block, chunk.fingerprints)
-    for file, number, there in _stored(files, first, first + made.num_rows):
-        here = made.slice(0, there.num_rows)
-        made = made.slice(there.num_rows)
+    there = files.read(first, made.num_rows)
 
-        def differ(rows: int, there: pa.RecordBatch = there, here: pa.Table = here) -> bool:
-            """Whether the first `rows` rows differ."""
-            return _digest(there.slice(0, rows), features) != _digest(here.slice(0, rows), features)
+    def differ(rows: int) -> bool:
+        """Whether the first `rows` rows differ."""
+        return _digest(there.slice(0, rows), features) != _digest(made.slice(0, rows), features)
 
-        if not differ(there.num_rows):
-            continue
-        row = bisect.bisect_left(range(1, there.num_rows + 1), True, key=differ)
-        different = _differences(there.slice(row, 1), here.slice(row, 1), features)
-        text = f"not the row that the manifest gives: {'; '.join(different)}"
-        findings.add(file, "rows made again", text, number + row)
-        return
-    last = first + len(chunk.block) - 1
-    text = f"rows {first} to {last} of {files.name} are not those made again"
-    findings.add(MANIFEST, f"rows of {files.name}", text)
-
-
-def _differences(there: pa.RecordBatch, here: pa.Table, features: Columns) -> Iterator[str]:
-    """The columns in which two rows differ, with both values."""
-    for name, column in features.items():
-        if _digest(there, {name: column}) == _digest(here, {name: column}):
-            continue
-        if not column.plain:
-            yield f"{name} shows something else"
-        else:
-            one, other = there.column(name)[0].as_py(), here.column(name)[0].as_py()
-            yield f"{name} is {short(one)}, but {short(other)} when made again"
-
-
-def _stored(files: SplitFiles, first: int, last: int) -> Iterator[tuple[str, int, pa.RecordBatch]]:
-    """The rows `first` to `last` (exclusive) of a split: file, number of the first row in it, rows.
-
-    A DatasetError if a file can no longer be read.
-    """
-    start = 0
-    for group in files.row_groups:
-        row, start = start, start + group.rows
-        if row >= last or start <= first:
-            continue
-        number, path = group.first, files.directory / group.file
-        for batch in read_batches(path, groups=[group.group], footer=group.footer):
-            wanted = batch.slice(max(0, first - row), max(0, last - max(first, row)))
-            if wanted.num_rows:
-                yield group.file, number + max(0, first - row), wanted
-            row, number = row + batch.num_rows, number + batch.num_rows
+    row = bisect.bisect_left(range(1, made.num_rows + 1), True, key=differ)
+    different = [
+        f"{name} shows something else"
+        if not feature.plain
+        else f"{name} is {short(there[name][row].as_py())} instead of "
+        f"{short(made[name][row].as_py())}"
+        for name, feature in features.items()
+        if _digest(there.slice(row, 1), {name: feature})
+        != _digest(made.slice(row, 1), {name: feature})
+    ]
+    return f"{files.place(first + row)} is not what is made: {', '.join(different)}"

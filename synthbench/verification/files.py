@@ -1,21 +1,19 @@
-"""Checks of manifest, files and footers, without reading rows."""
+"""What a dataset's manifest says of its tasks, and what its files hold: sums, schema, digests."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from synthbench import __version__
 from synthbench.dataset.dataset import DatasetDirectory
-from synthbench.dataset.files import entries_below, why_unreadable
-from synthbench.dataset.forms import differences, read_json, same
+from synthbench.dataset.digest import RowDigest, file_sha256
+from synthbench.dataset.files import reading, regular_file
 from synthbench.dataset.manifest import (
     MANIFEST,
     Manifest,
@@ -24,16 +22,14 @@ from synthbench.dataset.manifest import (
     merged_tables,
     shard_file,
 )
-from synthbench.dataset.parquet import SMALLEST_ROW, open_parquet
+from synthbench.dataset.parquet import open_parquet, read_batches
 from synthbench.errors import DatasetError, MissingSourceError, SynthbenchError
 from synthbench.tasks.base import Split, Task
-from synthbench.tasks.features import Columns, arrow_schema
+from synthbench.tasks.features import arrow_schema
 from synthbench.tasks.row_ids import columns_of
 from synthbench.text.lines import short
-from synthbench.verification.findings import Findings
-from synthbench.verification.rows import RowGroup
 
-#: Files that some version of `datasets` reads beside a card with configs, or instead of it.
+#: Files that some version of `datasets` reads as well as the card, or instead of it.
 _OVERRIDING = (".huggingface.yaml", "dataset_infos.json")
 
 # What the manifest says.
@@ -51,7 +47,7 @@ def release(version: str) -> tuple[int, ...] | None:
     return tuple(map(int, found.groups())) if found else None
 
 
-def make_tasks(dataset: DatasetDirectory, findings: Findings) -> dict[str, Task]:
+def make_tasks(dataset: DatasetDirectory, findings: list[str]) -> dict[str, Task]:
     """The task of each variant for which one can be made; checks parameters and splits.
 
     Raises:
@@ -60,8 +56,10 @@ def make_tasks(dataset: DatasetDirectory, findings: Findings) -> dict[str, Task]
     """
     manifest, tasks = dataset.manifest, {}
     if release(manifest.synthbench) is None:
-        text = f"synthbench is {short(manifest.synthbench)}, expected a version like {__version__}"
-        findings.add(MANIFEST, "synthbench", text)
+        version = short(manifest.synthbench)
+        findings.append(
+            f"{MANIFEST}: synthbench is {version}, expected a version like {__version__}"
+        )
     for variant, splits in manifest.variants.items():
         try:
             task = dataset.make_task(variant)
@@ -69,34 +67,31 @@ def make_tasks(dataset: DatasetDirectory, findings: Findings) -> dict[str, Task]
         except MissingSourceError:
             raise
         except SynthbenchError as error:
-            findings.add(MANIFEST, f"variant {variant}", f"no task for variant {variant}: {error}")
+            findings.append(f"{MANIFEST}: no task for variant {variant}: {error}")
             continue
         tasks[variant] = task
-        _compare_parameters(manifest, task, findings)
-        for name in [*known, *splits]:
-            if name not in splits:
-                findings.add(MANIFEST, f"split {name}", f"{variant} lacks its split {name}")
-            elif name not in known:
-                findings.add(MANIFEST, f"split {name}", f"{variant} has no split named {name}")
-        if sorted(splits) == sorted(known) and list(splits) != known:
-            text = f"the splits of {variant} are {', '.join(splits)}, not {', '.join(known)}"
-            findings.add(MANIFEST, f"order of {variant}", text)
+        if list(splits) != known:
+            findings.append(
+                f"{MANIFEST}: the splits of {variant} are {', '.join(splits)}, "
+                f"expected {', '.join(known)}"
+            )
+    for task in list(tasks.values())[:1]:
+        findings += _compare_parameters(manifest, task)
     return tasks
 
 
-def _compare_parameters(manifest: Manifest, task: Task, findings: Findings) -> None:
-    there, made = manifest.parameters, task.parameters.to_dict()
-    for name, value in made.items():
-        if name in there and not same(there[name], value):
-            text = f"parameter {name} is {short(there[name])}, but {short(value)} in the task"
-            findings.add(MANIFEST, f"parameter {name}", text)
-        # Another version may lack it.
-        if name not in there and manifest.synthbench == __version__:
-            findings.add(MANIFEST, f"parameter {name}", f"parameter {name} is missing")
+def _compare_parameters(manifest: Manifest, task: Task) -> Iterator[str]:
+    for name, value in task.parameters.to_dict().items():
+        if name in manifest.parameters:
+            there = manifest.parameters[name]
+            if json.dumps(there) != json.dumps(value):
+                yield f"{MANIFEST}: parameter {name} is {short(there)}, expected {short(value)}"
+        elif manifest.synthbench == __version__:  # another version may lack it
+            yield f"{MANIFEST}: parameter {name} is missing"
 
 
 def check_tables(
-    manifest: Manifest, tasks: Mapping[str, Task], findings: Findings, with_sources: bool
+    manifest: Manifest, tasks: Mapping[str, Task], findings: list[str], with_sources: bool
 ) -> None:
     """Compare the manifest's tables with those of its tasks.
 
@@ -116,47 +111,62 @@ def check_tables(
         if with_sources:
             raise
         if not manifest.tables:
-            findings.add(MANIFEST, "tables", "tables is empty and does not describe the sources")
+            findings.append(f"{MANIFEST}: tables is empty and does not describe the sources")
         return
-    for difference in differences(manifest.tables, json.loads(json.dumps(made)), "tables"):
-        findings.add(MANIFEST, "tables", difference)
+    there, expected = (json.dumps(one, sort_keys=True) for one in (manifest.tables, made))
+    if there != expected:
+        names = {**made, **manifest.tables}
+        wrong = [name for name in names if made.get(name) != manifest.tables.get(name)]
+        findings.append(f"{MANIFEST}: tables are not those of its task: {', '.join(wrong)}")
 
 
-# Files and their footers.
+# What the files hold.
 
 
-def check_unknown_files(dataset: DatasetDirectory, findings: Findings) -> None:
-    """Check that `data` has no file beside the manifest's, and that no file overrides the card."""
-    known = {shard.file for shard in dataset.manifest.all_shards()}
-    for file in entries_below(dataset.path, "data"):
-        if file not in known:
-            findings.add(file, "unknown", "not in the manifest")
-    for name in (*_OVERRIDING, f"{dataset.path.resolve().name}.py"):
-        if os.path.lexists(dataset.path / name):
-            findings.add(name, "unknown", "`datasets` would use it beside or instead of the card")
+def unknown_files(dataset: DatasetDirectory) -> Iterator[str]:
+    """Files that `datasets` would read but that the manifest does not name."""
+    place, known = dataset.path, {shard.file for shard in dataset.manifest.all_shards()}
+    found = (file.relative_to(place).as_posix() for file in place.glob("data/*/*.parquet"))
+    for file in sorted(set(found) - known):
+        yield f"{file}: not in the manifest"
+    for name in (*_OVERRIDING, f"{place.resolve().name}.py"):
+        if (place / name).exists():
+            yield f"{name}: `datasets` would read this file as well as, or instead of, README.md"
 
 
 @dataclasses.dataclass(frozen=True)
+class RowGroup:
+    """A row group of a shard."""
+
+    file: str  # the shard, as a path in the dataset directory
+    number: int  # number of the row group in the file
+    start: int  # number of its first row in the split
+    rows: int
+
+
+@dataclasses.dataclass
 class SplitFiles:
-    """The files of a split.
+    """What the files of a split hold.
 
     Attributes:
         directory: the dataset directory.
         task: the task of the split's variant.
         split: the split.
         record: its record in the manifest.
-        shards: the shards that exist.
-        footers: the footers of the shards that have the task's columns.
-        row_groups: the row groups of these shards.
+        faults: what is wrong with the files or their record.
+        groups: the row groups, in order.
+        chunks: the digests of the chunks of the rows; None if not every row can be read.
+        shards: how many shards were read.
     """
 
     directory: Path
     task: Task
     split: Split
     record: SplitRecord
-    shards: list[Shard] = dataclasses.field(default_factory=list)
-    footers: list[pq.FileMetaData] = dataclasses.field(default_factory=list)
-    row_groups: list[RowGroup] = dataclasses.field(default_factory=list)
+    faults: list[str] = dataclasses.field(default_factory=list)
+    groups: list[RowGroup] = dataclasses.field(default_factory=list)
+    chunks: list[bytes] | None = None
+    shards: int = 0
 
     @property
     def name(self) -> str:
@@ -164,101 +174,87 @@ class SplitFiles:
         return f"{self.task.variant}/{self.split.name}"
 
     @property
-    def whole(self) -> bool:
-        """Whether all shards exist and have the task's columns."""
-        return len(self.footers) == len(self.record.shards)
-
-    @property
     def rows(self) -> int:
         """The number of rows in the files."""
-        return sum(row_group.rows for row_group in self.row_groups)
+        return sum(group.rows for group in self.groups)
+
+    def place(self, row: int) -> str:
+        """Where row number `row` of the split is: the file, and its number there."""
+        file = next(one.file for one in reversed(self.groups) if one.start <= row)
+        first = next(one.start for one in self.groups if one.file == file)
+        return f"{file} row {row - first}"
+
+    def read(self, first: int, count: int) -> pa.Table:
+        """Rows `first` to `first + count - 1` of the split.
+
+        Raises:
+            DatasetError: a file can no longer be read.
+        """
+        parts = []
+        for group in self.groups:
+            skip, end = max(first - group.start, 0), min(first + count - group.start, group.rows)
+            if skip < end:
+                batches = read_batches(self.directory / group.file, groups=[group.number])
+                parts.append(pa.Table.from_batches(batches).slice(skip, end - skip))
+        return pa.concat_tables(parts)
 
 
-def open_variant(dataset: DatasetDirectory, task: Task, findings: Findings) -> list[SplitFiles]:
-    """The files of a variant's splits; checks names, schemas and numbers of rows."""
-    records = dataset.manifest.variants[task.variant]
-    return [
-        _open_split(dataset, task, split, records[split.name], findings)
-        for split in task.splits
-        if split.name in records
-    ]
-
-
-def _open_split(
-    dataset: DatasetDirectory, task: Task, split: Split, record: SplitRecord, findings: Findings
+def read_split(
+    directory: Path, task: Task, split: Split, record: SplitRecord, shard_rows: int
 ) -> SplitFiles:
-    files = SplitFiles(dataset.path, task, split, record)
-    name, count, full = files.name, len(record.shards), dataset.manifest.shard_rows
+    """Read the files of a split: their sums, their schema and the digests of their rows."""
+    files, digest = SplitFiles(directory, task, split, record), RowDigest(columns_of(task))
     for number, shard in enumerate(record.shards):
-        file = shard_file(task.variant, split.name, number, count)
-        if shard.file != file:
-            text = f"shard {number} of {name} is {shard.file!r}, its name must be {file!r}"
-            findings.add(MANIFEST, f"shard {number} of {name}", text)
-        elif (reason := why_unreadable(dataset.path, file)) is not None:
-            findings.add(file, "missing", reason)
-        else:
-            files.shards.append(shard)
-            footer = _read_footer(dataset.path / file, file, columns_of(task), findings)
-            if footer is not None:
-                files.footers.append(footer)
-                files.row_groups.extend(_row_groups(split, file, footer))
-                _check_rows(shard, footer.num_rows, full, number == count - 1, findings)
-    if files.whole and files.rows != record.rows:
-        text = f"{name} has {record.rows} rows by the manifest, {files.rows} in its files"
-        findings.add(MANIFEST, f"rows of {name}", text)
+        file = shard_file(task.variant, split.name, number, len(record.shards))
+        try:
+            if shard.file != file:
+                raise DatasetError(f"is named {short(shard.file)} in the manifest")
+            for fault in _read_shard(files, shard, digest):
+                files.faults.append(f"{file}: {fault}")
+        except DatasetError as error:
+            files.faults.append(f"{file}: {str(error).removeprefix(f'{directory / file} ')}")
+    rows = [shard.rows for shard in record.shards]
+    if sum(rows) != record.rows or any(one != shard_rows for one in rows[:-1]):
+        text = f"the shards of {files.name} are not {record.rows} rows, {shard_rows} in each"
+        files.faults.append(f"{MANIFEST}: {text}")
+    elif files.shards == len(rows) and files.rows == record.rows:
+        files.chunks = digest.all_chunks()
+        if digest.hexdigest() != record.digest:
+            text = f"the digest of the rows is {digest.hexdigest()}, the manifest says"
+            files.faults.append(f"data/{files.name}-*.parquet: {text} {record.digest}")
     return files
 
 
-def _row_groups(split: Split, file: str, footer: pq.FileMetaData) -> Iterator[RowGroup]:
-    first = 0
-    for group in range(footer.num_row_groups):
-        rows = footer.row_group(group).num_rows
-        yield RowGroup(split, file, group, first, rows, footer)
-        first += rows
+def _read_shard(files: SplitFiles, shard: Shard, digest: RowDigest) -> Iterator[str]:
+    """Add a shard's rows to the digest and its row groups to the files; yields what is wrong."""
+    path, expected = regular_file(files.directory, shard.file), arrow_schema(columns_of(files.task))
+    with reading(path):
+        size, checksum = path.stat().st_size, file_sha256(path)
+    if size != shard.bytes:
+        yield f"has {size} bytes, the manifest says {shard.bytes}"
+    elif checksum != shard.sha256:
+        yield f"its sha256 is {checksum}, the manifest says {shard.sha256}"
+    with open_parquet(path) as opened:
+        schema, footer = opened.schema_arrow, opened.metadata
+    if not schema.equals(expected, check_metadata=True):
+        yield from _schema_faults(schema, expected)
+    if footer.num_rows != shard.rows:
+        yield f"has {footer.num_rows} rows, the manifest says {shard.rows}"
+    if schema.equals(expected) and footer.num_rows == shard.rows:
+        for batch in read_batches(path):
+            digest.update(batch)
+        for number in range(footer.num_row_groups):
+            rows = footer.row_group(number).num_rows
+            files.groups.append(RowGroup(shard.file, number, files.rows, rows))
+        files.shards += 1
 
 
-def _check_rows(shard: Shard, rows: int, full: int, last: bool, findings: Findings) -> None:
-    """Compare a shard's rows with the manifest; all shards but the last must be full."""
-    if rows != shard.rows:
-        findings.add(shard.file, "rows", f"has {rows} rows, the manifest says {shard.rows}")
-    if rows > full or (rows < full and not last):
-        text = f"has {rows} rows, the manifest's shard_rows says {full}"
-        findings.add(shard.file, "shard_rows", text)
-
-
-def _read_footer(
-    path: Path, file: str, features: Columns, findings: Findings
-) -> pq.FileMetaData | None:
-    """The footer of a shard; None if it cannot be read or has other columns."""
-    try:
-        with open_parquet(path) as opened:
-            opened.check_rows(SMALLEST_ROW)
-            if _check_schema(file, opened.schema, features, findings):
-                return opened.footer
-    except DatasetError as error:
-        findings.add(file, "unreadable", str(error).removeprefix(f"{path} "))
-    return None
-
-
-def _check_schema(file: str, schema: pa.Schema, features: Columns, findings: Findings) -> bool:
-    """Whether a shard has the columns and types of its task; metadata is compared, too."""
-    expected = arrow_schema(features)
+def _schema_faults(schema: pa.Schema, expected: pa.Schema) -> Iterator[str]:
     if schema.names != expected.names:
-        text = f"has the columns {', '.join(schema.names)}; expected {', '.join(expected.names)}"
-        findings.add(file, "columns", text)
-        return False
+        yield f"has the columns {', '.join(schema.names)}; expected {', '.join(expected.names)}"
+        return
     for there, right in zip(schema, expected, strict=True):
         if there.type != right.type:
-            text = f"column {there.name} is {there.type}, expected {right.type}"
-            findings.add(file, f"type of {there.name}", text)
-    metadata = schema.metadata or {}
-    try:
-        stored = read_json(metadata[b"huggingface"])
-    except (ValueError, KeyError):
-        stored = None
-    if not same(stored, read_json(expected.metadata[b"huggingface"])):
-        findings.add(file, "features", "the features in its metadata are not the task's")
-    for name in sorted(metadata.keys() - expected.metadata.keys()):
-        text = f"its metadata has {short(name.decode(errors='replace'))}, which readers may use"
-        findings.add(file, "metadata", text)
-    return bool(schema.types == expected.types)
+            yield f"column {there.name} is {there.type}, expected {right.type}"
+    if (schema.metadata or {}) != expected.metadata:
+        yield "its metadata is not that of the task's columns"

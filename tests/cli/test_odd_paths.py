@@ -114,9 +114,10 @@ def test_every_command_works_on_a_path_of_any_bytes(kind, good, tmp_path):
 
 def test_a_foreign_file_whose_name_is_not_utf_8_is_a_finding(good, tmp_path):
     copy = shutil.copytree(good, tmp_path / "copy")
-    path_of(copy / "data" / "default", b"na\xffme").touch()
+    path_of(copy / "data" / "default", b"na\xff.parquet").touch()
     found = synthbench.verify(copy, workers=1)
-    assert [str(one) for one in found.failures] == [r"data/default/na\udcffme: not in the manifest"]
+    expected = [r"data/default/na\udcff.parquet: not in the manifest"]
+    assert [str(one) for one in found.failures] == expected
 
 
 @pytest.mark.parametrize(

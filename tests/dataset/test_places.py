@@ -74,7 +74,7 @@ def test_a_reader_says_what_puts_a_dataset_back_that_a_killed_run_moved_aside(ta
     ):
         with pytest.raises(DatasetError, match=f"The old dataset is in '{old}'") as caught:
             read(path)
-        assert f"`synthbench generate numbers --out {path}` puts it back" in str(caught.value)
+        assert f"`synthbench generate TASK --out {path}` puts it back" in str(caught.value)
     assert names(tmp_path) == [".data.partial", "link"]
     assert names(places.staging_of(target)) == ["old"]
 

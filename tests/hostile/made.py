@@ -76,23 +76,13 @@ _KEPT: list[tempfile.TemporaryDirectory[str]] = []
 
 
 def copy_of(name, root):
-    """A copy to be spoilt, with something beside it that nobody may touch."""
-    outside = root / "outside"
-    outside.mkdir()
-    target = shutil.copytree(dataset(name), root / "data")
-    shutil.copy(shards(target)[0], outside / "secret.parquet")
-    (root / "secret.parquet").write_bytes(b"PAR1 secret PAR1")
-    return target
+    """A copy to be spoilt."""
+    return shutil.copytree(dataset(name), root / "data")
 
 
 def shards(directory):
     """The shards of a dataset."""
     return sorted(directory.glob("data/*/*.parquet"))
-
-
-def manifest_values(name):
-    """The manifest of a dataset as JSON values."""
-    return json.loads((dataset(name) / "manifest.json").read_text(encoding="utf-8"))
 
 
 def fit_checksum(directory, shard):

@@ -212,10 +212,10 @@ def test_nothing_goes_up_of_a_dataset_that_is_not_whole(tiny, hub, tmp_path):
     refused("missing or has another size")
     fresh()
     (directory / "README.md").unlink()
-    refused("README.md: missing\n`synthbench verify` lists everything.")
+    refused("README.md: is missing.\n`synthbench verify` lists everything.")
     fresh()
     (directory / "README.md").write_text("Just text.")
-    refused("its front matter cannot be read")
+    refused("README.md: cannot be read: it does not begin with values")
     fresh()
     synthbench.generate(
         "parity", out=tmp_path / "other", seed=1, rows={"train": 40, "test": 40}, progress=False,

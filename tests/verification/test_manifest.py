@@ -58,9 +58,8 @@ def test_an_edited_number_of_rows_is_named(there):
 
     edit_manifest(there, edit)
     found = failures(there)
-    assert "manifest.json: default/test has 21 rows by the manifest, 20 in its files" in found
-    expected = "README.md: dataset_info[0].splits[3].num_examples is 20, expected 21"
-    assert expected in found
+    assert "manifest.json: the shards of default/test are not 21 rows, 120 in each" in found
+    assert "README.md: dataset_info is not what the manifest gives" in found
 
 
 def test_a_shard_under_another_name_is_not_opened(there):
@@ -69,7 +68,7 @@ def test_a_shard_under_another_name_is_not_opened(there):
     shutil.copy(there / IID, there / other)
     assert failures(there) == [
         f"{TEST}: not in the manifest",
-        f"manifest.json: shard 0 of default/test is '{other}', its name must be '{TEST}'",
+        f"{TEST}: is named '{other}' in the manifest",
     ]
 
 
@@ -81,8 +80,8 @@ def test_missing_and_unknown_splits_and_variants_are_named(there):
 
     edit_manifest(there, edit)
     found = failures(there)
-    assert "manifest.json: default lacks its split iid" in found
-    assert "manifest.json: default has no split named dev" in found
+    wrong = "the splits of default are train, validation, test, dev, expected train, iid, "
+    assert any(wrong in text for text in found)
     assert any("no task for variant reverse: Unknown variant" in text for text in found)
 
 
@@ -92,7 +91,7 @@ def test_splits_in_another_order_are_named_for_readers_see_them_so(there):
         splits["train"] = splits.pop("train")
 
     edit_manifest(there, edit)
-    expected = "the splits of default are iid, validation, test, train, not train, iid, validation"
+    expected = "the splits of default are iid, validation, test, train, expected train, iid"
     assert any(expected in text for text in failures(there))
 
 
@@ -120,15 +119,14 @@ def test_an_unknown_task_is_a_failure_and_no_traceback(there):
 def test_an_entry_of_a_table_that_was_edited_is_named(ctl, tmp_path):
     ctl = shutil.copytree(ctl, tmp_path / "ctl")
     edit_manifest(ctl, lambda manifest: manifest["tables"]["c"].reverse())
-    assert all(text.startswith("manifest.json: tables.c[") for text in failures(ctl))
-    assert failures(ctl)
+    assert failures(ctl) == ["manifest.json: tables are not those of its task: c"]
 
 
 def test_another_seed_gives_other_tables_and_labels(ctl, tmp_path):
     ctl = shutil.copytree(ctl, tmp_path / "ctl")
     edit_manifest(ctl, lambda manifest: manifest.update(seed=1))
     found = failures(ctl)
-    assert any(text.startswith("manifest.json: tables.") for text in found)
+    assert any(text.startswith("manifest.json: tables are not those") for text in found)
     assert any("backward/train-00000-of-00002.parquet row " in text for text in found)
 
 
@@ -141,20 +139,18 @@ def test_another_seed_gives_other_tables_and_labels(ctl, tmp_path):
         (
             "num_examples: 300",
             "num_examples: 301",
-            "dataset_info[0].splits[0].num_examples is 301, expected 300",
+            "dataset_info is not what",
         ),
-        ("content sha256:", "content sha256:0", "configs[0].description is 'content sha256:0"),
-        ("'3': '3'", "'3': three", "dataset_info[0].features[2].dtype.class_label.names.3 is 'th"),
-        ("'3': '3'", "3: '3'", "dataset_info[0].features[2].dtype.class_label.names.3 is missing"),
-        ("path: data/default/iid-", "path: data/default/test-", "configs[0].data_files[1].path is"),
-        ("  default: true\n", "", "configs[0].default is missing, expected True"),
+        ("content sha256:", "content sha256:0", "configs is not what"),
+        ("'3': '3'", "'3': three", "dataset_info is not what"),
+        ("'3': '3'", "3: '3'", "dataset_info is not what"),
+        ("path: data/default/iid-", "path: data/default/test-", "configs is not what"),
+        ("  default: true\n", "", "configs is not what"),
         ("--seed 0", "--seed 1", "it does not show the command that the manifest gives"),
         ("rows 120\n", "rows 1200\n", "it does not show the command that the manifest gives"),
-        ("configs:", "config:", "configs is missing, expected [{'config_name': 'default'"),
-        ("---\n", "", "its front matter cannot be read: it is not between two lines"),
-        ("pretty_name: ", "pretty_name: [", "its front matter cannot be read: ParserError"),
-        ("license:", "license: x\nlicense:", "its front matter cannot be read: ValueError a name"),
-        ("license:", "a: &a 1\nb: *a\nlicense:", "its front matter cannot be read: ValueError ref"),
+        ("configs:", "config:", "configs is not what"),
+        ("---\n", "", "cannot be read: it does not begin with values"),
+        ("pretty_name: ", "pretty_name: [", "cannot be read: while parsing"),
     ],
 )
 def test_a_card_that_disagrees_with_the_manifest_is_named(there, before, after, expected):
@@ -169,7 +165,7 @@ def test_a_card_that_disagrees_with_the_manifest_is_named(there, before, after, 
 
 def test_a_missing_card_is_named(there):
     (there / "README.md").unlink()
-    assert failures(there) == ["README.md: missing"]
+    assert failures(there) == ["README.md: is missing."]
 
 
 def test_the_prose_of_a_card_is_free(there):
