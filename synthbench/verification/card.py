@@ -60,6 +60,7 @@ def read_card(directory: Path) -> tuple[str, dict[str, Any]]:
         text = data.decode("utf-8")
         found = _FRONT.match(text)
         front = yaml.safe_load(found[1]) if found else None
-        if not isinstance(front, dict):
-            raise ValueError("it does not begin with values between two lines '---'")
+    if not isinstance(front, dict):
+        text = "cannot be read: it does not begin with values between two lines '---'."
+        raise DatasetError(f"{directory / CARD} {text}")
     return text, front

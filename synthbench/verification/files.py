@@ -206,9 +206,10 @@ def read_split(
     files, digest = SplitFiles(directory, task, split, record), RowDigest(columns_of(task))
     for number, shard in enumerate(record.shards):
         file = shard_file(task.variant, split.name, number, len(record.shards))
+        if shard.file != file:
+            files.faults.append(f"{file}: is named {short(shard.file)} in the manifest")
+            continue
         try:
-            if shard.file != file:
-                raise DatasetError(f"is named {short(shard.file)} in the manifest")
             for fault in _read_shard(files, shard, digest):
                 files.faults.append(f"{file}: {fault}")
         except DatasetError as error:
