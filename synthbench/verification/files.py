@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -130,7 +131,7 @@ def unknown_files(dataset: DatasetDirectory) -> Iterator[str]:
     for file in sorted(set(found) - known):
         yield f"{file}: not in the manifest"
     for name in (*_OVERRIDING, f"{place.resolve().name}.py"):
-        if (place / name).exists():
+        if os.path.lexists(place / name):  # also of a name that is too long
             yield f"{name}: `datasets` would read this file as well as, or instead of, README.md"
 
 
