@@ -6,7 +6,9 @@ import contextlib
 import multiprocessing
 import os
 import signal
+import struct
 import time
+from multiprocessing.connection import Connection
 
 import numpy as np
 import pytest
@@ -62,13 +64,27 @@ def test_when_all_workers_have_died_everything_asked_for_fails_and_nobody_waits(
         pool.submit(os.getpid).result()
 
 
+def die_once_in_the_middle_of_an_answer(mark):
+    """Send half of the answer and die, but only the first time."""
+
+    def send_half(pipe, answer):
+        os.write(pipe.fileno(), struct.pack("!i", len(answer)) + answer[: len(answer) // 2])
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    with contextlib.suppress(FileExistsError):
+        mark.touch(exist_ok=False)
+        Connection.send_bytes = send_half
+    return ones(1_000)
+
+
 @posix
-def test_a_worker_that_is_killed_while_it_hands_over_a_large_result_holds_nobody_up():
+def test_a_worker_that_dies_in_the_middle_of_its_answer_holds_nobody_up(tmp_path, capsys):
     with WorkerPool(2) as pool:
-        futures = [pool.submit(ones, 30_000_000) for _ in range(8)]
-        time.sleep(0.05)
-        os.kill(pool._workers[0].process.pid or 0, signal.SIGKILL)
-        assert [future.result().sum() for future in futures] == [30_000_000] * 8
+        futures = [
+            pool.submit(die_once_in_the_middle_of_an_answer, tmp_path / "mark") for _ in range(8)
+        ]
+        assert [future.result().sum() for future in futures] == [1_000] * 8
+    assert capsys.readouterr().err.startswith("1 of 2 worker processes ended abruptly")
 
 
 def test_an_error_says_where_in_the_worker_it_was_raised():
