@@ -116,8 +116,10 @@ def closed_stream():
 streams = pytest.mark.parametrize("stream", [None, closed_stream()], ids=["none", "closed"])
 
 
-@streams
-def test_python_needs_no_standard_error(tmp_path, monkeypatch, stream):
+@pytest.mark.parametrize("stream", [None, closed_stream(), io.StringIO()], ids=["none", "closed", "a file"])
+def test_python_needs_no_standard_error_and_shows_bars_on_a_terminal_only(
+    tmp_path, monkeypatch, stream
+):
     monkeypatch.setattr(sys, "stderr", stream)
     made = tmp_path / "made"
     rows = {"train": 60, "iid": 20, "test": 20}
@@ -133,6 +135,7 @@ def test_python_needs_no_standard_error(tmp_path, monkeypatch, stream):
         rows=rows,
         recipe={"steps": 2},
     )
+    assert stream is None or stream.closed or stream.getvalue() == ""
 
 
 @posix
