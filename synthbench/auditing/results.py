@@ -68,18 +68,18 @@ def _means(score: Score) -> str:
 
 def _leaks(split: str, leaks: SplitLeaks, evaluation: bool) -> Iterator[str]:
     counts = {
-        "rows repeat an earlier row of the split": leaks.repeated,
-        "rows have an id that does not follow from their content": leaks.wrong_ids,
-        "rows have the id of an earlier row": leaks.repeated_ids,
+        "rows that repeat an earlier row of the split": leaks.repeated,
+        "rows with an id that does not follow from their content": leaks.wrong_ids,
+        "rows with the id of an earlier row": leaks.repeated_ids,
     }
-    counts |= {f"rows also occur in {other}": count for other, count in leaks.shared.items()}
+    counts |= {f"rows that also occur in {other}": count for other, count in leaks.shared.items()}
     counts |= {
-        f"source images are also used in {other}": count
+        f"source images that are also used in {other}": count
         for other, count in leaks.shared_images.items()
     }
     for text, count in counts.items():
         if count:
-            yield f"{split}: {count:,} {text}"
+            yield f"{split}: {text}: {count:,}"
     for kind, near in leaks.kin.items() if evaluation else ():
         if near.share > NEAR_DUPLICATE_SHARE:
             yield f"{split}: {near.share:.1%} of the rows have a near duplicate in train: {kind}"

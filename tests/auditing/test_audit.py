@@ -154,8 +154,8 @@ def test_a_row_that_stands_twice_is_found_in_its_split_and_in_another(tmp_path):
     assert (train_leaks.repeated, train_leaks.shared) == (0, {"test": 3})
     assert (train_leaks.repeated_ids, test.repeated_ids) == (0, 4)
     assert test.wrong_ids == 0
-    assert "test: 3 rows also occur in train" in found.findings
-    assert "test: 1 rows repeat an earlier row of the split" in found.findings
+    assert "test: rows that also occur in train: 3" in found.findings
+    assert "test: rows that repeat an earlier row of the split: 1" in found.findings
 
 
 def test_ids_that_are_not_their_rows_are_counted_whatever_their_form(tmp_path):
@@ -189,7 +189,7 @@ def test_shared_source_images_are_found_and_a_clean_dataset_has_none(tmp_path, m
     found = only(look(out))
     assert 1 <= found.leaks["test"].shared_images["train"] <= 4
     assert found.leaks["test"].shared == {"train": 1, "validation": 0}
-    assert any("source images are also used in train" in text for text in found.findings)
+    assert any("source images that are also used in train" in text for text in found.findings)
 
 
 # Balance and claims.

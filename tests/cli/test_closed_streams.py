@@ -116,7 +116,9 @@ def closed_stream():
 streams = pytest.mark.parametrize("stream", [None, closed_stream()], ids=["none", "closed"])
 
 
-@pytest.mark.parametrize("stream", [None, closed_stream(), io.StringIO()], ids=["none", "closed", "a file"])
+@pytest.mark.parametrize(
+    "stream", [None, closed_stream(), io.StringIO()], ids=["none", "closed", "a file"]
+)
 def test_python_needs_no_standard_error_and_shows_bars_on_a_terminal_only(
     tmp_path, monkeypatch, stream
 ):
