@@ -58,10 +58,10 @@ def test_a_bucket_of_many_rows_has_more_blocks_than_full_ones_would_be():
     assert most_blocks(task, plan) == 183
 
 
-def test_verify_starts_no_more_workers_than_there_are_files_and_row_groups(tmp_path, started):
+def test_verify_starts_no_more_workers_than_there_are_splits_and_chunks(tmp_path, started):
     synthbench.generate("parity", out=tmp_path / "made", preset="small", workers=1, progress=False)
     assert synthbench.verify(tmp_path / "made", workers=200, progress=False).ok
-    assert started == [4]  # two splits of one row group: its rows, and the split's digest
+    assert started == [2]  # two splits of less than a chunk
 
 
 # Daemonic processes, which may start no processes.
