@@ -78,6 +78,25 @@ def test_an_error_is_a_line_or_two_that_say_what_was_got_and_what_is_allowed(
     assert errors.endswith("\n")
 
 
+def test_a_damaged_shard_is_a_finding_or_an_error_that_names_it(program, tmp_path):
+    assert program("generate parity --preset small --quiet")[0] == 0
+    (shard,) = (tmp_path / "parity").rglob("test-*.parquet")
+    shard.write_bytes(shard.read_bytes()[:2_000])
+    status, verdict, errors = program("verify parity --workers 1")
+    assert (status, errors) == (1, "")
+    assert f"- data/default/{shard.name}: " in verdict
+    (tmp_path / "answers.jsonl").write_text('{"id": "0", "prediction": 1}')
+    for words in (
+        "evaluate parity answers.jsonl",
+        "audit parity",
+        "export parity --to tsv --out b",
+    ):
+        status, printed, errors = program(words)
+        assert (status, printed) == (1, ""), words
+        assert shard.name in errors
+        assert len(errors.splitlines()) <= 2
+
+
 def test_nothing_is_left_behind_by_what_was_refused(program, tmp_path):
     for words in ("--rows train=0", "--workers 0", "--engine daks", "--set n_values=1"):
         assert program(f"generate parity {words}")[0] == 2
