@@ -25,6 +25,11 @@ UNFINISHED = "not trained to the end"
 PLATEAU = "stopped improving"
 
 
+def learned(score: tuple[float, float]) -> bool:
+    """Whether a model with this metric and share of its training rows has learned them."""
+    return score[1] >= LEARNED
+
+
 def fit_of(
     metric: str,
     rows: int,
@@ -46,7 +51,7 @@ def fit_of(
         `still_fell`, and the `state`: `fitted`, `not trained to the end`, or `stopped improving`.
     """
     falls = still_falls(losses)
-    state = FITTED if chosen[1] >= LEARNED else UNFINISHED if falls else PLATEAU
+    state = FITTED if learned(chosen) else UNFINISHED if falls else PLATEAU
     return {
         "rows": rows,
         "metric": metric,

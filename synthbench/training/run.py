@@ -24,7 +24,7 @@ from synthbench.training.batches import (
 )
 from synthbench.training.directory import RunDirectory
 from synthbench.training.encoding import Encoding, Rows, read_split
-from synthbench.training.fit import FIT_ROWS, fit_of
+from synthbench.training.fit import FIT_ROWS, fit_of, learned
 from synthbench.training.loop import Loop
 from synthbench.training.models import build
 from synthbench.training.objectives import OBJECTIVES, Objective
@@ -160,14 +160,20 @@ class Run:
             )
             chosen = loop.run()
             trained_on = batches.sample(FIT_ROWS)
+        best_step = loop.best.step if loop.best else loop.step
+        last = {name: value.clone() for name, value in model.state_dict().items()}
         end = training_score(model, trained_on, objective, setting)
         model.load_state_dict(chosen)
-        losses = [line["train/loss"] for line in directory.metrics()]
         kept = training_score(model, trained_on, objective, setting)
+        if not learned(kept) and learned(end):
+            # A model that never generalises is best on validation before it has learned anything.
+            model.load_state_dict(last)
+            kept, best_step = end, loop.step
+        losses = [line["train/loss"] for line in directory.metrics()]
         return {
             "fit": fit_of(objective.metric, len(trained_on), end, kept, losses),
             "steps": loop.step,
-            "best_step": loop.best.step if loop.best else loop.step,
+            "best_step": best_step,
             "seconds": round(loop.seconds, 3),
             "steps_per_second": round(loop.step / loop.seconds, 3),
         }

@@ -14,6 +14,7 @@ from synthbench.errors import DatasetError, UsageError
 from synthbench.evaluation.evaluate import evaluate
 from synthbench.generation.generate import generate
 from synthbench.tasks import registry
+from synthbench.training import run as running
 from synthbench.training import train as training
 from synthbench.training.directory import RunDirectory
 from synthbench.training.figures.view import open_run
@@ -98,6 +99,17 @@ def test_the_checkpoint_that_is_kept_is_the_best_on_the_validation_split(whole, 
     best = max(curve, key=lambda line: (line["validation/accuracy"], -line["validation/loss"]))
     assert result["best_step"] == best["step"]
     assert result["splits"]["validation"]["accuracy"] == best["validation/accuracy"]
+
+
+@pytest.mark.parametrize(("end", "counts"), [(1.0, True), (0.98, False)])
+def test_the_last_parameters_count_if_they_alone_have_learned_the_training_rows(
+    end, counts, whole, data, tmp_path, monkeypatch
+):
+    scores = iter([(end, end), (0.97, 0.97)])
+    monkeypatch.setattr(running, "training_score", lambda *_: next(scores))
+    result = run(tmp_path / "run", data, recipe={"learning_rate": 0.0, "steps": 40})
+    assert result["best_step"] == (40 if counts else RECIPE.validate_every)
+    assert result["fit"]["chosen"] == (1.0 if counts else 0.97)
 
 
 @pytest.mark.parametrize(

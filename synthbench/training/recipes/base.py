@@ -218,7 +218,8 @@ class Study:
         rows: numbers of rows of splits that differ from the paper's.
         stream: whether training is on fresh rows, unless the user asks for the train split.
         seeds: the number of seeds.
-        select: the split that the best checkpoint is chosen by; None: the last one counts.
+        select: the split that the best checkpoint is chosen by; None: the last one counts. It also
+            counts if it has learned the training rows and the best one has not.
         watched: the splits that are measured during training.
         eureka: the accuracy that marks a Eureka-moment; 0 for none.
     """
