@@ -15,7 +15,7 @@ from results import fitted_models, read_comparisons
 from synthbench.dataset.card import prose
 from synthbench.sampling.preview import sample_rows
 from synthbench.tasks.base import Split, Task
-from synthbench.tasks.describe import parameter_help, type_name
+from synthbench.tasks.describe import parameter_help
 from synthbench.tasks.registry import list_tasks, make_task
 from synthbench.text.tables import Table
 from synthbench.training.comparison import markdown
@@ -177,7 +177,7 @@ def parameters_table(task: Task) -> str:
 def columns(task: Task) -> str:
     """Every column and its type."""
     rows = [["`id`", "string"]]
-    rows += [[f"`{key}`", type_name(feature)] for key, feature in task.columns.items()]
+    rows += [[f"`{key}`", str(column)] for key, column in task.columns.items()]
     return Table(["column", "type"], rows).markdown()
 
 

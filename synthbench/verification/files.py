@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -114,11 +115,18 @@ def check_tables(
         if not manifest.tables:
             findings.append(f"{MANIFEST}: tables is empty and does not describe the sources")
         return
-    there, expected = (json.dumps(one, sort_keys=True) for one in (manifest.tables, made))
-    if there != expected:
-        names = {**made, **manifest.tables}
-        wrong = [name for name in names if made.get(name) != manifest.tables.get(name)]
-        findings.append(f"{MANIFEST}: tables are not those of its task: {', '.join(wrong)}")
+    expected = json.loads(json.dumps(made))
+    if (place := next(_differences(manifest.tables, expected, "tables"), None)) is not None:
+        findings.append(f"{MANIFEST}: {place} is not what its task has there")
+
+
+def _differences(there: Any, expected: Any, place: str) -> Iterator[str]:
+    """The places where two JSON values differ, such as `tables.sources.mnist.sha256`."""
+    if isinstance(there, dict) and isinstance(expected, dict):
+        for name in {**expected, **there}:
+            yield from _differences(there.get(name), expected.get(name), f"{place}.{name}")
+    elif json.dumps(there) != json.dumps(expected):
+        yield place
 
 
 # What the files hold.
