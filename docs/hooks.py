@@ -45,6 +45,7 @@ MODULES = [
     "synthbench.tasks.companions",
     "synthbench.tasks.images.task",
     "synthbench.tasks.parameters",
+    "synthbench.tasks.task",
     "synthbench.tasks.tokens",
     "synthbench.tasks.trees",
     "synthbench.torch_stream",

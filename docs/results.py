@@ -11,9 +11,8 @@ from synthbench.errors import DatasetError
 from synthbench.tasks.registry import list_tasks
 from synthbench.text.tables import Table
 from synthbench.training.comparison import contrasts_markdown, fit_cell, ours_and_theirs
-from synthbench.training.contrasts import NOT_RUN, SHOWN, Finding, judge
+from synthbench.training.contrasts import CONTRASTS, NOT_RUN, SHOWN, Finding, judge
 from synthbench.training.fit import UNFINISHED, state_of
-from synthbench.training.recipes.contrasts import CONTRASTS
 
 _HEAD = (
     "task",

@@ -12,8 +12,8 @@ from docs.results import (
     results_section,
 )
 from synthbench.errors import DatasetError
+from synthbench.training.contrasts import CONTRASTS
 from synthbench.training.fit import FITTED, PLATEAU, UNFINISHED
-from synthbench.training.recipes.contrasts import CONTRASTS
 
 
 def fit(state):

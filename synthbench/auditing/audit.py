@@ -17,12 +17,10 @@ from synthbench.auditing.balance import Distribution, count_all, count_sampled
 from synthbench.auditing.estimates import NEAR
 from synthbench.auditing.leaks import SplitLeaks, check_claim, find_leaks
 from synthbench.auditing.results import VariantAudit, list_findings
-from synthbench.auditing.sample import draw_samples
-from synthbench.auditing.scan import scan_split
 from synthbench.auditing.scoring import compare_with, score_shortcut
 from synthbench.auditing.sections import show_variant
 from synthbench.auditing.shortcuts import choose_shortcuts
-from synthbench.auditing.variant import AuditedVariant
+from synthbench.auditing.variant import AuditedVariant, draw_samples, scan_split
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.engine.open import open_engine
 from synthbench.errors import needs

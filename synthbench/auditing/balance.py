@@ -10,9 +10,7 @@ import numpy as np
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from synthbench.auditing.sample import Sample
-from synthbench.auditing.scan import SplitScan
-from synthbench.auditing.variant import AuditedVariant
+from synthbench.auditing.variant import AuditedVariant, Sample, SplitScan
 
 
 @dataclasses.dataclass(frozen=True)

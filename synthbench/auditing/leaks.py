@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthbench.auditing.estimates import Estimate, estimate
-from synthbench.auditing.sample import Sample
-from synthbench.auditing.scan import SplitScan
-from synthbench.auditing.variant import AuditedVariant
+from synthbench.auditing.variant import AuditedVariant, Sample, SplitScan
 from synthbench.tasks.audit_spec import Claim, numbers
 
 

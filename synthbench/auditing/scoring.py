@@ -17,8 +17,7 @@ from synthbench.auditing.estimates import (
     is_better,
     is_near,
 )
-from synthbench.auditing.sample import Sample
-from synthbench.auditing.variant import AuditedVariant
+from synthbench.auditing.variant import AuditedVariant, Sample
 from synthbench.tasks.audit_spec import Columns, Shortcut, Values
 from synthbench.tasks.base import Task
 

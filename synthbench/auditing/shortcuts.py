@@ -19,8 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from synthbench.auditing.sample import Sample
-from synthbench.auditing.variant import AuditedVariant
+from synthbench.auditing.variant import AuditedVariant, Sample
 from synthbench.tasks.audit_spec import Columns, Predictor, Shortcut, by_key, numbers
 from synthbench.tasks.images import png
 from synthbench.tasks.tokens import Vocabulary

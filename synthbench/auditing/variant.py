@@ -1,18 +1,28 @@
-"""The audited variant of a dataset, with its task and the task's audit specification."""
+"""The audited variant of a dataset, and its rows: a sample of each split, or one pass over all.
+
+Shortcuts are fitted and scored on the samples, which are limited in number and always the same;
+leaks and balance are found in all rows.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from synthbench.dataset.dataset import DatasetDirectory
-from synthbench.tasks.audit_spec import AuditSpec, Columns, Levels
+from synthbench.errors import DatasetError
+from synthbench.seeding import Draws, hash_rows
+from synthbench.tasks.audit_spec import AuditSpec, Columns, Levels, numbers
 from synthbench.tasks.base import Task
 from synthbench.tasks.companions import companion
+from synthbench.tasks.images.task import ImageTask
+from synthbench.tasks.row_ids import fingerprints, ids, read_ids
 from synthbench.tasks.tokens import Vocabulary
 
 
@@ -70,3 +80,154 @@ class AuditedVariant:
     def label_text(self, label: int) -> str:
         """The name of a label, or the label itself if it has no name."""
         return str(label) if self.task.labels is None else self.task.labels[label]
+
+
+#: The maximum number of rows to fit shortcuts on, and of rows per split to score them on.
+FIT_ROWS, SCORE_ROWS = 20_000, 10_000
+#: One in this many rows drawn from train is held out for scoring.
+HELD_OUT = 5
+#: The maximum memory for the drawn rows of a split, in bytes.
+MOST_BYTES = 1 << 27
+_BATCH_ROWS = 1_024
+
+
+@dataclasses.dataclass(frozen=True)
+class Sample:
+    """Rows drawn from a split: all their columns, and the number of rows of the whole split."""
+
+    columns: dict[str, pa.Array]
+    split_rows: int
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values())))
+
+    def take(self, rows: NDArray[np.int64]) -> Sample:
+        """The rows at these indices, in this order."""
+        chosen = pa.array(rows)
+        columns = {name: column.take(chosen) for name, column in self.columns.items()}
+        return Sample(columns, self.split_rows)
+
+    def batches(self, rows: int = _BATCH_ROWS) -> Iterator[Columns]:
+        """The rows in order, in batches of at most `rows`."""
+        for first in range(0, len(self), rows):
+            yield {name: column.slice(first, rows) for name, column in self.columns.items()}
+
+
+def draw_samples(subject: AuditedVariant) -> tuple[Sample | None, dict[str, Sample]]:
+    """Draw rows of train to fit shortcuts on, and other rows of every split to score them on.
+
+    Without a train split, the rows to fit on are None. Raises as `draw_rows`.
+    """
+    fit, score = None, {}
+    for name in subject.splits:
+        if subject.is_evaluation(name):
+            score[name] = draw_rows(subject, name, SCORE_ROWS)
+            continue
+        drawn = draw_rows(subject, name, FIT_ROWS * HELD_OUT // (HELD_OUT - 1))
+        held_out = np.arange(len(drawn)) % HELD_OUT == 0
+        score[name] = drawn.take(np.flatnonzero(held_out))
+        fit = drawn.take(np.flatnonzero(~held_out)) if len(drawn) > 1 else drawn
+    return fit, score
+
+
+def draw_rows(subject: AuditedVariant, split: str, most: int) -> Sample:
+    """Cut a split into at most `most` equal parts, and draw one row from each, in order.
+
+    The same dataset always gives the same rows. If rows are large, fewer are drawn, so that
+    the sample fits into `MOST_BYTES`.
+
+    Raises:
+        DatasetError: a shard is missing, cannot be read, or does not have the rows it should.
+    """
+    dataset, task = subject.dataset, subject.task
+    total = dataset.split(task.variant, split).rows
+    first = next(dataset.batches(task.variant, split, batch_rows=64))
+    most = max(1, min(most, total, MOST_BYTES * len(first) // max(1, first.nbytes)))
+    ends = np.arange(most + 1) * total // most
+    draws = Draws({"audit": task.name, "split": split})
+    chosen = ends[:-1] + (draws.floats(most) * np.diff(ends)).astype(np.int64)
+    parts: list[pa.RecordBatch] = []
+    done = 0
+    for batch in dataset.batches(task.variant, split, batch_rows=8_192):
+        low, high = np.searchsorted(chosen, (done, done + len(batch)))
+        parts.append(batch.take(pa.array(chosen[low:high] - done)))
+        done += len(batch)
+    drawn = pa.concat_batches(parts)
+    return Sample(dict(zip(drawn.schema.names, drawn.columns, strict=True)), total)
+
+
+@dataclasses.dataclass(frozen=True)
+class SplitScan:
+    """The values collected from all rows of a split."""
+
+    contents: NDArray[np.uint64]  # the fingerprint of each row's content, uint64 `(rows,)`
+    #: a code of each row's id, uint64 `(rows,)`; equal to the fingerprint if the id is right
+    ids: NDArray[np.uint64]
+    #: the keys that near duplicates share, uint64 `(rows,)`, by kind of near duplicate
+    kin: dict[str, NDArray[np.uint64]]
+    levels: NDArray[np.int64]  # the level of each row, int64 `(rows,)`
+    #: the label of each row, int64 `(rows,)`; empty if labels are not integers
+    labels: NDArray[np.int64]
+    #: the distinct codes of the source images in use, uint64, in ascending order
+    images: NDArray[np.uint64]
+    wrong_ids: int  # the number of rows whose id does not follow from their content
+
+
+def scan_split(subject: AuditedVariant, split: str) -> SplitScan:
+    """Read all rows of a split, without their image columns.
+
+    Raises:
+        DatasetError: a shard is missing or cannot be read, or a row is not valid for the task.
+    """
+    dataset, task = subject.dataset, subject.task
+    names = ["id", *task.plain_columns]
+    parts = []
+    for batch in dataset.batches(task.variant, split, names):
+        columns = {name: batch.column(name) for name in batch.schema.names}
+        try:
+            parts.append(_scan_batch(subject, columns))
+        except (KeyError, ValueError) as error:
+            raise DatasetError(
+                f"{dataset.path}: split {split!r} has rows that are not valid for {task.name}: "
+                f"{error}. `synthbench verify` names them."
+            ) from None
+
+    def joined(name: str) -> NDArray[Any]:
+        return np.concatenate([getattr(part, name) for part in parts])
+
+    kinds = subject.spec.near_duplicate_keys
+    return SplitScan(
+        contents=joined("contents"),
+        ids=joined("ids"),
+        kin={kind: np.concatenate([part.kin[kind] for part in parts]) for kind in kinds},
+        levels=joined("levels"),
+        labels=joined("labels"),
+        images=np.unique(joined("images")),
+        wrong_ids=sum(part.wrong_ids for part in parts),
+    )
+
+
+def _scan_batch(subject: AuditedVariant, columns: Columns) -> SplitScan:
+    task = subject.task
+    contents = fingerprints(task, task.parse(columns))
+    label = columns.get("label")
+    whole = label is not None and pa.types.is_integer(label.type)
+    images = task.source_images(columns) if isinstance(task, ImageTask) else np.zeros(0, np.uint64)
+    wrong = pc.not_equal(columns["id"], ids(contents)).fill_null(True)
+    return SplitScan(
+        contents=contents,
+        ids=_id_codes(columns["id"]),
+        kin={name: code(columns) for name, code in subject.spec.near_duplicate_keys.items()},
+        levels=subject.levels.of(columns),
+        labels=numbers(label) if whole else np.zeros(0, np.int64),
+        images=np.unique(images),
+        wrong_ids=pc.sum(wrong).as_py() or 0,
+    )
+
+
+def _id_codes(column: pa.Array) -> NDArray[np.uint64]:
+    try:
+        return read_ids(column)
+    except ValueError:  # malformed ids are compared as text
+        texts = np.array([text or "" for text in column.to_pylist()], np.bytes_)
+        return hash_rows(texts.view(np.uint8).reshape(len(texts), -1))

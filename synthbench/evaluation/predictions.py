@@ -17,8 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.errors import UsageError
-from synthbench.evaluation.harness_logs import read_logs
-from synthbench.evaluation.prediction_files import Origin, Table, open_file
+from synthbench.evaluation.prediction_files import Origin, Table, open_file, read_logs
 from synthbench.tasks.numeric import to_array
 from synthbench.text.lines import one_line, short
 

@@ -83,3 +83,21 @@ def arrow_schema(columns: Columns) -> pa.Schema:
 def card_features(columns: Columns) -> list[dict[str, Any]]:
     """The columns as a dataset card's `dataset_info` lists them."""
     return [{"name": name, **one.card} for name, one in columns.items()]
+
+
+def cast(columns: Columns, given: Mapping[str, Any]) -> dict[str, pa.Array]:
+    """What `render` gives, in order and of the types that are declared.
+
+    Raises:
+        ValueError: other columns are given, or a value that its column cannot have.
+    """
+    if given.keys() != columns.keys():
+        declared, names = ", ".join(columns), ", ".join(given)
+        raise ValueError(f"columns declares {declared}; render gives {names}")
+    arrays = {}
+    for name, column in columns.items():
+        try:
+            arrays[name] = column.cast(given[name])
+        except ValueError as error:
+            raise ValueError(f"Column {name}: {error}") from error
+    return arrays

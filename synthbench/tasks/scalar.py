@@ -11,8 +11,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.tasks.column import Column, Encoded, filled
-from synthbench.tasks.numeric import plain_values, read_numbers, split_bytes, to_array
-from synthbench.tasks.reading import read_class, read_whole_number
+from synthbench.tasks.numeric import (
+    plain_values,
+    read_class,
+    read_numbers,
+    read_whole_number,
+    split_bytes,
+    to_array,
+)
 from synthbench.tasks.tokens import Vocabulary, pad
 
 #: The most names of classes that a message lists.

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from synthbench.auditing import sample
-from synthbench.auditing.sample import draw_rows, draw_samples
-from synthbench.auditing.variant import AuditedVariant
+from synthbench.auditing import variant
+from synthbench.auditing.variant import AuditedVariant, draw_rows, draw_samples
 from synthbench.dataset.dataset import DatasetDirectory
 from tests.auditing.planting import make, planted_task
 
@@ -40,8 +39,8 @@ def test_the_same_rows_are_drawn_whatever_the_shards(subject, tmp_path):
 
 
 def test_rows_to_fit_and_rows_to_score_are_different_rows_of_train(subject, monkeypatch):
-    monkeypatch.setattr(sample, "FIT_ROWS", 400)
-    monkeypatch.setattr(sample, "SCORE_ROWS", 120)
+    monkeypatch.setattr(variant, "FIT_ROWS", 400)
+    monkeypatch.setattr(variant, "SCORE_ROWS", 120)
     fitted, scored = draw_samples(subject)
     assert fitted is not None
     fit, score = fitted.columns["id"], scored["train"].columns["id"]
@@ -58,7 +57,7 @@ def test_a_single_row_is_fitted_and_scored(tmp_path):
 
 
 def test_of_large_rows_fewer_are_drawn(subject, monkeypatch):
-    monkeypatch.setattr(sample, "MOST_BYTES", 4_000)
+    monkeypatch.setattr(variant, "MOST_BYTES", 4_000)
     assert 10 < len(draw_rows(subject, "train", 3_000)) < 150
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from synthbench.dataset import digest
 from synthbench.errors import SynthbenchError
 from synthbench.generation.shards import ShardWriter
-from synthbench.sampling.bucket_stream import BucketStream
+from synthbench.sampling.splits import BucketStream
 from synthbench.tasks import registry
 from synthbench.tasks.base import Block
 from synthbench.tasks.features import list_of, value

@@ -10,11 +10,10 @@ import pytest
 from synthbench.engine.engine import Engine
 from synthbench.engine.open import open_engine
 from synthbench.errors import ParameterError, SynthbenchError
-from synthbench.sampling import bucket_stream
+from synthbench.sampling import splits
 from synthbench.sampling.blocks import list_candidates
-from synthbench.sampling.bucket_stream import CANDIDATES_PER_ROW, STALL_BLOCKS
 from synthbench.sampling.plan import Plan
-from synthbench.sampling.splits import SplitSampler
+from synthbench.sampling.splits import CANDIDATES_PER_ROW, STALL_BLOCKS, SplitSampler
 from synthbench.tasks.base import Block
 from tests.sampling.making import (
     HERE,
@@ -58,7 +57,7 @@ def test_a_bucket_is_listed_once_half_of_it_is_taken(monkeypatch):
         listed.append((split.name, bucket))
         return list_candidates(task, stream, split, bucket)
 
-    monkeypatch.setattr(bucket_stream, "list_candidates", noting)
+    monkeypatch.setattr(splits, "list_candidates", noting)
     rounds_of(toy(100, 500, 500), small(train=60, iid=10))  # 35 of bucket 0
     assert listed == []
     rounds_of(toy(100, 500, 500), small(train=180, iid=10))  # 95 of it

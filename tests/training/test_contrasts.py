@@ -2,10 +2,18 @@
 
 import pytest
 
-from synthbench.training.contrasts import NOT_RUN, NOT_SHOWN, SHOWN, judge, judge_one
+from synthbench.training.contrasts import (
+    CONTRASTS,
+    NOT_RUN,
+    NOT_SHOWN,
+    SHOWN,
+    Contrast,
+    Side,
+    judge,
+    judge_one,
+)
 from synthbench.training.fit import FITTED, PLATEAU, UNFINISHED
 from synthbench.training.recipes import STUDIES
-from synthbench.training.recipes.contrasts import CONTRASTS, Contrast, Side
 
 CTL = Contrast(
     "ctl",

@@ -5,13 +5,12 @@ from __future__ import annotations
 from synthbench.errors import UsageError, unknown_name
 from synthbench.tasks.companions import companion
 from synthbench.tasks.registry import make_task
-from synthbench.training.recipes import counting, cpu, dnas, eureka, ndr, ndr_ablations, quick
+from synthbench.training.recipes import counting, cpu, dnas, eureka, ndr, quick
 from synthbench.training.recipes.base import Study
 
 STUDIES: tuple[Study, ...] = (
     *cpu.STUDIES,
     *ndr.STUDIES,
-    *ndr_ablations.STUDIES,
     *eureka.STUDIES,
     *counting.STUDIES,
     *dnas.STUDIES,

@@ -1,0 +1,350 @@
+"""A task: its parameters, columns and splits, its rule on one row, and its rule on many rows.
+
+A task knows nothing of files, shards or workers. An instance is a small value that can be pickled
+(variant, parameters, seed); anything costly is computed on first use.
+"""
+
+from __future__ import annotations
+
+import abc
+import functools
+import json
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from synthbench.errors import check_whole_number, unknown_name
+from synthbench.seeding import Draws
+from synthbench.tasks.block import Block, Breakdown, Split
+from synthbench.tasks.column import Column
+from synthbench.tasks.features import cast, list_of, value
+from synthbench.tasks.parameters import Parameters
+from synthbench.tasks.tokens import Vocabulary
+
+LABEL = "label"
+#: The column of a block that holds its rows' content, for tasks that do not encode it themselves.
+_CONTENT = "content"
+
+
+class Task(abc.ABC):
+    """A task with a variant, parameters and a seed chosen.
+
+    Attributes:
+        name: as in `synthbench generate NAME`.
+        title: its name in prose.
+        summary: one sentence: what a row asks.
+        source: paper and sections.
+        variants: each variant with one sentence about it; the first is the default.
+        parameters_type: the class of its parameters.
+        categories: Hugging Face task categories, for the card.
+        bucket_name: the column that holds the bucket; with a single bucket, a noun for the rows.
+        inputs: the columns from which all others follow. `solve` is given the first.
+        judged_by: the columns that `read_answer` and `measure` read; empty: all.
+        levels: named sets of parameters, the easiest first; empty if the task has none.
+        variant: the chosen variant.
+        parameters: the chosen parameters.
+        seed: the chosen seed.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    summary: ClassVar[str]
+    source: ClassVar[str]
+    variants: ClassVar[Mapping[str, str]] = {"default": "The task as the paper describes it."}
+    parameters_type: ClassVar[type[Parameters]] = Parameters
+    categories: ClassVar[tuple[str, ...]] = ("text-classification",)
+    bucket_name: ClassVar[str] = "rows"
+    inputs: ClassVar[tuple[str, ...]] = ("text",)
+    judged_by: ClassVar[tuple[str, ...]] = ()
+    levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+
+    def __init__(
+        self,
+        variant: str | None = None,
+        parameters: Mapping[str, Any] | Parameters | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.variant = next(iter(self.variants)) if variant is None else variant
+        if self.variant not in self.variants:
+            raise unknown_name(f"variant of {self.name}", self.variant, self.variants)
+        if isinstance(parameters, Parameters):
+            parameters = parameters.to_dict()
+        self.parameters: Any = self.parameters_type.make(parameters or {})
+        check_whole_number("Seed", seed, least=0)
+        self.seed = seed
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.variant, self.parameters.to_dict(), self.seed)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Task) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[object, ...]:
+        return type(self), self.variant, self.parameters, self.seed
+
+    # Every task defines these.
+
+    @property
+    @abc.abstractmethod
+    def columns(self) -> dict[str, Column]:
+        """The columns beside `id`, in order: see `synthbench.tasks.features`."""
+
+    @property
+    @abc.abstractmethod
+    def splits(self) -> tuple[Split, ...]:
+        """The splits, in the order in which they are listed."""
+
+    @abc.abstractmethod
+    def solve(self, question: Any) -> Any:
+        """The answer to one row, by the rule as the paper states it: the reference solver.
+
+        It shares no code with `propose` and `render`. If the label is a class, the answer is its
+        name, or the number where classes are named 0, 1, 2 and so on
+        (`synthbench.tasks.features.class_answer`). A sequence is its text or a list of its tokens.
+        Any other answer is the value of the column.
+
+        Args:
+            question: the first of the row's `inputs`.
+
+        Raises:
+            ValueError: the question is not one of this task's.
+        """
+
+    @abc.abstractmethod
+    def propose(
+        self, draws: Draws, n: int, split: Split, bucket: int
+    ) -> Block | dict[str, NDArray[Any]]:
+        """Draw `n` candidates and keep those that belong in the bucket.
+
+        Args:
+            draws: draws of this block; the only randomness used.
+            n: number of candidates, at least 1.
+            split: the split that is drawn.
+            bucket: one of its buckets. Candidates may be drawn conditioned on it, as long as the
+                rows that are kept have the proposal's distribution.
+
+        Returns:
+            The rows of the bucket, at most `n`: arrays by name, whose first axis counts the rows.
+            Every bucket has the same names. Rows of two axes may be wider in one bucket than in
+            another; narrower ones are padded with 0 on the right.
+        """
+
+    @abc.abstractmethod
+    def render(self, block: Block) -> Mapping[str, Any]:
+        """The block's columns by name, without `id`.
+
+        Each is a NumPy array, an Arrow array or a list, with one value a row; `rendered` casts it
+        to the type of its column. A class is its index or its name.
+        """
+
+    # The rest has defaults.
+
+    def split(self, name: str) -> Split:
+        """The split of this name.
+
+        Raises:
+            UsageError: there is no split of this name.
+        """
+        by_name = {split.name: split for split in self.splits}
+        if name not in by_name:
+            raise unknown_name(f"split of {self.name}", name, by_name)
+        return by_name[name]
+
+    @property
+    def instruction(self) -> str:
+        """What a row asks, in full, for somebody who sees only its `inputs`."""
+        return self.summary
+
+    @property
+    def vocabulary(self) -> Vocabulary | None:
+        """The tokens of `text`; None unless it is a `TextTask`."""
+        return None
+
+    @property
+    def tables(self) -> dict[str, Any]:
+        """Anything else that the rows depend on: JSON values for the manifest and the card."""
+        return {}
+
+    # Columns, by what they are for.
+
+    @functools.cached_property
+    def answer(self) -> Column:
+        """The column `label`; of a task without one, lists of numbers stand for it."""
+        return self.columns.get(LABEL, list_of(value("float32")))
+
+    @property
+    def labels(self) -> tuple[str, ...] | None:
+        """The names of the classes of `label`; None if it is not a class."""
+        return self.answer.names
+
+    @property
+    def image_column(self) -> str | None:
+        """The first column of images; None if there is none."""
+        return next((name for name, one in self.columns.items() if not one.plain), None)
+
+    @property
+    def plain_columns(self) -> list[str]:
+        """The columns without images: text, numbers, and lists of these."""
+        return [name for name, one in self.columns.items() if one.plain]
+
+    def rendered(self, block: Block) -> dict[str, pa.Array]:
+        """The columns of a block in order, of the types that `columns` declares.
+
+        Raises:
+            ValueError: `render` gives other columns, or a value that its column cannot have.
+        """
+        return cast(self.columns, self._given(block))
+
+    def _given(self, block: Block) -> dict[str, Any]:
+        return dict(self.render(block))
+
+    def candidates(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
+        """What `propose` gives, as a block; see there."""
+        drawn = self.propose(draws, n, split, bucket)
+        return drawn if isinstance(drawn, Block) else Block(drawn)
+
+    # Buckets: what rows are balanced over.
+
+    def buckets(self, columns: Mapping[str, pa.Array]) -> NDArray[np.int64]:
+        """The bucket of each row of a shard, int64: the column `bucket_name`, or 0."""
+        if self.bucket_name not in self.columns:
+            return np.zeros(len(columns[self.inputs[0]]), np.int64)
+        return np.asarray(columns[self.bucket_name].to_numpy(zero_copy_only=False), np.int64)
+
+    def bucket_label(self, bucket: int) -> str:
+        """The bucket as the manifest names it."""
+        return str(bucket) if self.bucket_name in self.columns else "all"
+
+    def bucket_weights(self, split: Split) -> tuple[float, ...]:
+        """The proportions in which the split's buckets are filled; equal by default."""
+        return (1.0,) * len(split.buckets)
+
+    def capacity(self, split: Split, bucket: int) -> int | None:
+        """The number of distinct rows in the bucket, None where they cannot be counted."""
+        return None
+
+    def enumerate_rows(self, split: Split, bucket: int) -> Block:
+        """Every row of a bucket whose `capacity` is known, in any fixed order."""
+        raise TypeError(f"{self.name} has no enumerate_rows")  # pragma: no cover
+
+    # Row identity, see `synthbench.tasks.row_ids`.
+
+    def content(self, block: Block) -> NDArray[np.uint8]:
+        """The bytes that identify a row: two rows have equal content if and only if they are equal.
+
+        Returns:
+            uint8 `(rows, width)`, padded with zero bytes on the right; no content ends in a zero
+            byte itself. By default the row's inputs as JSON, a few microseconds a row.
+        """
+        if _CONTENT not in block.columns:
+            block = self.parse(self.rendered(block))
+        return block[_CONTENT]
+
+    def problem(self, block: Block) -> NDArray[np.uint64] | None:
+        """A hash that rows share which pose one problem: all of them are held out, or none is.
+
+        Returns:
+            uint64 `(rows,)`; None, the default, if no two rows pose the same problem.
+        """
+        return None
+
+    def parse(self, columns: Mapping[str, pa.Array]) -> Block:
+        """A block with what `content` and `problem` need, from the `inputs` columns of a shard.
+
+        Raises:
+            ValueError: a row that is not one of this task's.
+        """
+        values = zip(*(columns[name].to_pylist() for name in self.inputs), strict=True)
+        texts = np.array([json.dumps(row).encode() for row in values] or [b" "], np.bytes_)
+        rows = len(columns[self.inputs[0]])
+        return Block({_CONTENT: texts[:rows, None].view(np.uint8)})
+
+    # Rows that are read from a dataset.
+
+    def recompute_columns(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """All columns but the inputs and images, from the row's `inputs`, by `solve`."""
+        if LABEL not in self.columns:
+            return {}
+        answer = self.solve(row[self.inputs[0]])
+        return {LABEL: self.answer.from_solved(answer)}
+
+    def arrays(self, block: Block) -> dict[str, NDArray[Any]]:
+        """The block's columns in NumPy, as `stream` gives them: text as objects of `str`."""
+        return {
+            name: column.to_numpy(zero_copy_only=False)
+            for name, column in self.rendered(block).items()
+        }
+
+    # Scoring.
+
+    def read_answer(self, row: Mapping[str, Any], prediction: Any) -> Any:
+        """The prediction as a value of the label's type, None if it cannot be read."""
+        return self.answer.read(prediction, row.get(LABEL))
+
+    @property
+    def breakdowns(self) -> tuple[Breakdown, ...]:
+        """Tables of the evaluation report, beside the split's. A class attribute will do."""
+        return (Breakdown(self.bucket_name),) if self.bucket_name in self.columns else ()
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The metrics of one answer; `score` returns the first. A class attribute will do."""
+        return self.answer.metrics
+
+    @property
+    def binary_metrics(self) -> tuple[str, ...]:
+        """The metrics that are 0 or 1 for each row, whose means get an interval."""
+        return self.answer.binary_metrics
+
+    def measure(self, row: Mapping[str, Any], answer: Any) -> dict[str, float]:
+        """The metrics of one answer, as `read_answer` returns it; None gets the worst values."""
+        return self.answer.measure(row[LABEL], answer)
+
+    def score(self, row: Mapping[str, Any], prediction: Any) -> float:
+        """The first metric of one prediction; a prediction that cannot be read is wrong."""
+        return self.measure(row, self.read_answer(row, prediction))[self.metrics[0]]
+
+    def baseline(self) -> dict[str, float]:
+        """Scores that are possible without solving the task, by name; shown beside a report."""
+        return {}
+
+    def probe_targets(self, row: Mapping[str, Any]) -> dict[str, int]:
+        """What linear probes predict from a model's hidden states: by name, a class.
+
+        By default the label and every other column of whole numbers or booleans.
+        """
+        return {name: int(row[name]) for name in self.columns if isinstance(row[name], int)}
+
+    @property
+    def stream(self) -> dict[str, object]:
+        """The coordinates that all random streams of this task share."""
+        chosen = {"parameters": self.parameters.changed(), "seed": self.seed}
+        return {"task": self.name, "variant": self.variant, **chosen}
+
+    # How many rows are made at a time; class attributes may override these.
+
+    @property
+    def block_rows(self) -> int:
+        """Candidates that one block draws."""
+        return 16_384
+
+    @property
+    def round_rows(self) -> int:
+        """About how many accepted rows are shuffled together."""
+        return 65_536
+
+    @property
+    def group_rows(self) -> int:
+        """Rows of a Parquet row group."""
+        return 65_536
+
+    @property
+    def shard_rows(self) -> int:
+        """Rows of a shard by default; `generate` rounds them up to a multiple of 8,192."""
+        return 131_072
