@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from synthbench.cli.main import _run, commands
+from tests.support import start
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -19,6 +20,16 @@ def test_each_of_the_two_commands_that_do_all_the_set_up_is_one_line():
         "pip install . && synthbench generate listops\n",
         "pip install -e '.[test]' && python -m pytest\n",
     ]
+
+
+@pytest.mark.slow
+def test_the_pictures_are_those_that_the_results_and_the_tasks_give(tmp_path):
+    made = start("docs/thumbnails.py", str(tmp_path))
+    assert made.returncode == 0, made.stderr
+    there = ROOT / "examples" / "pictures"
+    assert {file.name: file.read_text() for file in tmp_path.iterdir()} == {
+        file.name: file.read_text() for file in there.iterdir()
+    }
 
 
 @pytest.mark.slow
