@@ -140,9 +140,9 @@ def claim_output(path: Path, mark: str | None = None, ours: Collection[str] = ()
         Whether our own output is there.
 
     Raises:
-        UsageError: the path is a file, the directory holds something else or cannot be read.
+        UsageError: the path is a file, the directory holds other files or cannot be read.
     """
-    output, remedy = f"Output {str(path)!r}", "name a directory that is empty or not there yet"
+    output, remedy = f"Output {str(path)!r}", "name a directory that is empty or does not exist yet"
     try:
         if not os.path.lexists(path):
             return False
@@ -154,5 +154,5 @@ def claim_output(path: Path, mark: str | None = None, ours: Collection[str] = ()
     except OSError as error:
         raise UsageError(f"{output} cannot be used: {error.strerror or error}.") from None
     if others:
-        raise UsageError(f"{output} holds something else ({others[0]!r}); {remedy}.")
+        raise UsageError(f"{output} holds other files ({others[0]!r}); {remedy}.")
     return False

@@ -20,7 +20,7 @@ def report_directory(out: str | Path, overwrite: bool) -> Path:
     """The directory that a report is written to, checked before the audit starts.
 
     Raises:
-        UsageError: `out` is a file, holds something else, or has a report and `overwrite` is false.
+        UsageError: `out` is a file, holds other files, or has a report and `overwrite` is false.
     """
     directory = usable_path("Output", out)
     if claim_output(directory, PAGE, ours=[DATA]) and not overwrite:

@@ -125,7 +125,7 @@ def token_shortcuts(tokens: Tokenizer) -> list[Shortcut]:
         ),
         Shortcut(
             "rarest token",
-            "The most frequent label for that token of the row which is rarest in train.",
+            "The most frequent label for the token of the row that is rarest in train.",
             functools.partial(_fit_rarest, tokens),
         ),
         by_key(

@@ -24,10 +24,12 @@ from synthbench.text.tables import Table
 @click.command(cls=WithExamples, epilog="synthbench verify listops")
 @dataset_argument
 @click.option("--fast", is_flag=True, help="Do not make the dataset again.")
-@click.option("--workers", type=int, metavar="N", help="At most 256. Default: the usable cores.")
+@click.option(
+    "--workers", type=int, metavar="N", help="At most 256. Default: the number of usable cores."
+)
 @source_option
 @json_option
-@click.option("--quiet", is_flag=True, help="No bar.")
+@click.option("--quiet", is_flag=True, help="Show no progress bar.")
 def verify(dataset: str, as_json: bool, quiet: bool, **chosen: Any) -> int:
     """Check every row of DIR, then make the dataset again and compare."""
     from synthbench.verification.verify import verify as check
@@ -44,7 +46,7 @@ def verify(dataset: str, as_json: bool, quiet: bool, **chosen: Any) -> int:
 @source_option
 @click.option("--overwrite", is_flag=True, help="Replace an earlier report.")
 @json_option
-@click.option("--quiet", is_flag=True, help="No bar.")
+@click.option("--quiet", is_flag=True, help="Show no progress bar.")
 def audit(
     dataset: str, out: str | None, overwrite: bool, as_json: bool, quiet: bool, **chosen: Any
 ) -> None:
@@ -109,9 +111,9 @@ def evaluate(dataset: str, predictions: str, as_json: bool, **chosen: Any) -> No
 @click.option("--split", "splits", multiple=True, metavar="S", help="Default: all. Repeatable.")
 @source_option
 @click.option("--overwrite", is_flag=True, help="Replace an earlier export.")
-@click.option("--quiet", is_flag=True, help="No bar and no summary.")
+@click.option("--quiet", is_flag=True, help="Show no progress bar and no summary.")
 def export(dataset: str, to: str, out: str, quiet: bool, **chosen: Any) -> None:
-    """Write the dataset in DIR in the form of another tool."""
+    """Convert the dataset in DIR for another tool."""
     from synthbench.sharing.export import export as write
 
     sizes = write(dataset, to, out, progress=not quiet, **chosen)
@@ -136,7 +138,7 @@ def export(dataset: str, to: str, out: str, quiet: bool, **chosen: Any) -> None:
     "--dry-run", is_flag=True, help="Show what would be uploaded; needs no network and no token."
 )
 @source_option
-@click.option("--quiet", is_flag=True, help="No bar and no summary.")
+@click.option("--quiet", is_flag=True, help="Show no progress bar and no summary.")
 def push(dataset: str, repo_id: str, quiet: bool, **chosen: Any) -> None:
     """Upload the dataset in DIR to the Hugging Face Hub.
 

@@ -70,7 +70,7 @@ def _run(command: click.Command, arguments: Sequence[str] | None) -> int:
             status = command.main(arguments, prog_name="synthbench", standalone_mode=False)
         return status if isinstance(status, int) else 0
     except (KeyboardInterrupt, click.exceptions.Abort):  # click makes the second of the first
-        return _failed("Interrupted; the same command goes on from here.", 130)
+        return _failed("Interrupted; run the same command again to continue.", 130)
     except click.ClickException as error:
         return _failed(error.format_message(), error.exit_code)
     except SynthbenchError as error:
@@ -82,7 +82,9 @@ def _run(command: click.Command, arguments: Sequence[str] | None) -> int:
         status = UsageError.exit_status if error.errno == errno.ENAMETOOLONG else 1
         return _failed(f"{text or error}{place}", status)
     except MemoryError:
-        return _failed("Out of memory; what is finished is kept. Fewer --workers need less.", 1)
+        return _failed(
+            "Out of memory; finished parts are kept. Fewer --workers need less memory.", 1
+        )
     except Exception as error:
         from synthbench.engine.error_origin import where_raised
 

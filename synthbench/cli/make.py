@@ -58,12 +58,14 @@ if TYPE_CHECKING:
     metavar="N",
     help="Rows of a Parquet file, rounded up to a multiple of 8,192.",
 )
-@click.option("--workers", type=int, metavar="N", help="At most 256. Default: the usable cores.")
+@click.option(
+    "--workers", type=int, metavar="N", help="At most 256. Default: the number of usable cores."
+)
 @choice_option("--engine", "local", "dask")
 @click.option("--scheduler", metavar="ADDRESS", help="A running Dask cluster's scheduler.")
 @source_option
 @click.option("--overwrite", is_flag=True, help="Replace a dataset in the same place.")
-@click.option("--quiet", is_flag=True, help="No bar and no summary.")
+@click.option("--quiet", is_flag=True, help="Show no progress bar and no summary.")
 def generate(
     task: str,
     variants: Sequence[str],
@@ -95,7 +97,7 @@ def summary(outcome: Outcome, seconds: float) -> Group:
     """A table of what was made, and the line of Python that loads it."""
     manifest, place = outcome.manifest, printable(str(outcome.path))
     if not outcome.seconds:
-        done = f"{place} is already there, made by the same command; nothing was changed."
+        done = f"{place} already exists, made by the same command; nothing was changed."
         return stack(done, _loading_line(outcome))
     rows = []
     for variant, splits in manifest.variants.items():
@@ -136,7 +138,10 @@ def _loading_line(outcome: Outcome) -> str:
         # In a C locale even a path that is UTF-8 has surrogates; other programs see it as it is.
         place = os.fsencode(outcome.path).decode("utf-8")
     except UnicodeDecodeError:
-        return "datasets.load_dataset opens no path that is not UTF-8: rename it to load it there."
+        return (
+            "datasets.load_dataset cannot open a path that is not UTF-8: rename the directory to "
+            "load it."
+        )
     names = list(outcome.manifest.variants)
     config = f', "{names[0]}"' if len(names) > 1 else ""
     path = printable(json.dumps(place, ensure_ascii=False))  # a Python string, too

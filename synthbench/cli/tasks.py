@@ -42,7 +42,7 @@ def list_(as_json: bool) -> None:
 @task_argument
 @json_option
 def info(task: str, as_json: bool) -> None:
-    """Show what TASK is, its parameters, columns and paper."""
+    """Show summary, parameters, columns and paper of TASK."""
     from synthbench.tasks import describe
 
     if as_json:
@@ -69,7 +69,7 @@ def info(task: str, as_json: bool) -> None:
 @click.option("--out", metavar="FILE.png", help="Where to write a contact sheet of images.")
 @source_option
 def preview(task: str, settings: Sequence[str], source_dir: Sequence[str], **chosen: Any) -> None:
-    """Show rows of TASK as a person reads them."""
+    """Show rows of TASK in readable form."""
     from synthbench.sampling.preview import preview as show_rows
     from synthbench.tasks.images.source_dirs import use_source_dir
 

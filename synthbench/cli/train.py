@@ -27,16 +27,20 @@ profile_option = choice_option("--profile", "cpu", "paper", "quick")
 device_option = click.option("--device", default="auto", show_default=True, metavar="cpu|cuda")
 precision_option = choice_option("--precision", "float32", "bfloat16")
 study_option = click.option(
-    "--study", default="main", show_default=True, metavar="NAME", help="main or an ablation's name."
+    "--study",
+    default="main",
+    show_default=True,
+    metavar="NAME",
+    help="main, or the name of an ablation.",
 )
 dataset_option = click.option(
-    "--dataset", metavar="DIR", help="A dataset; made there if it does not exist."
+    "--dataset", metavar="DIR", help="The dataset to train on; made if it does not exist."
 )
 compile_option = click.option("--compile", is_flag=True, help="Compile the training step.")
 stream_option = click.option(
     "--stream/--no-stream",
     default=None,
-    help="Train on endless fresh rows, or on the train split. Default: as the study does.",
+    help="Train on endless fresh rows, or on the train split. Default: the study's choice.",
 )
 
 
@@ -78,7 +82,7 @@ stream_option = click.option(
 )
 @source_option
 @click.option("--overwrite", is_flag=True, help="Replace another run in the same place.")
-@click.option("--quiet", is_flag=True, help="No bar and no summary.")
+@click.option("--quiet", is_flag=True, help="Show no progress bar and no summary.")
 def train(
     task: str,
     model: str | None,
@@ -139,11 +143,14 @@ def train(
 @precision_option
 @compile_option
 @click.option(
-    "--workers", type=int, metavar="N", help="Runs at once, at most 256. Default: the usable cores."
+    "--workers",
+    type=int,
+    metavar="N",
+    help="Runs at once, at most 256. Default: the number of usable cores.",
 )
 @source_option
 @click.option("--overwrite", is_flag=True, help="Replace runs of other recipes in DIR.")
-@click.option("--quiet", is_flag=True, help="No bar and no table.")
+@click.option("--quiet", is_flag=True, help="Show no progress bar and no table.")
 def validate(
     task: str, models: Sequence[str], variants: Sequence[str], quiet: bool, **chosen: Any
 ) -> None:

@@ -208,7 +208,7 @@ def known_limits(manifest: Manifest, tasks: Sequence[Task]) -> str:
         "language, natural images or other tasks.",
         "Program and seed are public, so a model may have been trained on these very evaluation "
         "rows. For rows that nobody has seen, generate with a seed that you keep secret. Where "
-        "few different rows exist, many come again under every seed.",
+        "few different rows exist, many rows occur again with every seed.",
     ]
     for task in tasks:
         splits = manifest.variants[task.variant]

@@ -54,7 +54,7 @@ class DatasetDirectory:
 
         Raises:
             DatasetError: there is no dataset, its manifest is newer or cannot be read, or a run is
-                replacing it or was killed while it did. A `MissingPathError` if nothing
+                replacing it or was killed while replacing it. A `MissingPathError` if nothing
                 exists at the path.
             UsageError: the path is too long, or has a character that no path can have.
         """
@@ -62,8 +62,9 @@ class DatasetDirectory:
         if is_being_replaced(path):
             raise DatasetError(
                 f"No dataset at {str(path)!r}: `generate --overwrite` is replacing it, or was "
-                f"killed while it did. The old dataset is in {str(old_of(path))!r}; if no run is "
-                f"at work, `synthbench generate TASK --out {shlex.quote(str(path))}` puts it back."
+                f"killed while replacing it. The old dataset is in {str(old_of(path))!r}; if no "
+                f"run is working on it, `synthbench generate TASK --out {shlex.quote(str(path))}` "
+                "puts it back."
             )
         return cls(path, read_manifest(path))
 
@@ -133,7 +134,8 @@ class DatasetDirectory:
         if rows != record.rows:
             raise DatasetError(
                 f"{self.path}: {variant}/{split} has {rows:,} rows where its manifest says "
-                f"{record.rows:,}: a shard is damaged, or the dataset was replaced meanwhile."
+                f"{record.rows:,}: a shard is damaged, or the dataset was replaced while it was "
+                "read."
             )
 
     def _batches(

@@ -179,12 +179,12 @@ def write_failure(path: Path, error: OSError) -> SynthbenchError:
     """The error for a file of a dataset that cannot be written."""
     if error.errno in NO_ROOM:
         return SynthbenchError(
-            f"{NO_ROOM[error.errno]} while writing {path}; what is finished is kept beside. "
-            "Make room and run the same command to go on."
+            f"{NO_ROOM[error.errno]} while writing {path}; finished parts are kept. "
+            "Make room and run the same command to continue."
         )
     # Arrow's own messages are longer than a line.
     reason = os.strerror(error.errno) if error.errno else error
     return SynthbenchError(
-        f"{path} cannot be written: {reason}. What is finished is kept beside; "
-        "run the same command to go on."
+        f"{path} cannot be written: {reason}. Finished parts are kept; "
+        "run the same command to continue."
     )

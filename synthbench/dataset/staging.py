@@ -150,8 +150,9 @@ class Staging:
             flush_entry(self._target.parent)
         except OSError as error:
             raise SynthbenchError(
-                f"{self._target} cannot be put in place: {error.strerror or error}. The whole "
-                f"dataset lies in {self.path}; make the place free and run the same command again."
+                f"{self._target} cannot be created: {error.strerror or error}. The complete "
+                f"dataset is in {self.path}; remove what is in the way and "
+                "run the same command again."
             ) from error
         finally:
             places.restore(self._place, self._target)
@@ -162,7 +163,7 @@ class Staging:
 
     def _removed(self) -> SynthbenchError:
         return SynthbenchError(
-            f"{self._place}, in which the dataset is made, was removed meanwhile; "
+            f"{self._place}, where the dataset is made, was removed during the run; "
             "run the same command again."
         )
 
@@ -229,7 +230,7 @@ def open_staging(target: Path, command: dict[str, Any], overwrite: bool) -> Iter
 
 
 def _at_work(target: Path) -> UsageError:
-    return UsageError(f"Another run is at work on {str(target)!r}; wait until it is done.")
+    return UsageError(f"Another run is writing {str(target)!r}; wait until it has finished.")
 
 
 def _appeared(target: Path) -> UsageError:
@@ -246,9 +247,9 @@ def _check_command(place: Path, command: dict[str, Any], overwrite: bool) -> Non
         return
     if begun not in (None, command) and not overwrite:
         raise UsageError(
-            f"An interrupted run of another command lies in {str(place)!r} "
-            f"({describe_difference(begun, command)}); run that one to its end, name another "
-            "--out, or throw it away with --overwrite."
+            f"An interrupted run of another command is in {str(place)!r} "
+            f"({describe_difference(begun, command)}); finish that run, name another "
+            "--out, or discard it with --overwrite."
         )
     places.clear(place)
     try:

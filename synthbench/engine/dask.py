@@ -101,7 +101,7 @@ def _no_workers(client: Any) -> SynthbenchError:
     address = client.scheduler.address
     return SynthbenchError(
         f"The Dask scheduler at {address} has no workers; start some with "
-        f"`dask worker {address}`. What is finished is kept."
+        f"`dask worker {address}`. Finished parts are kept."
     )
 
 
@@ -119,7 +119,7 @@ def _check_workers(client: Any, task: Task) -> None:
     for worker, there in found.items():
         if there != expected:
             raise SynthbenchError(
-                f"Dask worker {worker} would make other rows of {task.name}: it has synthbench "
+                f"Dask worker {worker} would make different rows of {task.name}: it has synthbench "
                 f"{there[0]} (here {expected[0]})"
                 f"{' and other source images' if there[1] != expected[1] else ''}."
             )
@@ -187,13 +187,13 @@ async def _result(client: Any, there: Any) -> Any:
         return coming.result()
     except distributed.KilledWorker as error:
         raise SynthbenchError(
-            "Every Dask worker that tried died, perhaps for lack of memory; what is "
-            f"finished is kept. Run the same command to go on.\nDask says: {error}"
+            "Every Dask worker that tried died, perhaps for lack of memory; finished "
+            f"parts are kept. Run the same command to continue.\nDask says: {error}"
         ) from None
     except (CancelledError, OSError) as error:
         raise SynthbenchError(
-            f"The Dask scheduler is gone ({type(error).__name__}); what is finished is "
-            "kept. Run the same command to go on."
+            f"The Dask scheduler is gone ({type(error).__name__}); finished parts are "
+            "kept. Run the same command to continue."
         ) from None
     finally:
         coming.cancel()

@@ -131,7 +131,7 @@ def check_engine(name: str, workers: int | None, scheduler: str | None) -> None:
         raise unknown_name("engine", name, ENGINES)
     check_workers(workers)
     if scheduler is not None and name != "dask":
-        raise UsageError("A scheduler address goes with engine 'dask' only; add --engine dask.")
+        raise UsageError("A scheduler address needs engine 'dask'; add --engine dask.")
     if name == "dask" and scheduler is None and _is_daemonic():
         raise UsageError(f"Engine 'dask': {_NO_CHILDREN}; give the address of a scheduler.")
 
@@ -152,7 +152,7 @@ def check_workers(workers: int | None) -> None:
 
 #: multiprocessing itself only raises an AssertionError.
 _NO_CHILDREN = (
-    "a daemonic process, such as a worker of multiprocessing.Pool or of a DataLoader, may start no "
+    "a daemonic process, such as a worker of multiprocessing.Pool or of a DataLoader, cannot start "
     "processes of its own"
 )
 

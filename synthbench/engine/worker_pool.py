@@ -128,7 +128,7 @@ class WorkerPool(Executor):
         self._idle.put(None)  # for the next caller
         raise SynthbenchError(
             f"All worker processes ended abruptly, perhaps for lack of memory{self._last_lost_at}; "
-            "what is finished is kept. Run the same command to go on, with fewer workers than "
+            "finished parts are kept. Run the same command to continue, with fewer workers than "
             f"{len(self._workers)}."
         )
 

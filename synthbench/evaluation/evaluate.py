@@ -160,7 +160,7 @@ class _Judgement:
         elif len(in_order) != size:
             raise UsageError(
                 f"{len(in_order):,} predictions in order for the {size:,} rows of split "
-                f"{split!r}: expected one for each."
+                f"{split!r}: expected one prediction for each row."
             )
         judged_by = self._judged_by(columns)
         groups = [name for name in self._groups if name in columns]

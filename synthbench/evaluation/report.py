@@ -169,7 +169,7 @@ class Report(Score):
             notes.append("No prediction is missing, unknown, repeated or unreadable.")
         if self.without_predictions:
             named = ", ".join(self.without_predictions)
-            notes.append(f"Not evaluated, having no predictions: {named}")
+            notes.append(f"Not evaluated, because they have no predictions: {named}")
         return notes
 
 

@@ -120,5 +120,5 @@ def scores_by(
         }
     except TypeError as error:  # lists, or values of several kinds
         raise UsageError(
-            f"Rows cannot be told apart by their column {breakdown.column!r}: {error}."
+            f"Rows cannot be grouped by their column {breakdown.column!r}: {error}."
         ) from error

@@ -195,7 +195,9 @@ def run_all(request: Request) -> Iterator[Outcome]:
         return
     for option in ("variant", "rows", "parameters"):
         if getattr(request, option):
-            raise UsageError(f"'all' makes every task as it is; {option} goes with one task.")
+            raise UsageError(
+                f"'all' makes every task with its defaults; {option} needs a single task."
+            )
     failed = []
     for name in list_tasks():
         try:

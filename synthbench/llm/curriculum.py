@@ -77,7 +77,9 @@ class Curriculum:
         if not isinstance(levels, Mapping):
             levels = {level: level_parameters(task, level) for level in levels}
         if not levels:
-            raise UsageError(f"A curriculum needs levels, and task {task!r} has none; give some.")
+            raise UsageError(
+                f"A curriculum needs levels, and task {task!r} has none; give levels=."
+            )
         check_whole_number("Window", window, least=1)
         if not down < up:
             raise UsageError(f"down={down} and up={up}: down must be less than up.")

@@ -154,7 +154,7 @@ def _check_place(place: Path, dataset: DatasetDirectory, form: Format, overwrite
         there = place.exists()
         text = place.read_text("utf-8", "replace") if place.is_file() else ""
         if there and croissant.CONFORMS_TO not in text:
-            raise UsageError(f"Output {name} holds something else; name another file.")
+            raise UsageError(f"Output {name} has other content; name another file.")
     else:
         if place.resolve().is_relative_to(home):
             raise UsageError(f"Output {name} lies in the dataset itself; name a place outside it.")

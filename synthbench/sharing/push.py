@@ -191,7 +191,7 @@ def _upload(dataset: DatasetDirectory, planned: Push) -> Push:
 
 _REMEDIES = {
     401: "The Hub does not know the token: run `hf auth login`, or set HF_TOKEN.",
-    403: "The token may not write there: make one with the right to write.",
+    403: "The token may not write there: create a token that may write.",
     404: "There is no such repository, or the token may not see it.",
 }
 

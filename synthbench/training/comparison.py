@@ -197,7 +197,7 @@ def _notes(comparison: Json) -> list[str]:
         notes.insert(0, NOTE)
     if changed:
         sizes = ", ".join(f"{name} {_plain(value)}" for name, value in changed.items())
-        notes.append(f"Other than the paper's: {sizes}.")
+        notes.append(f"Different from the paper: {sizes}.")
     return notes
 
 

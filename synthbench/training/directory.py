@@ -58,7 +58,7 @@ class RunDirectory:
         if not isinstance(begun, dict) or not {"synthbench", "task", "recipe"} <= begun.keys():
             raise UsageError(
                 f"Output {str(self.path)!r} holds something else ({RUN!r} is not of a run); "
-                "name a directory that is empty or not there yet."
+                "name a directory that is empty or does not exist yet."
             )
         command = json.loads(json.dumps(command))  # lists for tuples, as read
         if not overwrite and any(begun.get(name) != value for name, value in command.items()):
@@ -83,7 +83,7 @@ class RunDirectory:
             raise _unusable(self.path, error) from None
         if lock is None:
             raise UsageError(
-                f"Another process is at work on {str(self.path)!r}; wait until it is done."
+                f"Another process is writing {str(self.path)!r}; wait until it has finished."
             )
         with lock:
             self.check(command, overwrite)  # a run may have begun here meanwhile
@@ -145,7 +145,7 @@ class RunDirectory:
         except (OSError, RuntimeError, EOFError, pickle.UnpicklingError) as error:
             reason = str(error).splitlines()[0]
             raise DatasetError(
-                f"{file} cannot be read ({reason}); begin again with --overwrite."
+                f"{file} cannot be read ({reason}); start again with --overwrite."
             ) from None
         return state
 
@@ -202,7 +202,7 @@ def check_output(path: Path, data: Path, mark: str) -> None:
     It may also hold the dataset in `data`, finished or interrupted, which the same command makes.
 
     Raises:
-        UsageError: the place is a file, lies inside a dataset, holds something else or cannot be
+        UsageError: the place is a file, lies inside a dataset, holds other files or cannot be
             written.
     """
     name = repr(str(path))

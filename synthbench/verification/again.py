@@ -126,4 +126,4 @@ def _first_difference(files: SplitFiles, first: int, made: pa.Table) -> str:
         if _digest(there.slice(row, 1), {name: feature})
         != _digest(made.slice(row, 1), {name: feature})
     ]
-    return f"{files.place(first + row)} is not what is made: {', '.join(different)}"
+    return f"{files.place(first + row)} differs from the row made again: {', '.join(different)}"

@@ -41,7 +41,7 @@ def check_card(dataset: DatasetDirectory, tasks: Mapping[str, Task]) -> Iterator
     }
     for section, entries in made.items():
         if front.get(section) != entries:
-            yield f"{CARD}: {section} is not what the manifest gives"
+            yield f"{CARD}: {section} does not match the manifest"
     command = command_line(manifest, tasks[first])
     if command not in text.splitlines():
         yield f"{CARD}: it does not show the command that the manifest gives: {command}"

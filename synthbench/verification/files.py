@@ -117,7 +117,7 @@ def check_tables(
         return
     expected = json.loads(json.dumps(made))
     if (place := next(_differences(manifest.tables, expected, "tables"), None)) is not None:
-        findings.append(f"{MANIFEST}: {place} is not what its task has there")
+        findings.append(f"{MANIFEST}: {place} is not what the task has there")
 
 
 def _differences(there: Any, expected: Any, place: str) -> Iterator[str]:
@@ -271,4 +271,4 @@ def _schema_faults(schema: pa.Schema, expected: pa.Schema) -> Iterator[str]:
         if there.type != right.type:
             yield f"column {there.name} is {there.type}, expected {right.type}"
     if (schema.metadata or {}) != expected.metadata:
-        yield "its metadata is not that of the task's columns"
+        yield "its metadata does not match the task's columns"

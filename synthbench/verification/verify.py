@@ -91,7 +91,10 @@ class VerificationReport:
             counted = "(rows are counted from 0 in their file)"
             verdict, color = f"{place} is not what its manifest says {counted}:", "red"
         elif not self.made_again:
-            verdict, color = f"Nothing wrong was found in {place}, but not all is proved.", "yellow"
+            verdict, color = (
+                f"Nothing wrong was found in {place}, but not everything is proved.",
+                "yellow",
+            )
         counts = [f"{name} {count:,}" for name, count in self.checked.items() if count]
         return stack(
             styled(verdict, color, whole=True),

@@ -58,10 +58,10 @@ def test_the_report_may_lie_in_the_dataset_which_still_verifies(tmp_path, capsys
 def test_a_wrong_place_is_refused_before_any_work(made, tmp_path, capsys):
     (tmp_path / "notes.txt").write_text("mine")
     for words, text in (
-        ((str(made), "--out", str(tmp_path)), "holds something else ('notes.txt')"),
+        ((str(made), "--out", str(tmp_path)), "holds other files ('notes.txt')"),
         ((str(made), "--out", str(tmp_path / "notes.txt")), "is a file"),
-        ((str(made), "--out", str(made)), "holds something else"),
-        (("nowhere", "--out", str(tmp_path)), "holds something else"),
+        ((str(made), "--out", str(made)), "holds other files"),
+        (("nowhere", "--out", str(tmp_path)), "holds other files"),
     ):
         status, printed, errors = run(capsys, *words, "--overwrite")
         assert (status, printed) == (2, "")

@@ -59,7 +59,7 @@ def test_a_journey_from_the_list_to_a_score(program, tmp_path):
     before = files(tmp_path)
     status, again, _ = program(generate)
     assert status == 0
-    assert "already there, made by the same command; nothing was changed." in again
+    assert "already exists, made by the same command; nothing was changed." in again
     assert files(tmp_path) == before
 
     status, verdict, _ = program("verify parity --workers 1")
@@ -130,7 +130,7 @@ def test_a_task_that_cannot_be_made_does_not_keep_the_others_from_being_made(
 def test_what_belongs_to_one_task_is_refused_for_all(program, option):
     status, _, errors = program(f"generate all {option}")
     assert status == 2
-    assert "'all' makes every task as it is" in errors
+    assert "'all' makes every task with its defaults" in errors
 
 
 # What goes where.
@@ -243,7 +243,7 @@ def test_control_c_ends_all_processes_in_a_line_and_the_same_command_goes_on(tmp
     running.send(signal.SIGINT, "group")  # as a terminal does it: to all processes at once
     status, printed, errors = running.end()
     assert (status, printed) == (130, "")
-    assert errors.strip() == "Interrupted; the same command goes on from here."
+    assert errors.strip() == "Interrupted; run the same command again to continue."
     assert {path.name for path in tmp_path.iterdir()} == {".ctl.partial"}
     assert run_here(*words, cwd=tmp_path) == (0, "", "")
     assert checksums(tmp_path / "ctl") == whole((*words, "--workers=1"))

@@ -42,9 +42,9 @@ import pytest
             2,
             r"Workers 257: allowed .* 1 to 256\.",
         ),
-        ("generate parity --scheduler a:1", 2, r"A scheduler address goes with engine 'dask'"),
+        ("generate parity --scheduler a:1", 2, r"A scheduler address needs engine 'dask'"),
         ("generate parity --out note.txt", 2, r"Output '.*note.txt' is a file; name a directory"),
-        ("generate parity --out taken", 2, r"Output '.*taken' holds something else"),
+        ("generate parity --out taken", 2, r"Output '.*taken' holds other files"),
         ("generate", 2, r"Missing argument 'TASK'\."),
         ("generate parity ctl", 2, r"Got unexpected extra argument"),
         ("preview ctl -n 0", 2, r"Invalid value for '-n': 0 is not in the range"),
@@ -117,7 +117,7 @@ def test_the_traceback_is_there_for_those_who_ask(program, monkeypatch):
     [
         (ZeroDivisionError("division by zero\nand more"), "Unexpected ZeroDivisionError: division"),
         (PermissionError(13, "Permission denied", "/there"), "Permission denied: /there"),
-        (MemoryError(), "Out of memory; what is finished is kept."),
+        (MemoryError(), "Out of memory; finished parts are kept."),
     ],
 )
 def test_what_nobody_expected_is_two_lines_too(program, monkeypatch, error, message):

@@ -123,7 +123,7 @@ def test_a_foreign_file_whose_name_is_not_utf_8_is_a_finding(good, tmp_path):
 @pytest.mark.parametrize(
     ("name", "locale", "expected"),
     [
-        (b"na\xffme", {}, "datasets.load_dataset opens no path that is not UTF-8"),
+        (b"na\xffme", {}, "datasets.load_dataset cannot open a path that is not UTF-8"),
         ("nä".encode(), C_LOCALE, 'load_dataset("DIRECTORY/nä")'),
     ],
 )

@@ -97,7 +97,7 @@ def test_generate_is_refused_while_another_run_replaces_the_dataset(tmp_path):
     with take(target):
         target.rename(places.staging_of(target) / "old")
         for overwrite in (False, True):
-            with pytest.raises(UsageError, match="Another run is at work on"):
+            with pytest.raises(UsageError, match="Another run is writing"):
                 generate("parity", out=target, overwrite=overwrite, **options)
     assert names(places.staging_of(target)) == ["lock", "old"]
 

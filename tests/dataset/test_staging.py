@@ -105,7 +105,7 @@ def test_a_staging_directory_that_is_removed_while_it_is_flushed_to_disk_is_no_w
     tmp_path, monkeypatch
 ):
     monkeypatch.setattr(staging, "flush", lambda path: shutil.rmtree(path.parent))
-    with pytest.raises(SynthbenchError, match="was removed meanwhile; run the same") as raised:
+    with pytest.raises(SynthbenchError, match="was removed during the run; run the same") as raised:
         publish(tmp_path / "data")
     assert raised.value.exit_status == 1
     assert not (tmp_path / "data").exists()
@@ -121,7 +121,7 @@ def test_if_the_new_dataset_cannot_be_put_in_place_the_old_one_comes_back(tmp_pa
         return rename(self, target)
 
     monkeypatch.setattr(Path, "rename", fail)
-    with pytest.raises(SynthbenchError, match=r"cannot be put in place: .*busy\. The whole"):
+    with pytest.raises(SynthbenchError, match=r"cannot be created: .*busy\. The complete"):
         publish(tmp_path / "data", overwrite=True, seed=6)
     assert DatasetDirectory.open(tmp_path / "data").manifest.seed == 5
     assert "old" not in names(tmp_path / ".data.partial")

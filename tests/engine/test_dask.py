@@ -125,7 +125,10 @@ def test_control_c_ends_a_run_with_its_cluster_in_one_line_and_the_run_can_be_go
             time.sleep(0.001)
         os.killpg(run.pid, signal.SIGINT)  # as a terminal does: the workers get it, too
         _, errors = run.communicate(timeout=300)
-    assert (run.returncode, errors) == (130, "\nInterrupted; the same command goes on from here.\n")
+    assert (run.returncode, errors) == (
+        130,
+        "\nInterrupted; run the same command again to continue.\n",
+    )
     make(tmp_path / "ctl", "ctl", **CTL)
     assert files(tmp_path / "ctl") == ctl
 
@@ -224,7 +227,7 @@ if __name__ == "__main__":
         "1 2",
         "9",
         "no picture",
-        "Every Dask worker that tried died, perhaps for lack of memory; what is finished is kept.",
+        "Every Dask worker that tried died, perhaps for lack of memory; finished parts are kept.",
         "Dask says: Attempted to run task 'die-",
         "16",
         "Dask worker tcp://",
@@ -234,7 +237,7 @@ if __name__ == "__main__":
     for line, beginning in zip(printed, expected, strict=True):
         assert line.startswith(beginning)
     assert "has no workers; start some with `dask worker tcp://" in printed[2]
-    assert "would make other rows of ctl: it has synthbench" in printed[9]
+    assert "would make different rows of ctl: it has synthbench" in printed[9]
 
 
 def test_a_run_without_a_scheduler_ends_with_one_line(tmp_path):

@@ -111,5 +111,5 @@ def test_impossible_engines_are_refused_with_what_is_allowed():
             check_engine("local", wrong, None)
     with pytest.raises(UsageError, match=r"allowed: local, dask\. Did you mean 'dask'\?"):
         check_engine("dusk", None, None)
-    with pytest.raises(UsageError, match="scheduler address goes with engine 'dask' only"):
+    with pytest.raises(UsageError, match="scheduler address needs engine 'dask'"):
         check_engine("local", None, "tcp://127.0.0.1:8786")

@@ -99,8 +99,8 @@ def test_in_a_daemonic_process_one_process_does_all_and_more_are_refused(tmp_pat
     assert ok
     assert len(refusals) == 4
     reason = (
-        "a daemonic process, such as a worker of multiprocessing.Pool or of a DataLoader, may "
-        "start no processes of its own"
+        "a daemonic process, such as a worker of multiprocessing.Pool or of a DataLoader, cannot "
+        "start processes of its own"
     )
     assert all(reason in refusal for refusal in refusals)
     assert [refusal.split(":")[0] for refusal in refusals] == [
@@ -163,7 +163,7 @@ def test_a_daemonic_fork_is_told_that_it_may_start_no_workers_when_it_reads():
     child = context.Process(target=lambda: sender.send(read_on(batches)), daemon=True)
     child.start()
     assert receiver.poll(30)
-    assert "may start no processes of its own" in receiver.recv()
+    assert "cannot start processes of its own" in receiver.recv()
     child.join()
     receiver.close()
     sender.close()

@@ -22,7 +22,10 @@ def test_an_unknown_split_is_refused_and_the_nearest_offered(made):
 
 
 def test_another_number_of_predictions_than_rows_is_refused(made):
-    expected = "39 predictions in order for the 40 rows of split 'test': expected one for each."
+    expected = (
+        "39 predictions in order for the 40 rows of split 'test': "
+        "expected one prediction for each row."
+    )
     assert refusal(UsageError, made.path, [0] * 39, split="test") == expected
     rows = made.rows["test"]
     assert refusal(UsageError, rows, [0] * 39, split="test", task="listops") == expected

@@ -22,7 +22,7 @@ def test_without_a_split_those_with_predictions_are_evaluated(made):
     assert list(report.splits) == ["iid", "test"]
     assert report.without_predictions == ("train", "validation")
     assert report.rows == SIZES["iid"] + SIZES["test"]
-    assert "Not evaluated, having no predictions: train, validation" in str(report)
+    assert "Not evaluated, because they have no predictions: train, validation" in str(report)
     everything = evaluate(made.path, made.right(*SIZES))
     assert list(everything.splits) == list(SIZES)
     assert everything.without_predictions == ()

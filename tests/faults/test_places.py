@@ -97,7 +97,7 @@ def test_of_runs_that_start_together_one_makes_the_dataset_and_the_others_leave_
     assert (0, "", "") in ended
     for status, printed, errors in ended:
         assert (status, printed) in {(0, ""), (2, "")}
-        refused = "Another run is at work" in errors or "Another program created" in errors
+        refused = "Another run is writing" in errors or "Another program created" in errors
         assert refused == (status == 2)
         assert len(errors.splitlines()) <= 1
     check_made(tmp_path)
@@ -108,7 +108,7 @@ def test_another_command_at_once_is_refused_and_does_not_disturb(tmp_path):
     first.wait_for(tmp_path / ".ctl.partial" / "progress.json")
     status, printed, errors = run(*WORDS, "--seed=1", "--overwrite", cwd=tmp_path)
     assert first.end() == (0, "", "")
-    if "Another run is at work" in errors:
+    if "Another run is writing" in errors:
         assert (status, printed, len(errors.splitlines())) == (2, "", 1)
         check_made(tmp_path)
     else:  # it came too late
@@ -184,7 +184,7 @@ def test_a_dataset_that_cannot_be_moved_aside_stays_and_the_new_one_is_kept(tmp_
         words = [*WORDS, "--overwrite"]
         status, printed, errors = run(*words, cwd=merged, enter=mounts.enter)
         assert (status, printed, len(errors.splitlines())) == (1, "", 1)
-        assert "cannot be put in place: Invalid cross-device link. The whole dataset" in errors
+        assert "cannot be created: Invalid cross-device link. The complete dataset" in errors
         there = mounts.see(merged)
         assert files(there / "ctl") == whole(tuple(old))
         kept = finished_shards(there / "ctl")

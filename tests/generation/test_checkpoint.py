@@ -336,7 +336,7 @@ generation.generate("ctl", out={str(tmp_path / "ctl")!r}, workers=2, progress=Fa
         assert first.stdout.readline() == "at work\n"
         before = files(tmp_path)
         for options in (CTL, {**CTL, "seed": 1}, {**CTL, "overwrite": True}):
-            with pytest.raises(UsageError, match="Another run is at work"):
+            with pytest.raises(UsageError, match="Another run is writing"):
                 make(tmp_path / "ctl", "ctl", **options)
         assert files(tmp_path) == before
         first.communicate("\n" * 9, timeout=300)

@@ -192,9 +192,9 @@ def test_a_place_that_cannot_be_used_is_refused_before_any_work(tmp_path, number
     for place, text in [
         ("file", "is a file"),
         ("file/below", "cannot be written: Not a directory"),
-        ("full", r"holds something else \('notes.txt'\)"),
+        ("full", r"holds other files \('notes.txt'\)"),
         ("/proc/nothing/here", "cannot be written"),
-        ("/", "holds something else"),
+        ("/", "holds other files"),
     ]:
         for overwrite in (False, True):
             with pytest.raises(UsageError, match=text):
@@ -245,7 +245,7 @@ def test_an_empty_directory_or_a_link_to_one_will_do(tmp_path, whole):
         ({"workers": 1.5}, "Workers 1.5: allowed are whole numbers from 1"),
         ({"workers": True}, "Workers True: allowed are whole numbers from 1"),
         ({"workers": 0}, "Workers 0: allowed are whole numbers from 1"),
-        ({"scheduler": "tcp://host:1"}, "A scheduler address goes with engine 'dask' only"),
+        ({"scheduler": "tcp://host:1"}, "A scheduler address needs engine 'dask'"),
         ({"task": "parity", "rows": {"test": 14_642}}, "14,642 rows asked for, but only 1,844"),
         ({"task": "parity", "rows": {"train": 14_641}}, "only 12,797 exist that are not held out"),
     ],
@@ -261,7 +261,7 @@ def test_what_is_impossible_is_refused_in_one_line_before_any_file_is_made(tmp_p
 def test_all_tasks_at_once_take_no_options_of_one_task():
     for option, given in (("variant", ["x"]), ("rows", {"train": 5}), ("parameters", {"n": 1})):
         request = Request("all", **{option: given})  # type: ignore[arg-type]
-        with pytest.raises(UsageError, match=f"{option} goes with one task"):
+        with pytest.raises(UsageError, match=f"{option} needs a single task"):
             list(generation.run_all(request))
 
 

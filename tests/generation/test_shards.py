@@ -188,8 +188,8 @@ def test_a_full_disk_is_an_error_that_names_the_file_and_says_how_to_go_on(tmp_p
         with pytest.raises(SynthbenchError) as failed:
             make(out)
     assert str(failed.value) == (
-        f"No space left on the device while writing {calls[-1]}; what is finished is kept beside. "
-        "Make room and run the same command to go on."
+        f"No space left on the device while writing {calls[-1]}; finished parts are kept. "
+        "Make room and run the same command to continue."
     )
     assert names(tmp_path) == [".data.partial"]
     make(out)

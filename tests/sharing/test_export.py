@@ -101,7 +101,7 @@ def test_nothing_is_replaced_that_is_no_export_or_without_being_asked(tiny, tmp_
 
     (out / MARKER).unlink()
     (tmp_path / "file").write_text("mine")
-    for place, text in ((out, "holds something else \\("), (tmp_path / "file", "is a file")):
+    for place, text in ((out, "holds other files \\("), (tmp_path / "file", "is a file")):
         with pytest.raises(UsageError, match=text):
             export(tiny("parity"), "jsonl", place, overwrite=True)
     assert (tmp_path / "file").read_text() == "mine"
@@ -201,7 +201,7 @@ def test_what_is_asked_for_wrongly_is_named_before_any_work(tiny, tmp_path):
         ({"to": "croissant"}, "expected a .json file in"),
         ({"to": "croissant", "out": ctl / "data/about.json"}, "expected a .json file in"),
         ({"to": "croissant", "out": ctl / "about.txt"}, "expected a .json file in"),
-        ({"to": "croissant", "out": ctl / "manifest.json"}, "holds something else"),
+        ({"to": "croissant", "out": ctl / "manifest.json"}, "holds other files"),
     ):  # fmt: skip
         with pytest.raises(UsageError) as error:
             export(**{"dataset": ctl, "to": "jsonl", "out": out, "overwrite": True, **wrong})  # type: ignore[arg-type]

@@ -222,7 +222,7 @@ def test_nothing_goes_up_of_a_dataset_that_is_not_whole(tiny, hub, tmp_path):
         workers=1,
     )  # fmt: skip
     shutil.copy(tmp_path / "other/README.md", directory / "README.md")
-    refused("README.md: configs is not what the manifest gives")
+    refused("README.md: configs does not match the manifest")
     assert hub.requests == []
 
 

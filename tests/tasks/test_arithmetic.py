@@ -203,7 +203,7 @@ def test_rows_no_longer_than_their_depth_needs_are_counted_and_listed():
     [
         ({"p_op": 1.5}, r"p_op=1.5: allowed are 0, or 0.001 to 0.999\."),
         ({"p_op": 1}, r"p_op=1.0: allowed are 0, or 0.001 to 0.999\."),
-        ({"p_op": 0}, "p_op=0.0 never nests, but test_depths asks for 8"),
+        ({"p_op": 0}, "p_op=0.0 never nests operations, but test_depths asks for 8"),
         ({"modulus": 1}, "modulus=1: allowed are 2 to 100"),
         ({"modulus": 101}, "modulus=101: allowed are 2 to 100"),
         ({"modulus": "ten"}, "modulus='ten': expected a whole number"),

@@ -252,7 +252,7 @@ def test_with_all_operators_no_label_is_too_rare(parameters):
         ({"p_op": 1.0}, r"p_op=1.0: allowed are 0, or 0.001 to 0.999\."),
         ({"p_op": 1e-6}, "p_op=1e-06: allowed are 0, or"),
         ({"p_op": float("nan")}, "p_op=nan: allowed are 0, or"),
-        ({"p_op": 0}, "p_op=0.0 never nests, but test_depths asks for 8"),
+        ({"p_op": 0}, "p_op=0.0 never nests operations, but test_depths asks for 8"),
         ({"p_op": "often"}, "p_op='often': expected a number"),
         ({"max_args": 1}, "max_args=1: allowed are 2 to 10"),
         ({"max_args": 11}, "max_args=11: allowed are 2 to 10"),

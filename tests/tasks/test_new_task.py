@@ -88,7 +88,7 @@ def test_a_directory_that_holds_something_is_left_as_it_is(tmp_path, monkeypatch
     (tmp_path / "digit-sum").mkdir()
     (tmp_path / "digit-sum" / "notes.txt").write_text("mine")
     assert _run(commands, ["new-task", "digit-sum"]) == 2
-    assert "holds something else (" in capsys.readouterr().err
+    assert "holds other files (" in capsys.readouterr().err
     assert [path.name for path in (tmp_path / "digit-sum").iterdir()] == ["notes.txt"]
     (tmp_path / "digit-sum" / "notes.txt").unlink()
     assert _run(commands, ["new-task", "digit-sum"]) == 0

@@ -50,7 +50,7 @@ def test_a_directory_that_holds_something_else_is_refused_and_left_alone(
     place.mkdir()
     (place / name).write_text('{"years": 3}')
     before = files(tmp_path)
-    with pytest.raises(UsageError, match=r"thesis' holds something else \("):
+    with pytest.raises(UsageError, match=r"thesis' holds other files \("):
         command(place, data, overwrite=overwrite)
     assert files(tmp_path) == before
 
@@ -60,7 +60,7 @@ def test_another_directory_named_data_is_refused_too(command, tmp_path):
     (tmp_path / "thesis" / "data").mkdir(parents=True)
     (tmp_path / "thesis" / "data" / "measured.csv").write_text("1,2")
     before = files(tmp_path)
-    with pytest.raises(UsageError, match="holds something else"):
+    with pytest.raises(UsageError, match="holds other files"):
         command(tmp_path / "thesis")
     assert files(tmp_path) == before
 
@@ -234,6 +234,6 @@ def test_a_validation_looks_at_the_places_of_all_runs_before_the_first_one(tmp_p
     place.mkdir()
     (place / "model.pt").write_bytes(b"mine")
     before = files(tmp_path)
-    with pytest.raises(UsageError, match=r"seed-1' holds something else \('model\.pt'\)"):
+    with pytest.raises(UsageError, match=r"seed-1' holds other files \('model\.pt'\)"):
         check(tmp_path / "out", models=["small", "lstm"], seeds=2)
     assert files(tmp_path) == before

@@ -265,7 +265,7 @@ def test_without_a_gpu_the_device_cuda_is_refused(tmp_path, data, monkeypatch):
 
 
 def test_a_task_without_recipes_is_refused(tmp_path, numbers):
-    with pytest.raises(UsageError, match="Task 'numbers' has no recipes; tasks with some: ctl"):
+    with pytest.raises(UsageError, match="Task 'numbers' has no recipes; tasks with recipes: ctl"):
         train("numbers", model="lstm", out=tmp_path, progress=False)
 
 

@@ -132,7 +132,7 @@ def test_a_second_process_on_the_same_run_is_refused(tmp_path, data):
     command = RunDirectory(tmp_path / "run").command
     with (
         RunDirectory(tmp_path / "run").open(command),
-        pytest.raises(UsageError, match=r"Another process is at work on .*run'"),
+        pytest.raises(UsageError, match=r"Another process is writing .*run'"),
     ):
         run(tmp_path / "run", data, recipe={"steps": 10})
     assert run(tmp_path / "run", data, recipe={"steps": 10}) == result

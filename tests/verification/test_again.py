@@ -84,7 +84,9 @@ def test_the_first_row_of_a_dataset_made_consistent_is_named(tmp_path, name):
     sources = {"source_dir": options.get("source_dir"), "fast": False}
     forge(directory, **forgery)
     variant = next(iter(make_task(task).variants))
-    place = f"data/{variant}/{split}-00000-of-00001.parquet row {row} is not what is made: "
+    place = (
+        f"data/{variant}/{split}-00000-of-00001.parquet row {row} differs from the row made again: "
+    )
     assert any(text.startswith(place) for text in failures(directory, **sources))
 
 
@@ -96,7 +98,7 @@ def test_a_forgery_that_alters_nothing_is_what_its_manifest_says(tmp_path):
 
 def test_columns_that_differ_are_named_with_both_values(there):
     rewrite(there, TRAIN[1], lambda rows: rows[17].update(label=7, depth=9))
-    row = f"{TRAIN[1]} row 17 is not what is made: "
+    row = f"{TRAIN[1]} row 17 differs from the row made again: "
     (found,) = (text for text in failures(there, fast=False) if text.startswith(row))
     assert "label is 7 instead of " in found and "depth is 9 instead of " in found
     assert "text" not in found
@@ -110,7 +112,9 @@ def test_rows_that_do_not_fill_a_chunk_are_compared_by_two_workers_as_by_one(tmp
     rewrite(directory, last, lambda rows: rows[500].update(label=rows[501]["label"]))
     found = [failures(directory, fast=False, workers=workers) for workers in (1, 2)]
     assert found[0] == found[1]
-    assert any(text.startswith(f"{last} row 500 is not what is made") for text in found[0])
+    assert any(
+        text.startswith(f"{last} row 500 differs from the row made again") for text in found[0]
+    )
 
 
 @pytest.mark.parametrize("change", [-1, 10**15])
@@ -195,7 +199,7 @@ def test_without_source_images_what_was_not_proved_is_said_and_with_them_pixels_
         rows[2]["image"] = rows[other]["image"]
 
     rewrite(directory, first, repaint)
-    expected = f"{first} row 2 is not what is made: image shows something else"
+    expected = f"{first} row 2 differs from the row made again: image shows something else"
     assert expected in failures(directory, fast=False, source_dir=made.sources())
 
 

@@ -101,5 +101,5 @@ def test_features_that_are_not_the_task_s_are_named_and_rows_are_still_checked(t
     for value in ({b"huggingface": json.dumps(metadata)}, {b"huggingface": "?"}, None):
         write(there, TEST, table.replace_schema_metadata(value))
         verdict = verify(there, fast=True, workers=1, progress=False)
-        assert verdict.failures == [f"{TEST}: its metadata is not that of the task's columns"]
+        assert verdict.failures == [f"{TEST}: its metadata does not match the task's columns"]
         assert verdict.checked["derived values"] == 4 * 380

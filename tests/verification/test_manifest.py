@@ -59,7 +59,7 @@ def test_an_edited_number_of_rows_is_named(there):
     edit_manifest(there, edit)
     found = failures(there)
     assert "manifest.json: the shards of default/test are not 21 rows, 120 in each" in found
-    assert "README.md: dataset_info is not what the manifest gives" in found
+    assert "README.md: dataset_info does not match the manifest" in found
 
 
 def test_a_shard_under_another_name_is_not_opened(there):
@@ -119,7 +119,7 @@ def test_an_unknown_task_is_a_failure_and_no_traceback(there):
 def test_an_entry_of_a_table_that_was_edited_is_named(ctl, tmp_path):
     ctl = shutil.copytree(ctl, tmp_path / "ctl")
     edit_manifest(ctl, lambda manifest: manifest["tables"]["c"].reverse())
-    assert failures(ctl) == ["manifest.json: tables.c is not what its task has there"]
+    assert failures(ctl) == ["manifest.json: tables.c is not what the task has there"]
 
 
 def test_another_seed_gives_other_tables_and_labels(ctl, tmp_path):
@@ -139,16 +139,16 @@ def test_another_seed_gives_other_tables_and_labels(ctl, tmp_path):
         (
             "num_examples: 300",
             "num_examples: 301",
-            "dataset_info is not what",
+            "dataset_info does not match",
         ),
-        ("content sha256:", "content sha256:0", "configs is not what"),
-        ("'3': '3'", "'3': three", "dataset_info is not what"),
-        ("'3': '3'", "3: '3'", "dataset_info is not what"),
-        ("path: data/default/iid-", "path: data/default/test-", "configs is not what"),
-        ("  default: true\n", "", "configs is not what"),
+        ("content sha256:", "content sha256:0", "configs does not match"),
+        ("'3': '3'", "'3': three", "dataset_info does not match"),
+        ("'3': '3'", "3: '3'", "dataset_info does not match"),
+        ("path: data/default/iid-", "path: data/default/test-", "configs does not match"),
+        ("  default: true\n", "", "configs does not match"),
         ("--seed 0", "--seed 1", "it does not show the command that the manifest gives"),
         ("rows 120\n", "rows 1200\n", "it does not show the command that the manifest gives"),
-        ("configs:", "config:", "configs is not what"),
+        ("configs:", "config:", "configs does not match"),
         ("---\n", "", "cannot be read: it does not begin with values"),
         ("pretty_name: ", "pretty_name: [", "cannot be read: while parsing"),
     ],

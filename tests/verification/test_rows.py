@@ -17,7 +17,7 @@ def test_an_edited_value_is_named_though_the_checksums_fit(there, column):
     right = f" row 17: {column} is {value}, the reference solver gives {edited[0]}"
     assert right in failures_of(there, TRAIN[1])
     assert not any("sha256" in text or "bytes" in text for text in failures(there))
-    made = f" row 17 is not what is made: {column} is {value} instead of {edited[0]}"
+    made = f" row 17 differs from the row made again: {column} is {value} instead of {edited[0]}"
     assert made in failures_of(there, TRAIN[1], fast=False)
 
 
@@ -26,7 +26,8 @@ def test_an_edited_id_is_named(there, other):
     rewrite(there, IID, lambda rows: rows[0].update(id=other))
     found = failures_of(there, IID, fast=False)
     assert any(
-        f" row 0 is not what is made: id is {other!r} instead of '" in text for text in found
+        f" row 0 differs from the row made again: id is {other!r} instead of '" in text
+        for text in found
     )
 
 
@@ -37,7 +38,9 @@ def test_of_two_rows_that_changed_places_the_first_is_named(there):
     rewrite(there, TRAIN[0], swap)
     (found,) = failures(there)
     assert found.startswith("data/default/train-*.parquet: the digest of the rows is ")
-    assert any(" row 1 is not what is made: " in text for text in failures(there, fast=False))
+    assert any(
+        " row 1 differs from the row made again: " in text for text in failures(there, fast=False)
+    )
 
 
 @pytest.mark.parametrize(
@@ -59,7 +62,7 @@ def test_a_row_that_is_no_row_of_the_task_is_named(there, text, reason):
 @pytest.mark.parametrize("column", ["id", "text", "label", "dependency_depth"])
 def test_a_missing_value_is_named(there, column):
     rewrite(there, TRAIN[0], lambda rows: rows[119].update({column: None}))
-    made = f" row 119 is not what is made: {column} is None instead of "
+    made = f" row 119 differs from the row made again: {column} is None instead of "
     assert any(made in text for text in failures_of(there, TRAIN[0], fast=False))
 
 

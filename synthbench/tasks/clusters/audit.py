@@ -16,4 +16,4 @@ def audit_spec(task: Clusters) -> AuditSpec:
         points = task.parse(columns)["points"].astype(np.float64)
         return np.broadcast_to(points.mean(axis=1, keepdims=True), points.shape)
 
-    return AuditSpec(shortcuts=(fixed("collapse", "All points at the mean of all.", collapse),))
+    return AuditSpec(shortcuts=(fixed("collapse", "All points at their mean.", collapse),))

@@ -24,12 +24,12 @@ def audit_spec(task: GridCount) -> AuditSpec:
             ),
             fixed(
                 "counts from density",
-                "For every coloured cell its colour's expected count, given how many are coloured.",
+                "For every coloured cell the expected count, given how many cells are coloured.",
                 _from_density,
             ),
             fixed(
                 "own line, scaled",
-                "For every coloured cell its colour's count in its own line, times the lines.",
+                "For every coloured cell the count in its line, times the number of lines.",
                 _from_lines,
             ),
         ),

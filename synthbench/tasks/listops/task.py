@@ -50,7 +50,7 @@ class ListOpsParameters(ExpressionParameters):
     operators: tuple[str, ...] = parameter(OPERATORS, "operators that are drawn")
     # The tables of probabilities grow with the number of arguments.
     max_args: int = parameter(
-        5, "most arguments of an operator; their number is uniform from 2", least=2, most=10
+        5, "largest number of arguments of an operator; the smallest is 2", least=2, most=10
     )
     ties: str = parameter(
         "strict",

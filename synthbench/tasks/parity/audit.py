@@ -20,7 +20,7 @@ def audit_spec(task: Parity) -> AuditSpec:
             by_key("d alone", "The most frequent label for d.", _key("d")),
             by_key(
                 "c and d, neither a nor b",
-                "Both numbers that may be asked for, and nothing that says which.",
+                "Both possible answers, but nothing that says which of them is right.",
                 _key("c", "d"),
             ),
             by_key("c, d and a", "The same, and whether a is odd.", _key("c", "d", "a")),

@@ -78,7 +78,9 @@ class ExpressionParameters(Parameters):
         name = max(splits, key=lambda name: max(getattr(self, name)))
         deepest = max(getattr(self, name))
         if self.p_op == 0.0 and deepest > 1:
-            raise ParameterError(f"Parameter p_op=0.0 never nests, but {name} asks for {deepest}.")
+            raise ParameterError(
+                f"Parameter p_op=0.0 never nests operations, but {name} asks for {deepest}."
+            )
         shortest = 1 + self.per_level * deepest
         if self.max_length < shortest:
             expression = "0"

@@ -20,7 +20,7 @@ class LearningCurves(Figure):
     """Loss and metric in training and on the watched splits, with the Eureka-moment marked."""
 
     name = "curves"
-    title = "Training, and the splits that were watched"
+    title = "Training, and the splits evaluated during training"
     source = "Eureka, figures 1, 6 and 7"
 
     def _data(self, view: View) -> dict[str, Any]:
@@ -56,7 +56,7 @@ class GradientNorms(Figure):
         names = [name for name in (curve or [{}])[0] if name.startswith(_GRADIENT)]
         if not names:
             raise Unavailable(
-                "no gradient norms were noted: train with --recipe log_gradients=true"
+                "no gradient norms were recorded: train with --recipe log_gradients=true"
             )
         layers: dict[str, dict[str, list[float | None]]] = {}
         for name, values in _series(curve, names).items():

@@ -31,7 +31,7 @@ def find_study(task: str, profile: str = "cpu", name: str = "main") -> Study:
     of_task = [study for study in studies if study.task == task]
     if not of_task:
         tasks = dict.fromkeys(study.task for study in STUDIES)
-        raise UsageError(f"Task {task!r} has no recipes; tasks with some: {', '.join(tasks)}.")
+        raise UsageError(f"Task {task!r} has no recipes; tasks with recipes: {', '.join(tasks)}.")
     profiles = dict.fromkeys(study.profile for study in of_task)
     if profile not in profiles:
         raise unknown_name(f"profile of {task}", profile, profiles)

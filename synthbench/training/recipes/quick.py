@@ -11,7 +11,7 @@ from synthbench.training.recipes import cpu, dnas
 from synthbench.training.recipes.base import Recipe, Study
 
 #: What tables say of this profile.
-NOTE = "A first look of about a minute: models this little trained say nothing."
+NOTE = "A first look of about a minute: models trained this little show nothing."
 _SHARE, _LEAST = 100, 20
 
 
