@@ -57,7 +57,7 @@ class RunDirectory:
             begun = {}
         if not isinstance(begun, dict) or not {"synthbench", "task", "recipe"} <= begun.keys():
             raise UsageError(
-                f"Output {str(self.path)!r} holds something else ({RUN!r} is not of a run); "
+                f"Output {str(self.path)!r} holds other files ({RUN!r} is not of a run); "
                 "name a directory that is empty or does not exist yet."
             )
         command = json.loads(json.dumps(command))  # lists for tuples, as read

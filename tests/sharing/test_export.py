@@ -201,7 +201,7 @@ def test_what_is_asked_for_wrongly_is_named_before_any_work(tiny, tmp_path):
         ({"to": "croissant"}, "expected a .json file in"),
         ({"to": "croissant", "out": ctl / "data/about.json"}, "expected a .json file in"),
         ({"to": "croissant", "out": ctl / "about.txt"}, "expected a .json file in"),
-        ({"to": "croissant", "out": ctl / "manifest.json"}, "holds other files"),
+        ({"to": "croissant", "out": ctl / "manifest.json"}, "has other content"),
     ):  # fmt: skip
         with pytest.raises(UsageError) as error:
             export(**{"dataset": ctl, "to": "jsonl", "out": out, "overwrite": True, **wrong})  # type: ignore[arg-type]
