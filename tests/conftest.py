@@ -8,7 +8,7 @@ from hypothesis import settings
 from synthbench.dataset import digest
 from synthbench.tasks import registry
 from synthbench.tasks.registry import make_task
-from synthbench.verification import again
+from synthbench.verification import rows as proof
 from tests.making import CHUNK_ROWS, CTL, SHARDS, files, make, recut
 from tests.tasks.tiny_sources import write_sources
 from tests.toy_task import Numbers
@@ -35,7 +35,7 @@ def _cache(tmp_path_factory):
 def know_numbers(patched):
     """Let the registry know the toy task `numbers`, and shards have chunks of a few of its rows."""
     patched.setitem(registry._registered, Numbers.name, Numbers)
-    for module in (digest, again):
+    for module in (digest, proof):
         patched.setattr(module, "CHUNK_ROWS", CHUNK_ROWS)
 
 

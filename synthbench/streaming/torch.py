@@ -50,7 +50,8 @@ def _join(rows: Sequence[Any], **_: Any) -> Any:
     return default_convert(np.stack(rows))  # type: ignore[no-untyped-call]
 
 
-# A DataLoader joins a dataset's items with these functions, unless its batch_size is None.
+# A DataLoader joins a dataset's items with these functions, unless its batch_size is None. PyTorch
+# documents this table, at `default_collate`, as the way to join items of a type of one's own.
 default_collate_fn_map[TorchBatch] = _refuse_to_join
 default_collate_fn_map[TorchRow] = _join
 

@@ -24,7 +24,6 @@ from synthbench.tasks.images.task import ImageTask
 from synthbench.text.lines import one_line, printable
 from synthbench.text.progress import progress_bar
 from synthbench.text.tables import render, stack, styled
-from synthbench.verification.again import make_again
 from synthbench.verification.card import check_card
 from synthbench.verification.files import (
     check_tables,
@@ -33,7 +32,7 @@ from synthbench.verification.files import (
     release,
     unknown_files,
 )
-from synthbench.verification.solver import derived_columns, in_order, solve_rows
+from synthbench.verification.rows import derived_columns, in_order, make_again, solve_rows
 
 if TYPE_CHECKING:
     from rich.console import Group
