@@ -15,8 +15,7 @@ from synthbench.text.lines import one_line, short
 class SynthbenchError(Exception):
     """A check failed, data is bad, or the system refused an operation. Exit status 1.
 
-    Its text may quote file names and values that somebody else chose; control characters in them
-    are escaped.
+    Its text may quote file names and values; control characters in them are escaped.
     """
 
     exit_status = 1
@@ -49,7 +48,7 @@ class ParameterError(UsageError):
 
 
 class MissingSourceError(UsageError):
-    """Source images are not where they are looked for; `--source-dir` can name another place."""
+    """Source images were not found; `--source-dir` can name another place."""
 
 
 @contextlib.contextmanager
@@ -58,7 +57,7 @@ def needs(what: str, library: str, extra: str) -> Iterator[None]:
 
     Args:
         what: what needs the library; the error begins with it.
-        library: the library as people call it.
+        library: the library's name, for people.
         extra: the extra of this package that installs it.
 
     Raises:
@@ -73,7 +72,7 @@ def needs(what: str, library: str, extra: str) -> Iterator[None]:
 
 
 def unknown_name(kind: str, name: object, allowed: Iterable[str]) -> UsageError:
-    """The error for a name that does not exist: what was given, what is allowed, the nearest.
+    """The error for a name that does not exist, with the allowed names and the nearest.
 
     Example:
         >>> from synthbench.errors import unknown_name
@@ -105,7 +104,7 @@ def check_whole_number(what: str, given: object, least: int, most: int | None = 
 
 
 def usable_path(what: str, given: str | os.PathLike[str]) -> Path:
-    """A path that the file system accepts, whether or not anything lies there.
+    """A path that the file system accepts, whether or not it exists.
 
     Args:
         what: the path's name in an error, such as "Output".

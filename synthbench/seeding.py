@@ -5,7 +5,7 @@ kind for `Generator.integers` or `standard_normal`, and the C library's `log` di
 platforms. So every draw below is integer arithmetic on raw 64-bit words, or exact IEEE
 operations on their shifts, and gives the same bits on every machine.
 
-Randomness has coordinates: a stream is named by what it is for (task, variant, parameters, seed,
+Randomness has coordinates: a stream is named by its purpose (task, variant, parameters, seed,
 split, bucket), and block `b` of a stream can be made without the blocks before it.
 """
 

@@ -82,7 +82,7 @@ class DatasetDirectory:
         return task
 
     def variant(self, name: str | None = None) -> str:
-        """The name of a variant of the dataset, checked; default: the first.
+        """The name of a variant of the dataset, if it exists; default: the first variant.
 
         Raises:
             UsageError: there is no such variant.

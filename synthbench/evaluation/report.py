@@ -20,7 +20,7 @@ _IDS_IN_DICT, _IDS_IN_TEXT = 100, 3
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Report(Score):
-    """Scores of predictions: of all evaluated rows, and of parts of them; printed, a table.
+    """Scores of predictions, over all evaluated rows and over groups of rows; prints as a table.
 
     Attributes:
         rows, metrics, intervals: the score of all evaluated rows, as in `Score`.

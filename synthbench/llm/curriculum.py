@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 class Curriculum:
     """Endless fresh prompts of a text task, which get harder as rewards allow.
 
-    It begins at the first level. After every `window` rewards for rows of the level at hand, the
-    next level follows if their mean is at least `up`, and the one before it if the mean is at most
-    `down`. The rows of a level are those of `synthbench.streaming.datasets_stream`, so none of them
-    is held out. Which rows come is a pure function of the arguments and the rewards.
+    It begins at the first level. After every `window` rewards for rows of the current level, it
+    moves up if their mean is at least `up`, and down if their mean is at most `down`. The
+    rows of a level are those of `synthbench.streaming.datasets_stream`, so no row is held out. The
+    rows are a pure function of the arguments and the rewards.
 
-    A curriculum lives in one process; on several machines each needs its own.
+    A curriculum lives in one process; each process needs its own.
 
     Args:
         task: name of the task.
@@ -36,12 +36,12 @@ class Curriculum:
         split: as in `synthbench.stream`, like `variant` and `seed`.
         variant: one of the task's variants.
         seed: whole number from 0.
-        up: mean reward from which the next level follows.
-        down: mean reward up to which the level before follows; a negative number for never.
+        up: the lowest mean reward at which it moves up a level.
+        down: the highest mean reward at which it moves down a level; a negative number for never.
         window: how many rewards are averaged.
 
     Attributes:
-        level: the name of the level at hand.
+        level: the name of the current level.
 
     Raises:
         UsageError: an unknown name, no levels, or a task whose rows are not texts.
@@ -103,8 +103,8 @@ class Curriculum:
     def dataset(self) -> datasets.IterableDataset:
         """The same rows as an `IterableDataset`, for trainers; it must not be shuffled.
 
-        A trainer may read a few rows ahead. Their rewards count for the level they are of, and only
-        while it is the level at hand.
+        A trainer may read a few rows ahead. The reward of a row counts only while the row's level
+        is the current level.
         """
         import datasets
 
@@ -121,7 +121,7 @@ class Curriculum:
             1.0 or 0.0 for each completion.
 
         Raises:
-            UsageError: a column is missing, or a level is none of this curriculum's.
+            UsageError: a column is missing, or a level is not in this curriculum.
         """
         if "level" not in columns:
             raise UsageError("The rewards of a curriculum need the column 'level' of its rows.")
@@ -149,12 +149,12 @@ class Curriculum:
         self.level = self._names[min(max(place, 0), len(self._names) - 1)]
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything that `load_state_dict` needs to go on, as JSON values."""
+        """Everything that `load_state_dict` needs to continue, as JSON values."""
         given = {level: rows.given for level, rows in self._rows.items()}
         return {"level": self.level, "rewards": list(self._rewards), "given": given}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on where `state_dict` was called; rows that were given by then do not come again.
+        """Continue where `state_dict` was called, without repeating earlier rows.
 
         Args:
             state: what `state_dict` returned, in a curriculum with the same arguments.

@@ -51,7 +51,7 @@ def prompts(
         preset: "paper" or "small".
         level: how hard the rows are, "easy", "medium" or "hard": a name for some of the parameters.
         shots: worked examples before each question, as turns of the conversation: the first rows of
-            train, the same ones in every prompt.
+            train, the same in every prompt.
         parameters: parameters of the task that differ from the defaults, or from the level's.
 
     Returns:

@@ -76,7 +76,7 @@ def export(
         variants: which variants; default: all of the dataset.
         splits: which splits; default: all, for `lm-eval` only test.
         source_dir: where source images lie, as in `generate`.
-        overwrite: whether an earlier export there may be replaced.
+        overwrite: whether to replace an earlier export.
         progress: show a bar on standard error, if that is a terminal.
 
     Returns:
@@ -85,7 +85,7 @@ def export(
     Raises:
         UsageError: an unknown format, variant or split, a format that cannot hold the task's
             rows, an output that exists, or source images that are missing.
-        DatasetError: the directory holds no whole dataset.
+        DatasetError: the directory holds no complete dataset.
         SynthbenchError: the output cannot be written, or a package is missing.
 
     Example:

@@ -89,7 +89,7 @@ def push(
     source_dir: SourceDir | None = None,
     progress: bool = True,
 ) -> Push:
-    """Upload a dataset to the Hugging Face Hub, in place of an older one there.
+    """Upload a dataset to the Hugging Face Hub, replacing an older version there.
 
     Only the dataset's own files are uploaded: shards, manifest, card and contact sheets. The token
     comes from `hf auth login` or `HF_TOKEN`.
@@ -108,7 +108,7 @@ def push(
 
     Raises:
         UsageError: an invalid name of a repository or branch, or missing source images.
-        DatasetError: the directory holds no whole dataset, or its card is of another dataset.
+        DatasetError: the directory holds no complete dataset, or its card is of another dataset.
         SynthbenchError: there is no token, or the Hub cannot be reached or refuses.
 
     Example:

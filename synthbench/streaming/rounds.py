@@ -1,8 +1,8 @@
 """Endless fresh rows, balanced like the split, without the rows that are held out.
 
-A stream is cut into rounds. Each is a small dataset of its own: balanced like the split, without
+A stream consists of rounds. Each round is a small dataset: balanced like the split, without
 duplicates, a pure function of (task, variant, parameters, seed, split, batch size, round). So a
-batch number leads straight to its round, and rounds can be made anywhere, in any order.
+batch number determines its round, and rounds can be made anywhere, in any order.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def stream(
     """Endless batches of fresh rows in the split's balance.
 
     Whatever the split, the stream leaves out the rows that are held out for the evaluation splits
-    of datasets of any seed. Within a round of some ten thousand rows no row is repeated; rows of
+    of datasets of any seed. Within a round of about ten thousand rows no row is repeated; rows of
     small buckets repeat in later rounds.
 
     Args:
@@ -62,7 +62,7 @@ def stream(
         seed: whole number from 0.
         parameters: parameters that differ from the defaults.
         batch_size: rows of a batch.
-        start: number of the first batch: `start=n` goes on where `n` batches were read.
+        start: number of the first batch: `start=n` skips the first `n` batches.
         workers: processes that make rounds, 1 to 256; with 1, this process makes them. A forked
             child cannot continue the stream; it needs a stream of its own.
 

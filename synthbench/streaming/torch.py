@@ -57,7 +57,7 @@ default_collate_fn_map[TorchRow] = _join
 
 
 class TorchStream(torch.utils.data.IterableDataset[dict[str, Any]]):
-    """Endless fresh rows for a `DataLoader`, shared out over its workers.
+    """Endless fresh rows for a `DataLoader`, whose workers share the work.
 
     Either the stream makes the batches, which is faster, or the `DataLoader` does:
 
@@ -81,7 +81,7 @@ class TorchStream(torch.utils.data.IterableDataset[dict[str, Any]]):
     tokens of the ids and, as `size`, the model's `vocab_size`.
 
     Worker `w` of `n` makes the rounds `w`, `w + n`, ...: together the workers give exactly the
-    rows of `stream`, none twice. With workers their order differs from `stream`'s; it is the same
+    rows of `stream`, each once. With workers the order differs from `stream`'s, but it is the same
     in every run with the same number of workers.
 
     `state_dict` says which batch or row comes next. After `load_state_dict`, reading continues
@@ -147,7 +147,7 @@ class TorchStream(torch.utils.data.IterableDataset[dict[str, Any]]):
         self._loaded: int | None = None
 
     def state_dict(self) -> dict[str, Any]:
-        """The number of the next batch or row of this process, and of which stream it is.
+        """The number of the next batch or row of this process, and the stream's arguments.
 
         Returns:
             `{"next": number, "of": {...}}`; `of` has all that a batch depends on: task, variant,
@@ -162,7 +162,7 @@ class TorchStream(torch.utils.data.IterableDataset[dict[str, Any]]):
             state: what `state_dict` returned, in a stream with the same arguments.
 
         Raises:
-            UsageError: `state` is something else, or of a stream with other arguments.
+            UsageError: `state` is not such a state, or is of a stream with other arguments.
         """
         if not isinstance(state, Mapping) or set(state) != {"next", "of"}:
             raise UsageError(f"State {state!r}: expected what state_dict returns.")

@@ -1,6 +1,6 @@
-"""What the module of a task imports.
+"""The names that a task's module imports.
 
-Whoever adds a task writes `columns`, `splits`, `solve` (the rule on one row), `propose`
+The author of a task writes `columns`, `splits`, `solve` (the rule on one row), `propose`
 (candidates, many at once) and `render` (their columns, by the rule on many rows). Everything else
 has a default (`synthbench.tasks.task`). A task of texts is a `TextTask`, which also has `tokens`; a
 task of images is an `ImageTask` (`synthbench.tasks.images.task`). Optional modules beside the
@@ -36,7 +36,7 @@ class TextTask(Task):
 
     Its blocks have `tokens` `(rows, width)`: ids from 1 in the order of `tokens`, padded with 0.
     The columns `text` and `length` (the number of tokens, if it is declared), `content`, `parse`
-    and `width` follow from these, so that `render` gives the other columns alone.
+    and `width` follow from the ids, so `render` returns only the other columns.
 
     Attributes:
         separator: the text between two tokens; if it is empty, each character is a token.
@@ -47,7 +47,7 @@ class TextTask(Task):
     @property
     @abc.abstractmethod
     def tokens(self) -> tuple[str, ...]:
-        """All tokens that `text` can have, in a fixed order; a class attribute will do."""
+        """All tokens that `text` can have, in a fixed order; may be a class attribute."""
 
     @functools.cached_property
     def vocabulary(self) -> Vocabulary:

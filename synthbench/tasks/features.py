@@ -31,7 +31,7 @@ def sequence(tokens: Sequence[str], separator: str = " ") -> Column:
     `position_accuracy`, the share of positions that have the right token.
 
     Args:
-        tokens: all tokens that it can have, in a fixed order.
+        tokens: all tokens that the text can have, in a fixed order.
         separator: the text between two tokens; if it is empty, each character is a token.
 
     Example:
@@ -86,7 +86,7 @@ def card_features(columns: Columns) -> list[dict[str, Any]]:
 
 
 def cast(columns: Columns, given: Mapping[str, Any]) -> dict[str, pa.Array]:
-    """What `render` gives, in order and of the types that are declared.
+    """The columns that `render` returned, in the declared order and types.
 
     Raises:
         ValueError: other columns are given, or a value that its column cannot have.

@@ -42,8 +42,8 @@ def register(task: type[Task]) -> type[Task]:
         The same class.
 
     Raises:
-        UsageError: not a subclass of `Task`, or one that lacks something or names columns that it
-            does not have, or whose name another task has.
+        UsageError: `task` is not a subclass of `Task`, lacks a method, names a column that it does
+            not have, or has the name of another task.
 
     Example:
         >>> import synthbench

@@ -45,8 +45,8 @@ def train(
 ) -> dict[str, Any]:
     """Train one model and evaluate it on every evaluation split.
 
-    An interrupted run is continued by the same call, from its last validation; on a CPU it ends
-    with the same numbers. A finished one is only read. A call that is refused writes nothing.
+    The same call continues an interrupted run from its last validation; on a CPU it ends with the
+    same numbers. A finished run is only read. A call that is refused writes nothing.
 
     Args:
         task: name of the task.
@@ -56,7 +56,7 @@ def train(
         profile: sizes of the recipe: "cpu", "paper" or "quick".
         study: "main", or the name of an ablation.
         variant: one of the task's variants; default: the study's first.
-        dataset: a dataset directory, made if it is not there; default: `data` in `out`.
+        dataset: a dataset directory, made if it does not exist; default: `data` in `out`.
         seed: determines the model's parameters, dropout and the order of rows; a dataset that is
             made has the seed 0.
         recipe: fields of the recipe to change, such as `steps`.

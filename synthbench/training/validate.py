@@ -45,8 +45,8 @@ def validate(
 ) -> dict[str, Any]:
     """Train every model of a study with several seeds, and compare the results with the paper's.
 
-    The runs are those of `train`, each in a directory of its own. An interrupted call is continued
-    by the same call; finished runs are only read.
+    Each run is a run of `train`, in a directory of its own. The same call continues an interrupted
+    one; finished runs are only read.
 
     Args:
         task: name of the task.
@@ -59,7 +59,7 @@ def validate(
         out: the directory: new, empty or of a validation, and outside any dataset; default:
             `TASK-validation`. The table is written there as `TASK-PROFILE.json` and `.md`, or
             `TASK-STUDY-PROFILE` for an ablation.
-        dataset: a dataset directory, made if it is not there; default: `data` in `out`.
+        dataset: a dataset directory, made if it does not exist; default: `data` in `out`.
         stream: train on fresh rows from `stream` instead of the train split; default: as the
             study does.
         device: "auto", "cpu", "cuda" or "cuda:N".

@@ -55,7 +55,7 @@ class VerificationReport:
         failures: everything that is wrong, with the file and, for a single row, its number,
             counted from 0 in its file.
         checked: how many variants, splits, shards, rows, derived values and so on were checked.
-        not_proved: what could not be checked, and why; nothing wrong was found in it.
+        not_proved: what could not be checked, and why.
     """
 
     path: Path
@@ -116,11 +116,11 @@ def verify(
     It checks the checksums, sizes and schemas of the shards; the digest of every split; every
     derived column, by the reference solver; the task's tables; what the card says about content,
     rows, features and the command; and that `data` has no other shard. Every split is generated
-    again from the manifest. Of each split the first row that differs is named.
+    again from the manifest; the first row of each split that differs is named.
 
     Args:
         dataset: the dataset directory.
-        fast: do not make the dataset again; the report says what is not proved without.
+        fast: do not make the dataset again; the report says what is then not proved.
         workers: how many processes check rows, at most 256; default: the usable cores, or 1 in a
             daemonic process. No more are started than there are files and row groups.
         source_dir: where source images are, as in `generate`; if given, they must be there.

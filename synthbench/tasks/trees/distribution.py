@@ -29,7 +29,7 @@ DEPTH_MASK = (1 << DEPTH_BITS) - 1
 class KeyDistribution(abc.ABC):
     """How the key of an operator follows from the keys of its arguments.
 
-    An instance is a value: it can be hashed, and its tables are cached by it.
+    Instances can be hashed; tables are cached by instance.
 
     Attributes:
         grammar: the proposal.

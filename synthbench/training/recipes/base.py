@@ -34,8 +34,8 @@ class Measure:
         split: the split it is taken on.
         metric: one of the task's metrics, or
             `eureka_ratio`: whether the watched accuracy ever passed `Study.eureka`;
-            `eureka_epoch`: the epoch at which it did;
-            `eureka_accuracy`: the final accuracy of the runs in which it did (Eureka, section 4);
+            `eureka_epoch`: the epoch at which it passed it;
+            `eureka_accuracy`: the final accuracy of the runs that passed it (Eureka, section 4);
             `halting`: the mean number of steps before a column halts.
         where: column and value, if only rows with this value count.
         headline: `in` or `out`, if it is the task's main figure in or out of distribution.
@@ -82,8 +82,8 @@ class Recipe:
         learning_rate: AdamW's learning rate; with a schedule, the largest.
         options: the model's sizes and switches.
         by_variant: further options for some of the task's variants.
-        weight_decay: AdamW's.
-        decay_weights_only: spare biases, LayerNorms, positions and the class token.
+        weight_decay: AdamW's weight decay.
+        decay_weights_only: no weight decay of biases, LayerNorms, positions and the class token.
         beta2: AdamW's decay rate of squared gradients.
         clip: largest norm of the gradient; 0: not clipped.
         label_smoothing: share of the target that is spread evenly over all classes.
@@ -91,7 +91,7 @@ class Recipe:
         warmup: steps in which the learning rate rises from 1e-6.
         min_learning_rate: the last learning rate of `cosine`.
         validate_every: steps between two validations. The best parameters are chosen among those
-            validated. The watched splits are looked at then, and at least ten times in a run.
+            validated. The watched splits are evaluated then, and at least ten times in a run.
         heat: first and last softmax temperature and the share of steps between them (Eureka,
             section 3).
         ponder: weight of the model's ponder cost in the loss (NDR, appendix A).
@@ -99,8 +99,8 @@ class Recipe:
         balanced: all lengths are equally frequent.
         balance_gradients: scale the gradients of each layer's queries, keys and values to their
             mean norm (Eureka, A.4).
-        log_gradients: note gradient norms of queries, keys and values whenever the watched
-            splits are looked at.
+        log_gradients: record gradient norms of queries, keys and values whenever the watched
+            splits are evaluated.
         published: the paper's figures, by variant and name of the measure.
         line: the line of the table, if several recipes share one; default: `name`.
     """
@@ -141,7 +141,7 @@ class Recipe:
         return dataclasses.replace(self, options=options, by_variant={})
 
     def changed(self, recipe: Mapping[str, Any], options: Mapping[str, Any]) -> Recipe:
-        """The recipe with other values; text is read by the field's type.
+        """A copy of the recipe with other values; text is read by the field's type.
 
         Args:
             recipe: values of the recipe's own fields, such as `steps`.
@@ -218,8 +218,8 @@ class Study:
         rows: numbers of rows of splits that differ from the paper's.
         stream: whether training is on fresh rows, unless the user asks for the train split.
         seeds: the number of seeds.
-        select: the split that the best checkpoint is chosen by; None: the last one counts. It also
-            counts if it has learned the training rows and the best one has not.
+        select: the split that the best checkpoint is chosen by; None: the last one counts. The
+            last also counts if it has learned the training rows and the best has not.
         watched: the splits that are measured during training.
         eureka: the accuracy that marks a Eureka-moment; 0 for none.
     """
@@ -243,7 +243,7 @@ class Study:
         """The recipe of this name.
 
         Raises:
-            UsageError: there is none.
+            UsageError: there is no such recipe.
         """
         names = {recipe.name: recipe for recipe in self.recipes}
         if name not in names:
