@@ -78,11 +78,15 @@ def _place(text: str, mark: re.Match[str]) -> str:
 # Numbers, and names of classes.
 
 _MARKUP = r"[\s*_`$\"'()\[\]{}\\]*"
-#: Between two alternatives.
+#: Between two alternatives: "7 or 8", "a = 7 or b = 8", "7 ... maybe 8".
+_PERHAPS = r"(?:maybe|perhaps|possibly)"
 _ALTERNATIVES = re.compile(
-    rf"{_MARKUP}(?:(?:or|and)(?:\s+(?:maybe|perhaps|possibly|even|else))?|[,;/|&]){_MARKUP}|[ \t]+",
+    rf"{_MARKUP}(?:(?:or|and)(?:\s+(?:{_PERHAPS}|even|else|[a-z]\s*=))?|[,;/|&]|[\s.…,;]*\b{_PERHAPS},?)"
+    rf"{_MARKUP}|[ \t]+",
     re.IGNORECASE,
 )
+#: Between the ends of a range, in a place that is marked as the answer: "7 to 8".
+_TO = re.compile(rf"{_MARKUP}to{_MARKUP}", re.IGNORECASE)
 #: Before a word that is part of a calculation, or negated.
 _BEFORE = re.compile(
     r"(?:[+×·÷^/≠]|!=|\}\{|[\d)\]]\s*[-−*]|(?:\b(?:not|nor|than|plus|minus)|n['’]t)\b\W*"
@@ -92,9 +96,24 @@ _BEFORE = re.compile(
 #: After a word that begins a calculation, or is doubted or negated.
 _AFTER = re.compile(
     r"\s*(?:[+×·÷^/=?]|[-−*]\s*[\d(]|(?:mod|plus|minus)\b)"
-    rf"|{_MARKUP}(?:is|was)(?:n['’]t|\s+(?:not|wrong|incorrect))\b",
+    rf"|{_MARKUP}(?:is|was)(?:n['’]t|\s+(?:not|wrong|incorrect))\b"
+    # The question again, as in "101 a b c".
+    r"|(?:[ \t]+[a-z]\b){2}",
     re.IGNORECASE,
 )
+#: Around a number that is said of something else: "modulo 10", "a multiple of 2", "5 digits".
+_OF_SOMETHING = re.compile(
+    r"\b(?:modul(?:o|us)|base|(?:divided|divisible|multiplied)\ by|"
+    r"(?:from|between)\ \d+\ (?:to|and)|(?:multiples?|denominators?|lengths?|limit|power)\ of)"
+    r"[\s-]+\Z",
+    re.IGNORECASE,
+)
+_COUNTED = re.compile(
+    r"\s+(?:(?:odd|even|different|possible)\s+)?"
+    r"(?:arguments?|digits?|elements?|lines?|numbers?|operations?|solutions?|terms?|values?)\b",
+    re.IGNORECASE,
+)
+_WHICH_IS = re.compile(r"\bwhich\s+(?:is|equals|gives|makes)\b", re.IGNORECASE)
 _NOT = re.compile(r"(?:\b(?:not|nor)|n['’]t)\b\W*\Z", re.IGNORECASE)
 #: Words in brackets: "7 (in 3 steps)".
 _REMARK = re.compile(r"\([^()\n]{0,200}?[a-zA-Z]{2}[^()\n]{0,200}\)")
@@ -149,11 +168,12 @@ def _before(text: str, place: int) -> str:
 
 def _without_offers(text: str) -> str:
     """A text without the offers in its last sentences, such as "tell me if you want 3 more"."""
+    begin, end = len(text) - len(text.lstrip()), len(text)
     for offer in reversed([*_OFFER.finditer(text)]):
-        if not _SENTENCE.fullmatch(text, offer.end()) or not text[: offer.start()].strip():
+        if offer.start() == begin or not _SENTENCE.fullmatch(text, offer.end(), end):
             break
-        text = text[: offer.start()]
-    return text
+        end = offer.start()
+    return text[:end]
 
 
 def _comes_first(place: str, words: Sequence[Word]) -> bool:
@@ -163,14 +183,27 @@ def _comes_first(place: str, words: Sequence[Word]) -> bool:
 
 def _from_mark(place: str, words: Sequence[Word]) -> str | None:
     """The answer in a marked place: the first word, or else the only one."""
+    if len(words) > 1 and _TO.fullmatch(place, words[0].end, words[1].start):
+        return None
     at_once = _comes_first(place, words)
     if at_once and (answer := _unambiguous(place, words, 0)):
         return answer
     # Of a calculation only the result counts.
-    words = [word for word in words if word.start > place.rfind("=")]
+    chosen = [word for word in words if word.start > place.rfind("=")]
     if not at_once:
-        words = [word for word in words if not word.written_out] or words
-    return _unambiguous(place, words, 0) if len({word.key for word in words}) == 1 else None
+        chosen = [word for word in chosen if not _is_said_of_something(place, word)]
+        chosen = [word for word in chosen if not word.written_out] or chosen
+        *_, result = [0, *(mark.end() for mark in _WHICH_IS.finditer(place))]
+        chosen = [word for word in chosen if word.start >= result] or chosen
+    if len({word.key for word in chosen}) != 1:
+        return None
+    return _unambiguous(place, words, words.index(chosen[0]))
+
+
+def _is_said_of_something(text: str, word: Word) -> bool:
+    """Whether a number counts or describes something else, such as 5 in "5 digits"."""
+    before = _OF_SOMETHING.search(text[max(0, word.start - 40) : word.start])
+    return bool(before or _COUNTED.match(text, word.end))
 
 
 def _is_alone(text: str, span: tuple[int, int], words: Sequence[Word]) -> bool:
@@ -193,12 +226,13 @@ def _word_in(text: str, span: tuple[int, int], words: Sequence[Word]) -> str | N
 
 
 def _last(text: str, words: Sequence[Word]) -> str | None:
-    """The last word of a text outside of remarks in brackets."""
+    """The last word of a text outside of remarks in brackets, unless it is said of something."""
     outside = _REMARK.sub(lambda remark: " " * len(remark[0]), text)
-    words = [word for word in words if outside[word.start] != " "] or words
-    if not all(word.written_out for word in words):
-        words = [word for word in words if not word.written_out]
-    elif not (
+    words = [word for word in words if outside[word.start] != " "]
+    words = [word for word in words if not word.written_out] or words
+    if not words or _is_said_of_something(text, words[-1]):
+        return None
+    if words[-1].written_out and not (
         _SAID.search(_before(text, words[-1].start)) and _SAID_END.match(text, words[-1].end)
     ):
         return None

@@ -15,7 +15,8 @@ So a number mentioned after a marked answer changes nothing: "**7**, tell me if 
 Numbers up to twelve may be written out, and classes may be called by a part of their name
 ("T-shirt" for `T-shirt/top`). What is found is then read strictly. The search never looks for a
 value that would fit the label: a text that ends in 18 does not answer 8, and "7 or 8", "7.5", "-7"
-and "3 + 4" give no answer at all.
+and "3 + 4" give no answer at all. Neither does a number that is said of something else, as in
+"a list of 5 digits", nor the question once more.
 """
 
 from __future__ import annotations

@@ -101,6 +101,33 @@ DIGITS: list[tuple[str, Any]] = [
     ("7th", None), ("x7", None), ("3 + 4", None), ("The answer is 3 + 4", None),
     ("**3 + 4**", None), ("<think>7", None), ("<think>The answer is 7.", None), ("18", "18"),
     ("The answer is 18.", "18"), ("**18**", "18"), ("1,018", "1018"), ("077", "077"),
+    # Written by SmolLM2-135M-Instruct, some cut off at the end.
+    ("What a delightful challenge. Indeed, c is indeed c = 3.", "3"),
+    ("The only option for d is also 3.", "3"),
+    ("Your answer will be a complete logical solution. \n\nAnswer: 5\n\nI'm happy to assist.", "5"),
+    ("(1 + 9) * (1 + 9) = 1 * 10 = 10\n(The answer is 10)", "10"), ("Solved: 1", "1"),
+    ("Yes, the answer is 4.\n\nYou have added a \"2 to the last digit, which is 11, so a", "4"),
+    ("The answer is a digit, the value of the whole list is 3.", "3"),
+    ("The answer is a digit, the value of the list is 2, the median is 2.", "2"),
+    ("The answer is a digit, the value of the list is 9, and the median is 5.", None),
+    ("The answer is a digit, the value of the list is 3, which is the median of the two.", "3"),
+    ("The answer of 8 is a digit; \nThe value of the whole list. \nThe answer in the form", "8"),
+    ("The answer is to be '11'.\n\nThe correct answer is 21", "21"),
+    ("I'll provide a correct answer in the form of 'Answer: The answer is: 17.", "17"),
+    ("The answer is a product of 7 and 11, as 7 * 9 = 63, so the answer will be 63.", "63"),
+    ("The answer is indeed 2 times 8, which is 16.", "16"), ("The answer is 8*1*6.", None),
+    ("The answer is a = 50 and b = 2\n\nIt's not possible to have a 0", None),
+    ("c = 3 or d = 9", None), ("Answer: 3 9", None), ("Answer: (6*2)*2", None),
+    ("The answer is 9 … maybe 7", None), ("The answer is a number from 0 to 9.", None),
+    ("The answer to the problem is a fraction with a denominator of 10.", None),
+    ("The answer lies exactly one unit (the number '16' is in the range.)", None),
+    ("The correct answer to this question would be a string with a length of 2", None),
+    ("The answer is a number that can be reduced to itself by modulo 10.", None),
+    ("The answer consists of both 5 digits and an", None), ("It will only have 1 value.", None),
+    ("Modulo 10 is indeed a number from 0 to 9, which is why it's called that.", None),
+    ("One of the given numbers must be divisible by 4, so the answer is d.", None),
+    ("The expression modulo 10 is a classic example of how numbers are treated.", None),
+    ("The answer is: [185.25.85]", None), ("The answer is c.", None), ("4 5", None),
 ]  # fmt: skip
 
 #: Labels `000` to `111`.
@@ -110,7 +137,16 @@ SYMBOLS: list[tuple[str, Any]] = [
     ("a maps 101 to 011, and b maps 011 to **110**, in 2 steps", "110"),
     ("Answer: `001`. It took 2 look-ups.", "001"), ("The final symbol is 111.", "111"),
     ("The resulting symbol: 100 (after 4 functions)", "100"), ("101 or 011", None),
-    ("0101", "0101"), ("1 0 1", None), ("one", None), ("The answer is zero", None),
+    ("0101", "0101"), ("1 0 1", None),
+    # Written by SmolLM2-135M-Instruct, with symbols of two digits: often the question again.
+    ("The answer is: 011 c b b f d", None), ("101 a d b c\n\nThe answer is 101 a d b c.", None),
+    ("The answer is 000 to 011.", None), ("The answer is: 000 to 011", None),
+    ("110 e d f d\n", None),
+    ("The answer is f c e.", None), ("100 a b c\n\nThe answer is a letter e", None),
+    ("The answer is 110.", "110"), ("The answer is: 011\n\nThe function is 011.", "011"),
+    ("The answer to this text is '100'.", "100"), ("Answer: 100 fb (function fb)", "100"),
+    ("The function is `b` which is applied to the input `110`.", "110"),
+    ("one", None), ("The answer is zero", None),
 ]  # fmt: skip
 
 #: Labels of Fashion-MNIST.

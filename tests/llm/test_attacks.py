@@ -22,6 +22,8 @@ WORTHLESS = [
     "Answer: 3 (or 7)", "Answer: 3:7", "Answer: 3...7", "Answer: 3 * 7", "Answer: 3·7",
     "Answer: 3 or 7, depending on the parity", "3 with 50%, 7 with 50%", "It is one of 3, 7.",
     "neither 3 nor 7", "The answer is not 3, not 7", "Answer: three or seven", "Answer: three 7",
+    "Answer: 3 … maybe 7", "Answer: 3, perhaps 7", "c = 3 or d = 7", "Answer: 3 to 7",
+    "Answer: a = 3 and b = 7", "The answer has 7 digits", "The answer is a multiple of 7",
     "| 3 | 7 |", "- 3\n- 7", "3\n\nor\n\n7", "3 or\n7", '{"answer": [3, 7]}',
     # Boxes, tags and bold.
     r"\boxed{3, 7}", r"\boxed{3\text{ or }7}", r"\boxed{\begin{cases}3\\7\end{cases}}",
@@ -52,7 +54,18 @@ GUESSES = {
 }
 
 #: What is repeated until a text has a million characters.
-REPEATED = ["[({", "<think>", r"\boxed{", "7-", "1,", "Answer: 3 or 7\n", "answer ", "one "]
+REPEATED = [
+    "[({",
+    "<think>",
+    r"\boxed{",
+    "7-",
+    "1,",
+    "Answer: 3 or 7\n",
+    "answer ",
+    "one ",
+    "let me know ",
+    "7 a b ",
+]
 
 
 def won(text):
@@ -72,6 +85,14 @@ def test_a_text_that_is_pieced_together_wins_at_most_one_label():
     for first, second in zip(pieces, pieces[7:] + pieces[:7], strict=True):
         for text in (f"{first} {second}", f"{first}\n{second}", f"{second}, {first}"):
             assert len(won(text)) <= 1, text
+
+
+def test_the_question_again_wins_nothing():
+    rows = llm.prompts("ctl", level="easy", preset="small")
+    assert {row["text"][:2] for row in rows if row["text"][:2] == row["answer"]}
+    for form in ("{}", "Answer: {}", "The answer is {}.", "{}\n\nThe answer is {}."):
+        texts = [form.format(*[row["text"]] * 2) for row in rows]
+        assert llm.evaluate("ctl", rows, texts, level="easy").accuracy == 0.0
 
 
 @pytest.mark.slow
