@@ -13,7 +13,7 @@ if any(importlib.util.find_spec(name) is None for name in ("trl", "transformers"
 # A framework's own warnings are not ours.
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "reward_function.py"
+EXAMPLE = Path(__file__).parents[2] / "examples/llm/grpo.py"
 
 
 def write_tiny_gpt2(path):
@@ -41,7 +41,8 @@ def write_tiny_gpt2(path):
 
 def test_two_steps_of_grpo_with_a_tiny_random_gpt2(tmp_path, monkeypatch, capsys):
     write_tiny_gpt2(str(tmp_path))
-    monkeypatch.setattr("sys.argv", [str(EXAMPLE), str(tmp_path)])
+    monkeypatch.syspath_prepend(str(EXAMPLE.parent))
+    monkeypatch.setattr("sys.argv", [str(EXAMPLE), "2", str(tmp_path)])
     runpy.run_path(str(EXAMPLE), run_name="__main__")
     printed = capsys.readouterr().out
     assert re.findall(r"^step (\d): mean reward [01]\.\d\d$", printed, re.MULTILINE) == ["1", "2"]

@@ -1,0 +1,33 @@
+"""Train SmolLM2, or another model, with TRL's GRPOTrainer: a right answer is worth 1, others 0.
+
+Printed is the mean reward of each step. `python examples/llm/grpo.py 100` takes 100 steps;
+`python examples/llm/grpo.py 100 MODEL` trains a model of the Hugging Face Hub, or a directory.
+"""
+
+import sys
+import tempfile
+
+import smollm2
+from trl import GRPOConfig, GRPOTrainer
+
+from synthbench import llm
+
+SIZES = {"per_device_train_batch_size": 4, "num_generations": 4, "max_completion_length": 16}
+OPTIONS = {"logging_steps": 1, "save_strategy": "no", "bf16": False}
+
+
+def main(steps: str = "1", model: str = "") -> None:
+    with tempfile.TemporaryDirectory() as place:
+        trainer = GRPOTrainer(
+            model=model or smollm2.directory(),
+            reward_funcs=llm.trl_reward("parity", level="easy"),
+            train_dataset=llm.prompts("parity", split="train", level="easy", preset="small"),
+            args=GRPOConfig(place, max_steps=int(steps), **SIZES, **OPTIONS),
+        )
+        trainer.train()
+    for log in trainer.state.log_history[:-1]:
+        print(f"step {log['step']}: mean reward {log['reward']:.2f}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

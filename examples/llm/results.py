@@ -1,0 +1,179 @@
+"""Measure SmolLM2 on a text task: the figures of the page "Language models" of the documentation.
+
+    python examples/llm/results.py ctl easy            # every part that is not measured yet
+    python examples/llm/results.py ctl easy zero-shot  # one part
+    python examples/llm/results.py ctl easy fine-tuned --steps 200
+
+Printed is each part's result as it is written to `examples/results/llm/TASK-LEVEL.json`. Training
+saves its state every ten steps in the cache, and goes on from it; so it does with more `--steps`.
+"""
+
+import argparse
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import smollm2
+import torch
+from shared_beginning import BATCH, batches, loss, replies
+
+import synthbench
+from synthbench import DatasetDirectory, llm
+from synthbench.tasks.registry import level_parameters, make_task
+from synthbench.training.fit import fit_of
+from synthbench.training.setting import Setting, machine
+
+RESULTS = Path(__file__).parents[1] / "results/llm"
+#: The most rows of each split that are asked.
+ASKED = 200
+#: Rows of the datasets, if the task has a split; some have fewer at a level.
+ROWS = {"train": 4000, "iid": ASKED, "test": ASKED}
+FEWER = {
+    ("ctl", "easy"): {"train": 856, "iid": 176},
+    ("parity", "easy"): {"train": 389, "test": 154},
+}
+RATE, WARM_UP = 2e-4, 10
+
+
+def main(task: str, level: str, parts: list[str], steps: int) -> None:
+    file = RESULTS / f"{task}-{level}.json"
+    found = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {"parts": {}}
+    place = _dataset(task, level)
+    for part in parts or PARTS:
+        known = found["parts"].get(part)
+        if known and known.get("steps", steps) >= steps:
+            continue
+        begun = time.process_time()
+        measured = fine_tuned(place, steps) if part == "fine-tuned" else PARTS[part](place)
+        measured["cpu_seconds"] = round(time.process_time() - begun)
+        found = {**_setting(task, level), "parts": {**found["parts"], part: measured}}
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        print(part, json.dumps(measured), flush=True)
+
+
+def _dataset(task: str, level: str) -> str:
+    """The directory of the dataset, which is made if it is not there."""
+    place = smollm2.CACHE / "results" / f"{task}-{level}"
+    splits = [split.name for split in make_task(task).splits]
+    rows = {name: count for name, count in ROWS.items() if name in splits}
+    synthbench.generate(
+        task,
+        out=place,
+        preset="small",
+        rows={**rows, **FEWER.get((task, level), {})},
+        parameters=level_parameters(task, level),
+    )
+    return str(place)
+
+
+def _setting(task: str, level: str) -> dict[str, Any]:
+    """What the figures are of."""
+    made = make_task(task, parameters=level_parameters(task, level))
+    return {
+        "command": f"python examples/llm/results.py {task} {level}",
+        "synthbench": synthbench.__version__,
+        "task": task,
+        "level": level,
+        "bucket": made.bucket_name,
+        "trained_on": list(made.split("train").buckets),
+        "machine": machine(Setting()),
+    }
+
+
+def shortcuts(place: str) -> dict[str, Any]:
+    """Chance, and the best shortcut of the audit on each split."""
+    (audit,) = synthbench.audit(place, progress=False).to_dict()["variants"].values()
+    found = {}
+    for split in _held_out(place):
+        figures = {
+            one["name"]: one["splits"][split]["figures"]["accuracy"] for one in audit["shortcuts"]
+        }
+        best = max(figures, key=lambda name: figures[name]["mean"])
+        chance = audit["splits"][split]["reference"]["chance"]["accuracy"]
+        found[split] = {"chance": chance, "best": best, **figures[best]}
+    return found
+
+
+def zero_shot(place: str) -> dict[str, Any]:
+    """The model as it is."""
+    return _evaluated(smollm2.load()[0], place, _held_out(place))
+
+
+def eight_examples(place: str) -> dict[str, Any]:
+    """The model as it is, with eight worked examples before each question."""
+    return _evaluated(smollm2.load()[0], place, _held_out(place), shots=8)
+
+
+def fine_tuned(place: str, steps: int) -> dict[str, Any]:
+    """The model after training on rows of train with their answers."""
+    model, tokenizer = smollm2.load()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=RATE, weight_decay=0.0)
+    losses: list[float] = []
+    state = Path(f"{place}.pt")
+    if state.exists():
+        saved = torch.load(state)
+        losses = saved["losses"]
+        model.load_state_dict(saved["model"])
+        optimizer.load_state_dict(saved["optimizer"])
+    rows = list(llm.demonstrations(place))
+    for batch in batches(tokenizer, rows, len(losses)):
+        if len(losses) >= steps:
+            break
+        for group in optimizer.param_groups:
+            group["lr"] = RATE * min(1.0, (len(losses) + 1) / WARM_UP)
+        model.train()
+        value = loss(model, batch)
+        optimizer.zero_grad()
+        value.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        losses.append(value.item())
+        print(f"step {len(losses)}: loss {losses[-1]:.3f}", flush=True)
+        if len(losses) % 10 == 0 or len(losses) == steps:
+            saved = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
+            torch.save({**saved, "losses": losses}, state.with_suffix(".new"))
+            state.with_suffix(".new").replace(state)
+    found = _evaluated(model, place, ["train", *_held_out(place)])
+    learned = (found["train"]["accuracy"],) * 2
+    fit = fit_of("accuracy", found["train"]["rows"], learned, learned, losses)
+    training = {"training_rows": len(rows), "batch": BATCH, "rate": RATE, "losses": losses}
+    return {"steps": len(losses), **training, "fit": fit, **found}
+
+
+def _held_out(place: str) -> list[str]:
+    (splits,) = DatasetDirectory.open(place).manifest.variants.values()
+    return [split for split in ("iid", "test") if split in splits]
+
+
+def _evaluated(model: Any, place: str, splits: list[str], shots: int = 0) -> dict[str, Any]:
+    """Accuracy with its 95% interval on each split, and by depth or length."""
+    found = {}
+    for split in splits:
+        rows = llm.prompts(place, split, limit=ASKED, shots=shots)
+        written = replies(model, smollm2.load()[1], rows["prompt"])
+        report = llm.evaluate(place, rows, written).to_dict()
+        found[split] = {
+            **{name: report[name] for name in ("rows", "accuracy", "accuracy_interval")},
+            **{name: report[name] for name in ("unreadable", "by")},
+        }
+    return found
+
+
+PARTS: dict[str, Callable[..., dict[str, Any]]] = {
+    "shortcuts": shortcuts,
+    "zero-shot": zero_shot,
+    "eight examples": eight_examples,
+    "fine-tuned": fine_tuned,
+}
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("task")
+    parser.add_argument("level")
+    parser.add_argument("part", nargs="*", help=f"any of {', '.join(PARTS)}; default: all")
+    parser.add_argument("--steps", type=int, default=100, help="of training, 32 rows each")
+    given = parser.parse_args()
+    main(given.task, given.level, given.part, given.steps)

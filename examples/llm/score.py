@@ -1,0 +1,26 @@
+"""Ask SmolLM2 rows of every text task and score what it writes.
+
+Printed are the replies with their scores, and the accuracy of each task with its 95% interval.
+`python examples/llm/score.py 100 easy` asks 100 rows of the easy level of each task.
+"""
+
+import sys
+
+import smollm2
+
+from synthbench import llm
+
+
+def main(rows: str = "5", level: str = "easy") -> None:
+    for task in ("listops", "arithmetic", "ctl", "parity"):
+        asked = llm.prompts(task, limit=int(rows), level=level, preset="small")
+        written = smollm2.replies(asked["prompt"])
+        for row, reply in zip(asked, written, strict=True):
+            print(llm.score(task, reply, row, level=level), repr(reply), "for", row["answer"])
+        report = llm.evaluate(task, asked, written, level=level)
+        low, high = report.intervals["accuracy"]
+        print(f"{task}: {report.accuracy:.3f} ({low:.3f} to {high:.3f}) of {report.rows} rows\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

