@@ -25,6 +25,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # for the image sources that the tests make
 
 import gallery  # noqa: E402
+import language_models as of_language_models  # noqa: E402
 from drawings import depth_two, way_of_the_data  # noqa: E402
 from pictures import picture  # noqa: E402
 from results import contrasts_section, figure, read_comparisons, results_section  # noqa: E402
@@ -104,6 +105,12 @@ def results() -> str:
     return results_section(_results())
 
 
+def language_models() -> str:
+    """The table and the pictures of what language models score."""
+    found = of_language_models.read_results(ROOT / "examples/results/llm")
+    return of_language_models.results_section(found)
+
+
 def contrasts() -> str:
     """What our runs say of every contrast that the papers claim."""
     return contrasts_section(_results())
@@ -144,6 +151,7 @@ def listops_row() -> str:
 _INSERTS: Mapping[str, Callable[[], str]] = {
     "citation": citation,
     "contrasts": contrasts,
+    "language_models": language_models,
     "listops_row": listops_row,
     "new_task": new_task,
     "papers": papers,

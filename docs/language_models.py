@@ -1,0 +1,129 @@
+"""The results of language models, from the files that `examples/llm/results.py` wrote."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from charts import Curve, line_chart
+
+from synthbench.errors import DatasetError
+from synthbench.tasks.registry import list_tasks
+from synthbench.text.tables import Table
+from synthbench.training.fit import FITTED, UNFINISHED
+
+#: The parts of a result that are answers of the model, and their titles.
+_MODELS = {
+    "zero-shot": "SmolLM2, zero-shot",
+    "eight examples": "SmolLM2, eight examples",
+    "fine-tuned": "SmolLM2, fine-tuned",
+}
+_SPLITS = ("iid", "test")
+_LEVELS = ("easy", "medium", "hard")
+_NOT_RUN = "not run"
+
+
+def read_results(directory: str | Path) -> list[dict[str, Any]]:
+    """All results in a directory, ordered by task and level.
+
+    Raises:
+        DatasetError: there is none, or one cannot be read.
+    """
+    results = []
+    for file in sorted(Path(directory).glob("*.json")):
+        try:
+            result = json.loads(file.read_text(encoding="utf-8"))
+            results.append(
+                (list_tasks().index(result["task"]), _LEVELS.index(result["level"]), result)
+            )
+            result["parts"], result["bucket"], result["trained_on"], result["command"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise DatasetError(f"{file} is no result of examples/llm: {error!r}") from None
+    if not results:
+        raise DatasetError(f"No results in {str(directory)!r}: it has no .json files.")
+    return [result for *_, result in sorted(results, key=lambda one: one[:2])]
+
+
+def results_section(results: Sequence[Mapping[str, Any]]) -> str:
+    """The table of all results, a picture for each task and level, and the commands."""
+    head = ["task", "level", "what answers", "training rows", *_SPLITS]
+    table = Table(head, [line for one in results for line in _lines(one)], right=range(3, 6))
+    charts = [chart for one in results for chart in _charts(one)]
+    return "\n\n".join([table.markdown(), *charts, "\n".join(map(_origin, results))])
+
+
+def _lines(result: Mapping[str, Any]) -> Iterator[list[str]]:
+    """The lines of one task and level: what needs no model, then the model's parts."""
+    start = [f"`{result['task']}`", result["level"]]
+    known = result["parts"].get("shortcuts")
+    for title, cell in (("chance", _chance), ("best shortcut of the audit", _shortcut)):
+        cells = [cell(known[split]) if split in known else "" for split in _SPLITS] if known else []
+        yield [*start, title, "", *(cells or [_NOT_RUN] * 2)]
+    for part, title in _MODELS.items():
+        if (found := result["parts"].get(part)) is None:
+            yield [*start, title, *[_NOT_RUN] * 3]
+            continue
+        cells = [_accuracy(found[split]) if split in found else "" for split in _SPLITS]
+        yield [*start, title, _fit(found.get("fit")), *cells]
+
+
+def _chance(known: Mapping[str, Any]) -> str:
+    return f"{known['chance']:.3f}"
+
+
+def _shortcut(known: Mapping[str, Any]) -> str:
+    return f"{known['mean']:.3f} ({known['low']:.3f} to {known['high']:.3f}), {known['best']}"
+
+
+def _accuracy(found: Mapping[str, Any]) -> str:
+    low, high = found["accuracy_interval"]
+    return f"{found['accuracy']:.3f} ({low:.3f} to {high:.3f})"
+
+
+def _fit(fit: Mapping[str, Any] | None) -> str:
+    """How well a model has learned its training rows, marked unless it is fitted."""
+    if fit is None:
+        return ""
+    mark = "" if fit["state"] == FITTED else f", {fit['state']}"
+    return f"{fit['chosen']:.3f}{mark}"
+
+
+def _charts(result: Mapping[str, Any]) -> Iterator[str]:
+    """Accuracy by depth or length, if the task has any, beside the solver's.
+
+    A model that was not trained to the end is not drawn.
+    """
+    series: dict[str, list[Curve]] = {}
+    for part, title in _MODELS.items():
+        found = result["parts"].get(part, {})
+        if found.get("fit", {}).get("state") != UNFINISHED and (curve := _curve(result, found)):
+            series[title] = [curve]
+    places = sorted({x for (curve,) in series.values() for x, _ in curve})
+    if len(places) > 1:
+        series["the solver"] = [[(x, 1.0) for x in places]]
+        where = f"{result['bucket'].replace('_', ' ')}, {result['task']} {result['level']}"
+        yield line_chart(series, where, ticks=places, trained_to=max(result["trained_on"]))
+
+
+def _curve(result: Mapping[str, Any], found: Mapping[str, Any]) -> Curve:
+    """Accuracy by bucket: of the rows of iid, and beyond what was trained on of those of test."""
+    points: dict[float, float] = {}
+    for split in _SPLITS:
+        groups = found.get(split, {}).get("by", {}).get(result["bucket"], {})
+        points |= {float(bucket): one["accuracy"] for bucket, one in groups.items()}
+    return sorted(points.items())
+
+
+def _origin(result: Mapping[str, Any]) -> str:
+    """The command, the training and the machine of one result."""
+    machine, tuned = result["machine"], result["parts"].get("fine-tuned")
+    seconds = sum(part["cpu_seconds"] for part in result["parts"].values())
+    trained = ""
+    if tuned:
+        trained = f"; trained for {tuned['steps']:,} steps of {tuned['batch']} rows"
+    return (
+        f"- `{result['command']}`: {seconds:,} s of processor time{trained}; "
+        f"{machine['processor']}, PyTorch {machine['torch']}."
+    )

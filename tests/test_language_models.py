@@ -1,0 +1,85 @@
+"""The page of results of language models, made from files."""
+
+import importlib
+import json
+
+import pytest
+
+from synthbench.errors import DatasetError
+from synthbench.training.fit import FITTED, UNFINISHED
+from tests.support import ROOT
+
+
+@pytest.fixture
+def page(monkeypatch):
+    """The module that makes the page; MkDocs finds it beside its hooks."""
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    return importlib.import_module("language_models")
+
+
+def score(accuracy, **by):
+    interval = [accuracy - 0.125, accuracy + 0.125]
+    groups = {bucket: {"accuracy": one} for bucket, one in by.items()}
+    return {"accuracy": accuracy, "accuracy_interval": interval, "by": {"depth": groups}}
+
+
+def result(level="easy", state=FITTED):
+    shortcut = {"chance": 0.125, "best": "last token", "mean": 0.25, "low": 0.2, "high": 0.3}
+    zero_shot = {"iid": score(0.25, **{"1": 0.25, "2": 0.25}), "test": score(0.125, **{"3": 0.125})}
+    fit = {"chosen": 0.75, "state": state}
+    training = {"steps": 1000, "batch": 32, "fit": fit}
+    return {
+        "task": "arithmetic",
+        "level": level,
+        "command": f"python examples/llm/results.py arithmetic {level}",
+        "bucket": "depth",
+        "trained_on": [1, 2],
+        "machine": {"processor": "A processor", "torch": "2.4"},
+        "parts": {
+            "shortcuts": {"iid": shortcut, "test": shortcut, "cpu_seconds": 1},
+            "zero-shot": {**zero_shot, "cpu_seconds": 2000},
+            "fine-tuned": {**training, **zero_shot, "cpu_seconds": 3},
+        },
+    }
+
+
+def test_every_part_has_a_line_and_what_was_not_run_says_so(page):
+    lines = page.results_section([result()]).splitlines()
+    start = "| `arithmetic` | easy |"
+    shortcut = "0.250 (0.200 to 0.300), last token"
+    scores = "0.250 (0.125 to 0.375) | 0.125 (0.000 to 0.250)"
+    assert [" ".join(line.split()) for line in lines[2:7]] == [
+        f"{start} chance | | 0.125 | 0.125 |",
+        f"{start} best shortcut of the audit | | {shortcut} | {shortcut} |",
+        f"{start} SmolLM2, zero-shot | | {scores} |",
+        f"{start} SmolLM2, eight examples | not run | not run | not run |",
+        f"{start} SmolLM2, fine-tuned | 0.750 | {scores} |",
+    ]
+    assert lines[-1] == (
+        "- `python examples/llm/results.py arithmetic easy`: 2,004 s of processor time; "
+        "trained for 1,000 steps of 32 rows; A processor, PyTorch 2.4."
+    )
+    empty = {**result(), "parts": {}}
+    assert page.results_section([empty]).count("not run") == 2 + 2 + 3 * 3
+
+
+def test_a_model_that_is_not_trained_to_the_end_is_marked_and_not_drawn(page):
+    fitted, unfinished = (page.results_section([result(state=one)]) for one in (FITTED, UNFINISHED))
+    assert "</i>SmolLM2, fine-tuned<" in fitted
+    assert "</i>the solver<" in fitted
+    assert f"0.750, {UNFINISHED}" in unfinished
+    assert "</i>SmolLM2, fine-tuned<" not in unfinished
+    assert "</i>SmolLM2, zero-shot<" in unfinished
+
+
+def test_results_are_ordered_by_task_and_level_and_others_are_refused(page, tmp_path):
+    for level in ("medium", "easy"):
+        (tmp_path / f"{level}.json").write_text(json.dumps(result(level)), encoding="utf-8")
+    (tmp_path / "first.json").write_text(json.dumps({**result(), "task": "listops"}))
+    found = [(one["task"], one["level"]) for one in page.read_results(tmp_path)]
+    assert found == [("listops", "easy"), ("arithmetic", "easy"), ("arithmetic", "medium")]
+    (tmp_path / "other.json").write_text('{"task": "ctl"}', encoding="utf-8")
+    with pytest.raises(DatasetError, match=r"other\.json is no result"):
+        page.read_results(tmp_path)
+    with pytest.raises(DatasetError, match=r"has no \.json files"):
+        page.read_results(tmp_path / "nothing")
