@@ -79,7 +79,7 @@ def accuracy_by_length() -> str:
     models = {one["model"]: one for one in fitted_models(ctl) if one["variant"] == "backward"}
     series = by_bucket([models[name] for name in ("lstm", "bilstm", "transformer", "ndr")])
     chart = line_chart(series, "number of look-ups", ticks=range(2, 11), trained_to=5)
-    places = {"lstm": (286, 128), "bilstm": (390, 30), "transformer": (140, 150), "ndr": (222, 30)}
+    places = {"lstm": (320, 122), "bilstm": (390, 30), "transformer": (124, 150), "ndr": (222, 30)}
     titles = dict(zip(places, ("LSTM", "BiLSTM", "Transformer", "Neural Data Router"), strict=True))
     colors = dict(zip(series, ("one", "two", "three", "four"), strict=True))
     names = "".join(
