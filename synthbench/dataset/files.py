@@ -52,7 +52,10 @@ def why_unreadable(directory: Path, name: str) -> str | None:
             return "missing"
         if not path.resolve().is_relative_to(directory.resolve()):
             return "a link out of the dataset, not followed (from the Hub, download to a local_dir)"
-        return None if path.is_file() else "not a regular file"
+        if path.is_file():
+            return None
+        # Another process may have removed it since the first look.
+        return "not a regular file" if path.exists() else "missing"
     except (OSError, RuntimeError) as error:  # before Python 3.13, links in a loop: RuntimeError
         return f"out of reach: {getattr(error, 'strerror', error)}"
 

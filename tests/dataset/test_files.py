@@ -2,6 +2,7 @@
 
 import os
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -103,3 +104,15 @@ def test_what_readers_could_take_for_something_else_is_no_json(data, reason):
         read_json(data)
     assert read_json(b"[" * 32 + b"]" * 32) is not None
     assert read_json(b"[-Infinity]", constants=True) == [float("-inf")]
+
+
+def test_a_file_that_is_removed_while_it_is_looked_at_is_missing(directory, monkeypatch):
+    resolve = Path.resolve
+
+    def removing(path, *arguments):
+        (directory / "a/b/file.txt").unlink(missing_ok=True)
+        return resolve(path, *arguments)
+
+    monkeypatch.setattr(Path, "resolve", removing)
+    with pytest.raises(DatasetError, match=r"file\.txt is missing\.$"):
+        regular_file(directory, "a/b/file.txt")
