@@ -79,7 +79,9 @@ def _shortcut(known: Mapping[str, Any]) -> str:
 
 def _accuracy(found: Mapping[str, Any]) -> str:
     low, high = found["accuracy_interval"]
-    return f"{found['accuracy']:.3f} ({low:.3f} to {high:.3f})"
+    share = found["unreadable"] / found["rows"]
+    unreadable = f", {share:.0%} unreadable" if share else ""
+    return f"{found['accuracy']:.3f} ({low:.3f} to {high:.3f}){unreadable}"
 
 
 def _fit(fit: Mapping[str, Any] | None) -> str:

@@ -20,7 +20,8 @@ def page(monkeypatch):
 def score(accuracy, **by):
     interval = [accuracy - 0.125, accuracy + 0.125]
     groups = {bucket: {"accuracy": one} for bucket, one in by.items()}
-    return {"accuracy": accuracy, "accuracy_interval": interval, "by": {"depth": groups}}
+    answers = {"rows": 200, "unreadable": 100 if accuracy < 0.2 else 0, "accuracy": accuracy}
+    return {**answers, "accuracy_interval": interval, "by": {"depth": groups}}
 
 
 def result(level="easy", state=FITTED):
@@ -47,7 +48,7 @@ def test_every_part_has_a_line_and_what_was_not_run_says_so(page):
     lines = page.results_section([result()]).splitlines()
     start = "| `arithmetic` | easy |"
     shortcut = "0.250 (0.200 to 0.300), last token"
-    scores = "0.250 (0.125 to 0.375) | 0.125 (0.000 to 0.250)"
+    scores = "0.250 (0.125 to 0.375) | 0.125 (0.000 to 0.250), 50% unreadable"
     assert [" ".join(line.split()) for line in lines[2:7]] == [
         f"{start} chance | | 0.125 | 0.125 |",
         f"{start} best shortcut of the audit | | {shortcut} | {shortcut} |",

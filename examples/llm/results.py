@@ -89,7 +89,9 @@ def shortcuts(place: str) -> dict[str, Any]:
     found = {}
     for split in _held_out(place):
         figures = {
-            one["name"]: one["splits"][split]["figures"]["accuracy"] for one in audit["shortcuts"]
+            one["name"]: one["splits"][split]["figures"]["accuracy"]
+            for one in audit["shortcuts"]
+            if split in one["splits"]
         }
         best = max(figures, key=lambda name: figures[name]["mean"])
         chance = audit["splits"][split]["reference"]["chance"]["accuracy"]
