@@ -1,6 +1,6 @@
 """Train SmolLM2, or another model, with TRL's GRPOTrainer: a right answer is worth 1, others 0.
 
-Printed is the mean reward of each step. `python examples/llm/grpo.py 100` takes 100 steps;
+Prints the mean reward of each step. `python examples/llm/grpo.py 100` takes 100 steps;
 `python examples/llm/grpo.py 100 MODEL` trains a model of the Hugging Face Hub, or a directory.
 """
 

@@ -1,6 +1,6 @@
 """Train SmolLM2 with GRPO on a curriculum: sums get deeper as the model earns rewards.
 
-Printed are the mean reward of each step and the level at the end. Run twice, the command
+Prints the mean reward of each step and the level at the end. Run twice, the command
 `python examples/llm/grpo_curriculum.py 20` takes 40 steps: it goes on from `./grpo-curriculum`.
 """
 

@@ -1,6 +1,6 @@
 r"""Evaluate SmolLM2 with Inspect and its provider `hf`, which runs a model in this process.
 
-Printed is the accuracy that Inspect computes; its log goes to `./logs`.
+Prints the accuracy that Inspect computes; its log goes to `./logs`.
 `python examples/llm/inspect_hf.py 100` asks 100 rows. The same on the command line:
 
     inspect eval synthbench/parity --model hf/smollm2 --max-tokens 24 -M do_sample=false \

@@ -1,6 +1,6 @@
 """Evaluate SmolLM2 with EleutherAI's lm-evaluation-harness on an exported dataset.
 
-Printed are the harness's scores: `tolerant` takes the last number, `strict` the whole reply.
+Prints the harness's scores: `tolerant` takes the last number, `strict` the whole reply.
 `python examples/llm/lm_eval_harness.py 100` asks 100 rows.
 """
 

@@ -4,7 +4,7 @@
     python examples/llm/results.py ctl easy zero-shot  # one part
     python examples/llm/results.py ctl easy fine-tuned --steps 200
 
-Printed is each part's result as it is written to `examples/results/llm/TASK-LEVEL.json`. Training
+Prints each part's result as it is written to `examples/results/llm/TASK-LEVEL.json`. Training
 saves its state every ten steps in the cache, and goes on from it; so it does with more `--steps`.
 """
 

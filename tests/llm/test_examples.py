@@ -34,7 +34,7 @@ def test_the_scripts_are_short_and_say_how_to_run_them_and_what_they_print():
         text = (EXAMPLES / f"{name}.py").read_text(encoding="utf-8")
         assert len(text.splitlines()) <= 40, name
         docstring = text.split('"""')[1]
-        assert "Printed " in docstring
+        assert "Prints " in docstring
         assert f"`python examples/llm/{name}.py " in docstring
 
 
