@@ -126,13 +126,6 @@ def test_a_task_that_cannot_be_made_does_not_keep_the_others_from_being_made(
     assert {path.name for path in (tmp_path / "made").iterdir()} == {"parity", "identity"}
 
 
-@pytest.mark.parametrize("option", ["--variant=all", "--rows=train=5", "--set=p=1"])
-def test_what_belongs_to_one_task_is_refused_for_all(program, option):
-    status, _, errors = program(f"generate all {option}")
-    assert status == 2
-    assert "'all' makes every task with its defaults" in errors
-
-
 # What goes where.
 
 

@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+from tests.making import names
+
 
 @pytest.mark.parametrize(
     ("words", "status", "message"),
@@ -76,6 +78,8 @@ def test_an_error_is_a_line_or_two_that_say_what_was_got_and_what_is_allowed(
     assert re.match(f"Error: .*{message}", errors), errors
     assert 1 <= len(errors.splitlines()) <= 2
     assert errors.endswith("\n")
+    assert names(tmp_path) == ["note.txt", "taken"]
+    assert names(tmp_path / "taken") == ["note.txt"]
 
 
 def test_a_damaged_shard_is_a_finding_or_an_error_that_names_it(program, tmp_path):
@@ -95,12 +99,6 @@ def test_a_damaged_shard_is_a_finding_or_an_error_that_names_it(program, tmp_pat
         assert (status, printed) == (1, ""), words
         assert shard.name in errors
         assert len(errors.splitlines()) <= 2
-
-
-def test_nothing_is_left_behind_by_what_was_refused(program, tmp_path):
-    for words in ("--rows train=0", "--workers 0", "--engine daks", "--set n_values=1"):
-        assert program(f"generate parity {words}")[0] == 2
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_traceback_is_there_for_those_who_ask(program, monkeypatch):

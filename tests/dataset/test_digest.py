@@ -214,19 +214,6 @@ def test_a_chunk_has_8192_rows():
     assert digest.all_chunks() == digest.chunks
 
 
-@few
-@given(st.data())
-def test_a_slice_has_the_digest_of_the_same_rows_made_alone(data):
-    columns = data.draw(tables(images=True))
-    given_rows = data.draw(rows(columns, min_size=3, max_size=9))
-    low, high = sorted(data.draw(st.lists(st.integers(0, len(given_rows)), min_size=2, max_size=2)))
-    sliced = table(columns, given_rows).slice(low, high - low)
-    # A slice of a slice: offsets add up.
-    twice = table(columns, given_rows).slice(low // 2).slice(low - low // 2, high - low)
-    expected = digest_of_rows(columns, given_rows[low:high])
-    assert digest_of(columns, sliced) == digest_of(columns, twice) == expected
-
-
 @pytest.mark.parametrize("compression", ["zstd", "snappy", "none"])
 @pytest.mark.parametrize("group", [1, 2, 3])
 def test_the_digest_survives_parquet_whatever_the_writer_does(tmp_path, compression, group):

@@ -174,14 +174,6 @@ def test_a_dataset_with_another_seed_under_the_same_name_is_not_taken_from_the_c
     assert found[0] != found[1]
 
 
-def test_a_dataset_that_was_replaced_is_loaded_afresh(tmp_path, load):
-    out = tmp_path / "parity"
-    for rows in (50, 60):
-        sizes = {"train": rows, "test": rows}
-        synthbench.generate("parity", out=out, rows=sizes, workers=1, overwrite=True)
-        assert load(out)["test"].to_list() == stored_rows(out, "default", "test").to_pylist()
-
-
 def test_a_shard_that_was_cut_short_does_not_load_in_silence(directories, tmp_path, load):
     copy = tmp_path / "ctl"
     shutil.copytree(directories["ctl"], copy)

@@ -14,13 +14,8 @@ from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.staging import finished
 from synthbench.errors import DatasetError, UsageError
 from synthbench.generation.generate import generate
+from tests.dataset.by_hand import MANIFEST
 from tests.making import names
-
-SPLIT = {"rows": 1, "buckets": {}, "candidates": 1, "digest": "0" * 64, "shards": []}
-MANIFEST = {
-    **{"format": 1, "synthbench": "0", "task": "numbers", "seed": 0, "parameters": {}},
-    **{"shard_rows": 1, "tables": {}, "variants": {"main": {"splits": {"train": SPLIT}}}},
-}
 
 
 @pytest.fixture

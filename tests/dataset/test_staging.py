@@ -10,32 +10,18 @@ import pytest
 from synthbench.dataset import staging
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.files import write_json
-from synthbench.dataset.staging import check_whole, describe_difference, finished, open_staging
-from synthbench.errors import DatasetError, SynthbenchError, UsageError
-from synthbench.generation.generate import generate
+from synthbench.dataset.staging import describe_difference, finished, open_staging
+from synthbench.errors import SynthbenchError, UsageError
+from tests.dataset.by_hand import MANIFEST
+from tests.making import names
 
 COMMAND = {"task": "numbers", "seed": 0, "rows": {"default": {"train": 10}}, "tables": {}}
-SPLIT = {"rows": 1, "buckets": {}, "candidates": 0, "digest": "0" * 64, "shards": []}
-MANIFEST = {
-    "format": 1,
-    "synthbench": "0",
-    "task": "numbers",
-    "seed": 0,
-    "parameters": {},
-    "shard_rows": 1,
-    "tables": {},
-    "variants": {"main": {"splits": {"train": SPLIT}}},
-}
 
 
 def put_dataset(path, **changes):
     path.mkdir(parents=True)
     (path / "manifest.json").write_text(json.dumps({**MANIFEST, **changes}))
     return path
-
-
-def names(path):
-    return sorted(one.name for one in path.iterdir())
 
 
 def publish(target, overwrite=False, **changes):
@@ -148,19 +134,3 @@ def test_json_files_are_whole_at_every_moment(tmp_path, monkeypatch):
 
 def full_disk(self, *arguments, **options):
     raise OSError(errno.ENOSPC, "No space left on device")
-
-
-def test_a_dataset_with_a_shard_that_is_gone_or_has_another_size_is_not_whole(tmp_path, numbers):
-    generate("numbers", out=tmp_path / "data", workers=1, progress=False)
-    there = DatasetDirectory.open(tmp_path / "data")
-    check_whole(there)
-    file = next(tmp_path.rglob("iid-00001*.parquet"))
-    content = file.read_bytes()
-    file.write_bytes(content + b"x")
-    with pytest.raises(DatasetError, match=f"{file} is missing or has another size.*--overwrite"):
-        check_whole(there)
-    file.unlink()
-    with pytest.raises(DatasetError, match=f"{file} is missing or has another size"):
-        check_whole(there)
-    file.write_bytes(content)
-    check_whole(there)

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from synthbench.engine.engine import MAX_WORKERS, check_engine, usable_cores
+from synthbench.engine.engine import usable_cores
 from synthbench.engine.open import open_engine
-from synthbench.errors import SynthbenchError, UsageError
+from synthbench.errors import SynthbenchError
 from tests.support import ROOT, environment
 
 
@@ -103,13 +103,3 @@ def test_no_more_workers_start_than_calls_can_be_under_way(calls, started):
     with open_engine(workers=5, calls=calls) as engine:
         assert engine.workers == started
         assert (engine.ahead == 0) == (started == 1)
-
-
-def test_impossible_engines_are_refused_with_what_is_allowed():
-    for wrong in (0, -2, MAX_WORKERS + 1, 100_000):
-        with pytest.raises(UsageError, match=rf"Workers {wrong}: .* whole numbers from 1 to 256\."):
-            check_engine("local", wrong, None)
-    with pytest.raises(UsageError, match=r"allowed: local, dask\. Did you mean 'dask'\?"):
-        check_engine("dusk", None, None)
-    with pytest.raises(UsageError, match="scheduler address needs engine 'dask'"):
-        check_engine("local", None, "tcp://127.0.0.1:8786")

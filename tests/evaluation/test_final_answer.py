@@ -222,12 +222,6 @@ def test_symbols_keep_their_leading_zeros(form):
         assert score_answer(text, {"label": (int(symbol, 2) + 1) % 8}, CTL) == 0.0
 
 
-# Names.
-
-
-# Several numbers.
-
-
 # Every task.
 
 

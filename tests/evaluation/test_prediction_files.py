@@ -29,23 +29,6 @@ def refusal(given, kind, split=None):
 # In memory.
 
 
-@pytest.mark.parametrize(
-    "given_as",
-    [list, tuple, np.array, lambda values: np.array(values, np.int8), torch.tensor],
-    ids=["list", "tuple", "int64", "int8", "torch"],
-)
-def test_a_sequence_or_array_is_read_in_order(given_as):
-    read = read_predictions(given_as([3, 1, 4]))
-    assert read.in_order == [3, 1, 4]
-    assert read.by_id is None
-
-
-def test_an_array_of_several_axes_has_one_entry_for_each_row():
-    read = read_predictions(np.arange(24).reshape(2, 3, 4))
-    assert read.in_order is not None and len(read.in_order) == 2
-    assert (read.in_order[1] == np.arange(12, 24).reshape(3, 4)).all()
-
-
 def test_masked_entries_of_an_array_are_no_predictions():
     masked = np.ma.masked_array([1, 2], mask=[False, True])
     assert read_predictions(masked).in_order == [1, None]
@@ -64,11 +47,6 @@ def test_what_is_no_collection_of_predictions_is_refused_by_its_type(odd):
 
 def test_a_single_value_is_refused():
     assert "a single value" in refusal(np.array(3), UsageError)
-
-
-def test_a_tensor_that_needs_gradients_or_is_of_bfloat16_is_read():
-    given = torch.tensor([3.0, 1.0], dtype=torch.bfloat16, requires_grad=True)
-    assert read_predictions(given).in_order == [3.0, 1.0]
 
 
 def test_a_tensor_without_values_is_refused_with_its_own_words():

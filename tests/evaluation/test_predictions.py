@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import random
 from fractions import Fraction
 from typing import Any
 
 import datasets
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 import torch
 from hypothesis import given, settings
@@ -61,20 +58,6 @@ def test_k_wrong_answers_of_n_take_k_nths_away(made, flipped):
     given = [wrong(label) for label in labels[:flipped]] + labels[flipped:]
     report = evaluate(made.path, given, split="iid")
     assert Fraction(report.accuracy).limit_denominator(1000) == 1 - Fraction(flipped, len(labels))
-
-
-@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
-def test_a_file_gives_the_report_of_the_mapping(made, tmp_path, kind):
-    predictions = made.right("test", "iid")
-    entries = [{"id": name, "prediction": str(label)} for name, label in predictions.items()]
-    random.Random(0).shuffle(entries)
-    path = tmp_path / f"predictions.{kind}"
-    if kind == "jsonl":
-        path.write_text("\n".join(map(json.dumps, entries)), encoding="utf-8")
-    else:
-        pq.write_table(pa.Table.from_pylist(entries), path)
-    assert evaluate(made.path, path) == evaluate(made.path, predictions)
-    assert evaluate(str(made.path), str(path)).accuracy == 1.0
 
 
 @given(st.lists(st.tuples(st.integers(0, 39), st.integers(0, 9)), min_size=1, max_size=80))

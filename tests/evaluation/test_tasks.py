@@ -104,8 +104,3 @@ def test_another_variant_is_evaluated_when_named(tmp_path):
     assert (report.variant, report.accuracy) == ("backward", 1.0)
     text = refusal(UsageError, out, {}, split="test", variant="backwards")
     assert "'backwards'; allowed: forward, backward. Did you mean 'backward'?" in text
-
-
-def test_a_task_may_say_by_which_columns_it_judges():
-    text = refusal(UsageError, [{"text": "3"}], [3], task=Numbers())
-    assert text == "A row has no column 'label', by which answers of numbers are judged."

@@ -103,19 +103,6 @@ def test_of_runs_that_start_together_one_makes_the_dataset_and_the_others_leave_
     check_made(tmp_path)
 
 
-def test_another_command_at_once_is_refused_and_does_not_disturb(tmp_path):
-    first = Program(WORDS, tmp_path)
-    first.wait_for(tmp_path / ".ctl.partial" / "progress.json")
-    status, printed, errors = run(*WORDS, "--seed=1", "--overwrite", cwd=tmp_path)
-    assert first.end() == (0, "", "")
-    if "Another run is writing" in errors:
-        assert (status, printed, len(errors.splitlines())) == (2, "", 1)
-        check_made(tmp_path)
-    else:  # it came too late
-        assert (status, printed, errors) == (0, "", "")
-        assert files(tmp_path / "ctl") == whole((*WORDS, "--seed=1"))
-
-
 def test_whoever_reads_while_a_dataset_is_replaced_gets_one_or_an_error_in_a_line(tmp_path):
     assert run_here(*WORDS, cwd=tmp_path) == (0, "", "")
     for seed in (1, 0):

@@ -6,7 +6,6 @@ import json
 import shutil
 import subprocess
 import sys
-from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -26,13 +25,6 @@ from tests.making import (
     names,
 )
 from tests.support import environment
-
-#: Seven shards of ctl: four of train, one of each other split.
-LARGE: dict[str, Any] = {
-    "rows": {**CTL["rows"], "train": 30_000},
-    "parameters": {"train_lengths": (7, 8)},
-    "shard_rows": 8_192,
-}
 
 # Interruptions.
 
@@ -84,19 +76,6 @@ def test_a_run_that_is_interrupted_after_every_shard_comes_to_its_end_all_the_sa
                 assert not (tmp_path / "data").exists()
     assert runs >= SHARDS
     assert files(tmp_path / "data") == whole
-
-
-def test_buckets_that_stall_are_continued_to_the_same_bytes_too(tmp_path, numbers):
-    options: dict[str, Any] = {"parameters": {"sizes": (40, 7, 2000, 1000), "counted": False}}
-    make(tmp_path / "whole", **options)
-    expected = files(tmp_path / "whole")
-    for at in (0, 7, 11):
-        with pytest.MonkeyPatch.context() as patched:
-            interrupting(patched, staging.Staging, "save", at, after=True)
-            with pytest.raises(Interrupted):
-                make(tmp_path / f"{at}", **options)
-        make(tmp_path / f"{at}", **options)
-        assert files(tmp_path / f"{at}") == expected
 
 
 def test_what_is_finished_is_not_made_again(tmp_path, whole, monkeypatch):
@@ -155,30 +134,6 @@ def test_what_a_run_of_an_older_version_finished_is_made_again(tmp_path, whole, 
         make(out)
     assert len(made) == SHARDS
     assert files(out) == whole
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
-@pytest.mark.parametrize(
-    ("place", "number"),
-    [
-        ("synthbench.dataset.staging.Staging.save", 1),
-        ("synthbench.dataset.staging.Staging.save", 5),
-        ("pyarrow.parquet.ParquetWriter.write_table", 4),
-        ("pathlib.Path.replace", 6),
-        ("pathlib.Path.rename", 0),
-    ],
-)
-def test_a_run_that_is_killed_is_continued_to_the_same_bytes(tmp_path, place, number):
-    """With workers, who must not go on holding the lock when the main process is gone."""
-    make(tmp_path / "whole", "ctl", **LARGE)
-    out = tmp_path / "killed" / "ctl"
-    words = ", ".join(f"{name}={option!r}" for name, option in LARGE.items())
-    kill_at(place, number, f"'ctl', out={str(out)!r}, {words}")
-    assert names(out.parent) == [".ctl.partial"]
-    make(out, "ctl", **LARGE)
-    assert files(out) == files(tmp_path / "whole")
-    assert names(out.parent) == ["ctl"]
 
 
 # What is there already.
@@ -303,10 +258,15 @@ def test_overwriting_that_is_killed_leaves_the_old_dataset_or_none_and_can_be_re
     assert names(tmp_path) == ["data", "new"]
 
 
-def test_a_shard_that_is_lost_from_a_finished_dataset_is_noticed(tmp_path, whole):
+@pytest.mark.parametrize("lost", [True, False], ids=["lost", "longer"])
+def test_a_shard_of_a_finished_dataset_that_is_lost_or_longer_is_noticed(tmp_path, whole, lost):
     make(tmp_path / "data")
-    next((tmp_path / "data").rglob("test-00001*")).unlink()
-    with pytest.raises(SynthbenchError, match=r"test-00001.* is missing.*--overwrite"):
+    shard = next((tmp_path / "data").rglob("test-00001*"))
+    if lost:
+        shard.unlink()
+    else:
+        shard.write_bytes(shard.read_bytes() + b"x")
+    with pytest.raises(SynthbenchError, match=r"test-00001.* is missing or has .*--overwrite"):
         make(tmp_path / "data")
     make(tmp_path / "data", overwrite=True)
     assert files(tmp_path / "data") == whole
@@ -314,16 +274,16 @@ def test_a_shard_that_is_lost_from_a_finished_dataset_is_noticed(tmp_path, whole
 
 def test_of_two_runs_at_once_the_second_is_refused_and_the_first_not_disturbed(tmp_path, ctl):
     code = f"""
-from synthbench.dataset import staging as publishing
-from synthbench.generation import generate as generation
-save = publishing.Staging.save
+from synthbench.dataset import staging
+from synthbench.generation.generate import generate
+save = staging.Staging.save
 def wait(self, *arguments):
     save(self, *arguments)
     if len(self.progress["forward"]) == 2:
         print("at work", flush=True)
         input()
-publishing.Staging.save = wait
-generation.generate("ctl", out={str(tmp_path / "ctl")!r}, workers=2, progress=False, **{CTL!r})
+staging.Staging.save = wait
+generate("ctl", out={str(tmp_path / "ctl")!r}, workers=2, progress=False, **{CTL!r})
 """
     with subprocess.Popen(
         [sys.executable, "-c", code],

@@ -170,8 +170,3 @@ def test_a_task_of_another_package_is_made_again_when_its_module_changes(place, 
         module.write_text(text + comment)
         run_python(code)
         assert len(entries(place)) == min(number + 1, 2)
-
-
-def test_list_tasks_names_what_load_dataset_takes():
-    assert synthbench.list_tasks()[:2] == ["listops", "arithmetic"]
-    assert "composites" in synthbench.list_tasks()

@@ -18,7 +18,7 @@ from synthbench.errors import SynthbenchError
 from synthbench.generation import generate
 from synthbench.generation.shards import MadeShard
 from synthbench.sampling.blocks import BlockSummary
-from tests.making import SHARDS, Interrupted, files, interrupting, make, names
+from tests.making import SHARDS, files, interrupting, make, names
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,23 +96,6 @@ def test_only_fingerprints_and_bytes_come_here(tmp_path, numbers, elsewhere):
     assert {type(summary) for view in views for summary in view} == {BlockSummary}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("engines", ["there there", "here there", "there here"])
-def test_a_run_that_is_interrupted_is_continued_to_the_same_bytes_here_or_there(
-    tmp_path, whole, elsewhere, monkeypatch, engines
-):
-    first, second = ({"here": "local", "there": "dask"}[name] for name in engines.split())
-    for at in range(0, SHARDS, 3):
-        out = tmp_path / f"{at}" / "data"
-        with monkeypatch.context() as patched:
-            interrupting(patched, staging.Staging, "save", at, after=True)
-            with pytest.raises(Interrupted):
-                make(out, engine=first)
-        assert names(out.parent) == [".data.partial"]
-        make(out, engine=second)
-        assert files(out) == whole
-
-
 def test_few_shards_are_asked_for_ahead(tmp_path, numbers, elsewhere, monkeypatch):
     """Or their blocks would fill the cluster, and their bytes the memory here."""
     waiting: list[int] = []
@@ -131,8 +114,10 @@ def test_few_shards_are_asked_for_ahead(tmp_path, numbers, elsewhere, monkeypatc
     assert max(waiting) == elsewhere.makers + 1
 
 
-@pytest.mark.parametrize("at", [0, 5])
-def test_a_full_disk_names_the_file_and_can_be_gone_on_from(tmp_path, whole, elsewhere, at):
+@pytest.mark.parametrize(("at", "then"), [(0, "dask"), (5, "dask"), (5, "local")])
+def test_a_full_disk_names_the_file_and_can_be_gone_on_from_here_or_there(
+    tmp_path, whole, elsewhere, at, then
+):
     write_bytes = Path.write_bytes
     calls: list[Path] = []
 
@@ -148,5 +133,5 @@ def test_a_full_disk_names_the_file_and_can_be_gone_on_from(tmp_path, whole, els
         with pytest.raises(SynthbenchError, match=r"No space .* while writing .*\.parquet"):
             make(out, engine="dask")
     assert names(out.parent) == [".data.partial"]
-    make(out, engine="dask")
+    make(out, engine=then)
     assert files(out) == whole

@@ -14,7 +14,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from synthbench.dataset.digest import RowDigest, digest_of_chunks, whole_chunks
-from synthbench.dataset.manifest import shard_file
 from synthbench.engine.engine import Engine
 from synthbench.errors import SynthbenchError
 from synthbench.generation.shards import make_shard
@@ -66,10 +65,6 @@ def read(made):
 
 
 # Names and sizes.
-
-
-def test_shards_have_the_names_that_datasets_expects():
-    assert shard_file("main", "iid", 3, 12) == "data/main/iid-00003-of-00012.parquet"
 
 
 def test_rows_of_a_shard_are_rounded_up_to_whole_chunks():

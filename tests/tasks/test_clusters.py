@@ -67,15 +67,6 @@ def test_the_points_of_a_row_are_in_random_order():
     assert len(np.unique(cluster, axis=0)) == 400
 
 
-def test_the_first_points_of_a_stream_never_change():
-    block = propose(Clusters("unbalanced"), n=1)
-    assert block["points"][0, :2].tolist() == [
-        [-0.765882670879364, -0.6672662496566772],
-        [1.8700615167617798, 0.670839786529541],
-    ]
-    assert np.flatnonzero(block["cluster"][0])[:4].tolist() == [0, 2, 14, 20]
-
-
 # Files.
 
 

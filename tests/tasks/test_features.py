@@ -67,13 +67,6 @@ def test_datasets_reads_the_schema_and_the_card_as_the_same_features(columns):
     assert datasets.Features._from_yaml_list(card_features(columns)) == read
 
 
-def test_class_labels_have_their_names_in_datasets():
-    columns = {"label": class_label(["000", "001"])}
-    read = datasets.Features.from_arrow_schema(arrow_schema(columns))
-    assert read["label"].int2str(1) == "001"
-    assert datasets.Features._from_yaml_list(card_features(columns)) == read
-
-
 def test_names_of_labels_and_images_are_known_and_of_nothing_else():
     assert class_label(["a", "b"]).names == ("a", "b")
     assert not image().plain

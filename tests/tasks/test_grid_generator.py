@@ -68,22 +68,6 @@ def test_every_cell_of_a_grid_is_drawn_on_its_own():
     assert np.abs(correlation - np.eye(36)).max() < 5 / math.sqrt(20_000)
 
 
-def test_no_cell_is_coloured_with_fill_0_and_every_one_with_fill_1():
-    for fill, colors in ((0.0, {0}), (1.0, set(range(1, 10)))):
-        task = GridCount(parameters={"fill": fill})
-        assert set((propose(task, n=500, size=6)["cells"] - 1)[:, :36].ravel().tolist()) == colors
-
-
-def test_the_first_cells_of_a_stream_never_change():
-    task = GridCount()
-    assert rows_of(task, propose(task, n=1, size=4))[0]["grid"] == [
-        [5, 7, 4, 5],
-        [7, 8, 6, 7],
-        [0, 4, 6, 0],
-        [9, 8, 2, 1],
-    ]
-
-
 # The limit of coloured cells, `colored_limit`.
 
 

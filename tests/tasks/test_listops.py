@@ -288,7 +288,6 @@ def test_impossible_parameters_are_refused_with_what_is_allowed(parameters, mess
     [
         ({"operators": "MIN,MEAN"}, "operator 'MEAN'; allowed: MIN, MAX, MED, SM"),
         ({"ties": "last"}, "value of ties 'last'; allowed: strict, first"),
-        ({"max_arg": 3}, "Did you mean 'max_args'"),
     ],
 )
 def test_unknown_names_are_refused_with_those_that_exist(parameters, message):

@@ -132,7 +132,7 @@ def test_the_solver_says_what_a_question_looks_like(text):
 # Scoring.
 
 
-def test_facts_are_the_indicators_the_outcome_and_the_targets():
+def test_probes_ask_for_the_indicators_the_outcome_and_the_targets():
     task = Parity()
     row = {"text": "3 4 7 2 =", **task.recompute_columns({"text": "3 4 7 2 ="})}
     expected = {"a is odd": 1, "b is odd": 0, "outcome": 1, "c": 7, "d": 2, "label": 7}

@@ -6,7 +6,6 @@ import importlib.metadata
 from typing import ClassVar
 
 import datasets
-import numpy as np
 import pytest
 
 import synthbench
@@ -257,21 +256,3 @@ def test_a_task_from_outside_is_verified_row_by_row_and_evaluated_with_its_break
     assert len(report.unreadable) == 30
     assert synthbench.score("numbers", rows[0], rows[0]["label"]) == 1
     assert synthbench.solve("numbers", "2:17") == 17
-
-
-@pytest.mark.usefixtures("numbers")
-@pytest.mark.parametrize("workers", [1, 2])
-def test_a_task_from_outside_is_streamed_without_its_evaluation_rows(made, workers):
-    stream = synthbench.stream("numbers", seed=3, batch_size=100, workers=workers)
-    batches = [next(stream) for _ in range(50)]
-    stream.close()  # type: ignore[attr-defined]
-    streamed = np.concatenate([batch["id"] for batch in batches]).tolist()
-    kept_out = {
-        row["id"]
-        for split in ("iid", "test")
-        for row in stored_rows(made, "default", split).to_pylist()
-    }
-    assert not kept_out.intersection(streamed)
-    assert set(batches[0]) == {"id", "text", "label", "bucket"}
-    for text, label in zip(batches[0]["text"], batches[0]["label"], strict=True):
-        assert synthbench.solve("numbers", text) == label

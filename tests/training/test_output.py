@@ -168,7 +168,7 @@ def test_another_run_is_refused_before_its_dataset_is_made(tmp_path):
     assert files(tmp_path) == before
 
 
-def test_a_file_of_another_kind_named_like_a_dataset_s_is_in_nobodys_way(tmp_path):
+def test_a_file_that_is_only_named_like_a_manifest_does_not_keep_a_run_from_starting(tmp_path):
     (tmp_path / "manifest.json").write_text('{"name": "a page for browsers"}')
     assert short_run(tmp_path / "run")["steps"] == 2
 

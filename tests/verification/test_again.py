@@ -34,10 +34,6 @@ def invert_clusters(splits):
         row["cluster"] = [1 - cluster for cluster in row["cluster"]]
 
 
-def exchange_two_rows(splits):
-    splits["train"][3], splits["train"][4] = splits["train"][4], splits["train"][3]
-
-
 def claim(**parameters):
     return lambda manifest: manifest["parameters"].update(parameters)
 
@@ -70,9 +66,6 @@ FORGERIES = {
         ("arithmetic", LISTOPS, {"parameters": FEW, "seed": 1}),
         {"claims": claim_seed}, "train", 0),
     "clusters inverted": (("clusters", {"test": 8}, {}), {"rows": invert_clusters}, "test", 0),
-    "two rows exchanged": (
-        ("grid-count", {"train": 6, "iid": 3, "test": 7}, {}),
-        {"rows": exchange_two_rows}, "train", 3),
 }  # fmt: skip
 
 

@@ -25,11 +25,6 @@ def test_a_flipped_byte_anywhere_in_a_shard_is_found_in_that_shard(there):
         assert any(": its sha256 is" in text for text in failures_of(there, IID)), place
 
 
-def test_a_deleted_shard_is_named(there):
-    (there / TRAIN[1]).unlink()
-    assert failures(there) == [f"{TRAIN[1]}: is missing."]
-
-
 @pytest.mark.parametrize("kept", [0.0, 0.01, 0.5, 0.999])
 def test_a_truncated_file_is_named(there, kept):
     path = there / TRAIN[2]

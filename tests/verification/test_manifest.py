@@ -122,14 +122,6 @@ def test_an_entry_of_a_table_that_was_edited_is_named(ctl, tmp_path):
     assert failures(ctl) == ["manifest.json: tables.c is not what the task has there"]
 
 
-def test_another_seed_gives_other_tables_and_labels(ctl, tmp_path):
-    ctl = shutil.copytree(ctl, tmp_path / "ctl")
-    edit_manifest(ctl, lambda manifest: manifest.update(seed=1))
-    found = failures(ctl)
-    assert any(text.startswith("manifest.json: tables.") for text in found)
-    assert any("backward/train-00000-of-00002.parquet row " in text for text in found)
-
-
 # The card.
 
 

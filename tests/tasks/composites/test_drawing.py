@@ -18,24 +18,24 @@ from tests.tasks.composites.making import VARIANTS, mixed, propose
 from tests.tasks.tiny_sources import TRAINING
 
 
-def test_facts_name_the_parts_where_their_places_are_fixed():
+def test_probe_targets_name_the_parts_where_their_places_are_fixed():
     task = Composites("main")
     row = rows_of(task, mixed(task, n=1))[0]
     places = ("top-left", "top-right", "bottom-left", "bottom-right")
     parts = ("indicator", "target", "target", "indicator")
     names = [f"{part} ({place})" for part, place in zip(parts, places, strict=True)]
-    facts = task.probe_targets(row)
-    assert list(facts) == ["label", "outcome", "selected", *names]
-    assert (facts[names[0]] == facts[names[3]]) == row["outcome"] == facts["outcome"]
+    targets = task.probe_targets(row)
+    assert list(targets) == ["label", "outcome", "selected", *names]
+    assert (targets[names[0]] == targets[names[3]]) == row["outcome"] == targets["outcome"]
     task = Composites("cifar")
     assert set(places) < set(task.probe_targets(rows_of(task, mixed(task, n=1))[0]))
 
 
-def test_facts_hold_the_colours_where_these_are_compared():
+def test_probe_targets_hold_the_colours_where_these_are_compared():
     task = Composites("same-color")
     for row in rows_of(task, mixed(task, n=2)):
-        facts = task.probe_targets(row)
-        colors = [facts[f"indicator ({place}), colour"] for place in ("top-left", "bottom-right")]
+        targets = task.probe_targets(row)
+        colors = [targets[f"indicator ({place}), colour"] for place in ("top-left", "bottom-right")]
         assert (colors[0] == colors[1]) == row["outcome"]
 
 

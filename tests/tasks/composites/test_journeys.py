@@ -1,7 +1,6 @@
 """Composites: what people see, and whole datasets from generation to loading."""
 
 import itertools
-import json
 import os
 import re
 import shutil
@@ -13,11 +12,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import UsageError
 from synthbench.tasks.composites.drawing import draw_sheet
 from synthbench.tasks.composites.task import Composites
 from synthbench.tasks.describe import draw_row
 from synthbench.tasks.images import png
+from tests.support import digests
 from tests.tasks.blocks import rows_of
 from tests.tasks.composites.making import (
     ALL,
@@ -96,14 +97,6 @@ def make(out, variant=None, **arguments):
     )
 
 
-def digests(manifest):
-    return {
-        (variant, name): split.digest
-        for variant, splits in manifest.variants.items()
-        for name, split in splits.items()
-    }
-
-
 def test_workers_and_processes_change_no_row(tmp_path, sources):
     parameters = {"indicator_source": "folder:split"}
     alone = make(tmp_path / "one", "cifar", parameters=parameters)
@@ -116,9 +109,7 @@ def test_workers_and_processes_change_no_row(tmp_path, sources):
     command += ["--source-dir", str(sources), "--out", str(tmp_path / "three")]
     root = Path(__file__).parents[2]
     subprocess.run(command, check=True, env=environment, cwd=root, capture_output=True)
-    there = json.loads((tmp_path / "three/manifest.json").read_text())
-    splits = there["variants"]["cifar"]["splits"]
-    assert {("cifar", name): split["digest"] for name, split in splits.items()} == digests(alone)
+    assert digests(DatasetDirectory.open(tmp_path / "three").manifest) == digests(alone)
 
 
 def test_a_dataset_of_all_variants_loads_with_images_and_names(tmp_path):

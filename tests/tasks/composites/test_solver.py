@@ -148,17 +148,6 @@ def test_rows_never_change(variant):
     assert digest.hexdigest()[:16] == GOLDEN[variant]
 
 
-def test_the_global_random_state_neither_matters_nor_moves():
-    task = Composites("no-position")
-    np.random.seed(1)
-    first = ids(task, mixed(task))
-    before = np.random.get_state()[1].tolist()
-    np.random.seed(2)
-    assert ids(task, mixed(task)) == first
-    np.random.seed(1)
-    assert np.random.get_state()[1].tolist() == before
-
-
 def test_a_task_pickles_and_equals_its_copy():
     task = Composites("cifar", {"indicator_source": "folder:split", "p_first": 0.65}, seed=3)
     task.pixels(mixed(task))
