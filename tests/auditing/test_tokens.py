@@ -3,9 +3,11 @@
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from synthbench.auditing import shortcuts
-from synthbench.auditing.shortcuts import _Bags, token_shortcuts
+from synthbench.auditing.shortcuts import _Bags, _Codes, token_shortcuts
 from synthbench.tasks.tokens import Vocabulary
 
 Rows = list[tuple[str, int]]
@@ -77,7 +79,24 @@ def test_of_equally_near_rows_the_first_is_taken():
     assert answers("nearest row", [("a", 5), ("a", 4)], ["a"]) == [5]
 
 
+@given(st.lists(st.lists(st.sampled_from("abcxyz"), max_size=6), min_size=1, max_size=8))
+def test_a_bag_counts_what_is_there(rows):
+    given_rows = columns([(" ".join(row), 0) for row in rows])
+    listed = {"text": pa.array(rows, pa.list_(pa.string()))}
+    bags = _Bags(lambda one: one["text"], listed)
+    found = bags.of(listed)
+    assert found.shape[0] == len(rows) == len(given_rows["text"])
+    for row, bag in zip(rows, found, strict=True):
+        assert bag.sum() == len(row) + max(0, len(row) - 1)
+
+
 def test_only_the_most_frequent_features_are_counted(monkeypatch):
     monkeypatch.setattr(shortcuts, "MOST_FEATURES", 2)
     rows = columns([("a b a b", 0), ("a c", 0)])
     assert _Bags(words, rows).of(rows).tolist() == [[2, 2], [1, 0]]
+
+
+def test_tokens_that_train_lacks_have_one_number_of_their_own():
+    codes = _Codes(words, columns([("b a", 0)]))
+    values, lengths = codes.of(columns([("a q", 0), ("b r b", 0)]))
+    assert (values.tolist(), lengths.tolist()) == ([1, 0, 2, 0, 2], [2, 3])
