@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from synthbench.errors import UsageError, check_whole_number, unknown_name
-from synthbench.evaluation.final_answer import answer_writer
 from synthbench.llm.prompts import TEXT, askable_task, messages
 from synthbench.llm.scoring import reward_of
 from synthbench.streaming.rounds import Rounds
@@ -186,7 +185,7 @@ class _LevelRows:
     def __init__(self, task: Task, split: str) -> None:
         self.task, self.given = task, 0
         self._rounds = Rounds(task, split, batch_size=1)
-        self._to_answer = answer_writer(task)
+        self._to_answer = task.answer.write
         self._table: tuple[int, pa.Table] | None = None
 
     def __next__(self) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from inspect_ai.model import ChatMessageUser, ContentImage, ContentText
 from inspect_ai.scorer import Score, Scorer, Target, accuracy, scorer, stderr
 from inspect_ai.solver import TaskState, generate
 
-from synthbench.evaluation.final_answer import answer_writer, find_answer
+from synthbench.evaluation.final_answer import find_answer
 from synthbench.llm.prompts import TEXT, image_url, metadata, open_task, question
 from synthbench.llm.scoring import reward_of
 from synthbench.tasks.base import LABEL, Task
@@ -29,7 +29,7 @@ def inspect_task(
     """See `synthbench.llm.inspect_task`."""
     made, dataset = open_task(task, split, limit, **options)
     chosen = itertools.islice(dataset.rows(made.variant, split), limit)
-    to_answer = answer_writer(made)
+    to_answer = made.answer.write
     samples = [
         Sample(
             id=row["id"],

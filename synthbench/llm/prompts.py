@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import UsageError, check_whole_number, unknown_name
-from synthbench.evaluation.final_answer import answer_writer
 from synthbench.generation.load_dataset import cached_dataset, open_with_datasets
 from synthbench.tasks.base import LABEL, Task
 from synthbench.tasks.registry import level_parameters, list_tasks, make_task
@@ -88,7 +87,7 @@ def prompts(
     if limit is not None:
         opened = opened.select(range(min(limit, len(opened))))
     columns = opened.column_names
-    to_answer = answer_writer(made)
+    to_answer = made.answer.write
     texts = opened[TEXT] if TEXT in columns else [None] * len(opened)
     image = None if made.image_column is None else {"type": "image", "text": None}
     asked = [_user_message(question(made, text), image) for text in texts]
@@ -234,7 +233,7 @@ def _worked_examples(
             "questions; allowed with this split is 0."
         )
     turns: list[dict[str, Any]] = []
-    to_answer = answer_writer(task)
+    to_answer = task.answer.write
     for row in itertools.islice(dataset.rows(task.variant, trained), shots):
         text = row[TEXT] if turns else question(task, row[TEXT])
         turns += [{"role": "user", "content": text}, answer_message(to_answer(row[LABEL]))]

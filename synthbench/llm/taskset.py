@@ -17,7 +17,6 @@ from pydantic import Field
 from verifiers.v1.dialects.chat import message_to_wire
 from verifiers.v1.types import UserMessage
 
-from synthbench.evaluation.final_answer import answer_writer
 from synthbench.llm.prompts import check_askable, messages, metadata
 from synthbench.llm.scoring import reward_of
 from synthbench.streaming.rounds import Rounds
@@ -76,7 +75,7 @@ class SynthbenchTaskset(vf.Taskset[SynthbenchTask, SynthbenchConfig]):
 
     def load(self) -> Iterator[SynthbenchTask]:
         """The rows in the stream's order, each with its prompt and answer."""
-        task, to_answer = self._task, answer_writer(self._task)
+        task, to_answer = self._task, self._task.answer.write
         source = (task.name, task.variant, task.seed, task.parameters.to_dict())
         for row in self._rows():
             data = SynthbenchData(

@@ -27,7 +27,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from synthbench.evaluation.final_answer import answer_writer
 from synthbench.llm.prompts import TEXT, answer_message, messages
 from synthbench.sharing.parts import ExportPart
 from synthbench.tasks.base import LABEL, Task
@@ -85,7 +84,7 @@ def _write(file: Path, lines: Iterable[str], head: str = "") -> None:
 
 def _converter(task: Task) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
     """A function that turns a row into JSON values, with `answer` after `label`."""
-    to_answer = answer_writer(task)
+    to_answer = task.answer.write
 
     def to_plain(row: Mapping[str, Any]) -> dict[str, Any]:
         plain: dict[str, Any] = {}
@@ -102,7 +101,7 @@ def _converter(task: Task) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
 
 def _converser(task: Task) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
     """A function that turns a row into a conversation."""
-    to_answer = answer_writer(task)
+    to_answer = task.answer.write
 
     def to_chat(row: Mapping[str, Any]) -> dict[str, Any]:
         answer = to_answer(row[LABEL])

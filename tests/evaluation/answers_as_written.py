@@ -90,7 +90,11 @@ DIGITS: list[tuple[str, Any]] = [
     ("The answer is ten; it took 3 steps", "10"), ("Twelve.", "12"),
     ("The answer is seven or eight", None), ("seven point five", None), ("seven and a half", None),
     ("seven plus two", None), ("The seventh", None), ("not seven", None),
+    # What is said behind a mark or an answer is not the answer.
+    ("The answer was 7, out of 9.", "7"), ("The answer equals 7, out of 9.", "7"),
+    ("7\n\n#### How the median of 9 is found", "7"), ("It is 7. Would you like 3 more?", "7"),
     # No answer, or more than one, or another.
+    ("3 × 4", None), ("3 ÷ 4", None), ("It is neither **8** nor **7**", None),
     ("", None), ("I cannot tell.", None), ("?", None), ("7?", None), ("7 or 8", None),
     ("7 or maybe 8", None), ("The answer could be 7 or maybe 8.", None),
     ("The answer is neither 7 nor 8.", None), ("**7** or **8**", None), ("either 7 or 8", None),

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from synthbench.errors import UsageError
 from synthbench.evaluation.answer_words import answer_words_of
-from synthbench.evaluation.final_answer import answer_writer, find_answer, score_answer
+from synthbench.evaluation.final_answer import find_answer, score_answer
 from synthbench.tasks.registry import make_task
 from tests.evaluation import answers_as_written as written
 from tests.planted.task import Reversal
@@ -186,7 +186,7 @@ def test_the_exact_label_scores_where_labels_are_text():
         assert score_answer(f"{label}x", row, task) == 0.0
         assert score_answer(None, row, task) == 0.0
         if label.isalpha():
-            assert answer_writer(task)(label) == label
+            assert task.answer.write(label) == label
             assert score_answer(f"The answer is **{label}**.", row, task) == 1.0
             assert score_answer(f"So it is {label[::-1]}.", row, task) == 0.0
 
@@ -227,16 +227,16 @@ def test_symbols_keep_their_leading_zeros(form):
 
 def test_a_label_that_is_a_plain_number_is_found_too():
     row: dict[str, Any] = {"text": "0:1212", "label": 1212}
-    assert answer_writer(Numbers())(row["label"]) == "1212"
+    assert Numbers().answer.write(row["label"]) == "1212"
     assert score_answer("That makes 1,212.", row, Numbers()) == 1.0
     assert score_answer("That makes 1,2,12.", row, Numbers()) == 0.0
 
 
 def test_the_answer_as_text_is_a_class_by_name_or_json():
-    assert answer_writer(CTL)(2) == "010"
-    assert answer_writer(GRID)([[1]]) == "[[1]]"
+    assert CTL.answer.write(2) == "010"
+    assert GRID.answer.write([[1]]) == "[[1]]"
     numbers = np.array([0.1, -0.5], np.float32).tolist()
-    assert json.loads(answer_writer(make_task("identity"))(numbers)) == numbers
+    assert json.loads(make_task("identity").answer.write(numbers)) == numbers
 
 
 # The reward, as libraries for reinforcement learning call it.
