@@ -127,7 +127,8 @@ def fine_tuned(place: str, steps: int) -> dict[str, Any]:
         for group in optimizer.param_groups:
             group["lr"] = RATE * min(1.0, (len(losses) + 1) / WARM_UP)
         model.train()
-        value = loss(model, batch)
+        with torch.autocast("cpu", torch.bfloat16):  # two thirds of the time of float32
+            value = loss(model, batch)
         optimizer.zero_grad()
         value.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
