@@ -43,10 +43,15 @@ def _ctl_ungated(name: str) -> Recipe:
     return _ctl(name, _UNGATED, "steps=12000 learning_rate=1e-3 warmup=200")
 
 
-def _ctl_gated(name: str) -> Recipe:
+def _ctl_gated(name: str, options: str, steps: int) -> Recipe:
     """Backward read from the first column, that of the last function (NDR, table 5)."""
-    made = _ctl(name, _DATA_ROUTER, "steps=3000")
+    made = _ctl(name, _DATA_ROUTER + options, f"steps={steps}")
     return dataclasses.replace(made, by_variant={"backward": {"readout": "first"}})
+
+
+#: Backward, a copy gate with absolute positions learns all training rows in 600 steps at this size,
+#: and 0.42 of them in 3,000 at the NDR's (0.64 with a dropout of 0.1).
+_WIDER = "d_model=128 d_ff=512 dropout=0.2"
 
 
 #: The paper's task, with narrower models. Backward, an LSTM needs 200 units and no dropout to learn
@@ -60,10 +65,10 @@ CTL = _smaller(
     _ctl("bilstm", "dropout=0.5", "steps=20000"),
     _ctl_ungated("transformer"),
     _ctl_ungated("transformer-relative"),
-    _ctl_gated("transformer-relative-gate"),
-    _ctl_gated("transformer-gated-position"),
+    _ctl_gated("transformer-relative-gate", _WIDER, 1_500),
+    _ctl_gated("transformer-gated-position", _WIDER, 1_500),
     _ctl_ungated("geometric"),
-    _ctl_gated("ndr"),
+    _ctl_gated("ndr", "", 3_000),
     seeds=3,
 )
 
