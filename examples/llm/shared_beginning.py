@@ -1,8 +1,8 @@
 """SmolLM2 on prompts that begin alike, for `results.py`: what they share is read only once.
 
-The rule and the worked examples are the same in every prompt, and most of it. So answers begin from
-the shared tokens' keys and values, and a training step takes one sequence: the shared tokens, then
-each row's own, which see the shared ones and themselves. The figures are those of separate rows.
+The rule and the worked examples are the same in every prompt, and most of it. So answers, and the
+rows of a training step, begin from the shared tokens' keys and values. The figures are those of
+separate rows.
 """
 
 import copy
@@ -12,9 +12,12 @@ from typing import Any
 
 import torch
 from torch.nn import functional
+from torch.nn.utils.rnn import pad_sequence
 
 #: Rows that are answered, or trained on, at once.
 BATCH = 32
+#: In place of a token that is no part of the answer.
+IGNORED = -100
 
 
 @torch.inference_mode()
@@ -49,40 +52,30 @@ def batches(tokenizer: Any, rows: Sequence[Any], first: int) -> Iterator[dict[st
     asked = [_tokens(tokenizer, row["prompt"], add_generation_prompt=True) for row in rows]
     whole = [_tokens(tokenizer, row["prompt"] + row["completion"]) for row in rows]
     shared = _shared(asked)
+    own = [torch.tensor(ids[len(shared) :]) for ids in whole]
+    answers = [ids.clone() for ids in own]
+    for ids, question in zip(answers, asked, strict=True):
+        ids[: len(question) - len(shared)] = IGNORED
     each = len(rows) // BATCH
     while True:
         order = torch.randperm(len(rows), generator=torch.Generator().manual_seed(first // each))
         chosen = order[first % each * BATCH :][:BATCH].tolist()
-        yield _packed(shared, [(whole[row], len(asked[row])) for row in chosen])
+        yield {
+            "shared": torch.tensor([shared]),
+            "own": pad_sequence([own[row] for row in chosen], batch_first=True),
+            "answers": pad_sequence([answers[row] for row in chosen], True, IGNORED),
+        }
         first += 1
 
 
-def loss(model: Any, batch: dict[str, Any]) -> torch.Tensor:
+def loss(model: Any, batch: dict[str, torch.Tensor]) -> torch.Tensor:
     """The mean cross-entropy of the answers' tokens."""
-    answers = batch.pop("answers")
-    return functional.cross_entropy(model(**batch, use_cache=False).logits[0], answers)
-
-
-def _packed(shared: list[int], rows: Sequence[tuple[list[int], int]]) -> dict[str, Any]:
-    """One sequence of rows, each with its tokens and the place of the first that is answered."""
-    ids, places, owners = list(shared), list(range(len(shared))), [0] * len(shared)
-    kept, answers = [], []
-    for owner, (row, answered) in enumerate(rows, start=1):
-        begun = len(ids) - len(shared)
-        kept += [begun + place - 1 for place in range(answered, len(row))]
-        answers += row[answered:]
-        ids += row[len(shared) :]
-        places += range(len(shared), len(row))
-        owners += [owner] * (len(row) - len(shared))
-    of = torch.tensor(owners)
-    seen = ((of[None] == 0) | (of[None] == of[:, None])).tril()
-    return {
-        "input_ids": torch.tensor([ids]),
-        "position_ids": torch.tensor([places]),
-        "attention_mask": torch.zeros(seen.shape).masked_fill(~seen, -torch.inf)[None, None],
-        "logits_to_keep": torch.tensor(kept),
-        "answers": torch.tensor(answers),
-    }
+    cache = model(batch["shared"], use_cache=True, logits_to_keep=1).past_key_values
+    cache.batch_repeat_interleave(len(batch["own"]))
+    states = model.model(batch["own"], past_key_values=cache).last_hidden_state[:, :-1]
+    answers = batch["answers"][:, 1:]
+    asked = answers != IGNORED
+    return functional.cross_entropy(model.lm_head(states[asked]), answers[asked])
 
 
 def _shared(asked: Sequence[list[int]]) -> list[int]:

@@ -72,7 +72,7 @@ def test_a_script_runs_on_smollm2(name, smollm2, monkeypatch, capfd):
 @pytest.mark.filterwarnings("default")
 def test_a_shared_beginning_changes_neither_replies_nor_losses(smollm2):
     import torch
-    from shared_beginning import batches, loss, replies
+    from shared_beginning import IGNORED, batches, loss, replies
 
     from synthbench import llm
 
@@ -87,7 +87,7 @@ def test_a_shared_beginning_changes_neither_replies_nor_losses(smollm2):
         patched.setattr("shared_beginning.BATCH", 1)
         alone = batches(tokenizer, list(rows), 0)
         single = [next(alone) for _ in rows]
-        tokens = [len(batch["answers"]) for batch in single]
+        tokens = [int((batch["answers"] != IGNORED).sum()) for batch in single]
         losses = [float(loss(model, batch)) for batch in single]
     total = sum(count * one for count, one in zip(tokens, losses, strict=True))
     assert together == pytest.approx(total / sum(tokens), rel=1e-4)
