@@ -44,8 +44,8 @@ class OfThisProcess(Numbers):
     name = "of-this-process"
 
     def propose(self, draws, n, split, bucket):
-        draws.integers(2, os.getpid() % 1000 + 1)
-        return super().propose(draws, n, split, bucket)
+        seed = [int(draws.integers(1000, 1)[0]), os.getpid()]
+        return numbered(bucket, np.random.default_rng(seed).integers(0, 1000, n))
 
 
 class WrongLabel(Numbers):
