@@ -128,6 +128,9 @@ _DEVIATIONS, _CHANCE = 2.0, 0.05
 #: The difference that counts between two shares, and between two single runs.
 _LEAST, _LEAST_SINGLE = 0.02, 0.1
 
+#: Metrics that say when, or in how many runs, a moment came.
+_MOMENTS = ("eureka_ratio", "eureka_epoch")
+
 SHOWN, NOT_SHOWN, NOT_RUN = "shown", "not shown", "not run"
 
 
@@ -178,7 +181,9 @@ def judge_one(contrast: Contrast, comparison: Mapping[str, Any]) -> Finding:
 
     Figures of runs are compared in units of their standard deviation, and single runs by their
     difference. Numbers of runs are compared by Fisher's exact test. A model that is not trained to
-    the end shows nothing.
+    the end shows nothing, with one exception. A moment stays where it was if training goes on, so
+    it counts if every run of the better model had one; then each run of the other model that is
+    not trained to the end counts as one that will have its moment.
     """
     sides = [_line(side, comparison) for side in (contrast.better, contrast.worse)]
     profile = comparison["profile"]
@@ -193,16 +198,21 @@ def judge_one(contrast: Contrast, comparison: Mapping[str, Any]) -> Finding:
     if not all(values):
         return Finding(contrast, NOT_SHOWN, reason="no run has this figure", profile=profile)
     metrics = {one["name"]: one["metric"] for one in comparison["measures"]}
-    if metrics[names[0]] == "eureka_ratio":
-        shown, figures, reason = _compare_counts(*values)
+    metric = metrics[names[0]]
+    settled = metric in _MOMENTS and all(run["eureka"] for run in lines[0]["runs"])
+    if metric == "eureka_ratio":
+        open_runs = [
+            run["fit"]["state"] == UNFINISHED and not run["eureka"] for run in lines[1]["runs"]
+        ]
+        shown, figures, reason = _compare_counts(*values, sum(open_runs) if settled else 0)
     else:
         sign = -1 if contrast.below else 1
         better, worse = ([sign * value for value in one] for one in values)
-        share = metrics[names[0]] not in ("mse", "eureka_epoch", "distance")
+        share = metric not in ("mse", "eureka_epoch", "distance")
         shown, reason = _compare_figures(better, worse, _LEAST if share else 0.0)
         figures = " and ".join(f"{statistics.fmean(one):.3g}" for one in values)
     for line in lines:
-        if state_of(line["runs"]) == UNFINISHED:
+        if state_of(line["runs"]) == UNFINISHED and not settled:
             shown, reason = False, f"{line['model']} is {UNFINISHED}"
     return Finding(contrast, SHOWN if shown else NOT_SHOWN, figures, reason, profile)
 
@@ -233,17 +243,23 @@ def _compare_figures(
     )
 
 
-def _compare_counts(better: Sequence[float], worse: Sequence[float]) -> tuple[bool, str, str]:
+def _compare_counts(
+    better: Sequence[float], worse: Sequence[float], open_runs: int
+) -> tuple[bool, str, str]:
     """Whether more of the first runs have a moment; the counts; and how likely that is by chance.
 
-    Fisher's exact test, one-sided.
+    Fisher's exact test, one-sided. The last argument is the number of the second runs that may
+    still have their moment; the test counts them as if they had it.
     """
     first, second, runs, others = int(sum(better)), int(sum(worse)), len(better), len(worse)
-    total = first + second
+    total = first + second + open_runs
     ways = math.comb(runs + others, total)
     chance = sum(
         math.comb(runs, one) * math.comb(others, total - one)
         for one in range(first, min(runs, total) + 1)
     )
     figures = f"{first} of {runs} and {second} of {others} runs"
-    return chance / ways < _CHANCE, figures, f"p = {chance / ways:.2g}"
+    reason = f"p = {chance / ways:.2g}"
+    if open_runs:
+        reason += f" with the {open_runs} of them that are {UNFINISHED} counted as learned"
+    return chance / ways < _CHANCE, figures, reason

@@ -1,5 +1,8 @@
 """The papers' contrasts: each names what exists, and is shown only by figures that show it."""
 
+import dataclasses
+import itertools
+
 import pytest
 
 from synthbench.training.contrasts import (
@@ -26,12 +29,15 @@ CTL = Contrast(
 )
 
 
-def line(model, values, state=FITTED):
+def line(model, values, *states):
     return {
         "model": model,
         "variant": "forward",
         "measures": {measure: {"values": values} for measure in ("iid", "test")},
-        "runs": [{"fit": {"state": state}} for _ in values],
+        "runs": [
+            {"fit": {"state": state}, "eureka": {"epoch": 1.0} if value else None}
+            for value, state in itertools.zip_longest(values, states, fillvalue=FITTED)
+        ],
     }
 
 
@@ -119,6 +125,29 @@ def test_numbers_of_runs_are_compared_exactly(better, worse, state):
     )
     assert found.state == state
     assert found.figures == f"{better} of {runs} and {worse} of {runs} runs"
+
+
+@pytest.mark.parametrize(
+    "unlearned, unfinished, state",
+    [
+        (8, 2, SHOWN),
+        (8, 4, NOT_SHOWN),  # 20 and at most 16
+    ],
+)
+def test_a_run_that_may_still_have_its_moment_counts_as_if_it_had_it(unlearned, unfinished, state):
+    values = [0.0] * unlearned + [1.0] * (20 - unlearned)
+    worse = line("lstm", values, *[UNFINISHED] * unfinished)
+    found = judge_one(CTL, comparison(line("ndr", [1.0] * 20), worse, metric="eureka_ratio"))
+    assert found.state == state
+    assert f"with the {unfinished} of them that are not trained to the end" in found.evidence
+
+
+@pytest.mark.parametrize("first, state", [([1000.0, 1200.0], SHOWN), ([1000.0, None], NOT_SHOWN)])
+def test_moments_stay_where_they_are_if_every_run_of_the_better_model_had_its_own(first, state):
+    contrast = dataclasses.replace(CTL, below=True)
+    later = line("lstm", [6000.0, 6400.0, None], FITTED, FITTED, UNFINISHED)
+    found = judge_one(contrast, comparison(line("ndr", first), later, metric="eureka_epoch"))
+    assert found.state == state
 
 
 def test_of_two_profiles_the_one_that_shows_a_contrast_counts():
