@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from synthbench.evaluation.scores import wilson
 from synthbench.tasks.registry import task_class
 from synthbench.text.tables import Table, items, stack, styled
 from synthbench.training.contrasts import Finding, judge
@@ -228,13 +229,14 @@ def fit_cell(model: Json) -> str:
 
 
 def cell(metric: str, figure: Json | None, runs: int | None) -> str:
-    """A figure as tables show it; empty if there is none."""
+    """A figure as tables show it, a number of runs with its Wilson interval; empty if none."""
     if figure is None:
         return ""
     mean, deviation = figure["mean"], figure["deviation"]
     if mean is None:
         return "-"
     if metric == "eureka_ratio" and runs:
-        return f"{round(mean * runs)}/{runs}"
+        low, high = wilson(round(mean * runs), runs)
+        return f"{round(mean * runs)}/{runs} ({low:.2f} to {high:.2f})"
     show = _FORMS.get(metric, "{:.3f}").format
     return show(mean) + (f" ± {show(deviation)}" if deviation is not None else "")

@@ -170,7 +170,7 @@ def test_the_table_says_how_long_was_trained_even_less_than_a_second_or_not_at_a
         ("accuracy", {"mean": 0.98765, "deviation": None}, None, "0.988"),
         ("accuracy", {"mean": 0.5, "deviation": 0.25}, 3, "0.500 ± 0.250"),
         ("mse", {"mean": 7.98e-8, "deviation": 4.7e-8}, None, "8.0e-08 ± 4.7e-08"),
-        ("eureka_ratio", {"mean": 0.7, "deviation": None}, 10, "7/10"),
+        ("eureka_ratio", {"mean": 0.7, "deviation": None}, 10, "7/10 (0.40 to 0.89)"),
         ("eureka_epoch", {"mean": None, "deviation": None}, 5, "-"),
         ("accuracy", None, None, ""),
     ],
