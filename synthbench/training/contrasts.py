@@ -201,10 +201,11 @@ def judge_one(contrast: Contrast, comparison: Mapping[str, Any]) -> Finding:
     metric = metrics[names[0]]
     settled = metric in _MOMENTS and all(run["eureka"] for run in lines[0]["runs"])
     if metric == "eureka_ratio":
-        open_runs = [
-            run["fit"]["state"] == UNFINISHED and not run["eureka"] for run in lines[1]["runs"]
-        ]
-        shown, figures, reason = _compare_counts(*values, sum(open_runs) if settled else 0)
+        open_runs = sum(
+            settled and run["fit"]["state"] == UNFINISHED and not run["eureka"]
+            for run in lines[1]["runs"]
+        )
+        shown, figures, reason = _compare_counts(values[0], values[1], open_runs)
     else:
         sign = -1 if contrast.below else 1
         better, worse = ([sign * value for value in one] for one in values)
