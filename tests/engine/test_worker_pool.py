@@ -68,12 +68,14 @@ def die_once_in_the_middle_of_an_answer(mark):
     """Send half of the answer and die, but only the first time."""
 
     def send_half(pipe, answer):
-        os.write(pipe.fileno(), struct.pack("!i", len(answer)) + answer[: len(answer) // 2])
+        half = bytes(answer[: len(answer) // 2])
+        os.write(pipe.fileno(), struct.pack("!i", len(answer)) + half)
         os.kill(os.getpid(), signal.SIGKILL)
 
     with contextlib.suppress(FileExistsError):
         mark.touch(exist_ok=False)
-        Connection.send_bytes = send_half
+        # Not send_bytes, which the worker has looked up before it calls this function.
+        Connection._send_bytes = send_half  # type: ignore[attr-defined]
     return ones(1_000)
 
 
