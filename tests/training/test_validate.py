@@ -139,7 +139,7 @@ def test_runs_with_a_eureka_moment_are_counted_and_the_others_left_out_of_the_me
     assert figures["epoch"]["values"] == [1.6, None]
     assert figures["epoch"]["mean"] == 1.6
     assert figures["accuracy"]["values"][1] is None
-    assert "| 1/2 |" in markdown(comparison)
+    assert "| 1/2 (0.09 to 0.91) |" in markdown(comparison)
 
 
 def test_the_eureka_moment_is_the_first_look_above_the_threshold(tmp_path, monkeypatch):
