@@ -12,8 +12,7 @@ from matplotlib.figure import Figure as Canvas
 import synthbench
 from synthbench.errors import DatasetError, SynthbenchError, UsageError
 from synthbench.training.figures import FIGURES, draw_figures
-from synthbench.training.figures.figure import numbers
-from synthbench.training.figures.view import open_run
+from synthbench.training.figures.figure import numbers, open_run
 from synthbench.training.models.output import Record
 from synthbench.training.train import train
 from tests.tasks.tiny_sources import write_sources

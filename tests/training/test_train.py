@@ -17,7 +17,7 @@ from synthbench.tasks import registry
 from synthbench.training import run as running
 from synthbench.training import train as training
 from synthbench.training.directory import RunDirectory
-from synthbench.training.figures.view import open_run
+from synthbench.training.figures.figure import open_run
 from synthbench.training.objectives import OBJECTIVES
 from synthbench.training.predicting import predict
 from synthbench.training.setting import Setting

@@ -9,17 +9,24 @@ from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 
-from synthbench.dataset.files import write_failure, write_text
+from synthbench.dataset.files import write_text
 from synthbench.errors import SynthbenchError, unknown_name
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.text.progress import progress_bar
 from synthbench.training.directory import make_directory
 from synthbench.training.figures.curves import GradientNorms, LearningCurves
-from synthbench.training.figures.figure import Figure
-from synthbench.training.figures.maps import AttentionMaps, Gates, KeyMass, Points
+from synthbench.training.figures.figure import Figure, Unavailable, open_run
 from synthbench.training.figures.probing import Probes
-from synthbench.training.figures.statistics import Counts, ExplainedAway, Halting, HybridWeights
-from synthbench.training.figures.view import Unavailable, View, open_run
+from synthbench.training.figures.rows import (
+    AttentionMaps,
+    Counts,
+    ExplainedAway,
+    Gates,
+    Halting,
+    HybridWeights,
+    KeyMass,
+    Points,
+)
 
 FIGURES: dict[str, Figure] = {
     figure.name: figure
@@ -93,20 +100,13 @@ def draw_figures(
         with progress_bar(progress, "draw", "figures", len(names or FIGURES)) as bar:
             for one in names or FIGURES:
                 bar.update(0, now=one)
-                drawn.append(_drawn(FIGURES[one], view, place))
+                try:
+                    data = FIGURES[one].data(view)
+                except Unavailable as reason:
+                    drawn.append(Drawn(one, None, str(reason)))
+                else:
+                    write_text(place / f"{one}.json", json.dumps(data, ensure_ascii=False) + "\n")
+                    drawn.append(Drawn(one, place / f"{one}.png"))
+                    FIGURES[one].draw(data, place / f"{one}.png")
                 bar.update()
         return drawn
-
-
-def _drawn(figure: Figure, view: View, place: Path) -> Drawn:
-    try:
-        data = figure.data(view)
-    except Unavailable as reason:
-        return Drawn(figure.name, None, str(reason))
-    write_text(place / f"{figure.name}.json", json.dumps(data, ensure_ascii=False) + "\n")
-    file = place / f"{figure.name}.png"
-    try:
-        figure.draw(data, file)
-    except OSError as error:
-        raise write_failure(file, error) from error
-    return Drawn(figure.name, file)

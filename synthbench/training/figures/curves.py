@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from synthbench.training.figures.figure import Figure, numbers, panels, panels_in_order
-from synthbench.training.figures.view import Unavailable, View
+from synthbench.training.figures.figure import Figure, Unavailable, View, numbers, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,8 +30,8 @@ class LearningCurves(Figure):
 
     def _draw(self, data: dict[str, Any], canvas: Canvas) -> None:
         kinds = list(dict.fromkeys(name.partition("/")[2] for name in data["series"]))
-        (line,) = panels(canvas, 1, len(kinds), 5.0, 3.5)
-        for axes, kind in zip(line, kinds, strict=True):
+        every = panels(canvas, len(kinds), width=5.0, height=3.5)
+        for axes, kind in zip(every, kinds, strict=True):
             for name, values in data["series"].items():
                 split, _, measured = name.partition("/")
                 if measured == kind:
@@ -66,7 +65,7 @@ class GradientNorms(Figure):
         return {**_course(view, curve), "layers": layers}
 
     def _draw(self, data: dict[str, Any], canvas: Canvas) -> None:
-        every = panels_in_order(canvas, len(data["layers"]), 3.5, 2.6)
+        every = panels(canvas, len(data["layers"]), width=3.5, height=2.6)
         for axes, (layer, norms) in zip(every, data["layers"].items(), strict=True):
             for name, values in norms.items():
                 _plot(axes, data["at"], values, label=name)

@@ -1,19 +1,175 @@
-"""A figure: data of a run as JSON values, and a drawing of these values alone."""
+"""A figure, and the view of a finished run that it is made from: one shown row, many rows."""
 
 from __future__ import annotations
 
 import abc
+import dataclasses
+import functools
+import itertools
 import math
+from collections.abc import Iterator
+from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from synthbench.dataset.dataset import DatasetDirectory
+from synthbench.dataset.files import write_failure
+from synthbench.errors import DatasetError, UsageError
+from synthbench.tasks.base import Task
+from synthbench.training.batches import Batch, take
+from synthbench.training.directory import MODEL, RunDirectory
+from synthbench.training.encoding import Encoding, Rows, read_split
+from synthbench.training.models import build
+from synthbench.training.models.output import Output, Record
+from synthbench.training.recipes.base import Recipe
+from synthbench.training.setting import Setting, isolated
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-    from synthbench.training.figures.view import View
+#: Rows that go through the model together: attention maps of images are large.
+_AT_ONCE = 32
+#: What a model lacks that records nothing under a name, where the name does not say it.
+_LACKING = {
+    "gate": "copy gate",
+    "halting": "adaptive computation time",
+    "hidden": "recorded states",
+    "hybrid": "hybrid attention",
+}
+
+
+class Unavailable(Exception):  # noqa: N818  (not an error: the figure is skipped)
+    """A run cannot have this figure; the text says why."""
+
+
+class Pass(NamedTuple):
+    """One pass of some rows through the model."""
+
+    batch: Batch
+    record: Record
+    output: Output
+
+    def mask(self, columns: int) -> Tensor | None:
+        """Which of the record's columns are real, bool `(rows, columns)`; None: all of them."""
+        if self.batch.lengths is None:
+            return None
+        added = columns - self.batch.inputs.shape[1]  # begin and end
+        return torch.arange(columns) < (self.batch.lengths + added).unsqueeze(-1)
+
+
+@dataclasses.dataclass(frozen=True)
+class View:
+    """A finished run, and the split and row that its figures show; made by `open_run`."""
+
+    recipe: Recipe
+    task: Task
+    dataset: DatasetDirectory  # the dataset that the run was trained on
+    encoding: Encoding
+    model: nn.Module  # with the chosen parameters, on the CPU, in evaluation mode
+    curve: list[dict[str, Any]]  # the lines of `metrics.jsonl`
+    result: dict[str, Any]  # `result.json`
+    split: str  # the split that rows come from
+    rows: Rows  # its rows
+    row: int  # the row whose maps are drawn, counted from 0
+
+    @functools.cached_property
+    def shown(self) -> Pass:
+        """The shown row on its own, without padding."""
+        return self._forward(np.array([self.row]))
+
+    def passes(self, most: int) -> Iterator[Pass]:
+        """The first rows of the split, at most `most`, a few at a time."""
+        count = min(most, len(self.rows))
+        for first in range(0, count, _AT_ONCE):
+            yield self._forward(np.arange(first, min(first + _AT_ONCE, count)))
+
+    def table(self, most: int) -> list[dict[str, Any]]:
+        """The rows of `passes`, with all columns of the dataset."""
+        return list(itertools.islice(self.dataset.rows(self.task.variant, self.split), most))
+
+    @torch.inference_mode()
+    def _forward(self, indices: NDArray[np.int64]) -> Pass:
+        batch, record = take(self.rows, indices), Record()
+        return Pass(batch, record, self.model(batch.inputs, batch.lengths, record))
+
+    @functools.cached_property
+    def columns(self) -> list[str]:
+        """The names of the columns of the shown row's maps."""
+        inputs = self.shown.batch.inputs[0]
+        match self.encoding.form:
+            case "tokens" if self.encoding.vocabulary is not None:
+                tokens = self.encoding.vocabulary.tokens
+                names = [tokens[token - 1] for token in inputs.tolist()]
+                return ["B", *names, "E"] if getattr(self.model, "begin_end", False) else names
+            case "grids":
+                return [str(color) for color in inputs.tolist()]
+            case "images":
+                patches = self.maps("attention")[0].shape[-1] - 1
+                return ["class", *(str(patch) for patch in range(patches))]
+            case _:
+                return [str(place) for place in range(len(inputs))]
+
+    def recorded(self, taken: Pass, name: str) -> list[Tensor]:
+        """What the model recorded under a name, an entry for each layer or step.
+
+        Raises:
+            Unavailable: it recorded nothing.
+        """
+        if not taken.record[name]:
+            raise Unavailable(f"model {self.recipe.model!r} has no {_LACKING.get(name, name)}")
+        return taken.record[name]
+
+    def maps(self, name: str) -> list[Tensor]:
+        """What was `recorded` of the shown row, without the axis of rows; raises as it."""
+        return [entry[0].float() for entry in self.recorded(self.shown, name)]
+
+
+def open_run(
+    path: str | PathLike[str],
+    dataset: str | PathLike[str] | None = None,
+    split: str | None = None,
+    row: int = 0,
+) -> View:
+    """Open a finished run; arguments are those of `draw_figures`.
+
+    Raises:
+        UsageError: there is no such run, split or row.
+        DatasetError: the run is not finished, its files cannot be read, or the dataset is another
+            one or gone.
+    """
+    directory = RunDirectory(Path(path))
+    command, result, setting = directory.command, directory.result, Setting()
+    parameters = directory.load(setting.device, MODEL)
+    if result is None or parameters is None:
+        raise DatasetError(
+            f"The run at {str(path)!r} is not finished; the same `synthbench train` continues it."
+        )
+    opened = DatasetDirectory.open(dataset or result["dataset"])
+    splits = opened.manifest.variants.get(command["variant"], {})
+    if command["data"]["digests"] != {name: split.digest for name, split in splits.items()}:
+        raise DatasetError(
+            f"The run at {str(path)!r} was trained on other rows than those in "
+            f"{str(opened.path)!r}; name its dataset with --dataset."
+        )
+    task = opened.make_task(command["variant"])
+    split = split or [one.name for one in task.splits if one.evaluation][-1]
+    last = opened.split(task.variant, split).rows - 1
+    if not 0 <= row <= last:
+        raise UsageError(f"Row {row}: split {split!r} has the rows 0 to {last}.")
+    encoding, recipe = Encoding.of(task), Recipe.from_dict(command["recipe"])
+    rows, _ = read_split(opened, task.variant, split, encoding)
+    with isolated(0, setting):
+        model = build(recipe.model, encoding.form, encoding.sizes(rows), recipe.options)
+    model.load_state_dict(parameters)
+    model.eval()
+    curve = directory.metrics()
+    return View(recipe, task, opened, encoding, model, curve, result, split, rows, row)
 
 
 class Figure(abc.ABC):
@@ -44,7 +200,7 @@ class Figure(abc.ABC):
         """Draw the data into a PNG file; the same data and matplotlib give the same bytes.
 
         Raises:
-            OSError: the file cannot be written.
+            SynthbenchError: the file cannot be written.
         """
         import matplotlib.style
         from matplotlib.figure import Figure as Canvas
@@ -54,7 +210,10 @@ class Figure(abc.ABC):
             canvas = Canvas(layout="constrained", dpi=100)
             self._draw(data, canvas)
             canvas.suptitle(f"{self.title}\n{about}", fontsize=9)
-            canvas.savefig(file, format="png", metadata={"Software": None})
+            try:
+                canvas.savefig(file, format="png", metadata={"Software": None})
+            except OSError as error:
+                raise write_failure(file, error) from error
 
     @abc.abstractmethod
     def _data(self, view: View) -> dict[str, Any]:
@@ -78,19 +237,13 @@ def numbers(values: Any) -> Any:
 
 
 def panels(
-    canvas: Canvas, lines: int, across: int, width: float = 4.0, height: float = 3.0
-) -> list[list[Axes]]:
-    """Axes in lines; each has this width and height in inches."""
+    canvas: Canvas, count: int, across: int = 4, width: float = 4.0, height: float = 3.0
+) -> list[Axes]:
+    """`count` axes of this width and height in inches, at most `across` in a line."""
+    across = min(count, across)
+    lines = -(-count // across)
     canvas.set_size_inches(max(4.0, width * across), max(2.0, height * lines))
-    grid = canvas.subplots(lines, across, squeeze=False)
-    return [list(line) for line in grid]
-
-
-def panels_in_order(canvas: Canvas, count: int, width: float, height: float) -> list[Axes]:
-    """`count` axes, four in a line; the rest of the last line stays empty."""
-    across = min(count, 4)
-    grid = panels(canvas, -(-count // across), across, width, height)
-    every = [axes for line in grid for axes in line]
+    every = list(canvas.subplots(lines, across, squeeze=False).flat)
     for axes in every[count:]:
         axes.set_axis_off()
     return every[:count]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import textwrap
 import warnings
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,8 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from synthbench.training.figures.figure import Figure, numbers, panels
-from synthbench.training.figures.view import Pass, Unavailable, View
+from synthbench.training.figures.figure import Figure, Pass, Unavailable, View, numbers, panels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -54,12 +54,12 @@ class Probes(Figure):
 
     def _draw(self, data: dict[str, Any], canvas: Canvas) -> None:
         chance = data["chance"]
-        lines = panels(canvas, len(data["places"]), 1, 3 + 1.1 * len(chance), 3.2)
+        every = panels(canvas, len(data["places"]), 1, 3 + 1.1 * len(chance), 3.2)
         names = [
             textwrap.fill(name, _LABEL_WIDTH, break_long_words=False, break_on_hyphens=False)
             for name in chance
         ]
-        for (axes,), (place, layers) in zip(lines, data["places"].items(), strict=True):
+        for axes, (place, layers) in zip(every, data["places"].items(), strict=True):
             width = 0.8 / len(layers)
             for number, found in enumerate(layers):
                 at = np.arange(len(chance)) - 0.4 + (number + 0.5) * width
@@ -89,18 +89,15 @@ def _targets(view: View) -> dict[str, NDArray[np.int64]]:
 
 def _states(view: View) -> dict[str, list[NDArray[np.float32]]]:
     """The states after each layer as vectors, by the place in the model's columns."""
-    parts: dict[str, list[list[Tensor]]] = {}
+    parts: dict[tuple[str, int], list[Tensor]] = defaultdict(list)
     for taken in view.passes(ROWS):
-        layers = taken.record["hidden"]
-        for number, hidden in enumerate(layers):
+        for number, hidden in enumerate(view.recorded(taken, "hidden")):
             for place, vectors in _vectors(view, taken, hidden).items():
-                kept = parts.setdefault(place, [[] for _ in layers])
-                kept[number].append(vectors.float())
-    if not parts:
-        raise Unavailable(f"model {view.recipe.model!r} records no states")
-    return {
-        place: [torch.cat(layer).numpy() for layer in layers] for place, layers in parts.items()
-    }
+                parts[place, number].append(vectors.float())
+    states: dict[str, list[NDArray[np.float32]]] = defaultdict(list)
+    for (place, _), layer in parts.items():
+        states[place].append(torch.cat(layer).numpy())
+    return states
 
 
 def _vectors(view: View, taken: Pass, hidden: Tensor) -> dict[str, Tensor]:

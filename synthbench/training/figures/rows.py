@@ -1,16 +1,22 @@
-"""Figures over many rows: counts, halting, keys explained away, weights of hybrid attention."""
+"""Figures of rows: maps of one row, and statistics over many."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from synthbench.training.figures.figure import Figure, numbers, panels, panels_in_order
-from synthbench.training.figures.view import Unavailable, View
+from synthbench.training.figures.figure import (
+    Figure,
+    Unavailable,
+    View,
+    label_columns,
+    numbers,
+    panels,
+)
 from synthbench.training.layers.normalisation import key_mass
 from synthbench.training.objectives import OBJECTIVES
 
@@ -18,11 +24,114 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 #: Rows whose attention is summed.
-ROWS = 256
+_ROWS = 256
 #: A key is explained away if its weights sum to less than this (DNAS, definition 1).
-EPSILON = 1e-8
+_EPSILON = 1e-8
 #: The histogram's bins, as natural logarithms; smaller sums fall into the first one.
 _BINS = np.arange(-40.0, 8.5, 1.0)
+
+
+class AttentionMaps(Figure):
+    """The attention weights of one row, for every step and head."""
+
+    name = "attention"
+    title = "Attention of one row: queries downwards, keys across"
+    source = "NDR, figures 2 (top) and 3; Eureka, figure 4; Counting, table III"
+
+    def _data(self, view: View) -> dict[str, Any]:
+        return _of_row(view, [numbers(step) for step in view.maps("attention")])
+
+    def _draw(self, data: dict[str, Any], canvas: Canvas) -> None:
+        steps, columns = data["steps"], data["columns"]
+        heads = len(steps[0])
+        weights = [value for step in steps for head in step for line in head for value in line]
+        low, high = min(0.0, *weights), max(weights)
+        side = min(3.2, max(1.2, 0.06 * len(columns)))  # of a map, in inches
+        grid = panels(canvas, heads * len(steps), len(steps), side + 0.1, side + 0.3)
+        for number, step in enumerate(steps):
+            for head, weights in enumerate(step):
+                axes = grid[head * len(steps) + number]
+                image = axes.imshow(weights, cmap="viridis", vmin=low, vmax=high)
+                label_columns(axes, columns, horizontal=head == heads - 1, vertical=number == 0)
+                axes.set_title(f"step {number}, head {head}", fontsize=7)
+        canvas.colorbar(image, ax=grid, shrink=0.6)
+
+
+class Gates(Figure):
+    """How far each column's copy gate is open at each step, averaged over its units."""
+
+    name = "gates"
+    title = "Copy gates of one row: steps downwards, columns across"
+    source = "NDR, figure 2 (bottom)"
+
+    def _data(self, view: View) -> dict[str, Any]:
+        return _of_row(view, [numbers(gate.mean(dim=-1)) for gate in view.maps("gate")])
+
+    def _draw(self, data: dict[str, Any], canvas: Canvas) -> None:
+        steps, columns = data["steps"], data["columns"]
+        (axes,) = panels(canvas, 1, 1, 2 + 0.2 * len(columns), 1 + 0.2 * len(steps))
+        image = axes.imshow(steps, cmap="viridis", vmin=0, vmax=1, aspect="auto")
+        label_columns(axes, columns, horizontal=True, vertical=False)
+        axes.set_yticks(range(len(steps)))
+        axes.set_ylabel("step")
+        canvas.colorbar(image, ax=axes)
+
+
+class KeyMass(Figure):
+    """The attention that each column gets from all queries, averaged over heads."""
+
+    name = "key-mass"
+    title = "Attention that each column of one row gets, by step"
+    source = "DNAS, section 4"
+
+    def _data(self, view: View) -> dict[str, Any]:
+        masses = [step.sum(dim=-2).mean(dim=0) for step in view.maps("attention")]
+        return _of_row(view, [numbers(mass) for mass in masses])
+
+    def _draw(self, data: dict[str, Any], canvas: Canvas) -> None:
+        steps, columns = data["steps"], data["columns"]
+        every = panels(canvas, len(steps), 1, 2 + 0.12 * min(len(columns), 100), 1.1)
+        for number, (axes, masses) in enumerate(zip(every, steps, strict=True)):
+            axes.bar(range(len(masses)), masses, width=0.9)
+            axes.set_ylabel(f"step {number}", fontsize=7)
+            axes.tick_params(labelsize=6)
+            label_columns(axes, columns, horizontal=number == len(steps) - 1, vertical=False)
+            axes.margins(x=0.01)
+
+
+class Points(Figure):
+    """A row's points after each step of attention."""
+
+    name = "points"
+    title = "The points of one row after each step"
+    source = "DNAS, figures 6, 8 and 9"
+
+    def _data(self, view: View) -> dict[str, Any]:
+        if view.encoding.form != "points":
+            raise Unavailable(f"task {view.task.name} has no points")
+        row = view.table(view.row + 1)[view.row]
+        places = [view.shown.batch.inputs[0], *view.maps("hidden")]
+        return {
+            "split": view.split,
+            "row": view.row,
+            "cluster": row["cluster"],
+            "steps": [numbers(points) for points in places],
+        }
+
+    def _draw(self, data: dict[str, Any], canvas: Canvas) -> None:
+        steps = [np.array(points) for points in data["steps"]]
+        every = panels(canvas, len(steps), len(steps), 2.6, 2.8)
+        for number, (axes, points) in enumerate(zip(every, steps, strict=True)):
+            axes.scatter(points[:, 0], points[:, 1], c=data["cluster"], s=4, cmap="coolwarm")
+            axes.set_xlim(steps[0][:, 0].min(), steps[0][:, 0].max())
+            axes.set_ylim(steps[0][:, 1].min(), steps[0][:, 1].max())
+            axes.set_title(f"step {number}", fontsize=8)
+            axes.tick_params(labelsize=6)
+
+
+def _of_row(view: View, steps: list[Any]) -> dict[str, Any]:
+    """The data of a map: the row, its columns, and values for every step."""
+    return {"split": view.split, "row": view.row, "columns": view.columns, "steps": steps}
 
 
 class Counts(Figure):
@@ -55,7 +164,7 @@ class Counts(Figure):
 
     def _draw(self, data: dict[str, Any], canvas: Canvas) -> None:
         sizes = data["sizes"]
-        every = panels_in_order(canvas, len(sizes), 3.0, 3.0)
+        every = panels(canvas, len(sizes), width=3.0)
         for axes, (side, cells) in zip(every, sizes.items(), strict=True):
             true, said, n = np.array(cells).T
             axes.scatter(true, said, s=2 + 40 * n / n.max(), alpha=0.6, linewidths=0)
@@ -77,9 +186,7 @@ class Halting(Figure):
     def _data(self, view: View) -> dict[str, Any]:
         steps: dict[int, list[int]] = {}
         for taken in view.passes(len(view.rows)):
-            if not taken.record["halting"]:
-                raise Unavailable(f"model {view.recipe.model!r} has no adaptive computation time")
-            (halted,) = taken.record["halting"]
+            (halted,) = view.recorded(taken, "halting")
             assert taken.batch.lengths is not None
             for length, row in zip(taken.batch.lengths.tolist(), halted.tolist(), strict=True):
                 steps.setdefault(length, []).extend(step for step in row if step)
@@ -93,7 +200,7 @@ class Halting(Figure):
         }
 
     def _draw(self, data: dict[str, Any], canvas: Canvas) -> None:
-        ((axes,),) = panels(canvas, 1, 1, 5.0, 3.5)
+        (axes,) = panels(canvas, 1, width=5.0, height=3.5)
         axes.plot(data["lengths"], data["mean"], marker="o", label="mean")
         axes.fill_between(
             data["lengths"], data["least"], data["most"], alpha=0.2, label="least to most"
@@ -111,18 +218,14 @@ class ExplainedAway(Figure):
     source = "DNAS, figure 1"
 
     def _data(self, view: View) -> dict[str, Any]:
-        layers: list[list[NDArray[np.float64]]] = []
-        for taken in view.passes(ROWS):
-            weights = taken.record["attention"]
-            if not weights:
-                raise Unavailable(f"model {view.recipe.model!r} has no attention")
-            layers = layers or [[] for _ in weights]
-            for masses, layer in zip(layers, weights, strict=True):
-                mask = taken.mask(layer.shape[-1])
-                mass = key_mass(layer.float(), mask)
+        layers: dict[int, list[NDArray[np.float64]]] = defaultdict(list)
+        for taken in view.passes(_ROWS):
+            for number, weights in enumerate(view.recorded(taken, "attention")):
+                mask = taken.mask(weights.shape[-1])
+                mass = key_mass(weights.float(), mask)
                 real = mass if mask is None else mass.transpose(1, 2)[mask]
-                masses.append(real.double().numpy().ravel())
-        joined = [np.concatenate(masses) for masses in layers]
+                layers[number].append(real.double().numpy().ravel())
+        joined = [np.concatenate(masses) for masses in layers.values()]
         if min(masses.min() for masses in joined) < 0:
             raise Unavailable("the attention weights are raw scores, which may be negative")
         least = math.exp(_BINS[0])
@@ -133,15 +236,15 @@ class ExplainedAway(Figure):
                 np.histogram(np.log(np.maximum(one, least)).clip(max=_BINS[-1]), _BINS)[0].tolist()
                 for one in joined
             ],
-            "explained_away": numbers([float((one < EPSILON).mean()) for one in joined]),
+            "explained_away": numbers([float((one < _EPSILON).mean()) for one in joined]),
         }
 
     def _draw(self, data: dict[str, Any], canvas: Canvas) -> None:
-        every = panels_in_order(canvas, len(data["keys"]), 3.0, 2.2)
+        every = panels(canvas, len(data["keys"]), width=3.0, height=2.2)
         edges, gone = data["log_bins"], data["explained_away"]
         for number, (axes, counts) in enumerate(zip(every, data["keys"], strict=True)):
             axes.stairs(counts, edges, fill=True)
-            axes.axvline(math.log(EPSILON), color="0.5", linestyle="--")
+            axes.axvline(math.log(_EPSILON), color="0.5", linestyle="--")
             axes.set_title(f"layer {number}: {gone[number]:.1%} explained away", fontsize=8)
             axes.tick_params(labelsize=7)
             axes.set_xlabel("log of a key's sum", fontsize=7)
@@ -155,13 +258,11 @@ class HybridWeights(Figure):
     source = "DNAS, figures 3 and 4"
 
     def _data(self, view: View) -> dict[str, Any]:
-        layers = view.shown.record["hybrid"]
-        if not layers:
-            raise Unavailable(f"model {view.recipe.model!r} has no hybrid attention")
+        layers = view.recorded(view.shown, "hybrid")
         return {"layers": [numbers(weights) for weights in layers]}
 
     def _draw(self, data: dict[str, Any], canvas: Canvas) -> None:
-        ((axes,),) = panels(canvas, 1, 1, 5.0, 3.0)
+        (axes,) = panels(canvas, 1, width=5.0)
         layers = data["layers"]
         for head, weights in enumerate(zip(*layers, strict=True)):
             axes.plot(range(len(layers)), weights, marker="o", linestyle="", label=f"head {head}")
