@@ -9,7 +9,7 @@ instead.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from synthbench.engine.engine import Engine
-from synthbench.errors import ParameterError, UsageError
+from synthbench.errors import ParameterError
 from synthbench.seeding import Draws
 from synthbench.streaming.rounds import Rounds
 from synthbench.training.encoding import Encoding, Rows
@@ -124,7 +124,7 @@ class EpochBatches:
 
     Args:
         rows: the split; batches are on its device.
-        batch_size: rows of a batch.
+        batch_size: rows of a batch, at most those of the split.
         seed: determines the order.
         one_length: all rows of a batch have one length; see `OneLength`.
         fixed_width: pad every batch to the split's longest row, for compiled models.
@@ -135,7 +135,6 @@ class EpochBatches:
         rows: the number of rows in an epoch.
 
     Raises:
-        UsageError: a batch of more rows than the split has, or of none.
         ParameterError: `one_length` where rows have no length.
     """
 
@@ -149,7 +148,6 @@ class EpochBatches:
         fixed_width: bool = False,
         balanced: bool = False,
     ) -> None:
-        check_batch_size(batch_size, len(rows))
         self._table = rows
         self._lengths = lengths = None if rows.lengths is None else rows.lengths.cpu().numpy()
         self._one_length = OneLength(lengths, batch_size, seed, balanced) if one_length else None
@@ -199,18 +197,6 @@ class EpochBatches:
         return np.concatenate(parts)
 
 
-def check_batch_size(batch_size: int, rows: int) -> None:
-    """Check that a batch has at most as many rows as the train split.
-
-    Raises:
-        UsageError: it has more, or none.
-    """
-    if not 1 <= batch_size <= rows:
-        raise UsageError(
-            f"Batch size {batch_size}: train has {rows:,} rows; allowed are 1 to {rows:,}."
-        )
-
-
 def _longest(lengths: NDArray[np.int64] | None, indices: NDArray[np.int64]) -> int | None:
     """The length of the longest of some rows, from the CPU, so that no GPU is waited for."""
     return None if lengths is None else int(lengths[indices].max())
@@ -219,9 +205,9 @@ def _longest(lengths: NDArray[np.int64] | None, indices: NDArray[np.int64]) -> i
 class StreamBatches:
     """Batches of fresh rows, as `stream` gives them.
 
-    The engine makes rounds ahead of time. `rows` is the number of rows that count as an epoch.
-    `choose`, given a round's lengths, says how each step's rows are drawn from that round; default:
-    in order.
+    The engine makes rounds ahead of time. `rows` is the number of rows that count as an epoch. Each
+    step has the next rows of a round, or, with `one_length`, rows drawn from it; `seed` and
+    `balanced` are those of `OneLength`.
     """
 
     def __init__(
@@ -232,11 +218,14 @@ class StreamBatches:
         engine: Engine,
         device: torch.device,
         rows: int,
-        choose: Callable[[NDArray[np.int64] | None], OneLength] | None = None,
+        *,
+        seed: int = 0,
+        one_length: bool = False,
+        balanced: bool = False,
     ) -> None:
         self._source, self._batch_size, self._encoding = source, batch_size, encoding
-        self._engine, self._device = engine, device
-        self.rows, self._choose = rows, choose
+        self._engine, self._device, self.rows = engine, device, rows
+        self._seed, self._one_length, self._balanced = seed, one_length, balanced
         self._asked: dict[int, Future[pa.Table]] = {}
         self._round = functools.lru_cache(maxsize=1)(self._encoded_round)
 
@@ -263,5 +252,7 @@ class StreamBatches:
                 self._asked[ahead] = self._engine.submit(self._source.table, ahead)
         rows = self._encoding.encode_table(self._asked.pop(number).result())
         lengths = None if rows.lengths is None else rows.lengths.numpy()
-        chosen = None if self._choose is None else self._choose(lengths)
+        chosen = None
+        if self._one_length:
+            chosen = OneLength(lengths, self._batch_size, self._seed, self._balanced)
         return rows.to(self._device), lengths, chosen

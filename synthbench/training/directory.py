@@ -72,10 +72,11 @@ class RunDirectory:
     def open(self, command: dict[str, Any], overwrite: bool = False) -> Iterator[None]:
         """Lock the directory for a run; arguments are those of `check`.
 
+        With `overwrite`, the run that is here is removed first.
+
         Raises:
             UsageError: as `check`, and if another process is at work here.
         """
-        self.check(command, overwrite)
         make_directory(self.path)
         try:
             lock = hold(self.path)
@@ -87,17 +88,12 @@ class RunDirectory:
             )
         with lock:
             self.check(command, overwrite)  # a run may have begun here meanwhile
-            self._begin(command, overwrite)
+            if overwrite:
+                for name in (_METRICS, _CHECKPOINT, MODEL, _RESULT):
+                    (self.path / name).unlink(missing_ok=True)
+            if overwrite or not (self.path / RUN).is_file():
+                write_json(self.path / RUN, command)
             yield
-
-    def _begin(self, command: dict[str, Any], overwrite: bool) -> None:
-        """Write `run.json`; with `overwrite`, first remove the run that is here."""
-        if (self.path / RUN).is_file():
-            if not overwrite:
-                return
-            for name in (_METRICS, _CHECKPOINT, MODEL, _RESULT):
-                (self.path / name).unlink(missing_ok=True)
-        write_json(self.path / RUN, command)
 
     @property
     def command(self) -> dict[str, Any]:
@@ -155,20 +151,25 @@ class RunDirectory:
         Raises:
             DatasetError: a line that cannot be read.
         """
-        file = self.path / _METRICS
         try:
-            text = file.read_text(encoding="utf-8") if file.is_file() else ""
-            return [json.loads(line) for line in text.splitlines() if line.strip()]
+            return [json.loads(line) for line in self._lines()]
         except ValueError as error:
-            raise DatasetError(f"{file} cannot be read: {error}") from None
+            raise DatasetError(f"{self.path / _METRICS} cannot be read: {error}") from None
+
+    def _lines(self) -> list[str]:
+        """The lines of the metrics without a last line that was not written to its end."""
+        try:
+            text = (self.path / _METRICS).read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return []
+        return text.rpartition("\n")[0].splitlines()
 
     @property
     def last_step(self) -> int:
-        """The last step that was noted, 0 if there is none."""
-        with contextlib.suppress(OSError, ValueError):
-            text = (self.path / _METRICS).read_text(encoding="utf-8")
-            lines = text.rpartition("\n")[0].splitlines()  # the last line may be half-written
-            return int(json.loads(lines[-1])["step"]) if lines else 0
+        """The last step that was noted, 0 if there is none that can be read."""
+        with contextlib.suppress(OSError, DatasetError):
+            for line in self.metrics()[-1:]:
+                return int(line["step"])
         return 0
 
     def note(self, measured: dict[str, Any]) -> None:
@@ -182,11 +183,12 @@ class RunDirectory:
 
     def forget_after(self, step: int) -> None:
         """Remove the measurements after a step, because the steps that follow are taken again."""
-        file = self.path / _METRICS
-        if file.is_file():
-            lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
-            kept = [one for one in lines if one.endswith("\n") and json.loads(one)["step"] <= step]
-            file.write_text("".join(kept), encoding="utf-8")
+        kept = [
+            f"{line}\n"
+            for measured, line in zip(self.metrics(), self._lines(), strict=True)
+            if measured["step"] <= step
+        ]
+        (self.path / _METRICS).write_text("".join(kept), encoding="utf-8")
 
     def _json(self, name: str) -> dict[str, Any]:
         try:

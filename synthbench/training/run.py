@@ -17,11 +17,7 @@ from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.engine.open import open_engine
 from synthbench.streaming.rounds import Rounds
 from synthbench.tasks.base import Task
-from synthbench.training.batches import (
-    EpochBatches,
-    OneLength,
-    StreamBatches,
-)
+from synthbench.training.batches import EpochBatches, StreamBatches
 from synthbench.training.directory import RunDirectory
 from synthbench.training.encoding import Encoding, Rows, read_split
 from synthbench.training.fit import FIT_ROWS, fit_of, learned
@@ -141,10 +137,7 @@ class Run:
         return result
 
     def _train(
-        self,
-        model: nn.Module,
-        objective: Objective,
-        rows: Mapping[str, Rows],
+        self, model: nn.Module, objective: Objective, rows: Mapping[str, Rows]
     ) -> dict[str, Any]:
         """Train the model, if there is something to learn, and give it the chosen parameters."""
         recipe, study, setting = self.recipe, self.study, self.setting
@@ -183,29 +176,22 @@ class Run:
         """The batches that the model is trained on, from the train split or a stream."""
         recipe, device, encoding = self.recipe, self.setting.device, self._encoding
         size = recipe.batch_size
+        drawn: dict[str, Any] = {
+            "seed": self.seed,
+            "one_length": recipe.one_length,
+            "balanced": recipe.balanced,
+        }
         if not self.study.stream:
             rows, _ = read_split(self.dataset, self.variant, "train", encoding)
             if fits(rows, device):
                 rows = rows.to(device)
-            yield EpochBatches(
-                rows,
-                size,
-                self.seed,
-                one_length=recipe.one_length,
-                fixed_width=self.setting.compiled,
-                balanced=recipe.balanced,
-            )
+            yield EpochBatches(rows, size, fixed_width=self.setting.compiled, **drawn)
             return
         source = Rounds(self._task, "train", size)
-        choose = functools.partial(
-            OneLength, batch_size=size, seed=self.seed, balanced=recipe.balanced
-        )
         # An epoch is as many rows as the paper's train split has.
         epoch = self._task.split("train").rows
         with open_engine(workers=self.setting.workers) as engine:
-            yield StreamBatches(
-                source, size, encoding, engine, device, epoch, choose if recipe.one_length else None
-            )
+            yield StreamBatches(source, size, encoding, engine, device, epoch, **drawn)
 
     def _eureka(self, looks: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
         """When the watched accuracy first passed the threshold, None if it never did."""

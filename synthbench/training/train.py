@@ -91,7 +91,7 @@ def train(
     """
     with needs("'train'", "PyTorch", "train"):
         from synthbench.training.directory import RunDirectory
-        from synthbench.training.plan import Plan
+        from synthbench.training.plan import plan_runs
         from synthbench.training.setting import Setting, find_device
 
     check_workers(workers)
@@ -111,7 +111,7 @@ def train(
     path = Path(out or Path("runs", task, variant, chosen.name, f"seed-{seed}"))
     place = Path(dataset or path / "data")
     with use_source_dir(source_dir):
-        plan = Plan(
+        (run,) = plan_runs(
             narrowed,
             [seed],
             setting,
@@ -120,9 +120,8 @@ def train(
             workers=workers,
             overwrite=overwrite,
             progress=progress,
-            required=parameters or {},
+            required=parameters,
         )
-        (run,) = plan.runs()
         return run.finish()
 
 

@@ -89,7 +89,7 @@ def validate(
     """
     with needs("'validate'", "PyTorch", "train"):
         from synthbench.training.directory import RUN, RunDirectory, check_output, make_directory
-        from synthbench.training.plan import Plan, finish_runs
+        from synthbench.training.plan import finish_runs, plan_runs
         from synthbench.training.setting import Setting, find_device
 
     started = time.perf_counter()
@@ -104,7 +104,7 @@ def validate(
     data = Path(dataset or path / "data")
     check_output(path, data, _MARK)
     with use_source_dir(source_dir):
-        plan = Plan(
+        runs = plan_runs(
             chosen,
             range(chosen.seeds),
             setting,
@@ -116,7 +116,6 @@ def validate(
             overwrite=overwrite,
             progress=progress,
         )
-        runs = plan.runs()
         make_directory(path)
         write_text(path / _MARK, "This directory was written by `synthbench validate`.\n")
         continued = any((run.directory.path / RUN).is_file() for run in runs)

@@ -1,6 +1,5 @@
 """Which rows come at which step, and how they are padded."""
 
-import functools
 from collections import Counter
 
 import numpy as np
@@ -10,16 +9,10 @@ import torch
 import synthbench
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.engine.open import open_engine
-from synthbench.errors import DatasetError, ParameterError, UsageError
+from synthbench.errors import DatasetError, ParameterError
 from synthbench.streaming.rounds import Rounds
 from synthbench.tasks.registry import make_task
-from synthbench.training.batches import (
-    EpochBatches,
-    OneLength,
-    StreamBatches,
-    evaluation_batches,
-    take,
-)
+from synthbench.training.batches import EpochBatches, StreamBatches, evaluation_batches, take
 from synthbench.training.encoding import Encoding, Rows, read_split
 from tests.training.making import make_ctl
 
@@ -96,12 +89,12 @@ def test_a_batch_of_one_length_is_refused_where_rows_have_none():
 def test_a_stream_too_gives_batches_of_one_length():
     task = make_task("grid-count", parameters={"train_sizes": "1..3", "iid_sizes": 3})
     encoding = Encoding.of(task)
-    choose = functools.partial(OneLength, batch_size=50, seed=3, balanced=True)
+    drawn = {"seed": 3, "one_length": True, "balanced": True}
     with open_engine(workers=1) as engine:
 
         def made():
             source = Rounds(task, "train", 50)
-            return StreamBatches(source, 50, encoding, engine, CPU, 100_000, choose)
+            return StreamBatches(source, 50, encoding, engine, CPU, 100_000, **drawn)
 
         batches = made()
         seen = [batches.batch(step) for step in range(300)]
@@ -124,12 +117,6 @@ def test_one_batch_of_all_rows_is_always_the_same():
     batches = EpochBatches(numbered(12), 12, seed=0)
     assert batches.batch(0) is batches.batch(5)
     assert batches.batch(0).targets.tolist() == list(range(12))
-
-
-@pytest.mark.parametrize("size", [0, 13])
-def test_a_batch_of_more_rows_than_there_are_is_refused_with_what_is_allowed(size):
-    with pytest.raises(UsageError, match=rf"Batch size {size}: train has 12 rows; .* 1 to 12"):
-        EpochBatches(numbered(12), size, seed=0)
 
 
 def test_models_get_wide_integers_and_pixels_from_0_to_1():

@@ -6,7 +6,7 @@ import pytest
 
 from synthbench.errors import SynthbenchError, UsageError
 from synthbench.generation import generate
-from synthbench.training.directory import RunDirectory
+from synthbench.training import directory
 from synthbench.training.train import train
 from synthbench.training.validate import validate
 from tests.making import Interrupted, interrupting
@@ -202,7 +202,7 @@ def test_a_command_interrupted_between_its_dataset_and_its_run_goes_on(
     after, command, tmp_path, monkeypatch
 ):
     with monkeypatch.context() as patch:
-        interrupting(patch, RunDirectory, "_begin", 0, after)
+        interrupting(patch, directory, "write_json", 0, after)
         with pytest.raises(Interrupted):
             command(tmp_path / "run")
     assert (tmp_path / "run" / "data" / "manifest.json").is_file()
