@@ -50,7 +50,7 @@ class Parameters:
         for name, given in values.items():
             if name not in fields:
                 raise unknown_name("parameter", name, fields)
-            chosen[name] = _read(name, given, fields[name].default)
+            chosen[name] = read_value(f"Parameter {name}", given, fields[name].default)
         return cls(**chosen)
 
     def to_dict(self) -> dict[str, Any]:
@@ -124,8 +124,12 @@ _EXPECTED = {
 }
 
 
-def _read(name: str, given: Any, default: Any) -> Any:
-    """A value of the default's type from `given`, which is text or already of that type."""
+def read_value(name: str, given: Any, default: Any) -> Any:
+    """A value of the default's type from `given`, which is text or already of that type.
+
+    Raises:
+        ParameterError: the value, which the error calls `name`, cannot be read.
+    """
     kind = type(default).__name__
     if isinstance(default, tuple):
         kind = "names" if isinstance(default[0], str) else "numbers"
@@ -149,7 +153,7 @@ def _read(name: str, given: Any, default: Any) -> Any:
                     raise ValueError
                 return text
     except (ValueError, TypeError, KeyError, OverflowError):
-        raise ParameterError(f"Parameter {name}={given!r}: expected {_EXPECTED[kind]}.") from None
+        raise ParameterError(f"{name}={given!r}: expected {_EXPECTED[kind]}.") from None
 
 
 def _numbers(item: Any) -> Iterable[int]:

@@ -7,6 +7,7 @@ the same machine and number of threads.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -24,13 +25,17 @@ from synthbench.training.models.output import Output
 from synthbench.training.objectives import Objective
 from synthbench.training.predicting import measure
 from synthbench.training.recipes.base import Recipe
-from synthbench.training.schedules import learning_rate, temperature
 from synthbench.training.setting import Setting
 
 #: The least number of times in a run that training is noted, and the watched splits looked at.
 _NOTES, _LOOKS = 50, 10
 #: Parameters whose gradients Eureka, figure 5, compares.
 _PROJECTIONS = ("query.weight", "key.weight", "value.weight")
+#: The learning rate at which the warm-up begins (Eureka A.10).
+_FIRST_RATE = 1e-6
+#: One-cycle (Smith & Topin 2018): the share of steps in which the rate rises, and the first and
+#: last rate as shares of the largest.
+_RISE, _START, _END = 0.3, 1 / 25, 1e-4 / 25
 
 
 class Best(NamedTuple):
@@ -124,12 +129,10 @@ class Loop:
         self._seen.add(loss, self.objective.measured(output.scores, batch).mean())
 
     def _note(self, looks: bool, validates: bool) -> None:
-        """Append a line to the metrics.
+        """Append a line to the metrics, with the watched splits if this step `looks` at them.
 
-        Args:
-            looks: whether the watched splits are measured, too.
-            validates: whether this step's parameters may be chosen. Looks that the recipe does not
-                ask for are for the curve alone; they do not change which step is chosen.
+        The parameters may be chosen only if it also `validates`: looks that the recipe does not ask
+        for are for the curve alone.
         """
         loss, metric = self._seen.take()
         measured: dict[str, Any] = {
@@ -209,6 +212,41 @@ def parameter_groups(model: nn.Module, recipe: Recipe) -> list[dict[str, Any]]:
         {"params": weights, "weight_decay": recipe.weight_decay},
         {"params": others, "weight_decay": 0.0},
     ]
+
+
+def learning_rate(recipe: Recipe, step: int) -> float:
+    """The learning rate of a step, counted from 0."""
+    largest = recipe.learning_rate
+    if step < recipe.warmup:
+        return _FIRST_RATE + (largest - _FIRST_RATE) * step / recipe.warmup
+    left = max(1, recipe.steps - recipe.warmup - 1)
+    done = min(1.0, (step - recipe.warmup) / left)
+    match recipe.schedule:
+        case "cosine":
+            return _bend(largest, recipe.min_learning_rate, done)
+        case "one-cycle" if done < _RISE:
+            return _bend(largest * _START, largest, done / _RISE)
+        case "one-cycle":
+            return _bend(largest, largest * _END, (done - _RISE) / (1 - _RISE))
+    return largest
+
+
+def temperature(recipe: Recipe, step: int) -> float | None:
+    """The temperature of a step under heat treatment (Eureka, section 3), None without it.
+
+    The inverse temperature falls along half a cosine during the given share of all steps and then
+    stays. The paper says that the temperature is heated up and gives no curve; its program
+    schedules 1/τ.
+    """
+    if recipe.heat is None:
+        return None
+    first, last, share = recipe.heat
+    return 1 / _bend(1 / first, 1 / last, min(1.0, step / max(1.0, share * recipe.steps)))
+
+
+def _bend(first: float, last: float, done: float) -> float:
+    """From one value to another along half a cosine."""
+    return last + (first - last) * (1 + math.cos(math.pi * done)) / 2
 
 
 class _Seen:

@@ -8,8 +8,7 @@ from torch.nn import functional
 
 from synthbench.training.layers.attention import Attention
 from synthbench.training.layers.dropout import Dropout
-from synthbench.training.layers.initialisation import xavier_layer
-from synthbench.training.layers.layer import Layer
+from synthbench.training.layers.layer import Layer, xavier_layer
 
 ROWS, LENGTH, D_MODEL, D_FF = 40, 5, 8, 16
 

@@ -9,10 +9,10 @@ from synthbench.errors import UsageError
 from synthbench.tasks.registry import list_tasks, make_task
 from synthbench.training.encoding import Encoding
 from synthbench.training.layers.attention import Attention
+from synthbench.training.loop import learning_rate
 from synthbench.training.models import MODELS, build
 from synthbench.training.recipes import STUDIES, find_study
 from synthbench.training.recipes.base import Published, Recipe
-from synthbench.training.schedules import learning_rate
 
 SIZES = {
     "tokens": {"vocabulary": 20, "classes": 10},

@@ -14,13 +14,13 @@ from synthbench.errors import ParameterError
 from synthbench.training.layers.attention import POSITIONS, Attention, states_at
 from synthbench.training.layers.dropout import Dropout
 from synthbench.training.layers.halting import Halting
-from synthbench.training.layers.initialisation import (
+from synthbench.training.layers.layer import (
     EMBEDDINGS,
+    Layer,
     draw_embedding,
     draw_weights,
     xavier_layer,
 )
-from synthbench.training.layers.layer import Layer
 from synthbench.training.layers.normalisation import Nearest
 from synthbench.training.layers.positions import sinusoidal
 from synthbench.training.models.output import Output, Record

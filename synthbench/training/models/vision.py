@@ -16,7 +16,7 @@ from torch.nn import functional
 
 from synthbench.errors import ParameterError
 from synthbench.training.layers.attention import Attention
-from synthbench.training.layers.initialisation import draw_weights
+from synthbench.training.layers.layer import draw_weights
 from synthbench.training.models.output import Output, Record
 from synthbench.training.options import check_chances, check_sizes
 

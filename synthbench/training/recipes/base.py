@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from synthbench.errors import ParameterError, unknown_name
+from synthbench.tasks.parameters import read_value
 
 #: Fields of a recipe that users do not change.
 _FIXED = ("name", "model", "options", "by_variant", "published", "line")
@@ -156,11 +157,15 @@ class Recipe:
             for field in dataclasses.fields(self)
             if field.name not in _FIXED
         }
-        chosen = {}
+        chosen: dict[str, Any] = {}
         for name, given in recipe.items():
             if name not in fields:
                 raise unknown_name("field of a recipe", name, fields)
-            chosen[name] = _read(name, given, fields[name])
+            chosen[name] = (
+                _read_heat(given)
+                if name == "heat"
+                else read_value(f"Recipe {name}", given, fields[name])
+            )
         read = {name: _read_option(given) for name, given in options.items()}
         changed = dataclasses.replace(self, **chosen, options={**self.options, **read})
         changed._check()
@@ -260,28 +265,16 @@ def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def _read(name: str, given: Any, default: Any) -> Any:
-    """A value of a recipe's field, given as text or as the value itself."""
-    try:
-        if name == "heat":
-            return _read_heat(given)
-        if isinstance(default, bool):
-            return {"true": True, "false": False}[str(given).lower()]
-        if isinstance(default, int):
-            return int(given) if isinstance(given, str) else int(given.__index__())
-        return float(given) if isinstance(default, float) else str(given)
-    except (ValueError, TypeError, KeyError, AttributeError):
-        expected = {"heat": "three numbers such as 0.33,8,0.5, or none"}.get(
-            name, {bool: "true or false", int: "a whole number"}.get(type(default), "a number")
-        )
-        raise ParameterError(f"Recipe {name}={given!r}: expected {expected}.") from None
-
-
 def _read_heat(given: Any) -> tuple[float, float, float] | None:
     if given is None or given == "none":
         return None
-    first, last, share = given.split(",") if isinstance(given, str) else given
-    return float(first), float(last), float(share)
+    try:
+        first, last, share = given.split(",") if isinstance(given, str) else given
+        return float(first), float(last), float(share)
+    except (ValueError, TypeError):
+        raise ParameterError(
+            f"Recipe heat={given!r}: expected three numbers such as 0.33,8,0.5, or none."
+        ) from None
 
 
 def _read_option(given: Any) -> Any:
