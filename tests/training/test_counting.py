@@ -48,17 +48,6 @@ def grids(seed=0):
     return colors, lengths, wanted
 
 
-def test_padding_changes_no_count(counting):
-    colors, lengths, _ = grids()
-    scores = counting(colors, lengths).scores
-    assert scores.shape == (4, 9, COLORS)
-    wider = counting(functional.pad(colors, (0, 3), value=7), lengths).scores
-    for row, length in enumerate(lengths):
-        alone = counting(colors[row : row + 1, :length]).scores[0]
-        torch.testing.assert_close(scores[row, :length], alone)
-        torch.testing.assert_close(wider[row, :length], alone)
-
-
 def test_the_order_of_cells_plays_no_part(counting):
     colors, _, _ = grids()
     order = torch.randperm(9, generator=torch.Generator().manual_seed(1))
@@ -152,14 +141,6 @@ def test_a_record_holds_weights_and_states(counting):
     scores = counting(colors, lengths, record).scores
     assert [weights.shape for weights in record["attention"]] == [(4, 1, 9, 9)]
     assert torch.equal(record["hidden"][1], scores.detach())
-
-
-@pytest.mark.slow
-def test_compile_traces_the_model_as_one_graph():
-    torch.manual_seed(0)
-    model, (colors, lengths, _) = Counting(**STANDARD), grids()
-    compiled = torch.compile(model, backend="eager", fullgraph=True)
-    torch.testing.assert_close(compiled(colors, lengths).scores, model(colors, lengths).scores)
 
 
 @pytest.mark.parametrize("norm", [False, True])

@@ -2,7 +2,6 @@
 
 import pytest
 import torch
-from torch.nn import functional
 
 from synthbench.errors import UsageError
 from synthbench.training.layers.positions import sinusoidal
@@ -47,19 +46,6 @@ def rows_of(seed=0):
 
 
 @each_switch
-def test_padding_changes_no_answer(switch):
-    model = encoder_of(switch).eval()
-    tokens, lengths = rows_of()
-    scores, ponder = model(tokens, lengths)
-    assert scores.shape == (ROWS, CLASSES)
-    torch.testing.assert_close(model(functional.pad(tokens, (0, 3)), lengths).scores, scores)
-    single = [model(tokens[row : row + 1, :length]) for row, length in enumerate(lengths)]
-    torch.testing.assert_close(torch.cat([one.scores for one in single]), scores)
-    if ponder is not None:
-        torch.testing.assert_close(torch.stack([one.ponder for one in single]).mean(), ponder)
-
-
-@each_switch
 def test_a_record_shows_every_layer_and_changes_no_answer(switch):
     model = encoder_of(switch).eval()
     tokens, lengths = rows_of()
@@ -73,57 +59,6 @@ def test_a_record_shows_every_layer_and_changes_no_answer(switch):
     assert [gate.shape for gate in record["gate"]] == [(ROWS, columns, 16)] * gates
     steps = [(ROWS, columns)] if "halting" in SWITCHES[switch] else []
     assert [halting.shape for halting in record["halting"]] == steps
-
-
-@pytest.mark.slow
-@each_switch
-def test_a_batch_can_be_learned_by_heart(switch):
-    model = encoder_of(switch)
-    tokens, lengths = rows_of()
-    labels = torch.arange(ROWS) % CLASSES
-    optimizer = torch.optim.Adam(model.parameters(), lr=5e-3)
-    for _ in range(300):
-        scores = model(tokens, lengths).scores
-        loss = functional.cross_entropy(scores, labels)
-        if loss < 0.05:
-            break
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-    assert torch.equal(scores.argmax(-1), labels)
-
-
-@each_switch
-def test_every_parameter_gets_a_gradient(switch):
-    model = encoder_of(switch)
-    output = model(*rows_of())
-    loss = functional.cross_entropy(output.scores, torch.arange(ROWS) % CLASSES)
-    (loss if output.ponder is None else loss + output.ponder).backward()
-    unused = [name for name, one in model.named_parameters() if one.grad is None]
-    assert not unused
-    assert all(torch.isfinite(one.grad).all() for one in model.parameters())
-
-
-@each_switch
-def test_bfloat16_autocast_gives_nearly_the_same_scores(switch):
-    model = encoder_of(switch).eval()
-    tokens, lengths = rows_of()
-    exact = model(tokens, lengths).scores
-    with torch.autocast("cpu", torch.bfloat16):
-        scores = model(tokens, lengths).scores
-    torch.testing.assert_close(scores.float(), exact, atol=0.1, rtol=0.1)
-    scores.float().sum().backward()
-    assert all(torch.isfinite(one.grad).all() for one in model.parameters())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("switch", ["gated", "ndr", "graves"])
-def test_compile_traces_a_model_as_one_graph(switch):
-    model = encoder_of(switch).eval()
-    tokens, lengths = rows_of()
-    # The eager backend: what is proved is that nothing breaks the graph.
-    compiled = torch.compile(model, backend="eager", fullgraph=True)
-    torch.testing.assert_close(compiled(tokens, lengths).scores, model(tokens, lengths).scores)
 
 
 def test_the_same_seed_gives_the_same_numbers():
@@ -164,23 +99,6 @@ def test_more_layers_can_be_applied_in_evaluation():
         record = Record()
         model.train(training)(*rows_of(), record)
         assert len(record["hidden"]) == layers
-
-
-def test_a_closed_gate_keeps_every_state():
-    model = encoder_of("ndr").eval()
-    torch.nn.init.constant_(model.layer.gate.outer.bias, -1e4)
-    record = Record()
-    tokens, lengths = rows_of()
-    model(tokens, lengths, record)
-    padded, _ = model._with_begin_end(tokens, lengths)
-    for hidden in record["hidden"]:
-        torch.testing.assert_close(hidden, model.embedding(padded))
-
-
-def test_the_gate_is_nearly_closed_at_first():
-    record = Record()
-    encoder_of("ndr")(*rows_of(), record)
-    assert record["gate"][0].mean() < 0.1  # σ(-3) = 0.047
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from synthbench.errors import UsageError
 from synthbench.tasks.features import image
 from synthbench.tasks.images import png
 from synthbench.tasks.registry import list_tasks, make_task
-from synthbench.tasks.tokens import pad
 from synthbench.training.encoding import Encoding, concatenate
 from tests.support import draw_splits
 from tests.toy_task import Numbers
@@ -102,12 +101,6 @@ def test_a_task_that_does_not_name_its_tokens_is_refused():
         Encoding.of(Numbers())
 
 
-def test_a_text_with_an_unknown_token_is_refused_by_name():
-    encoding = Encoding.of(make_task("parity"))
-    with pytest.raises(ValueError, match="'x' is not a token"):
-        encoding.encode({"text": pa.array(["1 2 x 4 ="]), "label": pa.array([0])})
-
-
 def test_parts_of_different_widths_are_joined_and_padded():
     encoding = Encoding.of(make_task("ctl"))
     parts = [
@@ -117,8 +110,3 @@ def test_parts_of_different_widths_are_joined_and_padded():
     rows = concatenate(parts)
     assert rows.inputs.tolist()[0][2:] == [0, 0]
     assert rows.lengths.tolist() == [2, 4]
-
-
-def test_padding_puts_each_run_into_its_row():
-    padded = pad(np.array([1, 2, 3, 4]), np.array([1, 0, 3]))
-    assert padded.tolist() == [[1, 0, 0], [0, 0, 0], [2, 3, 4]]

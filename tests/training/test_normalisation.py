@@ -97,12 +97,6 @@ def test_certain_matches_and_misses_stay_exact_in_float32():
     assert torch.isfinite(logits.grad).all()
 
 
-def test_geometric_weights_of_a_query_sum_to_at_most_one():
-    total = weigh.geometric(scores_of(length=20, scale=5.0), None).sum(-1)
-    assert total.max() <= 1 + 1e-12
-    assert total.min() < 1
-
-
 def test_softmax_divides_by_the_temperature():
     scores = scores_of()
     expected = (scores / TEMPERATURE).exp()

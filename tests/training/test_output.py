@@ -160,12 +160,17 @@ def test_a_refused_overwrite_leaves_the_finished_run(tmp_path, data):
     assert files(tmp_path) == before
 
 
-def test_another_run_is_refused_before_its_dataset_is_made(tmp_path):
+def test_another_run_is_refused_before_its_dataset_is_made_and_replaced_only_if_asked(tmp_path):
     short_run(tmp_path / "run")
     before = files(tmp_path)
-    with pytest.raises(UsageError, match=r"holds another run \(recipe: .*--overwrite"):
-        short_run(tmp_path / "run", tmp_path / "elsewhere", recipe={"steps": 3})
+    for changes, message in (
+        ({"recipe": {"steps": 3}}, r"holds another run \(recipe: .*'steps': 2.*--overwrite"),
+        ({"model": "lstm"}, "'model': 'transformer-relative'"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            short_run(tmp_path / "run", tmp_path / "elsewhere", **changes)
     assert files(tmp_path) == before
+    assert short_run(tmp_path / "run", recipe={"steps": 3}, overwrite=True)["steps"] == 3
 
 
 def test_a_file_that_is_only_named_like_a_manifest_does_not_keep_a_run_from_starting(tmp_path):

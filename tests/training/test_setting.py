@@ -20,11 +20,13 @@ def test_a_device_that_is_not_there_is_refused(name, monkeypatch):
         find_device(name)
 
 
-def test_auto_is_a_gpu_where_there_is_one(monkeypatch):
+def test_auto_is_a_gpu_where_there_is_one_and_cuda_is_refused_where_there_is_none(monkeypatch):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     for there, kind in ((True, "cuda"), (False, "cpu")):
         monkeypatch.setattr(torch.cuda, "is_available", lambda there=there: there)
         assert find_device("auto").type == kind
+    with pytest.raises(UsageError, match="'cuda': PyTorch finds no GPU here; try --device cpu"):
+        find_device("cuda")
 
 
 @pytest.mark.parametrize("compiled", [False, True])

@@ -7,14 +7,8 @@ import pytest
 from synthbench.errors import UsageError
 from synthbench.training.models import MODELS, build
 from synthbench.training.recipes.base import Recipe
+from tests.training.test_recipes import SIZES
 
-SIZES = {
-    "tokens": {"vocabulary": 15, "classes": 10},
-    "images": {"classes": 10},
-    "grids": {},
-    "vectors": {"dims": 5},
-    "points": {},
-}
 #: Whole numbers from 1, by model.
 WHOLE = {
     "ndr": ("d_model", "num_heads", "num_layers", "test_layers", "d_ff", "max_length"),

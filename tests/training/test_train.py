@@ -257,13 +257,6 @@ def test_data_of_another_task_or_with_other_parameters_is_refused(tmp_path, data
         run(tmp_path / "run", data, variant="foreward")
 
 
-def test_without_a_gpu_the_device_cuda_is_refused(tmp_path, data, monkeypatch):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(UsageError, match="'cuda': PyTorch finds no GPU here; try --device cpu"):
-        run(tmp_path / "run", data, device="cuda")
-    assert not (tmp_path / "run").exists()
-
-
 def test_a_task_without_recipes_is_refused(tmp_path, numbers):
     with pytest.raises(UsageError, match="Task 'numbers' has no recipes; tasks with recipes: ctl"):
         train("numbers", model="lstm", out=tmp_path, progress=False)

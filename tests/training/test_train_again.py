@@ -117,16 +117,6 @@ def test_a_killed_program_goes_on_from_its_checkpoint_to_the_same_numbers(tmp_pa
 # What is refused.
 
 
-def test_another_run_in_the_directory_is_refused_and_replaced_only_if_asked(tmp_path, data):
-    run(tmp_path / "run", data, recipe={"steps": 10})
-    with pytest.raises(UsageError, match=r"holds another run \(recipe: .*'steps': 10.*--overwrite"):
-        run(tmp_path / "run", data, recipe={"steps": 20})
-    with pytest.raises(UsageError, match="'model': 'transformer-relative'"):
-        run(tmp_path / "run", data, model="lstm", recipe={"steps": 10})
-    result = run(tmp_path / "run", data, recipe={"steps": 20}, overwrite=True)
-    assert result["steps"] == 20
-
-
 def test_a_second_process_on_the_same_run_is_refused(tmp_path, data):
     result = run(tmp_path / "run", data, recipe={"steps": 10})
     command = RunDirectory(tmp_path / "run").command
