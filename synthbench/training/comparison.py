@@ -11,8 +11,8 @@ from synthbench.tasks.registry import task_class
 from synthbench.text.tables import Table, items, stack, styled
 from synthbench.training.contrasts import Finding, judge
 from synthbench.training.fit import PLATEAU, UNFINISHED
+from synthbench.training.recipes import QUICK_NOTE
 from synthbench.training.recipes.base import Measure, Study
-from synthbench.training.recipes.quick import NOTE
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -195,7 +195,7 @@ def _notes(comparison: Json) -> list[str]:
         f"{comparison['precision']}; all runs together {comparison['run_seconds']:,.0f} s.",
     ]
     if comparison["profile"] == "quick":
-        notes.insert(0, NOTE)
+        notes.insert(0, QUICK_NOTE)
     if changed:
         sizes = ", ".join(f"{name} {_plain(value)}" for name, value in changed.items())
         notes.append(f"Different from the paper: {sizes}.")

@@ -120,7 +120,6 @@ OBJECTIVES: dict[str, type[Objective]] = {
 
 def _cells(batch: Batch) -> Tensor:
     """Which cells belong to their grid, bool `(rows, cells)`."""
-    if batch.lengths is None:
-        return torch.ones_like(batch.inputs, dtype=torch.bool)
+    assert batch.lengths is not None
     places = torch.arange(batch.inputs.shape[1], device=batch.inputs.device)
     return places < batch.lengths.unsqueeze(-1)

@@ -13,8 +13,7 @@ from synthbench.errors import check_whole_number, needs
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.text.tables import Table, stack, styled
 from synthbench.training.fit import UNFINISHED
-from synthbench.training.recipes import find_study
-from synthbench.training.recipes.quick import NOTE
+from synthbench.training.recipes import QUICK_NOTE, find_study
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -144,7 +143,7 @@ def summary(result: Mapping[str, Any]) -> Group:
     if fit and fit["state"] == UNFINISHED:
         title += f"; {UNFINISHED}"
     if result["study"]["profile"] == "quick":
-        title += f". {NOTE}"
+        title += f". {QUICK_NOTE}"
     return stack(styled(title, "bold"), "", Table(head, lines, right=range(1, len(head))))
 
 

@@ -67,25 +67,6 @@ def test_columns_are_read_out_as_the_equations_say(halting):
     assert torch.equal(halted.steps, count)
 
 
-def test_the_weights_of_graves_sum_to_one():
-    halting = Halting(D_MODEL)
-    probability = torch.rand(STEPS, ROWS, LENGTH, generator=torch.Generator().manual_seed(1))
-    for scale in (0.01, 0.3, 1.0):
-        weights, remainder, count = halting.weigh(scale * probability)
-        torch.testing.assert_close(weights.sum(0), torch.ones(ROWS, LENGTH))
-        assert (remainder > 0).all()
-        assert torch.equal(count, (weights > 0).sum(0))
-
-
-def test_a_universal_column_that_never_halts_pays_nothing():
-    halting = Halting(D_MODEL, "universal")
-    torch.nn.init.constant_(halting.unit.bias, -10.0)
-    start, states = states_of(scale=0.1)
-    halted = halting(start.float(), [state.float() for state in states])
-    assert not halted.remainder.any()
-    assert (halted.steps == STEPS).all()
-
-
 def test_gradients_reach_states_and_halting_unit(halting):
     start, states = states_of()
     stacked = torch.stack(states).requires_grad_()

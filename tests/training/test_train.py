@@ -10,7 +10,7 @@ import torch
 
 from synthbench.cli.main import _run, commands
 from synthbench.dataset.dataset import DatasetDirectory
-from synthbench.errors import DatasetError, UsageError
+from synthbench.errors import UsageError
 from synthbench.evaluation.evaluate import evaluate
 from synthbench.generation.generate import generate
 from synthbench.tasks import registry
@@ -70,10 +70,11 @@ def test_every_split_is_read_once_and_through_the_dataset_that_was_opened(
     assert len(looked_up) == 1
 
 
-def test_reports_are_those_of_evaluate_on_the_directory(whole, data):
+def test_reports_are_those_of_evaluate_on_the_directory_and_of_the_run_that_is_opened(whole, data):
     path, result = whole
     for split, report in result["splits"].items():
         view = open_run(path, split=split)
+        assert view.recipe == dataclasses.replace(RECIPE, published={})
         given = predict(view.model, view.rows, OBJECTIVES["classes"](), Setting())
         assert evaluate(data, given, split=split).to_dict() == report
 
@@ -163,14 +164,6 @@ def test_a_stream_trains_on_fresh_rows(tmp_path):
     assert result["splits"]["test"]["rows"] == 40
 
 
-def test_gradient_norms_of_queries_keys_and_values_are_noted_where_asked_for(tmp_path, data):
-    run(tmp_path / "run", data, recipe={"steps": 10, "log_gradients": True})
-    *_, line = RunDirectory(tmp_path / "run").metrics()
-    norms = [name for name in line if name.startswith("grad_norm/")]
-    assert {name.rsplit(".", 2)[1] for name in norms} >= {"query", "key", "value"}
-    assert all(line[name] > 0 for name in norms)
-
-
 def test_heat_reaches_the_model_before_every_step(tmp_path, data, monkeypatch):
     from synthbench.training.models.encoder import Encoder
 
@@ -218,21 +211,6 @@ def test_bfloat16_runs_through(tmp_path, data):
     result = run(tmp_path / "run", data, recipe={"steps": 10}, precision="bfloat16")
     assert result["precision"] == "bfloat16"
     assert result["curve"][0]["train/loss"] > 0
-
-
-def test_a_finished_run_can_be_opened_again_with_its_model_and_rows(whole, tmp_path):
-    path, result = whole
-    opened = open_run(path)
-    assert opened.recipe == dataclasses.replace(RECIPE, published={})
-    rows = opened.rows
-    scores = opened.model(rows.inputs.long(), rows.lengths).scores
-    accuracy = (scores.argmax(dim=1) == rows.targets).float().mean().item()
-    assert accuracy == pytest.approx(result["splits"]["test"]["accuracy"])
-    other = make_ctl(tmp_path / "other", seed=1)
-    with pytest.raises(DatasetError, match="trained on other rows"):
-        open_run(path, other)
-    with pytest.raises(UsageError, match="No run at"):
-        open_run(tmp_path)
 
 
 def test_the_command_prints_each_splits_metrics(tmp_path, data, capsys):

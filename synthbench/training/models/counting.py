@@ -16,7 +16,7 @@ from torch.nn import functional
 from synthbench.training.layers.attention import Attention
 from synthbench.training.layers.dropout import Dropout
 from synthbench.training.models.output import Output, Record
-from synthbench.training.options import check_chances, check_sizes
+from synthbench.training.options import check_sizes
 
 #: Colours of a cell: the size of the one-hot vectors that go through the layer.
 COLORS = 10
@@ -56,7 +56,6 @@ class Counting(nn.Module):
     ) -> None:
         super().__init__()
         check_sizes(least=0, d_ff=d_ff)
-        check_chances(dropout=dropout)
         self.residual = residual
         self.attention = Attention(
             COLORS, 1, normalisation=normalisation, qkv_bias=False, output_bias=False

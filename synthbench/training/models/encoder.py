@@ -164,30 +164,27 @@ class Encoder(nn.Module):
         attention, `gate` and `hidden`, and at the end `halting`; columns include the begin and end
         token. With adaptive computation time the output has `ponder`, a scalar.
         """
+        if lengths is None:
+            lengths = inputs.new_full((len(inputs),), inputs.shape[1])
         if self.begin_end:
             inputs, lengths = self._with_begin_end(inputs, lengths)
-        states, mask = self._embed(inputs), None
-        if lengths is not None:
-            mask = torch.arange(inputs.shape[1], device=inputs.device) < lengths[:, None]
-        column = self._column(inputs, lengths)
+        states = self._embed(inputs)
+        mask = torch.arange(inputs.shape[1], device=inputs.device) < lengths[:, None]
+        column = torch.zeros_like(lengths) if self.readout == "first" else lengths - 1
         if self.halting is None:
             last = self._steps(states, mask, column, record)[-1]
             return Output(self._classify(last, column))
         steps = self._steps(states, mask, None, record)
         halted = self.halting(states, steps)
         if record is not None:
-            record.add("halting", halted.steps if mask is None else halted.steps * mask)
+            record.add("halting", halted.steps * mask)
         return Output(self._classify(halted.output, column), _mean(halted.remainder, mask))
 
-    def _with_begin_end(
-        self, inputs: Tensor, lengths: Tensor | None
-    ) -> tuple[Tensor, Tensor | None]:
+    def _with_begin_end(self, inputs: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
         """The rows with begin and end tokens, and their new lengths."""
         rows = len(inputs)
         begin = inputs.new_full((rows, 1), self.vocabulary)
         end = inputs.new_full((rows, 1), self.vocabulary + 1)
-        if lengths is None:
-            return torch.cat([begin, inputs, end], dim=1), None
         padded = torch.cat([begin, inputs, torch.zeros_like(end)], dim=1)
         return padded.scatter(1, lengths[:, None] + 1, end), lengths + 2
 
@@ -208,16 +205,8 @@ class Encoder(nn.Module):
         dropped: Tensor = self.input_dropout(states)
         return dropped
 
-    def _column(self, inputs: Tensor, lengths: Tensor | None) -> Tensor:
-        """The column that is read, int64 `(rows,)`."""
-        if self.readout == "first":
-            return inputs.new_zeros(len(inputs))
-        if lengths is None:
-            return inputs.new_full((len(inputs),), inputs.shape[1] - 1)
-        return lengths - 1
-
     def _steps(
-        self, states: Tensor, mask: Tensor | None, column: Tensor | None, record: Record | None
+        self, states: Tensor, mask: Tensor, column: Tensor | None, record: Record | None
     ) -> list[Tensor]:
         """The states after each layer; with `column`, after the last layer only that column's."""
         nearest = None
@@ -240,8 +229,6 @@ class Encoder(nn.Module):
         return scores
 
 
-def _mean(values: Tensor, mask: Tensor | None) -> Tensor:
+def _mean(values: Tensor, mask: Tensor) -> Tensor:
     """The mean over real columns, then over rows: a scalar from `(rows, length)`."""
-    if mask is None:
-        return values.mean()
     return ((values * mask).sum(dim=1) / mask.sum(dim=1)).mean()
