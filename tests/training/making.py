@@ -1,6 +1,7 @@
 """Small datasets and runs for the tests of the trainer."""
 
 import dataclasses
+import json
 
 import torch
 
@@ -73,6 +74,11 @@ def parameters(run):
     return torch.load(run / "model.pt", weights_only=True)
 
 
-def without_times(lines):
-    """A run's metrics without the one thing that differs between two equal runs."""
-    return [{name: value for name, value in one.items() if name != "seconds"} for one in lines]
+def without_times(values):
+    """JSON values of a run or a comparison without what differs between two equal ones."""
+    times = ("seconds", "run_seconds", "steps_per_second")
+
+    def timeless(one):
+        return {name: value for name, value in one.items() if name not in times}
+
+    return json.loads(json.dumps(values), object_hook=timeless)

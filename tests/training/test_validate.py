@@ -17,7 +17,7 @@ from synthbench.training.recipes.base import Measure, Published
 from synthbench.training.validate import validate
 from tests.making import Interrupted, interrupting
 from tests.support import run_python
-from tests.training.making import RECIPE, STUDY, add_study
+from tests.training.making import RECIPE, STUDY, add_study, without_times
 
 pytestmark = pytest.mark.slow
 
@@ -41,17 +41,6 @@ def _study(monkeypatch):
 def quick(out, **changes):
     options = {"profile": "tiny", "out": out, "workers": 1, "device": "cpu", "progress": False}
     return validate("ctl", **{**options, **changes})
-
-
-def without_times(comparison):
-    """A comparison without what differs between two equal ones."""
-    text = json.dumps(comparison)
-    return json.loads(text, object_hook=_timeless)
-
-
-def _timeless(values):
-    times = ("seconds", "run_seconds", "steps_per_second")
-    return {name: value for name, value in values.items() if name not in times}
 
 
 def test_a_comparison_sums_up_the_seeds_of_every_model_and_variant(tmp_path):
