@@ -16,11 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from synthbench.tasks.numeric import (
-    is_number,
-    nest,
-    plain_values,
-)  # fmt: skip
+from synthbench.tasks.numeric import is_number, nest, plain_values
 from synthbench.tasks.tokens import Vocabulary
 
 
@@ -129,8 +125,8 @@ class Column(abc.ABC):
         return pa.array(values, self.arrow)
 
     def show(self, value: Any) -> str:
-        """A value as text for people."""
-        return json.dumps(value)
+        """A value as text for people: as it is written in an answer."""
+        return self.write(value)
 
     # Answers.
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from synthbench.tasks.base import Task
 from synthbench.tasks.companions import companion
 from synthbench.tasks.registry import list_tasks, make_task, task_class
+from synthbench.tasks.scalar import span
 from synthbench.text.tables import Table, stack, styled
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def describe(name: str) -> Group:
     """
     facts = task_facts(name)
     splits = [
-        (split, f"{of_split['rows']:,}", _span(of_split["buckets"]))
+        (split, f"{of_split['rows']:,}", span(of_split["buckets"]))
         for split, of_split in facts["splits"].items()
     ]
     parameters = [
@@ -119,11 +120,6 @@ def draw_row(task: Task, row: Mapping[str, Any]) -> Text:
     width = max(map(len, shown), default=0)
     lines = (f"{name:{width}}  {cell}" for name, cell in shown.items())
     return styled("\n".join(lines), whole=True)
-
-
-def _span(names: list[str]) -> str:
-    """A list of names; of more than ten the first two and the last."""
-    return ", ".join(names) if len(names) <= 10 else f"{names[0]}, {names[1]} .. {names[-1]}"
 
 
 def _text(value: Any) -> str:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.tasks.column import Column, Encoded, filled
-from synthbench.tasks.numeric import read_numbers, to_array, unwrap
+from synthbench.tasks.numeric import read_array, read_numbers, unwrap
 from synthbench.tasks.tokens import Vocabulary, pad
 
 
@@ -70,11 +70,8 @@ class ListOf(Column):
         return {"accuracy": float(answer is not None and np.array_equal(answer, label))}
 
     def may_be(self, prediction: Any) -> bool:
-        try:
-            array = to_array(prediction)
-        except (ValueError, TypeError, ArithmeticError, RuntimeError):
-            return False
-        return array.ndim > 0 and array.dtype.kind in "iuf"
+        array = read_array(prediction)
+        return array is not None and array.ndim > 0 and array.dtype.kind in "iuf"
 
     def encodes_items(self, vocabulary: Vocabulary | None) -> bool:
         return self.item.encodes_items(vocabulary)

@@ -123,14 +123,21 @@ def read_numbers(prediction: Any, shape: tuple[int, ...]) -> NDArray[np.float64]
             numbers too large for float32 are unreadable.
         shape: the shape of the result.
     """
-    try:
-        numbers = to_array(json.loads(prediction) if isinstance(prediction, str) else prediction)
-    except (ValueError, TypeError, ArithmeticError, RuntimeError):
+    numbers = read_array(prediction)
+    if numbers is None or numbers.dtype.kind not in "iuf":
         return None
-    if numbers.dtype.kind not in "iuf" or numbers.shape not in (shape, (int(np.prod(shape)),)):
+    if numbers.shape not in (shape, (int(np.prod(shape)),)):
         return None
     numbers = numbers.astype(np.float64).reshape(shape)
     return numbers if bool((np.abs(numbers) <= _LARGEST).all()) else None
+
+
+def read_array(prediction: Any) -> NDArray[Any] | None:
+    """An array as `to_array` makes it, from a prediction or its JSON; None if unreadable."""
+    try:
+        return to_array(json.loads(prediction) if isinstance(prediction, str) else prediction)
+    except (ValueError, TypeError, ArithmeticError, RuntimeError):
+        return None
 
 
 def to_array(given: Any) -> NDArray[Any]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from synthbench.tasks.column import Column, Encoded, filled
 from synthbench.tasks.numeric import (
     plain_values,
+    read_array,
     read_class,
     read_numbers,
     read_whole_number,
@@ -98,9 +99,6 @@ class Text(Column):
         yield "#length", lengths.astype("<i8")
         yield "", data
 
-    def show(self, value: Any) -> str:
-        return str(value)
-
     def read(self, prediction: Any, label: Any) -> Any:
         return prediction.strip() if isinstance(prediction, str) else None
 
@@ -140,7 +138,7 @@ class Sequence(Text):
         return Vocabulary(self.tokens, self.separator)
 
     def __str__(self) -> str:
-        return f"Sequence({_span(self.tokens)})"
+        return f"Sequence({span(self.tokens)})"
 
     @property
     def expected(self) -> str:
@@ -193,10 +191,8 @@ class Sequence(Text):
         return {"exact_match": float(answer == label), "position_accuracy": share}
 
     def may_be(self, prediction: Any) -> bool:
-        try:
-            return to_array(prediction).ndim == 1
-        except (ValueError, TypeError, ArithmeticError, RuntimeError):
-            return False
+        array = read_array(prediction)
+        return array is not None and array.ndim == 1
 
     def encodes_items(self, vocabulary: Vocabulary | None) -> bool:
         return False
@@ -236,7 +232,7 @@ class ClassLabel(Column):
         return {"dtype": {"class_label": {"names": names}}}
 
     def __str__(self) -> str:
-        return f"ClassLabel({_span(self.names)})"
+        return f"ClassLabel({span(self.names)})"
 
     def _from_plain(self, values: Any) -> pa.Array:
         """Indices, or names."""
@@ -250,9 +246,6 @@ class ClassLabel(Column):
             unknown = given.filter(classes.is_null())[0].as_py()
             raise ValueError(f"{unknown!r} is not a name of {self}")
         return classes
-
-    def show(self, value: Any) -> str:
-        return str(self.names[value])
 
     @property
     def expected(self) -> str:
@@ -286,7 +279,7 @@ def _known(vocabulary: Vocabulary | None, name: str) -> Vocabulary:
     return vocabulary
 
 
-def _span(names: tuple[str, ...]) -> str:
+def span(names: tuple[str, ...] | list[str]) -> str:
     """All names; of more than ten the first two and the last."""
     return ", ".join(names) if len(names) <= 10 else f"{names[0]}, {names[1]} .. {names[-1]}"
 
