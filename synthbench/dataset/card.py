@@ -33,8 +33,7 @@ from synthbench.tasks.base import Task
 from synthbench.tasks.companions import companion, companion_text
 from synthbench.tasks.describe import parameter_help
 from synthbench.tasks.features import card_features
-from synthbench.tasks.images.licences import Origin
-from synthbench.tasks.images.task import ImageTask
+from synthbench.tasks.images.task import ImageTask, Origin
 from synthbench.tasks.row_ids import columns_of
 
 LICENSE = "apache-2.0"

@@ -13,7 +13,7 @@ from synthbench.dataset.manifest import Manifest, SplitRecord
 from synthbench.dataset.parquet import read_batches
 from synthbench.tasks.base import Task
 from synthbench.tasks.column import Column
-from synthbench.tasks.images.licences import Origin
+from synthbench.tasks.images.task import Origin
 from synthbench.tasks.row_ids import columns_of
 from synthbench.text.lines import printable
 from synthbench.text.tables import Table

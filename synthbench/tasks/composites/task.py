@@ -39,8 +39,7 @@ from synthbench.tasks.composites.parts import (
 from synthbench.tasks.composites.rules import DESIGNS, QUADRANTS, RED_OR_BLUE, TEN_COLORS, decide
 from synthbench.tasks.features import class_answer, class_label, image, value
 from synthbench.tasks.images import load, png
-from synthbench.tasks.images.licences import ORIGINS, OWN_PICTURES, Origin
-from synthbench.tasks.images.task import ImageTask
+from synthbench.tasks.images.task import ORIGINS, OWN_PICTURES, ImageTask, Origin
 
 
 class Composites(ImageTask):

@@ -1,7 +1,8 @@
-"""A task whose rows are made from source images."""
+"""A task whose rows are made from source images, and who made these and under which terms."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from typing import ClassVar
 
@@ -10,7 +11,73 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.tasks.base import Task
-from synthbench.tasks.images.licences import Origin
+
+
+@dataclasses.dataclass(frozen=True)
+class Origin:
+    """A dataset that is part of ours.
+
+    Attributes:
+        title: its name.
+        license: its licence, as the Hugging Face Hub names it.
+        terms: its licence in words.
+        url: where it is published; empty if nowhere.
+        citation: its BibTeX entry; empty if unknown.
+    """
+
+    title: str
+    license: str
+    terms: str
+    url: str = ""
+    citation: str = ""
+
+
+ORIGINS = {
+    "mnist": Origin(
+        title="MNIST",
+        license="cc-by-sa-3.0",
+        terms="Creative Commons Attribution-ShareAlike 3.0, (c) Yann LeCun and Corinna Cortes",
+        url="http://yann.lecun.com/exdb/mnist",
+        citation="""\
+@misc{lecun2010mnist,
+  title  = {{MNIST} Handwritten Digit Database},
+  author = {LeCun, Yann and Cortes, Corinna and Burges, Christopher J. C.},
+  year   = {2010},
+  url    = {http://yann.lecun.com/exdb/mnist}
+}""",
+    ),
+    "fashion": Origin(
+        title="Fashion-MNIST",
+        license="mit",
+        terms="MIT, (c) Zalando SE",
+        url="https://github.com/zalandoresearch/fashion-mnist",
+        citation="""\
+@misc{xiao2017fashion,
+  title  = {{Fashion-MNIST}: a Novel Image Dataset for Benchmarking Machine Learning Algorithms},
+  author = {Xiao, Han and Rasul, Kashif and Vollgraf, Roland},
+  year   = {2017},
+  url    = {https://arxiv.org/abs/1708.07747}
+}""",
+    ),
+    "cifar": Origin(
+        title="CIFAR-10",
+        license="unknown",
+        terms="none is stated",
+        url="https://www.cs.toronto.edu/~kriz/cifar.html",
+        citation="""\
+@techreport{krizhevsky2009learning,
+  title       = {Learning Multiple Layers of Features from Tiny Images},
+  author      = {Krizhevsky, Alex},
+  institution = {University of Toronto},
+  year        = {2009}
+}""",
+    ),
+}
+
+#: Images that the user supplies.
+OWN_PICTURES = Origin(
+    title="class folders", license="other", terms="that of the pictures in them; ask their owner"
+)
 
 
 class ImageTask(Task):
