@@ -27,14 +27,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from synthbench.seeding import Draws, hash_rows
-from synthbench.tasks.base import (
-    Block,
-    Parameters,
-    Split,
-    TextTask,
-    parameter,
-    read_class,
-)
+from synthbench.tasks.base import Block, Parameters, Split, TextTask, parameter, read_class
 from synthbench.tasks.column import Column
 from synthbench.tasks.ctl.solver import LONGEST, TableSolver
 from synthbench.tasks.features import class_answer, class_label, list_of, value

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from synthbench.tasks.base import Block
 from synthbench.tasks.numeric import list_array, plain_values, unwrap
+from synthbench.tasks.tokens import pad
 
 #: The background, 0, and nine colours.
 COLORS = range(10)
@@ -93,6 +94,4 @@ def from_lists(column: pa.Array) -> NDArray[np.uint8]:
         raise ValueError("grid has a row that is not a square grid")
     if not ((colors >= 0) & (colors < len(COLORS))).all():
         raise ValueError(f"grid has a colour that is not 0 to {COLORS[-1]}")
-    cells = np.zeros((len(heights), int(heights.max(initial=1)) ** 2), np.uint8)
-    cells[np.arange(cells.shape[1]) < heights[:, None] ** 2] = colors + 1
-    return cells
+    return pad((colors + 1).astype(np.uint8), heights**2, least=1)

@@ -12,7 +12,7 @@ import pickle
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -142,41 +142,38 @@ def scale(images: NDArray[np.uint8]) -> NDArray[np.uint8]:
         uint8 `(images, 28, 28, channels)`.
     """
     count, height, width, channels = images.shape
-    rows, columns = _taps(height), _taps(width)
-    total = (rows.weights.sum(axis=0)[:, None] * columns.weights.sum(axis=0))[:, :, None]
+    (rows, row_weights), (columns, column_weights) = _taps(height), _taps(width)
+    total = (row_weights.sum(axis=0)[:, None] * column_weights.sum(axis=0))[:, :, None]
     exact = np.int32 if 4 * 255 * int(total.max()) < 1 << 31 else np.int64
     total = total.astype(exact)
     scaled = np.empty((count, SIZE, SIZE, channels), np.uint8)
     for first in range(0, count, _CHUNK):
         part = images[first : first + _CHUNK].astype(exact)
-        sums = _weigh(_weigh(part, rows, axis=1), columns, axis=2)
+        lines = _weigh(part, rows, row_weights, axis=1)
+        sums = _weigh(lines, columns, column_weights, axis=2)
         scaled[first : first + _CHUNK] = (2 * sums + total) // (2 * total)
     return scaled
 
 
-class _Taps(NamedTuple):
+def _taps(length: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The pixels of a line that each of 28 is made of, and their weights: int64 `(taps, 28)`."""
-
-    places: NDArray[np.int64]
-    weights: NDArray[np.int64]
-
-
-def _taps(length: int) -> _Taps:
     # In units of 1 / (2 * 28 * length) of the line, pixel centres lie at odd multiples.
     centres = (2 * np.arange(SIZE) + 1) * length
     places = (2 * np.arange(length)[:, None] + 1) * SIZE
     weights = np.maximum(2 * max(length, SIZE) - np.abs(places - centres), 0)
     most = int((weights > 0).sum(axis=0).max())
     order = np.argsort(weights == 0, axis=0, kind="stable")[:most]
-    return _Taps(order, np.take_along_axis(weights, order, axis=0))
+    return order, np.take_along_axis(weights, order, axis=0)
 
 
-def _weigh(images: NDArray[Any], taps: _Taps, axis: int) -> NDArray[Any]:
+def _weigh(
+    images: NDArray[Any], places: NDArray[np.int64], weights: NDArray[np.int64], axis: int
+) -> NDArray[Any]:
     """Weighted sums along an axis of `(images, height, width, channels)`; its length becomes 28."""
     shape = [1, 1, 1, 1]
     shape[axis] = SIZE
     terms = (
-        np.take(images, places, axis) * weights.astype(images.dtype).reshape(shape)
-        for places, weights in zip(taps.places, taps.weights, strict=True)
+        np.take(images, place, axis) * weight.astype(images.dtype).reshape(shape)
+        for place, weight in zip(places, weights, strict=True)
     )
     return functools.reduce(np.add, terms)

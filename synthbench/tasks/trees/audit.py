@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from synthbench.tasks.audit_spec import AuditSpec, Claim, Columns, Levels, Shortcut, by_key, numbers
 from synthbench.tasks.trees.expression import Deciding, Expression
@@ -55,12 +54,16 @@ def audit_spec(task: ExpressionTask) -> AuditSpec:
             *(_cut_below(levels, depth, trees) for levels in range(1, trees.deepest)),
         ),
         distributions={
-            "operators": trees.symbols,
-            "arguments of an operator": trees.argument_counts,
-            "depth of deciding leaves": lambda columns: trees.deciding_leaves(columns)[0],
-            "place of deciding leaves among all, in tenths": lambda columns: trees.deciding_leaves(
-                columns
-            )[1],
+            "operators": lambda columns: [one.symbol for one in trees.operators(columns)],
+            "arguments of an operator": lambda columns: [
+                len(one.arguments) for one in trees.operators(columns)
+            ],
+            "depth of deciding leaves": lambda columns: [
+                depth for depth, _ in trees.leaves(columns)
+            ],
+            "place of deciding leaves among all, in tenths": lambda columns: [
+                place for _, place in trees.leaves(columns)
+            ],
         },
         near_duplicate_keys={
             "the same but for the order of arguments": lambda columns: task.problem(
@@ -110,24 +113,15 @@ class _Trees:
         """What shortcuts look at in each row."""
         return [self._look(text) for text in columns["text"].to_pylist()]
 
-    def symbols(self, columns: Columns) -> list[str]:
+    def operators(self, columns: Columns) -> Iterator[Expression]:
         """All operators of all rows."""
-        return [node.symbol for node in self._operators(columns)]
-
-    def argument_counts(self, columns: Columns) -> list[int]:
-        """How many arguments each operator of all rows has."""
-        return [len(node.arguments) for node in self._operators(columns)]
-
-    def deciding_leaves(self, columns: Columns) -> NDArray[np.int64]:
-        """Depth and place of all leaves that decide, int64 `(2, leaves)`."""
-        trees = map(self._read, columns["text"].to_pylist())
-        return np.array(
-            [leaf for tree in trees for leaf in deciding_leaves(self._deciding, tree)]
-        ).T
-
-    def _operators(self, columns: Columns) -> Iterator[Expression]:
         for text in columns["text"].to_pylist():
             yield from _operators(self._read(text))
+
+    def leaves(self, columns: Columns) -> Iterator[tuple[int, int]]:
+        """Depth and place of all leaves that decide."""
+        for text in columns["text"].to_pylist():
+            yield from deciding_leaves(self._deciding, self._read(text))
 
 
 def look(task: ExpressionTask, deepest: int, tree: Expression) -> Look:
