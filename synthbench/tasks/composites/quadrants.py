@@ -50,7 +50,7 @@ def to_bytes(block: Block) -> NDArray[np.uint8]:
         block["rgb"],
         (block["source_index"] + 1).astype(">i4")[:, :, None].view(np.uint8),
     ]
-    return np.concatenate(parts, axis=2).reshape(len(block), -1)
+    return np.concatenate(parts, axis=2).reshape(len(block), 4 * 11)
 
 
 def to_numpy(block: Block) -> NDArray[Any]:

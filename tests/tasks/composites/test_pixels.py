@@ -80,13 +80,10 @@ def test_source_images_count_every_quadrant_but_empty_ones():
     assert set((task.source_images(task.render(mixed(task))) >> np.uint64(32)).tolist()) == {0}
 
 
-def test_sources_that_are_there_are_known_to_be():
-    assert Composites().has_sources()
-
-
 def test_a_missing_source_is_an_error_and_known_beforehand(tmp_path):
     task = Composites()
     columns = task.render(mixed(task))
+    assert task.has_sources()
     with source_dir(tmp_path):
         assert not task.has_sources()
         for ask in (lambda: task.tables, lambda: mixed(task)):
