@@ -27,6 +27,13 @@ def assert_drawn_from(counts, chances):
     assert statistic < limit(cells - 1)
 
 
+def assert_uniform(outcomes, possible):
+    """The possible outcomes are equally frequent, and there are no others."""
+    possible = list(possible)
+    chances = dict.fromkeys(possible, 1 / len(possible))
+    assert_drawn_from(collections.Counter(outcomes), chances)
+
+
 def assert_same_distribution(left, right):
     """Two collections of outcomes could come from one distribution."""
     counts = collections.Counter(left), collections.Counter(right)

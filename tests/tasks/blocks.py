@@ -2,13 +2,11 @@
 
 import json
 
-import pyarrow as pa
-
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block
-from synthbench.tasks.features import arrow_schema
 from synthbench.tasks.row_ids import fingerprints
 from synthbench.verification.conformance.rows import check_columns, check_ids, check_solver
+from synthbench.verification.conformance.rows import plain_rows as rows_of
 
 
 def propose_all(task, n=60, split="train", block=0):
@@ -26,14 +24,6 @@ def all_candidates(task, draws, n, bucket):
     """Candidates of a bucket, held out or not: from the same draws train and iid get their own."""
     parts = [task.propose(Draws(draws), n, task.split(name), bucket) for name in ("train", "iid")]
     return Block.concatenate(parts)
-
-
-def table(task, block):
-    return pa.table(list(task.render(block).values()), schema=arrow_schema(task.columns))
-
-
-def rows_of(task, block):
-    return table(task, block).to_pylist()
 
 
 def assert_sound(task, block):

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from synthbench.errors import ParameterError
@@ -234,7 +234,6 @@ def test_a_grid_of_background_says_nothing_about_coloured_cells():
 
 
 @given(wrong=st.sets(st.integers(0, 24), max_size=25))
-@settings(deadline=None)
 def test_every_wrong_cell_costs_its_share(wrong):
     task = GridCount()
     row = rows_of(task, propose(task, n=1, size=5))[0]

@@ -1,5 +1,6 @@
 """The generator of grids: which are drawn, how often each, and how many there are."""
 
+import collections
 import itertools
 import math
 
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from synthbench.generation.generate import generate
 from synthbench.tasks.grid_count.task import GridCount
+from tests.tasks.agreement import assert_drawn_from
 from tests.tasks.blocks import assert_sound, ids, rows_of
 from tests.tasks.grids import mixed, propose
 
@@ -57,9 +59,8 @@ def test_cells_are_coloured_with_the_given_chance_and_colours_are_uniform():
     for fill in (0.8, 0.35):
         task = GridCount(parameters={"fill": fill})
         counts = propose(task, "test", n=2_000, size=20)["color_counts"].sum(axis=0)
-        expected = np.array([1 - fill] + [fill / 9] * 9) * counts.sum()
-        chi_square = float(((counts - expected) ** 2 / expected).sum())
-        assert chi_square < 27.9  # 9 degrees of freedom, one chance in a thousand
+        chances = {0: 1 - fill} | dict.fromkeys(range(1, 10), fill / 9)
+        assert_drawn_from(dict(enumerate(counts.tolist())), chances)
 
 
 def test_every_cell_of_a_grid_is_drawn_on_its_own():
@@ -80,11 +81,8 @@ def test_a_limit_is_drawn_uniformly_and_caps_the_coloured_cells():
     task = GridCount(parameters={"colored_limit": 30, "fill": 1.0})
     colored, _ = colored_cells(task, n=20_000, size=5)
     # min(25, M) with M uniform over 1..30.
-    expected = np.array([1 / 30] * 24 + [6 / 30]) * len(colored)
-    observed = np.bincount(colored, minlength=26)
-    assert observed[0] == 0
-    chi_square = float(((observed[1:] - expected) ** 2 / expected).sum())
-    assert chi_square < 51.2  # 24 degrees of freedom, one chance in a thousand
+    chances = dict.fromkeys(range(1, 25), 1 / 30) | {25: 6 / 30}
+    assert_drawn_from(collections.Counter(colored.tolist()), chances)
 
 
 def test_a_limit_keeps_every_cell_and_every_colour_with_the_same_chance():

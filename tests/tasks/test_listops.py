@@ -2,7 +2,6 @@
 
 import dataclasses
 
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,7 +14,7 @@ from synthbench.tasks.listops.distribution import OPERATORS, ListOpsDistribution
 from synthbench.tasks.listops.task import ListOps
 from synthbench.tasks.trees.distribution import DEPTH_BITS
 from synthbench.tasks.trees.sampling import is_too_rare
-from tests.tasks.blocks import assert_sound, ids, propose_all, table
+from tests.tasks.blocks import assert_sound, ids, propose_all, rows_of
 
 FIRST = ListOps(parameters={"ties": "first"})
 ONE_LEVEL = {"train_depths": "1", "validation_depths": "1", "test_depths": "1"}
@@ -121,35 +120,22 @@ def test_ties_nested_a_thousand_deep_are_solved_by_looking_at_every_list_once():
 
 @given(tasks(), st.integers(0, 5))
 @settings(max_examples=25, deadline=None)
-def test_rows_of_any_parameters_are_sound(task, block):
-    assert_sound(task, propose_all(task, block=block))
-
-
-@given(tasks())
-@settings(max_examples=15, deadline=None)
-def test_rows_are_of_their_bucket_within_the_limits_and_of_the_operators_asked_for(task):
+def test_rows_of_any_parameters_are_sound_of_their_bucket_and_within_the_limits(task, block):
     chosen = task.parameters
     for split in task.splits:
         for bucket in split.buckets:
-            block = task.propose(Draws({"test": 1}), 60, split, bucket)
-            rows = table(task, block).to_pylist()
+            drawn = task.propose(Draws({"test": bucket}, block), 60, split, bucket)
+            rows = assert_sound(task, drawn)
             assert {row["dependency_depth"] for row in rows} <= {bucket}
             assert all(bucket <= row["depth"] <= max(split.buckets) for row in rows)
             assert all(row["length"] <= chosen.max_length for row in rows)
-            assert all(row["length"] == len(row["text"].split(" ")) for row in rows)
             words = {word for row in rows for word in row["text"].split() if word[0] == "["}
             assert words <= {f"[{name}" for name in chosen.operators}
 
 
-def test_an_id_names_the_row_whatever_the_parameters():
-    text = {"text": pa.array(["[MED 4 8 5 [MAX 8 4 9 ] ]"])}
-    other = ListOps(parameters={"max_length": 100, "ties": "first", "operators": "SM"})
-    assert ids(other, other.parse(text)) == ids(ListOps(), ListOps().parse(text))
-
-
 def test_ties_first_calls_rows_deeper_than_they_need_to_be():
     task = ListOps()
-    rows = table(task, propose_all(FIRST, n=1_000)).to_pylist()
+    rows = rows_of(task, propose_all(FIRST, n=1_000))
     strict = [task.recompute_columns(row)["dependency_depth"] for row in rows]
     first = [row["dependency_depth"] for row in rows]
     assert all(one <= other for one, other in zip(strict, first, strict=True))
@@ -178,7 +164,7 @@ def test_capacity_counts_the_listing_which_is_like_what_is_proposed(parameters, 
     task = ListOps(parameters=parameters)
     split = task.split("train")
     listed = task.enumerate_rows(split, bucket)
-    rows = table(task, listed).to_pylist()
+    rows = rows_of(task, listed)
     assert task.capacity(split, bucket) == len(rows) == len({row["text"] for row in rows})
     assert all(row["dependency_depth"] == bucket for row in rows)
     assert all({"text": row["text"], **task.recompute_columns(row)} == row for row in rows[::97])

@@ -135,6 +135,24 @@ def test_only_the_first_three_bits_come_from_the_problem(task, one, other):
     assert prints[0] != prints[1]
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "parameters"),
+    [
+        ("listops", "[MED 4 8 5 [MAX 8 4 9 ] ]", {"max_length": 100, "ties": "first"}),
+        ("listops", "[MED 4 8 5 [MAX 8 4 9 ] ]", {"operators": "SM"}),
+        ("arithmetic", "((4*7)+2)", {"max_length": 100, "modulus": 7, "operators": "+"}),
+        ("ctl", "101 d a b", {"functions": 900, "test_lengths": "50"}),
+        ("parity", "1 0 1 0 =", {"n_values": 3}),
+        ("parity", "1 0 1 0 =", {"n_values": 40}),
+    ],
+)
+def test_an_id_names_its_text_whatever_the_parameters_and_the_seed(name, text, parameters):
+    asked = {"text": pa.array([text])}
+    tasks = [make_task(name), make_task(name, parameters=parameters, seed=9)]
+    one, other = (fingerprints(task, task.parse(asked)).tolist() for task in tasks)
+    assert one == other
+
+
 def test_an_id_depends_on_its_row_alone_not_on_its_neighbours():
     for name in ("listops", "arithmetic", "ctl", "parity"):
         task = make_task(name)

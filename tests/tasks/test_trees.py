@@ -16,7 +16,7 @@ from synthbench.tasks.trees.distribution import DEPTH_MASK, operator_chances
 from synthbench.tasks.trees.grammar import Grammar
 from synthbench.tasks.trees.sampling import grow
 from tests.tasks.agreement import assert_drawn_from, assert_same_distribution
-from tests.tasks.blocks import all_candidates
+from tests.tasks.blocks import all_candidates, rows_of
 from tests.tasks.trees import (
     PAPER,
     PooledDepthDistribution,
@@ -227,11 +227,7 @@ def test_rows_are_distributed_as_if_drawn_and_thrown_away(task_class, candidate,
     for bucket, rows in found.items():
         assert len(rows) > 300
         block = all_candidates(task, {"test": 8}, 2 * len(rows), bucket)
-        columns = task.render(block)
-        grown = [
-            dict(zip(columns, row, strict=True))
-            for row in zip(*(column.to_pylist() for column in columns.values()), strict=True)
-        ]
+        grown = rows_of(task, block)
         for name, feature in FEATURES.items():
             values = [feature(row) for row in rows], [feature(row) for row in grown]
             if len({*values[0], *values[1]}) > 1:
