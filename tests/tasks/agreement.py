@@ -29,9 +29,11 @@ def assert_drawn_from(counts, chances):
 
 def assert_uniform(outcomes, possible):
     """The possible outcomes are equally frequent, and there are no others."""
-    possible = list(possible)
-    chances = dict.fromkeys(possible, 1 / len(possible))
-    assert_drawn_from(collections.Counter(outcomes), chances)
+    counts, possible = collections.Counter(outcomes), list(possible)
+    if len(possible) == 1:
+        assert list(counts) == possible
+    else:
+        assert_drawn_from(counts, dict.fromkeys(possible, 1 / len(possible)))
 
 
 def assert_same_distribution(left, right):

@@ -9,14 +9,17 @@ from synthbench.verification.conformance.rows import check_columns, check_ids, c
 from synthbench.verification.conformance.rows import plain_rows as rows_of
 
 
-def propose_all(task, n=60, split="train", block=0):
+def propose(task, split=None, n=20, bucket=None, block=0):
+    """Candidates of a split, of its first one by default, and of one of its buckets, likewise."""
+    split = task.splits[0] if split is None else task.split(split)
+    bucket = split.buckets[0] if bucket is None else bucket
+    return task.propose(Draws({"test": bucket}, block), n, split, bucket)
+
+
+def propose_all(task, split="train", n=20):
     """Candidates of all the split's buckets, in one block as the sampler joins them."""
-    chosen = task.split(split)
     return Block.concatenate(
-        [
-            task.propose(Draws({"test": bucket}, block), n, chosen, bucket)
-            for bucket in chosen.buckets
-        ]
+        [propose(task, split, n, bucket) for bucket in task.split(split).buckets]
     )
 
 

@@ -9,16 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synthbench.errors import ParameterError
-from synthbench.seeding import Draws
 from synthbench.tasks.clusters.task import Clusters
 from synthbench.tasks.describe import draw_row
-from tests.tasks.blocks import ids, rows_of
+from tests.tasks.blocks import ids, propose, rows_of
 
 VARIANTS = {"balanced": (225, 225), "unbalanced": (500, 50)}
-
-
-def propose(task, n=8, block=0):
-    return task.propose(Draws({"test": 1}, block), n, task.split("test"), 0)
 
 
 def first_row(variant="unbalanced"):

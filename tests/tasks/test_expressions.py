@@ -6,7 +6,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from synthbench.errors import UsageError
 from synthbench.sampling.plan import make_plan
 from synthbench.seeding import Draws
 from synthbench.tasks.arithmetic.task import Arithmetic
@@ -180,9 +179,3 @@ def test_the_default_is_the_papers_balance():
         assert task.split("train").buckets == (1, 2, 3, 4, 5)
         assert task.stream == make_task(name, None, {"balance": "depth"}).stream
         assert "balance" not in str(task.stream)
-
-
-@pytest.mark.parametrize("name", ["listops", "arithmetic"])
-def test_another_balance_is_refused_with_the_nearest_name(name):
-    with pytest.raises(UsageError, match=r"balance 'labels'.*Did you mean 'label'"):
-        make_task(name, None, {"balance": "labels"})

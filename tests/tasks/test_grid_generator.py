@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from synthbench.generation.generate import generate
 from synthbench.tasks.grid_count.task import GridCount
 from tests.tasks.agreement import assert_drawn_from
-from tests.tasks.blocks import assert_sound, ids, rows_of
-from tests.tasks.grids import mixed, propose
+from tests.tasks.blocks import assert_sound, ids, propose, propose_all, rows_of
 
 # The generator.
 
@@ -36,7 +35,7 @@ def test_the_generator_and_the_solver_agree_on_every_column(train, test, fill):
         parameters={"train_sizes": train, "iid_sizes": train[:1], "test_sizes": test, "fill": fill}
     )
     for split in task.splits:
-        rows = assert_sound(task, mixed(task, split.name))
+        rows = assert_sound(task, propose_all(task, split.name, n=7))
         assert {row["size"] for row in rows} == set(split.buckets)
         for row in rows:
             assert row["label"] == count_by_hand(row["grid"])
@@ -58,7 +57,7 @@ def test_grids_of_100x100_cells_are_made_and_counted():
 def test_cells_are_coloured_with_the_given_chance_and_colours_are_uniform():
     for fill in (0.8, 0.35):
         task = GridCount(parameters={"fill": fill})
-        counts = propose(task, "test", n=2_000, size=20)["color_counts"].sum(axis=0)
+        counts = propose(task, "test", n=2_000, bucket=20)["color_counts"].sum(axis=0)
         chances = {0: 1 - fill} | dict.fromkeys(range(1, 10), fill / 9)
         assert_drawn_from(dict(enumerate(counts.tolist())), chances)
 
@@ -79,7 +78,7 @@ def colored_cells(task, **options):
 
 def test_a_limit_is_drawn_uniformly_and_caps_the_coloured_cells():
     task = GridCount(parameters={"colored_limit": 30, "fill": 1.0})
-    colored, _ = colored_cells(task, n=20_000, size=5)
+    colored, _ = colored_cells(task, n=20_000, bucket=5)
     # min(25, M) with M uniform over 1..30.
     chances = dict.fromkeys(range(1, 25), 1 / 30) | {25: 6 / 30}
     assert_drawn_from(collections.Counter(colored.tolist()), chances)
@@ -87,7 +86,7 @@ def test_a_limit_is_drawn_uniformly_and_caps_the_coloured_cells():
 
 def test_a_limit_keeps_every_cell_and_every_colour_with_the_same_chance():
     task = GridCount(parameters={"colored_limit": 12, "fill": 0.9})
-    colored, block = colored_cells(task, split="iid", n=30_000, size=6)
+    colored, block = colored_cells(task, split="iid", n=30_000, bucket=6)
     by_cell = (block["cells"] > 1).sum(axis=0)
     spread = colored.mean() / 36
     assert np.abs(by_cell / 30_000 - spread).max() < 5 * math.sqrt(spread / 30_000)
@@ -102,13 +101,13 @@ def test_a_limit_keeps_every_cell_and_every_colour_with_the_same_chance():
 def test_with_the_limit_of_the_papers_program_large_grids_have_more_background(size, background):
     """The shares of background that were seen in the published program's grids."""
     task = GridCount(parameters={"colored_limit": 999, "train_sizes": size, "iid_sizes": size})
-    colored, _ = colored_cells(task, n=8_000, size=size)
+    colored, _ = colored_cells(task, n=8_000, bucket=size)
     assert 1 - colored.mean() / size**2 == pytest.approx(background, abs=0.012)
 
 
 def test_a_limit_leaves_the_colours_of_the_cells_that_are_kept():
-    plain = propose(GridCount(), n=500, size=6)["cells"]
-    limited = propose(GridCount(parameters={"colored_limit": 30}), n=500, size=6)["cells"]
+    plain = propose(GridCount(), n=500, bucket=6)["cells"]
+    limited = propose(GridCount(parameters={"colored_limit": 30}), n=500, bucket=6)["cells"]
     kept = limited > 1
     assert (limited[kept] == plain[kept]).all()
     assert kept.sum() < (plain > 1).sum()
@@ -142,7 +141,7 @@ def test_the_listing_has_every_grid_once_and_the_capacity_is_their_number(fill, 
     found = [tuple(itertools.chain(*row["grid"])) for row in rows_of(task, listed)]
     assert len(found) == task.capacity(split, size) == len(expected)
     assert set(found) == expected
-    assert set(ids(task, propose(task, n=300, size=size))) <= set(ids(task, listed))
+    assert set(ids(task, propose(task, n=300, bucket=size))) <= set(ids(task, listed))
 
 
 def test_large_grids_are_counted_exactly():

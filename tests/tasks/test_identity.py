@@ -11,17 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synthbench.errors import ParameterError
-from synthbench.seeding import Draws
 from synthbench.tasks.describe import draw_row
 from synthbench.tasks.identity.task import Identity
 from tests.tasks.agreement import assert_uniform
-from tests.tasks.blocks import assert_sound, ids
+from tests.tasks.blocks import assert_sound, ids, propose
 
 ranges = st.floats(1e-6, 1e6)
-
-
-def propose(task, split="train", n=50, block=0):
-    return task.propose(Draws({"test": 1}, block), n, task.split(split), 0)
 
 
 # The generator.
@@ -33,7 +28,7 @@ def test_numbers_are_float32_and_in_the_range_of_their_split(dims, train, test):
     task = Identity(parameters={"dims": dims, "train_range": train, "test_range": test})
     for split, span in (("train", train), ("iid", train), ("test", test)):
         numbers = propose(task, split)["x"]
-        assert numbers.shape == (50, dims) and numbers.dtype == np.float32
+        assert numbers.shape == (20, dims) and numbers.dtype == np.float32
         assert np.abs(numbers.astype(np.float64)).max() <= span
         steps, step = task.lattice(task.split(split))
         assert 2**23 <= steps <= 2**24 and steps * step <= span < (steps + 1) * step
@@ -116,7 +111,7 @@ def test_arrays_are_two_float32_matrices_that_share_no_memory():
     arrays = task.arrays(block)
     assert list(arrays) == ["x", "label"]
     assert (arrays["x"] == arrays["label"]).all()
-    assert arrays["label"].dtype == np.float32 and arrays["label"].shape == (50, 5)
+    assert arrays["label"].dtype == np.float32 and arrays["label"].shape == (20, 5)
     assert not np.shares_memory(arrays["x"], arrays["label"])
 
 
@@ -130,15 +125,12 @@ def test_arrays_are_two_float32_matrices_that_share_no_memory():
         ({"dims": 101}, "Parameter dims=101: allowed are 1 to 100."),
         ({"train_range": 0.0}, "Parameter train_range=0.0: allowed are 1e-06 to 1e+06."),
         ({"test_range": "nan"}, "Parameter test_range=nan: allowed are 1e-06 to 1e+06."),
-        ({"test_range": "wide"}, "Parameter test_range='wide': expected a number."),
-        ({"range": 1}, "Unknown parameter 'range'"),
     ],
 )
 def test_an_impossible_parameter_is_refused_by_name(parameters, message):
-    with pytest.raises(ValueError) as refused:
+    with pytest.raises(ParameterError) as refused:
         Identity(parameters=parameters)
-    assert message in str(refused.value)
-    assert isinstance(refused.value, ParameterError) or "Unknown" in message
+    assert str(refused.value) == message
 
 
 # Answers.

@@ -9,18 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synthbench.errors import ParameterError
-from synthbench.seeding import Draws
 from synthbench.tasks.describe import draw_row
 from synthbench.tasks.parity.task import Parity
 from synthbench.tasks.row_ids import fingerprints, is_held_out
 from tests.tasks.agreement import assert_uniform
-from tests.tasks.blocks import assert_sound, rows_of
+from tests.tasks.blocks import assert_sound, propose, rows_of
 
 n_values = st.integers(3, 40)
-
-
-def propose(task, n=50, block=0):
-    return task.propose(Draws({"test": 1}, block), n, task.split("train"), 0)
 
 
 @pytest.fixture(scope="module")

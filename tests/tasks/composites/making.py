@@ -8,8 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from synthbench.seeding import Draws
-from synthbench.tasks.base import Block
 from synthbench.tasks.composites.rules import COLORS
 from synthbench.tasks.composites.task import Composites
 from synthbench.tasks.images import load
@@ -39,19 +37,6 @@ def source_dir(path):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SYNTHBENCH_DATA", str(path))
         yield
-
-
-def propose(task, split="train", n=8, bucket=None, block=0):
-    split = task.split(split)
-    bucket = split.buckets[0] if bucket is None else bucket
-    return task.propose(Draws({"test": bucket}, block), n, split, bucket)
-
-
-def mixed(task, split="train", n=4):
-    """Rows of every bucket."""
-    return Block.concatenate(
-        [propose(task, split, n, bucket) for bucket in task.split(split).buckets]
-    )
 
 
 def quadrant(kind, name, color, index=0):

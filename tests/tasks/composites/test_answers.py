@@ -8,7 +8,8 @@ from synthbench.tasks.composites.quadrants import to_arrow
 from synthbench.tasks.composites.rules import TEN_COLORS, decide
 from synthbench.tasks.composites.task import Composites
 from synthbench.tasks.images import load
-from tests.tasks.composites.making import VARIANTS, mixed, propose
+from tests.tasks.blocks import propose, propose_all
+from tests.tasks.composites.making import VARIANTS
 
 # Parameters.
 
@@ -46,7 +47,7 @@ def test_sources_that_a_variant_does_not_use_or_could_not_tell_apart_are_refused
 def test_a_tree_with_too_few_classes_is_refused():
     task = Composites("digit-grouping", {"indicator_source": "folder:split"})
     with pytest.raises(DatasetError, match="class number 2 is needed, counted from 0"):
-        mixed(task)
+        propose_all(task)
 
 
 # Answers.

@@ -1,6 +1,5 @@
 """Composites: what is drawn how often."""
 
-import collections
 import itertools
 import shutil
 
@@ -13,14 +12,15 @@ from synthbench.tasks.composites.quadrants import KINDS
 from synthbench.tasks.composites.rules import COLORS, DESIGNS, TEN_COLORS
 from synthbench.tasks.composites.task import Composites
 from synthbench.tasks.images import load
-from tests.tasks.blocks import ids, rows_of
-from tests.tasks.composites.making import VARIANTS, mixed, propose
+from tests.tasks.agreement import assert_uniform
+from tests.tasks.blocks import ids, propose, propose_all, rows_of
+from tests.tasks.composites.making import VARIANTS
 from tests.tasks.tiny_sources import TRAINING
 
 
 def test_probe_targets_name_the_parts_where_their_places_are_fixed():
     task = Composites("main")
-    row = rows_of(task, mixed(task, n=1))[0]
+    row = rows_of(task, propose_all(task, n=1))[0]
     places = ("top-left", "top-right", "bottom-left", "bottom-right")
     parts = ("indicator", "target", "target", "indicator")
     names = [f"{part} ({place})" for part, place in zip(parts, places, strict=True)]
@@ -28,26 +28,15 @@ def test_probe_targets_name_the_parts_where_their_places_are_fixed():
     assert list(targets) == ["label", "outcome", "selected", *names]
     assert (targets[names[0]] == targets[names[3]]) == row["outcome"] == targets["outcome"]
     task = Composites("cifar")
-    assert set(places) < set(task.probe_targets(rows_of(task, mixed(task, n=1))[0]))
+    assert set(places) < set(task.probe_targets(rows_of(task, propose_all(task, n=1))[0]))
 
 
 def test_probe_targets_hold_the_colours_where_these_are_compared():
     task = Composites("same-color")
-    for row in rows_of(task, mixed(task, n=2)):
+    for row in rows_of(task, propose_all(task, n=2)):
         targets = task.probe_targets(row)
         colors = [targets[f"indicator ({place}), colour"] for place in ("top-left", "bottom-right")]
         assert (colors[0] == colors[1]) == row["outcome"]
-
-
-def proportions(values):
-    counts = collections.Counter(values)
-    return {value: count / counts.total() for value, count in counts.items()}
-
-
-def near(observed, expected, tolerance=0.03):
-    assert set(observed) == set(expected)
-    for value, share in expected.items():
-        assert abs(observed[value] - share) < tolerance, (value, observed)
 
 
 @pytest.mark.parametrize(
@@ -66,18 +55,17 @@ def test_indicator_classes_are_uniform_given_the_outcome(variant, same, differen
     task = Composites(variant)
     for bucket, pairs in ((3, same), (13, different)):
         classes = propose(task, n=4000, bucket=bucket)["class"]
-        observed = proportions(zip(classes[:, 0].tolist(), classes[:, 3].tolist(), strict=True))
-        near(observed, dict.fromkeys(pairs, 1 / len(pairs)))
+        assert_uniform(map(tuple, classes[:, [0, 3]].tolist()), pairs)
 
 
 def test_indicators_of_same_color_have_any_class_and_the_colours_decide():
     task = Composites("same-color")
     for bucket in (3, 13):
         block = propose(task, n=4000, bucket=bucket)
-        near(proportions(block["class"][:, 0].tolist()), dict.fromkeys(range(10), 0.1))
+        assert_uniform(block["class"][:, 0].tolist(), range(10))
         same = block["color"][:, 0] == block["color"][:, 3]
         assert same.all() if bucket < 10 else not same.any()
-        near(proportions(block["color"][:, 0].tolist()), {1: 0.5, 4: 0.5})
+        assert_uniform(block["color"][:, 0].tolist(), [1, 4])
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -87,38 +75,35 @@ def test_colours_are_uniform_over_those_of_the_design(variant):
     names = [*COLORS]
     indicator = block["kind"] == KINDS.index(design.indicators)
     if design.indicators != "empty" and variant != "same-color":
-        observed = proportions(names[code] for code in block["color"][indicator].tolist())
-        near(observed, dict.fromkeys(design.indicator_colors, 1 / len(design.indicator_colors)))
         target = (block["kind"] > 0) & ~indicator
-        observed = proportions(names[code] for code in block["color"][target].tolist())
-        near(observed, dict.fromkeys(design.target_colors, 1 / len(design.target_colors)))
+        for part, possible in (
+            (indicator, design.indicator_colors),
+            (target, design.target_colors),
+        ):
+            assert_uniform((names[code] for code in block["color"][part].tolist()), possible)
 
 
 def test_the_other_target_has_any_class():
     task = Composites()
     for bucket, other in ((3, 2), (13, 1)):
         classes = propose(task, n=4000, bucket=bucket)["class"]
-        near(proportions(classes[:, other].tolist()), dict.fromkeys(range(10), 0.1))
+        assert_uniform(classes[:, other].tolist(), range(10))
         assert (classes[:, 3 - other] == 3).all()
 
 
 def test_parts_lie_where_their_variant_puts_them_equally_often():
     block = propose(Composites("cifar"), n=6000, bucket=5)
-    near(
-        proportions(map(tuple, block["kind"].tolist())),
-        dict.fromkeys(set(itertools.permutations([3, 3, 2, 1])), 1 / 12),
-    )
+    assert_uniform(map(tuple, block["kind"].tolist()), set(itertools.permutations([3, 3, 2, 1])))
     for bucket in (5, 15):
         kinds = propose(Composites("no-position"), n=4000, bucket=bucket)["kind"]
         rows = list(itertools.product([(1, 2), (2, 1)], repeat=2))
-        near(
-            proportions(map(tuple, kinds.tolist())),
-            dict.fromkeys([above + below for above, below in rows], 1 / 4),
-        )
-    kinds = propose(Composites("top-if-above"), n=4000, bucket=5)["kind"]
-    near(proportions(map(tuple, kinds.tolist())), {(2, 0, 2, 0): 0.5, (0, 2, 0, 2): 0.5})
-    kinds = propose(Composites("top-if-above"), n=4000, bucket=15)["kind"]
-    near(proportions(map(tuple, kinds.tolist())), {(2, 0, 0, 2): 0.5, (0, 2, 2, 0): 0.5})
+        assert_uniform(map(tuple, kinds.tolist()), [above + below for above, below in rows])
+    for bucket, expected in (
+        (5, [(2, 0, 2, 0), (0, 2, 0, 2)]),
+        (15, [(2, 0, 0, 2), (0, 2, 2, 0)]),
+    ):
+        kinds = propose(Composites("top-if-above"), n=4000, bucket=bucket)["kind"]
+        assert_uniform(map(tuple, kinds.tolist()), expected)
 
 
 def test_every_image_of_a_split_is_used_alike():
@@ -147,9 +132,9 @@ def test_noise_is_normal_in_each_channel_on_its_own():
 
 def test_colours_are_clipped_and_without_noise_exact():
     task = Composites("main", {"noise": 0.0})
-    block = mixed(task)
+    block = propose_all(task)
     assert np.array_equal(block["rgb"], np.array(list(COLORS.values()))[block["color"]])
-    noisy = mixed(Composites())
+    noisy = propose_all(Composites())
     assert set(noisy["rgb"][noisy["color"] == 10].ravel() > 200) == {True}
     assert (noisy["rgb"][noisy["color"] == 10] == 255).mean() > 0.4
 
@@ -168,7 +153,7 @@ def test_buckets_are_equally_filled_and_p_first_shifts_the_outcomes():
 def test_p_first_changes_nothing_else():
     plain, shifted = Composites(seed=5), Composites(parameters={"p_first": 0.65}, seed=5)
     assert plain.stream == shifted.stream != Composites(seed=6).stream
-    assert ids(plain, mixed(plain)) == ids(shifted, mixed(shifted))
+    assert ids(plain, propose_all(plain)) == ids(shifted, propose_all(shifted))
 
 
 def test_where_a_tree_lies_changes_nothing(sources, tmp_path):
@@ -176,6 +161,6 @@ def test_where_a_tree_lies_changes_nothing(sources, tmp_path):
     here = Composites("cifar", {"indicator_source": "folder:split"})
     there = Composites("cifar", {"indicator_source": f"folder:{tmp_path / 'elsewhere'}"})
     assert here.stream == there.stream
-    assert np.array_equal(here.pixels(mixed(here)), there.pixels(mixed(there)))
+    assert np.array_equal(here.pixels(propose_all(here)), there.pixels(propose_all(there)))
     described = [list(task.tables["sources"].values()) for task in (here, there)]
     assert described[0] == described[1]

@@ -13,14 +13,13 @@ from synthbench.tasks.composites.task import Composites
 from synthbench.tasks.describe import draw_row
 from synthbench.tasks.images import png
 from synthbench.verification.conformance.check import check_task
-from tests.tasks.blocks import rows_of
+from tests.tasks.blocks import propose_all, rows_of
 from tests.tasks.composites.making import (
     NOTHING,
     REAL,
     VARIANTS,
     WORKED,
     fashion,
-    mixed,
     needs_real,
     pixels_by_hand,
     source_dir,
@@ -54,7 +53,7 @@ def test_a_row_is_drawn_in_words():
 @pytest.mark.parametrize("count", [1, 5, 7])
 def test_a_sheet_shows_every_image_with_its_deciding_quadrant_framed(tmp_path, count):
     task = Composites("no-position")
-    rows = rows_of(task, mixed(task))[::11][:count]
+    rows = rows_of(task, propose_all(task))[::11][:count]
     draw_sheet(task, rows, tmp_path / "sheet.png")
     with Image.open(tmp_path / "sheet.png") as opened:
         sheet = np.asarray(opened.convert("RGB")).astype(int)
@@ -164,5 +163,5 @@ def test_rows_of_real_images_verify(tmp_path, variant, parameters):
         assert verdict.ok, str(verdict)
         sheet = tmp_path / "sheet.png"
         task = Composites(variant, parameters)
-        draw_sheet(task, rows_of(task, mixed(task, n=1))[:10], sheet)
+        draw_sheet(task, rows_of(task, propose_all(task, n=1))[:10], sheet)
         assert sheet.stat().st_size > 10_000

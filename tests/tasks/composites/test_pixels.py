@@ -11,12 +11,10 @@ from synthbench.errors import UsageError
 from synthbench.tasks.composites.task import Composites
 from synthbench.tasks.features import arrow_schema
 from synthbench.tasks.images import png
-from tests.tasks.blocks import rows_of
+from tests.tasks.blocks import propose, propose_all, rows_of
 from tests.tasks.composites.making import (
     ALL,
-    mixed,
     pixels_by_hand,
-    propose,
     source_dir,
 )
 from tests.tasks.tiny_sources import write_tree
@@ -27,7 +25,7 @@ from tests.tasks.tiny_sources import write_tree
 @pytest.mark.parametrize(("variant", "parameters"), ALL)
 def test_every_pixel_is_the_source_s_times_the_colour(variant, parameters):
     task = Composites(variant, parameters)
-    rows = rows_of(task, mixed(task, "test", 1))
+    rows = rows_of(task, propose_all(task, "test", 1))
     for row in (rows[0], rows[-1]):
         assert np.array_equal(png.decode(row["image"]["bytes"]), pixels_by_hand(task, row))
 
@@ -62,7 +60,7 @@ def test_rows_put_together_in_many_chunks_are_those_of_one():
 def test_no_source_image_is_in_two_splits(variant, parameters):
     task = Composites(variant, parameters)
     used = [
-        set(task.source_images(task.render(mixed(task, split.name, 40))).tolist())
+        set(task.source_images(task.render(propose_all(task, split.name, 40))).tolist())
         for split in task.splits
     ]
     for one, other in itertools.combinations(used, 2):
@@ -72,21 +70,22 @@ def test_no_source_image_is_in_two_splits(variant, parameters):
 def test_source_images_count_every_quadrant_but_empty_ones():
     for variant, shown in (("main", 4), ("top-if-above", 2)):
         task = Composites(variant)
-        block = mixed(task)
+        block = propose_all(task)
         assert len(task.source_images(task.render(block))) == shown * len(block)
     task = Composites(
         "main", {"indicator_source": "folder:pictures", "target_source": "folder:pictures"}
     )
-    assert set((task.source_images(task.render(mixed(task))) >> np.uint64(32)).tolist()) == {0}
+    codes = task.source_images(task.render(propose_all(task)))
+    assert set((codes >> np.uint64(32)).tolist()) == {0}
 
 
 def test_a_missing_source_is_an_error_and_known_beforehand(tmp_path):
     task = Composites()
-    columns = task.render(mixed(task))
+    columns = task.render(propose_all(task))
     assert task.has_sources()
     with source_dir(tmp_path):
         assert not task.has_sources()
-        for ask in (lambda: task.tables, lambda: mixed(task)):
+        for ask in (lambda: task.tables, lambda: propose_all(task)):
             with pytest.raises(UsageError, match="MNIST is missing"):
                 ask()
         # What needs no image goes on.
@@ -95,7 +94,7 @@ def test_a_missing_source_is_an_error_and_known_beforehand(tmp_path):
 
 def changed(task, row, **values):
     """The columns of a few rows, with one quadrant of row 3 changed."""
-    rows = rows_of(task, mixed(task))[:8]
+    rows = rows_of(task, propose_all(task))[:8]
     rows[3]["quadrants"][row].update(values)
     columns = pa.Table.from_pylist(rows, arrow_schema(task.columns)).to_batches()[0]
     return {name: columns[name] for name in columns.schema.names}
@@ -127,7 +126,7 @@ def test_a_quadrant_that_cannot_be_is_refused(values, said):
 @pytest.mark.parametrize("count", [0, 3, 5])
 def test_a_row_without_four_quadrants_is_refused(count):
     task = Composites()
-    rows = rows_of(task, mixed(task))[:2]
+    rows = rows_of(task, propose_all(task))[:2]
     rows[1]["quadrants"] = (rows[1]["quadrants"] * 2)[:count]
     column = pa.Table.from_pylist(rows, arrow_schema(task.columns))["quadrants"].chunk(0)
     with pytest.raises(ValueError, match="four quadrants"):

@@ -12,7 +12,7 @@ from synthbench.tasks.describe import draw_row
 from synthbench.tasks.features import arrow_schema
 from synthbench.tasks.images import png
 from synthbench.verification.conformance.rows import check_buckets
-from tests.tasks.blocks import assert_sound, ids, rows_of
+from tests.tasks.blocks import assert_sound, ids, propose, propose_all, rows_of
 from tests.tasks.composites.making import (
     ALL,
     NOTHING,
@@ -21,8 +21,6 @@ from tests.tasks.composites.making import (
     cifar,
     digit,
     fashion,
-    mixed,
-    propose,
 )
 
 
@@ -82,7 +80,7 @@ def test_rows_of_any_sources_are_sound_score_their_own_answer_and_can_be_drawn(v
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_arrays_say_what_the_files_say(variant):
     task = Composites(variant)
-    block = mixed(task)
+    block = propose_all(task)
     arrays = task.arrays(block)
     assert arrays["image"].dtype == np.uint8 and arrays["image"].shape == (len(block), 56, 56, 3)
     for number, row in enumerate(rows_of(task, block)):
@@ -113,7 +111,7 @@ def test_rows_never_change(variant):
     task = Composites(variant)
     digest = hashlib.sha256()
     for split in task.splits:
-        block = mixed(task, split.name, n=1)
+        block = propose_all(task, split.name, n=1)
         digest.update(task.content(block).tobytes())
         digest.update(task.pixels(block).tobytes())
     assert digest.hexdigest()[:16] == GOLDEN[variant]

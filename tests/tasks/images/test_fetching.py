@@ -67,29 +67,20 @@ def transport(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("kind", "folder"), [("mnist", "MNIST/raw"), ("fashion", "FashionMNIST/raw")]
+    ("kind", "folder"),
+    [("mnist", "MNIST/raw"), ("fashion", "FashionMNIST/raw"), ("cifar", "cifar-10-batches-py")],
 )
 def test_fetched_sets_are_what_was_served(sources, tmp_path, monkeypatch, transport, kind, folder):
     expected = load.load(kind).describe()
-    transport(kind, sources / folder)
+    served = shutil.copytree(sources / folder, tmp_path / "served")
+    if kind == "cifar":
+        (served / "batches.meta").write_bytes(pickle.dumps({"label_names": list("0123456789")}))
+    transport(kind, served)
     root = tmp_path / "deep" / "cache"
     assert load.fetch(kind, root) == root / folder
     monkeypatch.setenv("SYNTHBENCH_DATA", str(root))
     assert load.load(kind).describe() == expected
     assert [path.name for path in root.iterdir()] == [folder.split("/")[0]]
-
-
-def test_cifar_is_fetched_too(sources, tmp_path, monkeypatch, transport):
-    served = tmp_path / "served"
-    shutil.copytree(sources / "cifar-10-batches-py", served)
-    (served / "batches.meta").write_bytes(pickle.dumps({"label_names": list("0123456789")}))
-    transport("cifar", served)
-    expected = load.load("cifar").describe()
-    root = tmp_path / "cache"
-    load.fetch("cifar", root)
-    monkeypatch.setenv("SYNTHBENCH_DATA", str(root))
-    assert load.load("cifar").describe() == expected
-    assert [path.name for path in root.iterdir()] == ["cifar-10-batches-py"]
 
 
 def test_a_failed_download_leaves_nothing_behind(tmp_path, transport):

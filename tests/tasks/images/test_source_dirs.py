@@ -10,14 +10,10 @@ from typing import Any
 
 import pytest
 
-from synthbench.auditing.audit import audit
 from synthbench.cli.main import _run, commands
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import UsageError
-from synthbench.evaluation.evaluate import evaluate
 from synthbench.generation.generate import generate
-from synthbench.sharing.export import export
-from synthbench.sharing.push import push
 from synthbench.tasks.images.source_dirs import (
     check_place,
     named_source,
@@ -122,17 +118,6 @@ def test_every_command_takes_several_source_directories(made, tmp_path, capsys):
     ):  # fmt: skip
         status = _run(commands, [*command, *words(made)])
         assert status == 0, (command, capsys.readouterr().err)
-
-
-def test_python_functions_take_several_source_directories(made, tmp_path):
-    with use_source_dir(made.own):
-        rows = DatasetDirectory.open(made.directory).rows("main", "test")
-        predictions = {row["id"]: row["label"] for row in rows}
-    given = all_forms(made)[2]
-    assert evaluate(made.directory, predictions, split="test", source_dir=given).accuracy == 1.0
-    assert audit(made.directory, source_dir=given).task == "composites"
-    assert export(made.directory, "jsonl", tmp_path / "exported", source_dir=given)
-    assert not push(made.directory, "someone/composites", dry_run=True, source_dir=given).done
 
 
 def failure(capsys, *command):
