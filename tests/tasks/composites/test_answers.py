@@ -72,18 +72,6 @@ def test_labels_have_the_names_of_the_targets():
     assert uneven.bucket_label(3) == "true wren" and uneven.bucket_label(14) == "false 4"
 
 
-@pytest.mark.parametrize(
-    ("prediction", "accuracy"),
-    [
-        (8, 1.0), ("8", 1.0), ("Bag", 1.0), (" Bag\n", 1.0), (8.0, 1.0), (np.int64(8), 1.0),
-        (7, 0.0), ("Coat", 0.0), ("bag", 0.0), (8.5, 0.0), (10, 0.0), (-1, 0.0), (None, 0.0),
-        (True, 0.0), ([8], 0.0),
-    ],
-)  # fmt: skip
-def test_answers_are_names_or_numbers_of_classes(prediction, accuracy):
-    assert Composites().score({"label": 8}, prediction) == accuracy
-
-
 @pytest.mark.parametrize(("variant", "p_first"), [*((v, 0.65) for v in VARIANTS), ("main", 0.2)])
 def test_the_baseline_is_what_always_taking_the_likelier_target_gets(variant, p_first):
     task = Composites(variant, {"p_first": p_first})
