@@ -84,7 +84,9 @@ def load(spec: str) -> Source:
         return load_folder(find_folder(path))
     if kind not in TITLES:
         raise unknown_name("source", spec, [*TITLES, "folder:PATH"])
-    root = _find_root(kind)
+    roots = _roots(kind)
+    # If no directory has the set's folder, errors name the first one.
+    root = next((root for root in roots if (root / _FOLDERS[kind]).is_dir()), roots[0])
     return _load_cifar(root) if kind == "cifar" else _load_idx(kind, root)
 
 
@@ -159,12 +161,6 @@ def _roots(kind: str) -> list[Path]:
     """The directories in which one of torchvision's sets may be, in order."""
     named = named_source(kind)
     return source_dirs() if named is None else [named]
-
-
-def _find_root(kind: str) -> Path:
-    """The first directory that has a set's folder; if none has it, the first directory."""
-    roots = _roots(kind)
-    return next((root for root in roots if (root / _FOLDERS[kind]).is_dir()), roots[0])
 
 
 def _find_file(kind: str, root: Path, name: str) -> Path:
