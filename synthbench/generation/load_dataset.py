@@ -31,7 +31,8 @@ from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.staging import check_whole, finished
 from synthbench.errors import DatasetError, UsageError
 from synthbench.generation.generate import run
-from synthbench.generation.request import Request, plan_rows
+from synthbench.generation.request import Request
+from synthbench.sampling.plan import plan_rows
 from synthbench.tasks.base import Parameters, Task
 from synthbench.tasks.images.source_dirs import carried_source_dirs, source_dirs
 from synthbench.tasks.registry import make_task

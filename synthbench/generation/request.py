@@ -11,14 +11,10 @@ from synthbench.dataset.digest import whole_chunks
 from synthbench.dataset.manifest import merged_tables
 from synthbench.engine.engine import check_engine
 from synthbench.errors import UsageError, check_whole_number, unknown_name, usable_path
-from synthbench.sampling.plan import Plan, check_rows, make_plan, most_blocks
+from synthbench.sampling.plan import PRESETS, Plan, most_blocks, plan_rows
 from synthbench.tasks.base import Task
 from synthbench.tasks.images.source_dirs import SourceDir
 from synthbench.tasks.registry import task_class
-
-#: How many times smaller the splits of each preset are than the paper's.
-PRESETS = {"paper": 1, "small": 100}
-_SMALLEST_PRESET_SPLIT = 100
 
 
 @dataclasses.dataclass(frozen=True)
@@ -130,20 +126,3 @@ def plan_dataset(request: Request) -> DatasetPlan:
     quotas = {task.variant: plan_rows(task, request.preset, request.rows) for task in tasks}
     shard_rows = whole_chunks(request.shard_rows or tasks[0].shard_rows)
     return DatasetPlan(tasks, quotas, shard_rows)
-
-
-def plan_rows(task: Task, preset: str, rows: Mapping[str, int] | None) -> Plan:
-    """How many rows `generate` makes of each split and bucket of a variant.
-
-    Raises:
-        UsageError: a split that does not exist, or a number that is not allowed.
-        ParameterError: more rows than exist.
-    """
-    wanted = check_rows(task, rows)
-    sizes = {}
-    for split in task.splits:
-        least = min(split.rows, _SMALLEST_PRESET_SPLIT)
-        sizes[split.name] = max(split.rows // PRESETS[preset], least)
-    capped = make_plan(task, sizes, at_most=True)
-    sizes = {name: capped.rows(name) for name in sizes}
-    return make_plan(task, {**sizes, **wanted})

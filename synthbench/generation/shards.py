@@ -13,6 +13,7 @@ import dataclasses
 import hashlib
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
+from typing import TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -22,10 +23,12 @@ from synthbench.dataset.files import why_unreadable, write_failure
 from synthbench.dataset.manifest import Shard, shard_file
 from synthbench.dataset.staging import Staging
 from synthbench.engine.engine import Engine
-from synthbench.sampling.blocks import Candidates, Order, Round, Rows, rechunk
+from synthbench.sampling.blocks import Candidates, Order, Round, Rows
 from synthbench.tasks.base import Split, Task
 from synthbench.tasks.features import Columns, arrow_schema
 from synthbench.tasks.row_ids import columns_of, rows_table
+
+S = TypeVar("S", Rows, Round)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,6 +80,24 @@ def shard_of_blocks(
     """
     rounds = [order.rows(blocks) for order, blocks in zip(orders, calls, strict=True)]
     return make_shard(task, Rows.concatenate(rounds))
+
+
+def rechunk(several: Iterable[S], size: int) -> Iterator[list[S]]:
+    """The same rows, `size` at a time; the last have the remainder."""
+    waiting: list[S] = []
+    count = 0
+    for rows in several:
+        first = 0
+        while count + len(rows) - first >= size:
+            last = first + size - count
+            waiting.append(rows.take(slice(first, last)))
+            yield waiting
+            waiting, count, first = [], 0, last
+        if first < len(rows):
+            waiting.append(rows.take(slice(first, None)))
+            count += len(rows) - first
+    if waiting:
+        yield waiting
 
 
 class ShardWriter:

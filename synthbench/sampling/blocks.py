@@ -8,8 +8,8 @@ needed.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol, Self, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -181,33 +181,3 @@ class Round:
     def rows(self) -> Rows:
         """The rows themselves; only where the calls are futures of this machine."""
         return self.order.rows([call.result() for call in self.calls])
-
-
-class Sliceable(Protocol):
-    """Rows, or a round of them."""
-
-    def __len__(self) -> int: ...
-
-    def take(self, chosen: slice, /) -> Self:
-        """Some of the rows, as a slice."""
-        ...
-
-
-S = TypeVar("S", bound=Sliceable)
-
-
-def rechunk(several: Iterable[S], size: int) -> Iterator[list[S]]:
-    """The same rows, `size` at a time; the last have the remainder."""
-    waiting: list[S] = []
-    count = 0
-    for rows in several:
-        first = 0
-        while count + len(rows) - first >= size:
-            last = first + size - count
-            yield [*waiting, rows.take(slice(first, last))]
-            waiting, count, first = [], 0, last
-        if first < len(rows):
-            waiting.append(rows.take(slice(first, None)))
-            count += len(rows) - first
-    if waiting:
-        yield waiting

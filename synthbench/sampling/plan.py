@@ -14,6 +14,9 @@ from synthbench.tasks.row_ids import share_of
 
 #: The largest bucket that is listed, to count its rows or to draw from them.
 LISTABLE_ROWS = 1 << 22
+#: How many times smaller the splits of each preset are than the paper's.
+PRESETS = {"paper": 1, "small": 100}
+_SMALLEST_PRESET_SPLIT = 100
 
 
 def share_out(rows: int, limits: list[int | None], weights: tuple[float, ...]) -> list[int]:
@@ -82,6 +85,23 @@ def check_rows(task: Task, rows: Mapping[str, int] | None) -> dict[str, int]:
         if type(count) is not int or count < 1:
             raise UsageError(f"Rows {name}={count!r}: allowed are whole numbers from 1.")
     return dict(rows or {})
+
+
+def plan_rows(task: Task, preset: str, rows: Mapping[str, int] | None) -> Plan:
+    """How many rows `generate` makes of each split and bucket of a variant.
+
+    Raises:
+        UsageError: a split that does not exist, or a number that is not allowed.
+        ParameterError: more rows than exist.
+    """
+    wanted = check_rows(task, rows)
+    sizes = {}
+    for split in task.splits:
+        least = min(split.rows, _SMALLEST_PRESET_SPLIT)
+        sizes[split.name] = max(split.rows // PRESETS[preset], least)
+    capped = make_plan(task, sizes, at_most=True)
+    sizes = {name: capped.rows(name) for name in sizes}
+    return make_plan(task, {**sizes, **wanted})
 
 
 def make_plan(task: Task, rows: Mapping[str, int], at_most: bool = False) -> Plan:

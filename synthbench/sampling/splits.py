@@ -186,14 +186,14 @@ class BucketStream:
         self.tried, self.taken, self.exhausted = 0, 0, False
         self._seen = FingerprintSet()
         self._seen.make_room(rows)
-        self._listed = False  # whether the rows come from the list of all rows
+        # Whether the rows come from the list of all rows; from the start if hardly any exist.
+        self._listed = self._expected == 0
         # Number of the current block, and how many of its candidates were looked at.
         self._number, self._offset = 0, 0
         # The current block and those requested after it, each with its place in its call's result.
         self._blocks: collections.deque[tuple[Kept[list[BlockSummary]], int]] = collections.deque()
         self._window = 0  # new rows to compare with `STALL_ROWS`
         self._yield = 0.0  # expected new rows of a block; 0 before the first block is there
-        self._look_for_list()
 
     def prepare(self, rows: int) -> None:
         """Request the blocks that `rows` more rows will probably need, a few at most.
@@ -262,7 +262,7 @@ class BucketStream:
         self._look_for_list(stalled)
         self.exhausted |= stalled and not self._listed
 
-    def _look_for_list(self, stalled: bool = False) -> None:
+    def _look_for_list(self, stalled: bool) -> None:
         """Between two blocks, switch to the list if half of all rows are taken or new ones rare."""
         if self._capacity is None or self._expected is None or self._listed:
             return

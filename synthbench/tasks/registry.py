@@ -131,11 +131,12 @@ def task_class(name: str) -> type[Task]:
     if name in _registered:
         return _registered[name]
     if name in _entry_points():
-        return register(_load(_entry_points()[name]))
+        return _load(_entry_points()[name])
     raise unknown_name("task", name, list_tasks())
 
 
 def _load(point: importlib.metadata.EntryPoint) -> type[Task]:
+    """Load and register the task of an entry point."""
     place = f"Task {point.name!r} of entry point {point.value!r}"
     try:
         found: type[Task] = point.load()
@@ -146,7 +147,7 @@ def _load(point: importlib.metadata.EntryPoint) -> type[Task]:
         raise SynthbenchError(f"{place} cannot be loaded: {reason}.") from error
     if (name := getattr(found, "name", None)) != point.name:
         raise SynthbenchError(f"{place} has the name {name!r}: expected a task of the same name.")
-    return found
+    return register(found)
 
 
 def level_parameters(name: str, level: str | None) -> Mapping[str, Any]:

@@ -15,8 +15,7 @@ from synthbench.dataset.staging import finished
 from synthbench.engine.open import open_engine
 from synthbench.errors import ParameterError, UsageError
 from synthbench.generation.generate import generate
-from synthbench.generation.request import plan_rows
-from synthbench.sampling.plan import check_rows
+from synthbench.sampling.plan import check_rows, plan_rows
 from synthbench.sampling.preview import sample_rows
 from synthbench.streaming.rounds import Rounds
 from synthbench.tasks.base import Task

@@ -23,7 +23,8 @@ from synthbench.dataset.manifest import MANIFEST
 from synthbench.dataset.parquet import read_batches
 from synthbench.engine.engine import Engine
 from synthbench.errors import ExhaustedError
-from synthbench.sampling.blocks import Rows, rechunk
+from synthbench.generation.shards import rechunk
+from synthbench.sampling.blocks import Rows
 from synthbench.sampling.plan import Plan, divide
 from synthbench.sampling.splits import SplitSampler
 from synthbench.tasks.base import Block, Task

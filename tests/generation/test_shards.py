@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import itertools
 import threading
 from pathlib import Path
 from typing import Any
@@ -12,17 +13,23 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from synthbench.dataset.digest import RowDigest, digest_of_chunks, whole_chunks
 from synthbench.engine.engine import Engine
 from synthbench.errors import SynthbenchError
-from synthbench.generation.shards import make_shard
+from synthbench.generation.shards import make_shard, rechunk
 from synthbench.sampling.blocks import Rows
+from synthbench.sampling.plan import make_plan
+from synthbench.sampling.splits import SplitSampler
 from synthbench.seeding import Draws
+from synthbench.tasks.base import Block
 from synthbench.tasks.column import Column
 from synthbench.tasks.features import arrow_schema, class_label, list_of, struct, value
 from synthbench.tasks.row_ids import columns_of, fingerprints, rows_table
 from tests.making import CHUNK_ROWS, SHARDS, files, make, names
+from tests.sampling.making import HERE, small, toy
 from tests.toy_task import Numbers
 
 
@@ -106,6 +113,41 @@ def test_every_row_group_but_a_shards_last_has_the_rows_of_a_group():
     metadata = read(make_shard(Numbers(), rows_of(Numbers(), 95))).metadata
     groups = [metadata.row_group(number).num_rows for number in range(metadata.num_row_groups)]
     assert groups == [40, 40, 15]
+
+
+# Rows and rounds, cut into pieces of another size.
+
+
+def numbered(first, last):
+    numbers = np.arange(first, last)
+    return Rows(Block({"number": numbers}), numbers.astype(np.uint64), numbers % 3)
+
+
+@given(st.integers(1, 60), st.integers(1, 25), st.lists(st.integers(0, 60), max_size=8))
+def test_rows_keep_their_order_however_they_are_cut(count, size, places):
+    edges = [0, *sorted(min(place, count) for place in places), count]
+    several = [numbered(first, last) for first, last in itertools.pairwise(edges)]
+    cut = [Rows.concatenate(some) for some in rechunk(several, size)]
+    assert [len(rows) for rows in cut] == [
+        min(size, count - first) for first in range(0, count, size)
+    ]
+    whole = Rows.concatenate(cut)
+    assert whole.block["number"].tolist() == list(range(count))
+    assert whole.fingerprints.tolist() == list(range(count))
+    assert whole.buckets.tolist() == [number % 3 for number in range(count)]
+
+
+@given(st.integers(1, 300))
+def test_a_round_is_cut_into_the_rows_that_it_gives_whole(size):
+    task = toy(1000, 1000, 500)
+    plan = make_plan(task, small(train=250, iid=2, test=1))
+    rounds = list(SplitSampler(task, task.split("train"), plan, HERE).rounds())
+    cut = [one.rows() for some in rechunk(rounds, size) for one in some]
+    expected = Rows.concatenate([one.rows() for one in rounds])
+    found = Rows.concatenate(cut)
+    assert found.fingerprints.tolist() == expected.fingerprints.tolist()
+    assert found.buckets.tolist() == expected.buckets.tolist()
+    assert found.block["number"].tolist() == expected.block["number"].tolist()
 
 
 # The rows of a shard.
