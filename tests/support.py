@@ -8,7 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -16,7 +15,6 @@ from synthbench.engine.engine import Engine
 from synthbench.sampling.blocks import Rows
 from synthbench.sampling.plan import make_plan
 from synthbench.sampling.splits import SplitSampler
-from synthbench.tasks.base import Block
 from synthbench.tasks.registry import list_tasks, make_task, task_class
 
 ROOT = Path(__file__).parents[1]
@@ -41,12 +39,7 @@ def draw_splits(task, rows, *only):
     found = {}
     for split in [task.split(name) for name in only] or task.splits:
         sampler = SplitSampler(task, split, plan, Engine(None, 1))
-        rounds = [one.rows() for one in sampler.rounds()]
-        found[split.name] = Rows(
-            Block.concatenate([one.block for one in rounds]),
-            np.concatenate([one.fingerprints for one in rounds]),
-            np.concatenate([one.buckets for one in rounds]),
-        )
+        found[split.name] = Rows.concatenate([one.rows() for one in sampler.rounds()])
     return found
 
 

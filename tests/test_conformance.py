@@ -140,8 +140,8 @@ def test_neighbouring_seeds_share_no_more_rows_than_chance(name, variant):
         bucket = split.buckets[-1]
         capacity = task.capacity(split, bucket)
         one, two = (
-            rows[split.name].fingerprints[rows[split.name].buckets == bucket]
-            for rows in (first, second)
+            rows.fingerprints[task.buckets(task.rendered(rows.block)) == bucket]
+            for rows in (first[split.name], second[split.name])
         )
         there = (capacity or 10**30) * (1 if split.evaluation else 7) // 8
         expected = len(one) * len(two) / there

@@ -17,6 +17,7 @@ import shutil
 from pathlib import Path
 from typing import IO
 
+from synthbench.dataset.manifest import MANIFEST
 from synthbench.errors import DatasetError
 
 LOCK, COMMAND, PROGRESS, DATASET, OLD = "lock", "command.json", "progress.json", "dataset", "old"
@@ -54,37 +55,35 @@ def is_held(staging: Path, lock: IO[str]) -> bool:
         return False
 
 
-def is_in_use(target: Path) -> bool:
-    """Whether another run is at work on a dataset."""
-    staging = staging_of(target)
-    with contextlib.suppress(OSError):  # a directory that cannot be written, where no run can work
-        if staging.is_dir():
-            with hold(staging) or contextlib.nullcontext() as lock:
-                return lock is None
-    return False
-
-
-def put_back(target: Path) -> None:
-    """Give a dataset its name back if a run was killed while replacing it.
+def repair(target: Path) -> bool:
+    """Give a dataset its name back if a run was killed while replacing it, and tidy up beside it.
 
     Only `generate` calls this: readers change nothing.
+
+    Returns:
+        Whether no other run is at work on the dataset; if one is, nothing is changed.
 
     Raises:
         DatasetError: the dataset cannot be renamed.
     """
-    if not is_being_replaced(target):
-        return
-    target = target.resolve()
     staging = staging_of(target)
     try:
-        with hold(staging) or contextlib.nullcontext() as lock:
-            if lock is not None:
+        if staging.is_dir():
+            with hold(staging) or contextlib.nullcontext() as lock:
+                if lock is None:
+                    return False
                 restore(staging, target)
+                # A run that is killed at its very end leaves the staging directory.
+                if (target / MANIFEST).is_file() and not (staging / DATASET).exists():
+                    remove(staging)
     except OSError as error:
-        raise DatasetError(
-            f"A run that was killed left the dataset {target} in {staging / OLD}, and it cannot "
-            f"be put back: {error.strerror or error}."
-        ) from None
+        # Otherwise the directory cannot be written, so no run can be at work in it.
+        if is_being_replaced(target):
+            raise DatasetError(
+                f"A run that was killed left the dataset {target} in {staging / OLD}, and it "
+                f"cannot be put back: {error.strerror or error}."
+            ) from None
+    return True
 
 
 def old_of(target: Path) -> Path:
@@ -101,19 +100,9 @@ def is_being_replaced(target: Path) -> bool:
 
 
 def restore(staging: Path, target: Path) -> None:
-    """`put_back` for a process that has locked the staging directory."""
+    """Move a dataset back that was moved aside; for a process that has locked the staging."""
     if (staging / OLD).is_dir() and not target.exists():
         (staging / OLD).rename(target)
-
-
-def tidy(target: Path) -> None:
-    """Remove the staging directory that a run killed at its very end left."""
-    staging = staging_of(target)
-    with contextlib.suppress(OSError):
-        if staging.is_dir() and not (staging / DATASET).exists():
-            with hold(staging) or contextlib.nullcontext() as lock:
-                if lock is not None and not (staging / DATASET).exists():
-                    remove(staging)
 
 
 def clear(staging: Path) -> None:

@@ -49,17 +49,15 @@ def finished(path: Path) -> DatasetDirectory | None:
         DatasetError: a dataset is there whose manifest cannot be read, or that an interrupted run
             moved aside.
     """
-    if places.is_being_replaced(path):
-        return DatasetDirectory.open(path)  # raises an error that says where the dataset is
-    return DatasetDirectory.open(path) if claim_output(path, MANIFEST) else None
+    if places.is_being_replaced(path) or claim_output(path, MANIFEST):
+        return DatasetDirectory.open(path)  # or, if it was moved aside, an error that says where
+    return None
 
 
 def made_before(target: Path, command: dict[str, Any], overwrite: bool) -> DatasetDirectory | None:
     """The finished dataset that the same command made; None if it is still to be made.
 
-    First this repairs what a killed run left: a dataset that was moved aside gets its name back,
-    and the hidden directory beside a finished dataset is removed. Only `generate` repairs; readers
-    change nothing.
+    First this repairs what a killed run left; see `places.repair`.
 
     Args:
         target: the dataset directory.
@@ -70,11 +68,8 @@ def made_before(target: Path, command: dict[str, Any], overwrite: bool) -> Datas
         UsageError: another run is at work there; `target` is another dataset, or something else.
         DatasetError: the dataset cannot be read, lacks a shard, or cannot be moved back.
     """
-    if places.is_in_use(target):  # it may be replacing the dataset at this moment
+    if not places.repair(target):  # the other run may be replacing the dataset at this moment
         raise _at_work(target)
-    places.put_back(target)
-    if (target / MANIFEST).is_file():
-        places.tidy(target)
     there = finished(target)
     if there is None or overwrite:
         return None

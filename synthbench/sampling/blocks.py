@@ -85,18 +85,17 @@ def summaries(blocks: Sequence[Candidates]) -> list[BlockSummary]:
 
 @dataclasses.dataclass(frozen=True)
 class Rows:
-    """Rows with their fingerprints, uint64 `(rows,)`, and their buckets, int64 `(rows,)`."""
+    """Rows with their fingerprints, uint64 `(rows,)`."""
 
     block: Block
     fingerprints: NDArray[np.uint64]
-    buckets: NDArray[np.int64]
 
     def __len__(self) -> int:
         return len(self.fingerprints)
 
     def take(self, chosen: NDArray[np.integer] | slice) -> Rows:
         """Some of the rows, by their indices or as a slice."""
-        return Rows(self.block.take(chosen), self.fingerprints[chosen], self.buckets[chosen])
+        return Rows(self.block.take(chosen), self.fingerprints[chosen])
 
     @classmethod
     def concatenate(cls, several: Sequence[Rows]) -> Rows:
@@ -104,7 +103,6 @@ class Rows:
         return cls(
             Block.concatenate([one.block for one in several]),
             np.concatenate([one.fingerprints for one in several]),
-            np.concatenate([one.buckets for one in several]),
         )
 
 
@@ -116,13 +114,11 @@ class Accepted:
         call: index of the call that drew the block among those of the round.
         place: the block's place among the blocks of this call.
         rows: indices of the rows, uint32, ascending.
-        bucket: their bucket.
     """
 
     call: int
     place: int
     rows: NDArray[np.uint32]
-    bucket: int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -149,8 +145,7 @@ class Order:
         taken = []
         for one in self.accepted:
             drawn = calls[one.call][one.place]
-            buckets = np.full(len(one.rows), one.bucket, np.int64)
-            taken.append(Rows(drawn.block.take(one.rows), drawn.fingerprints[one.rows], buckets))
+            taken.append(Rows(drawn.block.take(one.rows), drawn.fingerprints[one.rows]))
         return Rows.concatenate(taken).take(order)
 
 

@@ -100,7 +100,7 @@ class SplitSampler:
             for call, place, rows in stream.take(quota, self._left[bucket]):
                 if not calls or calls[-1] is not call:
                     calls.append(call)
-                accepted.append(Accepted(len(calls) - 1, place, rows, bucket))
+                accepted.append(Accepted(len(calls) - 1, place, rows))
                 self._left[bucket] -= len(rows)
         self._share_out_exhausted()
         if not accepted:  # only exhausted buckets had rows left, which went to the others

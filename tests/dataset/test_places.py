@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -100,10 +101,10 @@ def test_generate_is_refused_while_another_run_replaces_the_dataset(tmp_path):
 def test_nothing_is_put_back_over_what_is_there_or_while_a_run_is_at_work(target):
     put_old(target)
     with take(target):
-        places.put_back(target)
+        assert not places.repair(target)
         assert not target.exists()
     target.mkdir()
-    places.put_back(target)
+    assert places.repair(target)
     assert names(target) == []
 
 
@@ -115,21 +116,21 @@ def test_a_dataset_that_cannot_be_put_back_is_named_with_its_hidden_place(target
 
     monkeypatch.setattr(Path, "rename", fail)
     with pytest.raises(DatasetError, match=f"in {old}, .* be put back: Read-only file system"):
-        places.put_back(target)
+        places.repair(target)
 
 
 def test_what_is_left_beside_a_finished_dataset_is_removed_unless_it_is_in_use(target, tmp_path):
     put_old(target)
     (target.parent / ".data.partial" / "progress.json").write_text("{}")
-    target.mkdir()
+    shutil.copytree(places.staging_of(target) / "old", target)
     with take(target):
-        places.tidy(target)
+        places.repair(target)
         assert "old" in names(places.staging_of(target))
     (places.staging_of(target) / "dataset").mkdir()  # an interrupted run that is to replace it
-    places.tidy(target)
+    places.repair(target)
     assert "old" in names(places.staging_of(target))
     (places.staging_of(target) / "dataset").rmdir()
-    places.tidy(target)
+    places.repair(target)
     assert names(tmp_path) == ["data"]
 
 
@@ -145,7 +146,7 @@ def test_a_half_removed_dataset_is_never_put_back(target, monkeypatch):
         patched.setattr(places.shutil, "rmtree", killed)
         with pytest.raises(KeyboardInterrupt):
             places.clear(places.staging_of(target))
-    places.put_back(target)
+    places.repair(target)
     assert not target.exists()
     with take(target):
         places.clear(places.staging_of(target))

@@ -64,7 +64,7 @@ class Nested(Numbers):
 
 def rows_of(task, count):
     block = task.propose(Draws({"test": True}), count, task.split("train"), 1)
-    return Rows(block, fingerprints(task, block), np.full(count, 1))
+    return Rows(block, fingerprints(task, block))
 
 
 def read(made):
@@ -120,7 +120,7 @@ def test_every_row_group_but_a_shards_last_has_the_rows_of_a_group():
 
 def numbered(first, last):
     numbers = np.arange(first, last)
-    return Rows(Block({"number": numbers}), numbers.astype(np.uint64), numbers % 3)
+    return Rows(Block({"number": numbers}), numbers.astype(np.uint64))
 
 
 @given(st.integers(1, 60), st.integers(1, 25), st.lists(st.integers(0, 60), max_size=8))
@@ -134,7 +134,6 @@ def test_rows_keep_their_order_however_they_are_cut(count, size, places):
     whole = Rows.concatenate(cut)
     assert whole.block["number"].tolist() == list(range(count))
     assert whole.fingerprints.tolist() == list(range(count))
-    assert whole.buckets.tolist() == [number % 3 for number in range(count)]
 
 
 @given(st.integers(1, 300))
@@ -146,7 +145,6 @@ def test_a_round_is_cut_into_the_rows_that_it_gives_whole(size):
     expected = Rows.concatenate([one.rows() for one in rounds])
     found = Rows.concatenate(cut)
     assert found.fingerprints.tolist() == expected.fingerprints.tolist()
-    assert found.buckets.tolist() == expected.buckets.tolist()
     assert found.block["number"].tolist() == expected.block["number"].tolist()
 
 

@@ -46,7 +46,7 @@ def prints_of(rounds):
 
 
 def counts_of(rounds):
-    counts = collections.Counter(b for drawn in rounds for b in drawn.buckets.tolist())
+    counts = collections.Counter(b for drawn in rounds for b in drawn.block["bucket"].tolist())
     return dict(sorted(counts.items()))
 
 

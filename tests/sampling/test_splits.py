@@ -48,26 +48,28 @@ def test_every_round_is_balanced_and_has_the_rows_of_a_round():
     assert len(drawn["train"]) == 10
     for one in drawn["train"]:
         assert abs(len(one.fingerprints) - 100) <= 3
-        counts = np.bincount(one.buckets, minlength=3)
+        counts = np.bincount(one.block["bucket"], minlength=3)
         assert counts.max() - counts.min() <= 1
-        assert len(one.block) == len(one.fingerprints) == len(one.buckets)
+        assert len(one.block) == len(one.fingerprints)
     assert counts_of(drawn["train"]) == {0: 334, 1: 333, 2: 333}
 
 
 def test_rows_of_all_buckets_are_shuffled_together():
     rows = {"train": 5000, "iid": 100, "validation": 9, "test": 9}
-    (one,) = rounds_of(make_task("ctl"), rows)["train"]
-    runs = [len(list(run)) for _, run in itertools.groupby(one.buckets.tolist())]
+    task = make_task("ctl")
+    (one,) = rounds_of(task, rows)["train"]
+    buckets = task.buckets(task.rendered(one.block))
+    runs = [len(list(run)) for _, run in itertools.groupby(buckets.tolist())]
     assert max(runs) < 12  # of four buckets by chance; in blocks it would be a thousand
-    shares = [np.bincount(part, minlength=6)[2:] for part in np.array_split(one.buckets, 10)]
+    shares = [np.bincount(part, minlength=6)[2:] for part in np.array_split(buckets, 10)]
     # Of 500 rows about 62 of bucket 2, which has no more, and 144 of each of the others.
     assert np.all(np.abs(np.array(shares) - [62, 144, 144, 144]) < 35)
     # The rows of one bucket do not keep the order in which they were drawn, either.
-    task, split = make_task("ctl"), make_task("ctl").split("train")
+    split = task.split("train")
     stream = {**task.stream, "split": "train", "bucket": 5}
     (run,) = draw_blocks(task, stream, split, 5, range(1))
     drawn = run.fingerprints.tolist()
-    kept = [p for p, b in zip(one.fingerprints.tolist(), one.buckets, strict=True) if b == 5]
+    kept = [p for p, b in zip(one.fingerprints.tolist(), buckets, strict=True) if b == 5]
     places = [drawn.index(p) for p in kept]
     assert 0.4 < np.mean(np.diff(places) > 0) < 0.6
 
