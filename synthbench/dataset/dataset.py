@@ -128,25 +128,18 @@ class DatasetDirectory:
                 raise unknown_name(f"column of {self.manifest.task}", name, features)
         types = {name: features[name].arrow for name in names}
         record, rows = self.split(variant, split), 0
-        for batch in self._batches(record, types, batch_rows):
-            rows += batch.num_rows
-            yield batch
+        for shard in record.shards:
+            path = regular_file(self.path, shard.file)
+            for batch in read_batches(path, names, batch_rows):
+                _check_batch(path, batch, types)
+                rows += batch.num_rows
+                yield batch.select(names)
         if rows != record.rows:
             raise DatasetError(
                 f"{self.path}: {variant}/{split} has {rows:,} rows where its manifest says "
                 f"{record.rows:,}: a shard is damaged, or the dataset was replaced while it was "
                 "read."
             )
-
-    def _batches(
-        self, record: SplitRecord, types: dict[str, pa.DataType], batch_rows: int
-    ) -> Iterator[pa.RecordBatch]:
-        names = list(types)
-        for shard in record.shards:
-            path = regular_file(self.path, shard.file)
-            for batch in read_batches(path, names, batch_rows):
-                _check_batch(path, batch, types)
-                yield batch.select(names)
 
     def rows(
         self, variant: str, split: str, columns: Sequence[str] | None = None

@@ -70,7 +70,10 @@ def open_cluster(
                 client = stack.enter_context(distributed.Client(scheduler, timeout=_PATIENCE))
             except (OSError, TimeoutError, ValueError) as error:
                 raise SynthbenchError(f"No Dask scheduler at {scheduler!r}: {error}") from None
-        _wait_for_worker(client)
+        try:
+            client.wait_for_workers(1, timeout=_PATIENCE)
+        except TimeoutError:
+            raise _no_workers(client) from None
         for task in tasks:
             _check_workers(client, task)
         yield stack.enter_context(_ClusterEngine(client))
@@ -90,13 +93,6 @@ def _no_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _wait_for_worker(client: Any) -> None:
-    try:
-        client.wait_for_workers(1, timeout=_PATIENCE)
-    except TimeoutError:
-        raise _no_workers(client) from None
-
-
 def _no_workers(client: Any) -> SynthbenchError:
     address = client.scheduler.address
     return SynthbenchError(
@@ -106,11 +102,7 @@ def _no_workers(client: Any) -> SynthbenchError:
 
 
 def _check_workers(client: Any, task: Task) -> None:
-    """Make sure that the workers would make the same rows of a task as this process.
-
-    Raises:
-        SynthbenchError: a worker would make other rows; the message says why.
-    """
+    """Make sure that the workers would make the same rows of a task as this process."""
     expected = _versions(task)
     try:
         found = client.run(_call, carried_source_dirs(), _versions, (task,), {})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import pyarrow as pa
 
@@ -41,3 +42,8 @@ class ExportPart:
         for batch in self.dataset.batches(self.task.variant, self.split, columns, BATCH_ROWS):
             yield batch
             self.advance(len(batch))
+
+    def rows(self, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
+        """The rows in order, as plain Python values; raises as `batches`."""
+        for batch in self.batches(columns):
+            yield from batch.to_pylist()

@@ -21,7 +21,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -80,14 +80,6 @@ def _meaning(part: ExportPart) -> dict[str, Any]:
     }
 
 
-class _Encoded(NamedTuple):
-    """Values of some rows: their name in the file, the array, and its padding."""
-
-    name: str
-    values: NDArray[Any]
-    fill: float = 0
-
-
 def _read(part: ExportPart, scratch: Path) -> dict[str, NDArray[Any]]:
     """All rows as arrays in files, each as wide as its widest row."""
     shapes = _shapes(part)
@@ -124,17 +116,17 @@ def _columns(task: Task) -> list[str]:
     return ["id", *(name for name, column in columns if column.encodes(task.vocabulary))]
 
 
-def _encode(part: ExportPart, batch: pa.RecordBatch) -> Iterator[_Encoded]:
-    """The columns of a batch as arrays."""
+def _encode(part: ExportPart, batch: pa.RecordBatch) -> Iterator[tuple[str, NDArray[Any], float]]:
+    """The columns of a batch: their names in the file, the arrays, and their padding."""
     task = part.task
     try:
         for name, column in zip(batch.schema.names, batch.columns, strict=True):
             if name == "id":
-                yield _Encoded(name, read_ids(column).astype(np.int64))
+                yield name, read_ids(column).astype(np.int64), 0
             else:
                 values, lengths, fill = task.columns[name].encode(column, name, task.vocabulary)
-                yield _Encoded(name, values, fill)
+                yield name, values, fill
                 if lengths is not None:
-                    yield _Encoded(f"{name}_length", lengths)
+                    yield f"{name}_length", lengths, 0
     except ValueError as error:
         raise DatasetError(f"{part.dataset.path}, split {part.split!r}: {error}.") from error

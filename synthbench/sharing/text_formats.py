@@ -22,14 +22,16 @@ for `basic_train.tsv`, `basic_val.tsv` and `basic_test.tsv`; `iid` is `basic_iid
 from __future__ import annotations
 
 import base64
+import itertools
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from synthbench.llm.prompts import TEXT, answer_message, messages
 from synthbench.sharing.parts import ExportPart
 from synthbench.tasks.base import LABEL, Task
+from synthbench.tasks.column import Column
 
 #: Made once, because `json.dumps` would make an encoder for every line.
 _encode = json.JSONEncoder(ensure_ascii=False).encode
@@ -38,24 +40,25 @@ _encode = json.JSONEncoder(ensure_ascii=False).encode
 def write_jsonl(parts: Sequence[ExportPart], directory: Path) -> None:
     """Write each part with all columns."""
     for part in parts:
-        lines = (_encode(row) for row in _rows(part, _converter(part.task)))
-        _write(directory / part.task.variant / f"{part.split}.jsonl", lines)
+        answer, image = part.task.answer, part.task.image_column
+        rows = (_with_answer(row, answer, image) for row in part.rows())
+        _write(directory / part.task.variant / f"{part.split}.jsonl", map(_encode, rows))
 
 
 def write_chat(parts: Sequence[ExportPart], directory: Path) -> None:
     """Write each part as chat messages."""
     for part in parts:
-        lines = (_encode(row) for row in _rows(part, _converser(part.task)))
-        _write(directory / part.task.variant / f"{part.split}.jsonl", lines)
+        rows = (_conversation(row, part.task) for row in part.rows())
+        _write(directory / part.task.variant / f"{part.split}.jsonl", map(_encode, rows))
 
 
 def write_tsv(parts: Sequence[ExportPart], directory: Path) -> None:
     """Write text and label of each part."""
     for part in parts:
         name = "val" if part.split == "validation" else part.split
-        rows = _rows(part, lambda row: f"{row[TEXT]}\t{row[LABEL]}", [TEXT, LABEL])
+        lines = (f"{row[TEXT]}\t{row[LABEL]}" for row in part.rows([TEXT, LABEL]))
         file = directory / part.task.variant / f"basic_{name}.tsv"
-        _write(file, rows, head="Source\tTarget\n")
+        _write(file, itertools.chain(["Source\tTarget"], lines))
 
 
 def why_not_tsv(task: Task) -> str | None:
@@ -66,46 +69,23 @@ def why_not_tsv(task: Task) -> str | None:
     return "its rows lack a text, or a label that is a class or a text"
 
 
-def _rows(
-    part: ExportPart,
-    convert: Callable[[Mapping[str, Any]], Any],
-    columns: Sequence[str] | None = None,
-) -> Iterable[Any]:
-    for batch in part.batches(columns):
-        yield from map(convert, batch.to_pylist())
-
-
-def _write(file: Path, lines: Iterable[str], head: str = "") -> None:
+def _write(file: Path, lines: Iterable[str]) -> None:
     file.parent.mkdir(exist_ok=True)
     with file.open("w", encoding="utf-8", newline="\n") as opened:
-        opened.write(head)
         opened.writelines(f"{line}\n" for line in lines)
 
 
-def _converter(task: Task) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
-    """A function that turns a row into JSON values, with `answer` after `label`."""
-    to_answer = task.answer.write
-
-    def to_plain(row: Mapping[str, Any]) -> dict[str, Any]:
-        plain: dict[str, Any] = {}
-        for name, value in row.items():
-            plain[name] = (
-                base64.b64encode(value["bytes"]).decode() if name == task.image_column else value
-            )
-            if name == LABEL:
-                plain["answer"] = to_answer(value)
-        return plain
-
-    return to_plain
+def _with_answer(row: Mapping[str, Any], answer: Column, image: str | None) -> dict[str, Any]:
+    """A row as JSON values, with `answer` after `label`."""
+    values: dict[str, Any] = {}
+    for name, value in row.items():
+        values[name] = base64.b64encode(value["bytes"]).decode() if name == image else value
+        if name == LABEL:
+            values["answer"] = answer.write(value)
+    return values
 
 
-def _converser(task: Task) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
-    """A function that turns a row into a conversation."""
-    to_answer = task.answer.write
-
-    def to_chat(row: Mapping[str, Any]) -> dict[str, Any]:
-        answer = to_answer(row[LABEL])
-        said = [*messages(task, row), answer_message(answer)]
-        return {"id": row["id"], "messages": said, "answer": answer}
-
-    return to_chat
+def _conversation(row: Mapping[str, Any], task: Task) -> dict[str, Any]:
+    answer = task.answer.write(row[LABEL])
+    said = [*messages(task, row), answer_message(answer)]
+    return {"id": row["id"], "messages": said, "answer": answer}

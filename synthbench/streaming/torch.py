@@ -210,11 +210,7 @@ class TorchStream(torch.utils.data.IterableDataset[dict[str, Any]]):
 
 
 def _check_text(task: Task) -> TextTask:
-    """The task, if it can be encoded.
-
-    Raises:
-        UsageError: it cannot be encoded.
-    """
+    """The task, if it can be encoded."""
     if isinstance(task, TextTask) and task.answer.has_targets:
         return task
     text_tasks = [name for name in list_tasks() if issubclass(task_class(name), TextTask)]
