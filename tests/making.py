@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import signal
-import subprocess
-import sys
 from typing import Any
 
 import pyarrow as pa
@@ -18,7 +15,6 @@ from synthbench.dataset.files import write_json
 from synthbench.dataset.manifest import MANIFEST, read_manifest, shard_file
 from synthbench.generation.generate import generate
 from synthbench.tasks.registry import make_task
-from tests.support import ROOT, environment
 
 #: The toy dataset: 2 shards of iid and of test, 9 of train, most of two row groups and of three
 #: chunks.
@@ -91,25 +87,3 @@ def interrupting(monkeypatch, owner, name, at, after=False):
 
     monkeypatch.setattr(owner, name, interrupted)
     return calls
-
-
-def kill_at(place, number, words):
-    """Run a command in a process that kills itself before call `number` of a function."""
-    code = f"""
-import os, pkgutil, signal
-from synthbench.generation import generate as generation
-owner, _, name = {place!r}.rpartition(".")
-owner = pkgutil.resolve_name(owner)
-function, calls = getattr(owner, name), []
-def killed(*arguments, **options):
-    calls.append(1)
-    if len(calls) > {number}:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return function(*arguments, **options)
-setattr(owner, name, killed)
-generation.generate({words}, workers=2, progress=False)
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, env=environment(), capture_output=True, timeout=300
-    )
-    assert done.returncode == -signal.SIGKILL, done.stderr

@@ -1,8 +1,9 @@
-"""Where the machine ends: full disks, and memory that does not grow with the rows."""
+"""Where the machine ends: files that cannot be written; memory hardly grows with the rows."""
 
 from __future__ import annotations
 
 import errno
+import re
 import tracemalloc
 from pathlib import Path
 
@@ -18,33 +19,54 @@ from synthbench.sampling.splits import BucketStream
 from synthbench.tasks import registry
 from synthbench.tasks.base import Block
 from synthbench.tasks.features import list_of, value
-from tests.making import (
-    files,
-    make,
-    names,
-)
+from tests.making import files, make, names
 from tests.toy_task import Numbers
 
-# When the disk is full.
+# When a file cannot be written.
 
 
-@pytest.mark.parametrize("name", ["manifest.json", "README.md", "progress.json"])
-def test_a_full_disk_is_named_for_every_other_file_too(tmp_path, whole, name):
-    write_text = Path.write_text
+def refuse(patched, name, error):
+    """Refuse to write any file whose name begins like this."""
 
-    def write(self, *arguments, **options):
-        if self.name.startswith(name):
-            raise OSError(errno.ENOSPC, "No space left on device")
-        return write_text(self, *arguments, **options)
+    def refusing(write):
+        def write_or_refuse(self, *arguments, **options):
+            if self.name.startswith(name):
+                raise error
+            return write(self, *arguments, **options)
 
-    out = tmp_path / "new" / "data"
+        return write_or_refuse
+
+    patched.setattr(Path, "write_bytes", refusing(Path.write_bytes))
+    patched.setattr(Path, "write_text", refusing(Path.write_text))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *["train-00000", "train-00008", "iid-00001", "test-00001"],
+        *["command.json", "progress.json", "manifest.json", "README.md"],
+    ],
+)
+def test_a_full_disk_is_an_error_that_names_the_file_and_says_how_to_go_on(tmp_path, whole, name):
+    out = tmp_path / "data"
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(Path, "write_text", write)
-        with pytest.raises(SynthbenchError, match=rf"No space .* while writing .*/{name};"):
+        refuse(patched, name, OSError(errno.ENOSPC, "No space left on device"))
+        with pytest.raises(SynthbenchError) as failed:
             make(out)
-    assert names(out.parent) == [".data.partial"]
+    assert re.fullmatch(
+        rf"No space left on the device while writing {tmp_path}/\S*/{name}\S*; finished parts are "
+        r"kept\. Make room and run the same command to continue\.",
+        str(failed.value),
+    )
+    assert names(tmp_path) == [".data.partial"]
     make(out)
     assert files(out) == whole
+
+
+def test_any_other_failure_names_the_file_and_the_reason(tmp_path, numbers, monkeypatch):
+    refuse(monkeypatch, "train-00000", OSError(errno.EIO, "Input/output error"))
+    with pytest.raises(SynthbenchError, match=r"-of-00009.parquet cannot be written: Input"):
+        make(tmp_path / "data")
 
 
 # Memory.

@@ -1,12 +1,10 @@
-"""Rows into shards: their names, sizes and form, and what happens when they cannot be written."""
+"""Rows into shards: their names, sizes and form, and what is left when they cannot be made."""
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import itertools
 import threading
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +16,6 @@ from hypothesis import strategies as st
 
 from synthbench.dataset.digest import RowDigest, digest_of_chunks, whole_chunks
 from synthbench.engine.engine import Engine
-from synthbench.errors import SynthbenchError
 from synthbench.generation.shards import make_shard, rechunk
 from synthbench.sampling.blocks import Rows
 from synthbench.sampling.plan import make_plan
@@ -28,7 +25,7 @@ from synthbench.tasks.base import Block
 from synthbench.tasks.column import Column
 from synthbench.tasks.features import arrow_schema, class_label, list_of, struct, value
 from synthbench.tasks.row_ids import columns_of, fingerprints, rows_table
-from tests.making import CHUNK_ROWS, SHARDS, files, make, names
+from tests.making import CHUNK_ROWS, make
 from tests.sampling.making import HERE, small, toy
 from tests.toy_task import Numbers
 
@@ -197,45 +194,7 @@ def test_a_rows_id_is_the_fingerprint_of_its_content():
     assert list(columns_of(task)) == made.column_names
 
 
-# When it cannot be written.
-
-
-def failing(patched, error, at):
-    """Let the writing of shard number `at` and of all later ones fail."""
-    write_bytes = Path.write_bytes
-    calls: list[Path] = []
-
-    def write(self, content):
-        calls.append(self)
-        if len(calls) > at:
-            raise error
-        return write_bytes(self, content)
-
-    patched.setattr(Path, "write_bytes", write)
-    return calls
-
-
-@pytest.mark.parametrize("at", [0, 1, 6, SHARDS - 1])
-def test_a_full_disk_is_an_error_that_names_the_file_and_says_how_to_go_on(tmp_path, whole, at):
-    out = tmp_path / "data"
-    with pytest.MonkeyPatch.context() as patched:
-        calls = failing(patched, OSError(errno.ENOSPC, "No space left on device"), at)
-        with pytest.raises(SynthbenchError) as failed:
-            make(out)
-    assert str(failed.value) == (
-        f"No space left on the device while writing {calls[-1]}; finished parts are kept. "
-        "Make room and run the same command to continue."
-    )
-    assert names(tmp_path) == [".data.partial"]
-    make(out)
-    assert files(out) == whole
-
-
-def test_any_other_failure_names_the_file_and_the_reason(tmp_path, numbers):
-    with pytest.MonkeyPatch.context() as patched:
-        failing(patched, OSError(errno.EIO, "Input/output error"), 0)
-        with pytest.raises(SynthbenchError, match=r"-of-00009.parquet cannot be written: Input"):
-            make(tmp_path / "data")
+# When it fails.
 
 
 def test_an_error_while_shards_are_made_leaves_no_threads(tmp_path, numbers, monkeypatch):
