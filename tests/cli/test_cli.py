@@ -4,7 +4,6 @@ import ast
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -15,8 +14,6 @@ import synthbench
 from synthbench.cli.main import commands
 from synthbench.generation import generate as generation
 from synthbench.tasks.registry import list_tasks
-from tests.faults.program import Program, run_here, whole
-from tests.making import files as checksums
 from tests.support import environment, run_program, run_python, stored_rows, terminal
 from tests.tasks.tiny_sources import write_sources
 
@@ -222,24 +219,6 @@ def test_output_that_has_no_place_is_an_error_without_a_traceback(tmp_path):
             check=False,
         )
     assert (done.returncode, done.stderr) == (1, "Error: No space left on the device.\n")
-
-
-# Interruptions; `tests.faults` has more of them.
-
-
-@posix
-def test_control_c_ends_all_processes_in_a_line_and_the_same_command_goes_on(tmp_path):
-    words = ["generate", "ctl", "--rows=train=30000", "--set=train_lengths=7,8"]
-    words += ["--shard-rows=8192", "--workers=2", "--quiet"]
-    running = Program(words, tmp_path)
-    running.wait_for(tmp_path / ".ctl.partial" / "progress.json")
-    running.send(signal.SIGINT, "group")  # as a terminal does it: to all processes at once
-    status, printed, errors = running.end()
-    assert (status, printed) == (130, "")
-    assert errors.strip() == "Interrupted; run the same command again to continue."
-    assert {path.name for path in tmp_path.iterdir()} == {".ctl.partial"}
-    assert run_here(*words, cwd=tmp_path) == (0, "", "")
-    assert checksums(tmp_path / "ctl") == whole((*words, "--workers=1"))
 
 
 def test_a_command_works_in_a_process_of_its_own_that_has_not_imported_pandas():

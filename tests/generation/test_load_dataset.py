@@ -112,16 +112,12 @@ def test_a_cache_that_cannot_be_written_is_said_once_and_left(tmp_path, monkeypa
     assert "SYNTHBENCH_CACHE" in said[0]
 
 
-def test_a_broken_entry_is_made_again(place):
+def test_an_entry_that_is_broken_or_removed_is_made_again(place):
     first = load().to_list()
     (entry,) = entries(place)
     next((place / entry / "data").rglob("test-*.parquet")).unlink()
     assert load().to_list() == first
-
-
-def test_the_rows_of_an_entry_that_was_removed_come_again(place):
-    first = load().to_list()
-    shutil.rmtree(place / entries(place)[0])
+    shutil.rmtree(place / entry)
     assert load().to_list() == first
 
 

@@ -53,7 +53,7 @@ def command(name):
 @functools.cache
 def dataset(name):
     """A dataset as it was made; not to be changed."""
-    out = _root() / name / "data"
+    out = Path(_root().name, name, "data")
     generate(out=out, source_dir=sources() if name == "composites" else None, **command(name))
     return out
 
@@ -61,18 +61,13 @@ def dataset(name):
 @functools.cache
 def sources():
     """Small source images."""
-    return write_sources(_root() / "sources")
+    return write_sources(Path(_root().name, "sources"))
 
 
 @functools.cache
 def _root():
-    made = tempfile.TemporaryDirectory(prefix="hostile-made-")
-    _KEPT.append(made)
-    return Path(made.name)
-
-
-#: Gone when the process is.
-_KEPT: list[tempfile.TemporaryDirectory[str]] = []
+    """A directory that is gone when the process is."""
+    return tempfile.TemporaryDirectory(prefix="hostile-made-")
 
 
 def copy_of(name, root):
@@ -85,15 +80,15 @@ def shards(directory):
     return sorted(directory.glob("data/*/*.parquet"))
 
 
-def fit_checksum(directory, shard):
-    """Let manifest and card have the size and checksum of a shard."""
+def fit_checksums(directory):
+    """Let manifest and card have the sizes and checksums of the shards."""
     file = directory / "manifest.json"
     values = json.loads(file.read_text(encoding="utf-8"))
     for variant in values["variants"].values():
         for split in variant["splits"].values():
-            for record in split["shards"]:
-                if directory / record["file"] == shard:
-                    record.update(bytes=shard.stat().st_size, sha256=file_sha256(shard))
+            for shard in split["shards"]:
+                path = directory / shard["file"]
+                shard.update(bytes=path.stat().st_size, sha256=file_sha256(path))
     file.write_text(json.dumps(values), encoding="utf-8")
     fit_card(directory)
 
@@ -111,16 +106,13 @@ def fit(directory):
         for split in record["splits"].values():
             digest = RowDigest(features)
             for shard in split["shards"]:
-                path = directory / shard["file"]
-                table = pq.read_table(path)
+                table = pq.read_table(directory / shard["file"])
                 digest.update(table)
-                shard.update(
-                    rows=table.num_rows, bytes=path.stat().st_size, sha256=file_sha256(path)
-                )
+                shard["rows"] = table.num_rows
             split["digest"] = digest.hexdigest()
-            split["rows"] = sum(shard["rows"] for shard in split["shards"])
+            split["rows"] = digest.rows
     file.write_text(json.dumps(values), encoding="utf-8")
-    fit_card(directory)
+    fit_checksums(directory)
 
 
 def fit_card(directory):

@@ -169,7 +169,7 @@ def test_a_damaged_shard_is_never_found_good_though_its_sum_be_made_to_fit(data)
         shard = made.shards(directory)[number]
         shard.write_bytes(data.draw(damaged(original, footer)))
         if data.draw(st.booleans()):
-            made.fit_checksum(directory, shard)
+            made.fit_checksums(directory)
         if read(directory):
             one, other = pq.read_table(shard), pq.read_table(whole)
             # What the items of a list are called is the writer's choice, and types are equal.
@@ -185,7 +185,7 @@ def test_an_image_that_cannot_be_decoded_is_found():
         number = table.schema.get_field_index("image")
         field = table.schema.field("image")
         pq.write_table(table.set_column(number, field, pa.array(images, field.type)), shard)
-        made.fit_checksum(directory, shard)
+        made.fit_checksums(directory)
         verdict = verify(directory, workers=1, source_dir=made.sources(), progress=False)
         assert any("cannot be read: 60 bytes are not an image" in one for one in verdict.failures)
 
