@@ -11,11 +11,13 @@ from synthbench.cli.options import (
     choice_option,
     dataset_argument,
     json_option,
+    quiet_option,
     show,
     show_json,
     source_option,
     variant_option,
     variants_option,
+    workers_option,
 )
 from synthbench.text.lines import printable
 from synthbench.text.tables import Table
@@ -24,9 +26,7 @@ from synthbench.text.tables import Table
 @click.command(cls=WithExamples, epilog="synthbench verify listops")
 @dataset_argument
 @click.option("--fast", is_flag=True, help="Do not make the dataset again.")
-@click.option(
-    "--workers", type=int, metavar="N", help="At most 256. Default: the number of usable cores."
-)
+@workers_option
 @source_option
 @json_option
 @click.option("--quiet", is_flag=True, help="Show no progress bar.")
@@ -111,7 +111,7 @@ def evaluate(dataset: str, predictions: str, as_json: bool, **chosen: Any) -> No
 @click.option("--split", "splits", multiple=True, metavar="S", help="Default: all. Repeatable.")
 @source_option
 @click.option("--overwrite", is_flag=True, help="Replace an earlier export.")
-@click.option("--quiet", is_flag=True, help="Show no progress bar and no summary.")
+@quiet_option
 def export(dataset: str, to: str, out: str, quiet: bool, **chosen: Any) -> None:
     """Convert the dataset in DIR for another tool."""
     from synthbench.sharing.export import export as write
@@ -138,7 +138,7 @@ def export(dataset: str, to: str, out: str, quiet: bool, **chosen: Any) -> None:
     "--dry-run", is_flag=True, help="Show what would be uploaded; needs no network and no token."
 )
 @source_option
-@click.option("--quiet", is_flag=True, help="Show no progress bar and no summary.")
+@quiet_option
 def push(dataset: str, repo_id: str, quiet: bool, **chosen: Any) -> None:
     """Upload the dataset in DIR to the Hugging Face Hub.
 

@@ -15,12 +15,14 @@ from synthbench.cli.options import (
     WithExamples,
     choice_option,
     pairs,
+    quiet_option,
     row_counts,
     seed_option,
     set_option,
     show,
     source_option,
     task_argument,
+    workers_option,
 )
 from synthbench.text.lines import printable
 from synthbench.text.tables import Table, stack, styled
@@ -58,14 +60,12 @@ if TYPE_CHECKING:
     metavar="N",
     help="Rows of a Parquet file, rounded up to a multiple of 8,192.",
 )
-@click.option(
-    "--workers", type=int, metavar="N", help="At most 256. Default: the number of usable cores."
-)
+@workers_option
 @choice_option("--engine", "local", "dask")
 @click.option("--scheduler", metavar="ADDRESS", help="A running Dask cluster's scheduler.")
 @source_option
 @click.option("--overwrite", is_flag=True, help="Replace a dataset in the same place.")
-@click.option("--quiet", is_flag=True, help="Show no progress bar and no summary.")
+@quiet_option
 def generate(
     task: str,
     variants: Sequence[str],

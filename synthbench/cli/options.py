@@ -140,5 +140,9 @@ source_option = click.option(
     metavar="[NAME=]DIR",
     help="Where source images are; NAME: mnist, fashion, cifar or folder:PATH. Repeatable.",
 )
+workers_option = click.option(
+    "--workers", type=int, metavar="N", help="At most 256. Default: the number of usable cores."
+)
+quiet_option = click.option("--quiet", is_flag=True, help="Show no progress bar and no summary.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 seed_option = click.option("--seed", type=int, default=0, show_default=True)

@@ -22,7 +22,6 @@ from synthbench.dataset.card_sections import (
     origin_texts,
     provenance,
     sample_table,
-    setting,
     split_prose,
     splits_table,
 )
@@ -31,7 +30,7 @@ from synthbench.dataset.files import write_text
 from synthbench.dataset.manifest import Manifest
 from synthbench.tasks.base import Task
 from synthbench.tasks.companions import companion, companion_text
-from synthbench.tasks.describe import parameter_help
+from synthbench.tasks.describe import parameter_help, setting
 from synthbench.tasks.features import card_features
 from synthbench.tasks.images.task import ImageTask, Origin
 from synthbench.tasks.row_ids import columns_of

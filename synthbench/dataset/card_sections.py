@@ -13,6 +13,7 @@ from synthbench.dataset.manifest import Manifest, SplitRecord
 from synthbench.dataset.parquet import read_batches
 from synthbench.tasks.base import Task
 from synthbench.tasks.column import Column
+from synthbench.tasks.describe import setting
 from synthbench.tasks.images.task import Origin
 from synthbench.tasks.row_ids import columns_of
 from synthbench.text.lines import printable
@@ -71,11 +72,6 @@ def _code(text: str) -> str:
     if "`" in text or "\\" in text:  # these would end a code span, or let `|` end the cell
         return f"<code>{_plain(text)}</code>"
     return f"`{text}`".replace("|", "\\|")
-
-
-def setting(value: Any) -> str:
-    """A parameter's value as `--set` takes it."""
-    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 # Rows, and how to open them.

@@ -213,7 +213,8 @@ def _checked(values: Any) -> Manifest:
     _text(values["task"], "task", PLAIN_NAME, "a name")
     _object(values["tables"], "tables")
     for name, value in _object(values["parameters"], "parameters").items():
-        plain = all(isinstance(x, str | int | float) for x in _listed(value))
+        listed = value if isinstance(value, list) else [value]
+        plain = all(isinstance(one, str | int | float) for one in listed)
         _expect(plain, value, f"parameters.{name}", "text, a number, or a list of these")
     variants = {}
     for variant, record in _object(values["variants"], "variants").items():
@@ -222,18 +223,13 @@ def _checked(values: Any) -> Manifest:
         splits = _object(_object(record, place, ["splits"])["splits"], f"{place}.splits")
         _expect(bool(splits), splits, f"{place}.splits", "an object with entries")
         variants[variant] = {
-            name: split_record(split, f"{place}.splits.{name}") for name, split in splits.items()
+            name: _split_record(split, f"{place}.splits.{name}") for name, split in splits.items()
         }
     _expect(bool(variants), variants, "variants", "an object with entries")
     return Manifest(**{**values, "variants": variants})
 
 
-def split_record(values: Any, place: str = "it") -> SplitRecord:
-    """A split's record from JSON values, which may be anything; errors call them `place`.
-
-    Raises:
-        ValueError: they do not have the form of a record; the text names the place.
-    """
+def _split_record(values: Any, place: str) -> SplitRecord:
     _object(values, place, [field.name for field in dataclasses.fields(SplitRecord)])
     _whole(values["rows"], f"{place}.rows", 1)
     _whole(values["candidates"], f"{place}.candidates")
@@ -268,10 +264,6 @@ def _object(given: Any, place: str, names: Sequence[str] = ()) -> dict[str, Any]
         if name not in names:
             raise ValueError(f"{place or 'it'} has {short(name)}, expected only {', '.join(names)}")
     return values
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
 
 
 def _whole(given: Any, place: str, least: int = 0) -> None:

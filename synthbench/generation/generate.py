@@ -106,16 +106,7 @@ class Outcome:
 
 
 def run(request: Request) -> Outcome:
-    """Make the dataset directory that a request asks for.
-
-    A finished dataset of the same request is kept. A dataset of another request is an error
-    unless `overwrite`. An interrupted run of the same request is resumed and gives the same bytes.
-
-    Raises:
-        UsageError: a name that does not exist, or a place that cannot be used.
-        ParameterError: impossible parameters, or more rows than exist.
-        SynthbenchError: too few distinct rows were found, or a file cannot be written.
-    """
+    """Make the dataset directory that a request asks for; see `generate`."""
     with use_source_dir(request.source_dir):
         plan = plan_dataset(request)
         command, target = plan.command(), request.target

@@ -84,10 +84,10 @@ def describe(name: str) -> Group:
         for split, of_split in facts["splits"].items()
     ]
     parameters = [
-        (key, _text(one["default"]), one["meaning"]) for key, one in facts["parameters"].items()
+        (key, setting(one["default"]), one["meaning"]) for key, one in facts["parameters"].items()
     ]
     levels = [
-        (level, " ".join(f"{key}={_text(one)}" for key, one in chosen.items()) or "the defaults")
+        (level, " ".join(f"{key}={setting(one)}" for key, one in chosen.items()) or "the defaults")
         for level, chosen in facts["levels"].items()
     ]
     return stack(
@@ -122,5 +122,6 @@ def draw_row(task: Task, row: Mapping[str, Any]) -> Text:
     return styled("\n".join(lines), whole=True)
 
 
-def _text(value: Any) -> str:
+def setting(value: Any) -> str:
+    """A parameter's value as `--set` takes it."""
     return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
