@@ -5,6 +5,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import pytest
+
 
 class Mounts:
     """A mount name space: what is mounted in it, nobody else sees, and it goes with it.
@@ -67,6 +69,11 @@ def can_mount():
         return False
     words = ["unshare", "-rm", "mount", "-t", "tmpfs", "-o", "size=64k", "none", "/mnt"]
     return subprocess.run(words, capture_output=True, check=False).returncode == 0
+
+
+needs_mounts = pytest.mark.skipif(
+    not can_mount(), reason="mounting a file system in memory is not permitted here"
+)
 
 
 @functools.cache

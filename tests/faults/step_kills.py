@@ -2,8 +2,6 @@
 
 import shutil
 import signal
-import subprocess
-import sys
 
 import pytest
 
@@ -11,7 +9,6 @@ from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import DatasetError
 from tests.faults.program import Program, finished_shards, run_here, stamp, whole
 from tests.making import files, names
-from tests.support import environment
 
 #: Two variants with six shards each: as short as it can be.
 WORDS = [
@@ -23,15 +20,10 @@ WORDS = [
 
 def steps(words, directory):
     """The names of all steps that a command makes in the file system below a directory."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.faults.doomed", "-", str(directory), *words],
-        cwd=directory,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stderr.splitlines()
+    module = ("tests.faults.doomed", "-", str(directory))
+    status, _, named = Program(words, directory, module=module).end()
+    assert status == 0
+    return named.splitlines()
 
 
 class KillsBeforeSteps:

@@ -9,16 +9,13 @@ import subprocess
 
 import pytest
 
-from tests.faults.mounts import Mounts, can_loop, can_mount
+from tests.faults.mounts import Mounts, can_loop, needs_mounts
 from tests.faults.program import Program, finished_shards, run, run_here, stamp, whole
 from tests.faults.step_kills import WORDS
 from tests.making import files, names
 
 pytestmark = pytest.mark.slow
 
-needs_mounts = pytest.mark.skipif(
-    not can_mount(), reason="mounting a file system in memory is not permitted here"
-)
 needs_loops = pytest.mark.skipif(
     not can_loop(), reason="only root may mount an ext4 from a file, where loop devices are"
 )

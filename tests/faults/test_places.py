@@ -7,17 +7,13 @@ import time
 
 import pytest
 
-from tests.faults.mounts import Mounts, can_mount
+from tests.faults.mounts import Mounts, needs_mounts
 from tests.faults.program import Program, finished_shards, run, run_here, stamp, whole
 from tests.faults.step_kills import WORDS
 from tests.making import files, names
 from tests.support import terminal
 
 pytestmark = pytest.mark.slow
-
-needs_mounts = pytest.mark.skipif(
-    not can_mount(), reason="mounting a file system in memory is not permitted here"
-)
 
 
 def check_made(directory, name="ctl"):

@@ -13,6 +13,15 @@ from synthbench.errors import SynthbenchError, UsageError
 from synthbench.generation import generate, shards
 from tests.making import CTL, GROUPS, SHARDS, Interrupted, files, interrupting, make, names
 
+
+def interrupt(out, owner, name, at, after=False, **options):
+    """A run that is interrupted at call `at` of a function."""
+    with pytest.MonkeyPatch.context() as patched:
+        interrupting(patched, owner, name, at, after)
+        with pytest.raises(Interrupted):
+            make(out, **options)
+
+
 # Interruptions.
 
 
@@ -33,10 +42,7 @@ def test_a_run_that_is_interrupted_anywhere_is_continued_to_the_same_bytes(
 ):
     for at in range(calls):
         out = tmp_path / f"{at}" / "data"
-        with pytest.MonkeyPatch.context() as patched:
-            interrupting(patched, owner, name, at, after)
-            with pytest.raises(Interrupted):
-                make(out)
+        interrupt(out, owner, name, at, after)
         assert names(out.parent) == [".data.partial"]
         make(out)
         assert files(out) == whole
@@ -55,10 +61,7 @@ def test_what_is_finished_is_not_made_again_however_often_a_run_is_interrupted(
     tmp_path, whole, monkeypatch
 ):
     for number in range(SHARDS):
-        with monkeypatch.context() as patched:
-            interrupting(patched, staging.Staging, "save", 0, after=True)
-            with pytest.raises(Interrupted):
-                make(tmp_path / "data")
+        interrupt(tmp_path / "data", staging.Staging, "save", 0, after=True)
         there = (tmp_path / ".data.partial" / "dataset").rglob("*.parquet")
         assert len(list(there)) == number + 1
     made = interrupting(monkeypatch, shards, "make_shard", -1)
@@ -70,10 +73,7 @@ def test_what_is_finished_is_not_made_again_however_often_a_run_is_interrupted(
 def test_a_damaged_shard_of_an_interrupted_run_is_made_anew_alone(tmp_path, whole):
     out = tmp_path / "data"
     for number, damage in zip(range(7), 2 * ["flip", "cut", "remove", "empty"], strict=False):
-        with pytest.MonkeyPatch.context() as patched:
-            interrupting(patched, staging.Staging, "save", 8, after=True)
-            with pytest.raises(Interrupted):
-                make(out)
+        interrupt(out, staging.Staging, "save", 8, after=True)
         file = sorted((tmp_path / ".data.partial").rglob("*.parquet"))[number]
         content = bytearray(file.read_bytes())
         content[len(content) // 2] ^= 1
@@ -93,10 +93,7 @@ def test_a_damaged_shard_of_an_interrupted_run_is_made_anew_alone(tmp_path, whol
 def test_what_a_run_of_an_older_version_finished_is_made_again(tmp_path, whole, form):
     """It noted neither the digests of chunks nor that its shards hold whole chunks."""
     out = tmp_path / "data"
-    with pytest.MonkeyPatch.context() as patched:
-        interrupting(patched, staging.Staging, "save", 8, after=True)
-        with pytest.raises(Interrupted):
-            make(out)
+    interrupt(out, staging.Staging, "save", 8, after=True)
     note = tmp_path / ".data.partial" / "progress.json"
     progress = json.loads(note.read_text())["progress"]
     old = [one["shard"] for one in progress["default"]["train"]["shards"]]
@@ -146,13 +143,10 @@ def test_another_command_is_refused_by_its_difference_and_harms_nothing(
     tmp_path, whole, other, difference, partial
 ):
     out = tmp_path / "data"
-    with pytest.MonkeyPatch.context() as patched:
-        if partial:
-            interrupting(patched, staging.Staging, "save", 6)
-            with pytest.raises(Interrupted):
-                make(out)
-        else:
-            make(out)
+    if partial:
+        interrupt(out, staging.Staging, "save", 6)
+    else:
+        make(out)
     before = files(tmp_path)
     with pytest.raises(UsageError, match=f"{difference}.*--overwrite"):
         make(out, **other)
@@ -167,10 +161,7 @@ def test_overwriting_replaces_a_dataset_or_an_interrupted_run_of_another_command
     make(out, overwrite=True)
     assert files(out) == whole
     shutil.rmtree(out)
-    with pytest.MonkeyPatch.context() as patched:
-        interrupting(patched, staging.Staging, "save", 6)
-        with pytest.raises(Interrupted):
-            make(out, seed=1)
+    interrupt(out, staging.Staging, "save", 6, seed=1)
     make(out, overwrite=True)
     assert files(out) == whole
     assert names(out.parent) == ["data"]
@@ -189,10 +180,7 @@ def test_overwriting_that_fails_leaves_the_old_dataset_whole(tmp_path, whole, ow
     out = tmp_path / "new" / "data"
     make(out, seed=1)
     old = files(out)
-    with pytest.MonkeyPatch.context() as patched:
-        interrupting(patched, owner, name, at)
-        with pytest.raises(Interrupted):
-            make(out, overwrite=True)
+    interrupt(out, owner, name, at, overwrite=True)
     assert files(out) == old
     make(out, overwrite=True)
     assert files(out) == whole

@@ -8,7 +8,7 @@ import numpy as np
 
 from synthbench.engine.engine import Engine
 from synthbench.sampling.blocks import list_candidates
-from synthbench.sampling.plan import make_plan
+from synthbench.sampling.plan import Plan, make_plan
 from synthbench.sampling.splits import SplitSampler
 from synthbench.tasks.row_ids import PROBLEM_BITS
 from tests.toy_task import Numbers
@@ -35,6 +35,11 @@ def rounds_of(task, rows, engine=HERE):
     """All rounds of all splits."""
     plan = make_plan(task, rows)
     return {split.name: rows_of(SplitSampler(task, split, plan, engine)) for split in task.splits}
+
+
+def train(task, quotas, engine=HERE):
+    """The sampler of a train split that has so many rows of each bucket."""
+    return SplitSampler(task, task.split("train"), Plan({"train": quotas}), engine)
 
 
 def rows_of(sampler):

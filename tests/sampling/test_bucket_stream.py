@@ -12,8 +12,7 @@ from synthbench.engine.open import open_engine
 from synthbench.errors import ParameterError, SynthbenchError
 from synthbench.sampling import splits
 from synthbench.sampling.blocks import list_candidates
-from synthbench.sampling.plan import Plan
-from synthbench.sampling.splits import CANDIDATES_PER_ROW, STALL_BLOCKS, SplitSampler
+from synthbench.sampling.splits import CANDIDATES_PER_ROW, STALL_BLOCKS
 from synthbench.tasks.base import Block
 from tests.sampling.making import (
     HERE,
@@ -25,6 +24,7 @@ from tests.sampling.making import (
     rows_of,
     small,
     toy,
+    train,
 )
 
 # Blocks that are drawn.
@@ -42,8 +42,7 @@ def test_no_block_is_asked_for_while_the_last_one_has_rows_enough():
     asked = []
     engine, task = Patient(None, 2), Slow(None, {"sizes": (10**9, 10**9), "counted": False})
     engine.ahead = 3
-    sampler = SplitSampler(task, task.split("train"), Plan({"train": {0: 30}}), engine)
-    assert [len(drawn) for drawn in sampler.rounds()] == [10, 10, 10]
+    assert [len(drawn) for drawn in train(task, {0: 30}, engine).rounds()] == [10, 10, 10]
     assert len(asked) == 1  # a block of 32 rows
 
 
@@ -75,15 +74,13 @@ def test_a_counted_bucket_whose_other_rows_hardly_ever_come_is_listed_instead_of
             return Block({"bucket": np.full(n, bucket), "number": np.zeros(n, np.int64)})
 
     task = Lopsided(None, {"sizes": (50, 500)})
-    plan = Plan({"train": {0: 45}})
-    drawn = rows_of(SplitSampler(task, task.split("train"), plan, HERE))
+    drawn = rows_of(train(task, {0: 45}))
     assert len(set(prints_of(drawn))) == 45
 
 
 def test_a_listed_bucket_is_taken_to_its_last_row_in_an_order_drawn_from_the_seed():
     task = Open(None, {"sizes": (40, 500)})
-    plan = Plan({"train": {0: 40}})
-    drawn = rows_of(SplitSampler(task, task.split("train"), plan, HERE))
+    drawn = rows_of(train(task, {0: 40}))
     bucket = [number for one in drawn for number in one.block["number"].tolist()]
     assert sorted(bucket) == list(range(40))
     assert bucket != sorted(bucket)
@@ -104,7 +101,7 @@ def test_the_rows_of_a_listed_bucket_are_a_uniform_choice():
     chosen: collections.Counter[int] = collections.Counter()
     for seed in range(400):
         task = Open(None, {"sizes": (12, 500)}, seed)
-        (one,) = rows_of(SplitSampler(task, task.split("train"), Plan({"train": {0: 9}}), HERE))
+        (one,) = rows_of(train(task, {0: 9}))
         chosen.update(one.block["number"].tolist())
     assert len(chosen) == 12
     assert all(abs(count - 300) < 40 for count in chosen.values())
@@ -126,8 +123,7 @@ UNEQUAL = Unequal(None, {"sizes": (25, 500)})
 
 
 def rows_of_unequal(rows, engine=HERE):
-    split, plan = UNEQUAL.split("train"), Plan({"train": {0: rows}})
-    return SplitSampler(UNEQUAL, split, plan, engine)
+    return train(UNEQUAL, {0: rows}, engine)
 
 
 def test_the_candidates_of_a_listable_bucket_are_bounded_though_new_rows_keep_coming():
@@ -190,7 +186,7 @@ def test_a_bucket_is_exhausted_when_too_few_rows_come_of_so_many_blocks(every, w
 
     asked: list[int] = []
     task = Slow(None, {"sizes": (30, 500), "counted": False})
-    sampler = SplitSampler(task, task.split("train"), Plan({"train": {0: 60}}), HERE)
+    sampler = train(task, {0: 60})
     with pytest.raises(SynthbenchError, match="60 rows asked for"):
         list(sampler.rounds())
     assert len(asked) == windows * STALL_BLOCKS

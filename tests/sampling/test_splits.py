@@ -9,10 +9,8 @@ import numpy as np
 import pytest
 
 from synthbench.sampling.blocks import draw_blocks
-from synthbench.sampling.plan import Plan
-from synthbench.sampling.splits import SplitSampler
 from synthbench.tasks.registry import make_task
-from tests.sampling.making import HERE, Open, counts_of, prints_of, rounds_of, rows_of, small, toy
+from tests.sampling.making import Open, counts_of, prints_of, rounds_of, rows_of, small, toy, train
 
 # Rows.
 
@@ -81,9 +79,7 @@ def test_a_round_in_which_nothing_is_found_is_no_round():
         round_rows = 2
 
     task = Tiny(None, {"sizes": (1, 500, 500), "counted": False})
-    plan = Plan({"train": {0: 2, 1: 1}})
-    sampler = SplitSampler(task, task.split("train"), plan, HERE)
-    drawn = rows_of(sampler)
+    drawn = rows_of(train(task, {0: 2, 1: 1}))
     assert counts_of(drawn) == {0: 1, 1: 2}
     assert all(len(one.fingerprints) for one in drawn)
 
@@ -93,8 +89,7 @@ def test_a_round_in_which_nothing_is_found_is_no_round():
 
 def test_candidates_are_counted_exactly_as_far_as_they_were_looked_at():
     task = Open(None, {"sizes": (10**9, 500)})
-    plan = Plan({"train": {0: 100}})
-    sampler = SplitSampler(task, task.split("train"), plan, HERE)
+    sampler = train(task, {0: 100})
     list(sampler.rounds())
     assert sampler.tried == 100  # every candidate was new
     assert sampler.taken() == {0: 100}
@@ -111,6 +106,5 @@ def test_without_workers_no_block_is_made_that_is_not_needed():
 
     asked: list[tuple[str, int]] = []
     task = Counting(None, {"sizes": (10**9, 10**9, 10**9)})
-    plan = Plan({"train": {0: 32, 1: 33}})
-    rows_of(SplitSampler(task, task.split("train"), plan, HERE))
+    rows_of(train(task, {0: 32, 1: 33}))
     assert collections.Counter(asked) == {("train", 0): 1, ("train", 1): 2}
