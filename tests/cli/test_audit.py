@@ -5,7 +5,6 @@ import os
 
 import pytest
 
-from synthbench.cli.main import _run, commands
 from tests.making import files
 from tests.making import make as make_real
 from tests.support import ROOT, run_program
@@ -19,43 +18,37 @@ def made(tmp_path_factory):
     return out
 
 
-def run(capsys, *words):
-    """Status, standard output and standard error of `synthbench audit`."""
-    status = _run(commands, ["audit", *words])
-    return status, *capsys.readouterr()
-
-
-def test_an_audit_prints_its_table_and_writes_its_report(made, tmp_path, capsys):
+def test_an_audit_prints_its_table_and_writes_its_report(made, tmp_path, program):
     before = files(made)
     report = tmp_path / "report"
-    status, printed, errors = run(capsys, str(made), "--out", str(report))
+    status, printed, errors = program("audit", str(made), "--out", str(report))
     assert (status, errors) == (0, "")
     for text in ("parity, default (seed 0)", "c and d, neither a nor b", "Worth a second look"):
         assert text in printed
     assert sorted(one.name for one in report.iterdir()) == ["audit.html", "audit.json"]
     assert files(made) == before
 
-    status, _, errors = run(capsys, str(made), "--out", str(report))
+    status, _, errors = program("audit", str(made), "--out", str(report))
     assert status == 2
     assert errors == (
         f"Error: Output {str(report)!r} has a report already; --overwrite replaces it.\n"
     )
     written = files(report)
     (report / "audit.html").write_text("an older one")
-    status, printed, _ = run(capsys, str(made), "--out", str(report), "--overwrite", "--json")
+    status, printed, _ = program("audit", str(made), "--out", str(report), "--overwrite", "--json")
     assert status == 0
     assert files(report) == written
     assert json.loads(printed) == json.loads((report / "audit.json").read_text(encoding="utf-8"))
 
 
-def test_the_report_may_lie_in_the_dataset_which_still_verifies(tmp_path, capsys):
+def test_the_report_may_lie_in_the_dataset_which_still_verifies(tmp_path, program):
     out = tmp_path / "parity"
     make_real(out, "parity", rows={"train": 60, "test": 30})
-    assert run(capsys, str(out), "--out", str(out / "audit"))[0] == 0
-    assert _run(commands, ["verify", str(out), "--workers", "1"]) == 0
+    assert program("audit", str(out), "--out", str(out / "audit"))[0] == 0
+    assert program("verify --workers 1", str(out))[0] == 0
 
 
-def test_a_wrong_place_is_refused_before_any_work(made, tmp_path, capsys):
+def test_a_wrong_place_is_refused_before_any_work(made, tmp_path, program):
     (tmp_path / "notes.txt").write_text("mine")
     for words, text in (
         ((str(made), "--out", str(tmp_path)), "holds other files ('notes.txt')"),
@@ -63,7 +56,7 @@ def test_a_wrong_place_is_refused_before_any_work(made, tmp_path, capsys):
         ((str(made), "--out", str(made)), "holds other files"),
         (("nowhere", "--out", str(tmp_path)), "holds other files"),
     ):
-        status, printed, errors = run(capsys, *words, "--overwrite")
+        status, printed, errors = program("audit", *words, "--overwrite")
         assert (status, printed) == (2, "")
         assert text in errors
     assert (tmp_path / "notes.txt").read_text() == "mine"

@@ -61,6 +61,14 @@ def front_matter(directory):
     return loaded
 
 
+def card_of(directory):
+    return (directory / "README.md").read_text(encoding="utf-8")
+
+
+def section(directory, title):
+    return card_sections(card_of(directory))[title]
+
+
 def manifest_of(directory):
     return synthbench.DatasetDirectory.open(directory).manifest
 
@@ -120,7 +128,7 @@ def test_rows_and_features_agree_with_the_files(name, made):
         assert info["download_size"] == info["dataset_size"] == sum(sizes)
 
 
-def test_the_description_changes_with_the_content_and_with_nothing_else(tmp_path):
+def test_the_description_changes_with_the_content_and_with_nothing_else(tmp_path, made):
     def description(name, **options):
         rows = {"train": 40, "test": 40}
         synthbench.generate("parity", out=tmp_path / name, rows=rows, progress=False, **options)
@@ -132,11 +140,8 @@ def test_the_description_changes_with_the_content_and_with_nothing_else(tmp_path
     assert description("b", workers=2, shard_rows=7) == first
     assert description("c", workers=1, seed=1) != first
     assert description("d", workers=1, parameters={"n_values": 12}) != first
-
-
-def test_the_variants_of_a_dataset_have_descriptions_of_their_own(made):
-    one, other = front_matter(made["variants"])["configs"]
-    assert one["description"] != other["description"]
+    forward, backward = front_matter(made["variants"])["configs"]
+    assert forward["description"] != backward["description"]
 
 
 @pytest.mark.parametrize(
@@ -156,7 +161,7 @@ def test_the_size_is_one_of_the_hubs_categories(rows, name):
 
 @every_dataset
 def test_the_command_in_the_card_makes_the_same_dataset_again(name, made, tmp_path):
-    card = (made[name] / "README.md").read_text(encoding="utf-8")
+    card = card_of(made[name])
     (command,) = re.findall(r"^```\n(synthbench generate .*)\n```$", card, re.MULTILINE)
     program, *words = shlex.split(command)
     assert program == "synthbench"
@@ -170,7 +175,7 @@ def test_the_command_in_the_card_makes_the_same_dataset_again(name, made, tmp_pa
 
 @every_dataset
 def test_the_card_shows_splits_buckets_parameters_and_how_to_load(name, made):
-    card = (made[name] / "README.md").read_text(encoding="utf-8")
+    card = card_of(made[name])
     manifest = manifest_of(made[name])
     for splits in manifest.variants.values():
         for split, record in splits.items():
@@ -188,16 +193,15 @@ def test_the_code_in_the_card_opens_the_rows_and_checks_what_is_held_out(
     monkeypatch.chdir(tmp_path)
     for name in ("variants", "parameters"):
         shutil.copytree(made[name], tmp_path / "ctl", dirs_exist_ok=True)
-        sections = card_sections((made[name] / "README.md").read_text(encoding="utf-8"))
         names: dict[str, Any] = {}
         opened = []
-        for statement in ast.parse(code_block(sections["Loading"])).body:
+        for statement in ast.parse(code_block(section(made[name], "Loading"))).body:
             exec(ast.unparse(statement), names)
             if isinstance(statement, ast.Assign):
                 opened.append({split: rows[:] for split, rows in names["dataset"].items()})
         assert len(opened) == 2
         assert opened[0] == opened[1]
-        checks = code_block(sections["Held-out rows"]).splitlines()
+        checks = code_block(section(made[name], "Held-out rows")).splitlines()
         assert len(checks) == 5
         assert all(eval(check, names) for check in checks)
         shutil.rmtree(tmp_path / "ctl")
@@ -216,7 +220,7 @@ def code_block(section):
 
 
 def test_the_card_of_ctl_has_the_tables_of_its_functions(made):
-    card = (made["variants"] / "README.md").read_text(encoding="utf-8")
+    card = card_of(made["variants"])
     tables = manifest_of(made["variants"]).tables
     assert list(tables) == list("abcdefghi")
     for function, symbols in tables.items():
@@ -227,14 +231,10 @@ def test_the_card_of_ctl_has_the_tables_of_its_functions(made):
 # Rows, limits, and what others have a right to.
 
 
-def section(directory, title):
-    return card_sections((directory / "README.md").read_text(encoding="utf-8"))[title]
-
-
 @pytest.mark.parametrize("name", list_tasks())
 def test_rows_or_a_picture_are_shown_before_anything_else(name, tiny):
     dataset = synthbench.DatasetDirectory.open(tiny(name))
-    card = (dataset.path / "README.md").read_text(encoding="utf-8")
+    card = card_of(dataset.path)
     top = card.split("\n## ")[0]
     variant, splits = next(iter(dataset.manifest.variants.items()))
     task = dataset.manifest.make_task(variant)

@@ -9,7 +9,6 @@ import pytest
 
 from synthbench.generation.generate import generate
 from synthbench.verification.verify import verify
-from tests.making import files, make
 from tests.support import stored_rows
 
 DEEP: dict[str, Any] = {
@@ -45,11 +44,3 @@ def test_grids_have_50_by_50_cells(tmp_path):
     train = stored_rows(place, "default", "train")
     assert {len(grid) for grid in train["grid"].to_pylist()} == {50}
     assert {len(row) for grid in train["grid"].to_pylist() for row in grid} == {50}
-
-
-def test_a_split_has_100_shards(tmp_path, numbers):
-    make(tmp_path / "data", workers=2, rows={"train": 2000}, shard_rows=20)
-    assert verify(tmp_path / "data", workers=1, progress=False).ok
-    shards = [name for name in files(tmp_path / "data") if "train-" in name]
-    assert len(shards) == 100
-    assert shards[-1].endswith("train-00099-of-00100.parquet")
