@@ -87,8 +87,7 @@ def _front_matter(manifest: Manifest, tasks: Sequence[Task]) -> dict[str, Any]:
         "task_categories": list(tasks[0].categories),
         "size_categories": [_size_category(rows)],
         "tags": ["synthbench", "synthetic", "benchmark", "algorithmic-reasoning", manifest.task],
-        "configs": [config(manifest, task, default=task is tasks[0]) for task in tasks],
-        "dataset_info": [dataset_info(manifest, task) for task in tasks],
+        **loading_values(manifest, tasks),
     }
 
 
@@ -103,8 +102,15 @@ def _size_category(rows: int) -> str:
     return _SIZES[min(max(len(str(rows)) - 3, 0), len(_SIZES) - 1)]
 
 
-def config(manifest: Manifest, task: Task, default: bool) -> dict[str, Any]:
-    """A variant's entry in the front matter's `configs`, as YAML values."""
+def loading_values(manifest: Manifest, tasks: Sequence[Task]) -> dict[str, Any]:
+    """What `datasets` reads of the front matter, as YAML values."""
+    return {
+        "configs": [_config(manifest, task, default=task is tasks[0]) for task in tasks],
+        "dataset_info": [_dataset_info(manifest, task) for task in tasks],
+    }
+
+
+def _config(manifest: Manifest, task: Task, default: bool) -> dict[str, Any]:
     splits = manifest.variants[task.variant]
     digests = json.dumps({name: split.digest for name, split in splits.items()}, sort_keys=True)
     return {
@@ -119,8 +125,7 @@ def config(manifest: Manifest, task: Task, default: bool) -> dict[str, Any]:
     }
 
 
-def dataset_info(manifest: Manifest, task: Task) -> dict[str, Any]:
-    """A variant's entry in the front matter's `dataset_info`, as YAML values."""
+def _dataset_info(manifest: Manifest, task: Task) -> dict[str, Any]:
     splits = manifest.variants[task.variant]
     sizes = {name: sum(shard.bytes for shard in split.shards) for name, split in splits.items()}
     return {

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from synthbench.dataset.card import command_line, config, dataset_info
+from synthbench.dataset.card import command_line, loading_values
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.files import read_regular, reading
 from synthbench.errors import DatasetError
@@ -34,15 +34,11 @@ def check_card(dataset: DatasetDirectory, tasks: Mapping[str, Task]) -> Iterator
     except DatasetError as error:
         yield f"{CARD}: {str(error).removeprefix(f'{dataset.path / CARD} ')}"
         return
-    manifest, first = dataset.manifest, next(iter(tasks))
-    made = {
-        "configs": [config(manifest, task, name == first) for name, task in tasks.items()],
-        "dataset_info": [dataset_info(manifest, task) for task in tasks.values()],
-    }
-    for section, entries in made.items():
+    manifest, in_order = dataset.manifest, list(tasks.values())
+    for section, entries in loading_values(manifest, in_order).items():
         if front.get(section) != entries:
             yield f"{CARD}: {section} does not match the manifest"
-    command = command_line(manifest, tasks[first])
+    command = command_line(manifest, in_order[0])
     if command not in text.splitlines():
         yield f"{CARD}: it does not show the command that the manifest gives: {command}"
 

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import yaml
 
-from synthbench.dataset.card import config, dataset_info
+from synthbench.dataset.card import loading_values
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.digest import RowDigest, file_sha256
 from synthbench.generation.generate import generate
@@ -122,8 +122,7 @@ def fit_card(directory):
     _, front, body = card.read_text(encoding="utf-8").split("---\n", 2)
     values = yaml.safe_load(front)
     tasks = [manifest.make_task(variant) for variant in manifest.variants]
-    values["configs"] = [config(manifest, task, task is tasks[0]) for task in tasks]
-    values["dataset_info"] = [dataset_info(manifest, task) for task in tasks]
+    values |= loading_values(manifest, tasks)
     front = yaml.safe_dump(values, sort_keys=False, allow_unicode=True)
     card.write_text(f"---\n{front}---\n{body}", encoding="utf-8")
 
