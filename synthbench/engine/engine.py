@@ -6,15 +6,17 @@ results never depend on the engine.
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import multiprocessing
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from typing import Any, Generic, ParamSpec, Self, TypeVar, cast
 
 from synthbench.errors import UsageError, check_whole_number, unknown_name
 
+A = TypeVar("A", bound=tuple[object, ...])
 P = ParamSpec("P")
 T = TypeVar("T")
 V = TypeVar("V")
@@ -90,6 +92,17 @@ class Engine:
     def use(self, function: Callable[..., T], /, *args: Any) -> Future[T]:
         """Ask for `function(*args)` where the kept results are; these replace their handles."""
         return _submit(self._threads, function, *_fetched(list(args)))
+
+    def in_order(self, function: Callable[..., T], calls: Iterable[A]) -> Iterator[tuple[A, T]]:
+        """The arguments and the result of each call, in order; a few are asked for ahead."""
+        ahead: collections.deque[tuple[A, Future[T]]] = collections.deque()
+        for arguments in calls:
+            ahead.append((arguments, self.submit(function, *arguments)))
+            if len(ahead) > self.ahead:
+                arguments, asked = ahead.popleft()
+                yield arguments, asked.result()
+        for arguments, asked in ahead:
+            yield arguments, asked.result()
 
 
 def _submit(

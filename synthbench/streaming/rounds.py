@@ -7,11 +7,9 @@ batch number determines its round, and rounds can be made anywhere, in any order
 
 from __future__ import annotations
 
-import collections
 import dataclasses
 import itertools
 from collections.abc import Iterator, Mapping
-from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -90,11 +88,9 @@ def _batches(source: Rounds, start: int, workers: int) -> Iterator[Batch]:
     check_workers(workers)  # again: the reader may be a daemonic fork of the process that asked
     first, skip = divmod(start, source.batches)
     with open_engine(workers=workers) as engine:
-        asked: collections.deque[Future[Rows]] = collections.deque()
-        for number in itertools.count(first):
-            while len(asked) <= engine.ahead:
-                asked.append(engine.submit(source.rows, number + len(asked)))
-            yield from itertools.islice(source.batches_of(asked.popleft().result()), skip, None)
+        numbers = ((number,) for number in itertools.count(first))
+        for _, rows in engine.in_order(source.rows, numbers):
+            yield from itertools.islice(source.batches_of(rows), skip, None)
             skip = 0
 
 

@@ -9,10 +9,8 @@ made again are read from the files and solved.
 from __future__ import annotations
 
 import bisect
-import collections
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -33,8 +31,6 @@ from synthbench.tasks.row_ids import columns_of, rows_table
 from synthbench.text.lines import one_line, short
 from synthbench.verification.files import RowGroup, SplitFiles
 
-A = TypeVar("A", bound=tuple[object, ...])
-R = TypeVar("R")
 #: Rows that are held as Python values at a time.
 _BATCH_ROWS = 1_024
 
@@ -62,7 +58,7 @@ def make_again(
     chunks = ((task, *chunk) for chunk in _chunks(sampler))
     there, row = files.chunks or [], 0
     try:
-        for made, (digest, wrong) in in_order(engine, digest_and_solve, chunks):
+        for made, (digest, wrong) in engine.in_order(digest_and_solve, chunks):
             if digest != there[row // CHUNK_ROWS]:
                 yield _first_difference(files, row, rows_table(*made))
                 return
@@ -174,7 +170,7 @@ def solve_rows(
 ) -> Iterator[str]:
     """Solve the rows in a split's files; yields the first row that the solver refutes, if any."""
     calls = ((files.task, files.directory, group) for group in files.groups)
-    for (_, _, group), wrong in in_order(engine, _first_wrong_of_group, calls):
+    for (_, _, group), wrong in engine.in_order(_first_wrong_of_group, calls):
         if wrong is not None:
             yield f"{files.place(group.start + wrong[0])}: {wrong[1]}"
             return
@@ -184,17 +180,3 @@ def solve_rows(
 def _first_wrong_of_group(task: Task, directory: Path, group: RowGroup) -> tuple[int, str] | None:
     batches = read_batches(directory / group.file, groups=[group.number])
     return first_wrong_row(task, pa.Table.from_batches(batches))
-
-
-def in_order(
-    engine: Engine, function: Callable[..., R], calls: Iterable[A]
-) -> Iterator[tuple[A, R]]:
-    """The arguments and the result of each call, in order; a few are asked for ahead."""
-    ahead: collections.deque[tuple[A, Any]] = collections.deque()
-    for arguments in calls:
-        ahead.append((arguments, engine.submit(function, *arguments)))
-        if len(ahead) > engine.ahead:
-            arguments, asked = ahead.popleft()
-            yield arguments, asked.result()
-    for arguments, asked in ahead:
-        yield arguments, asked.result()

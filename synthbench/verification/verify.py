@@ -32,7 +32,7 @@ from synthbench.verification.files import (
     release,
     unknown_files,
 )
-from synthbench.verification.rows import derived_columns, in_order, make_again, solve_rows
+from synthbench.verification.rows import derived_columns, make_again, solve_rows
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -172,7 +172,7 @@ def verify(
                 checked["rows made again"] += 0 if reason else rows
                 bar.update(rows)
 
-            for _, files in in_order(engine, read_split, splits):
+            for _, files in engine.in_order(read_split, splits):
                 bar.update(0, now=files.name)
                 findings += files.faults
                 checked["shards"] += files.shards
