@@ -63,6 +63,16 @@ def files(directory):
     }
 
 
+def stamp(file):
+    """What a file keeps that is not touched, even if it moves with its directory."""
+    return file.stat().st_ino, file.stat().st_mtime_ns
+
+
+def stamps(directory):
+    """Every file and directory below a directory, and itself, with its stamp."""
+    return {one: stamp(one) for one in (directory, *directory.rglob("*"))}
+
+
 def names(directory):
     return sorted(one.name for one in directory.iterdir())
 

@@ -14,6 +14,7 @@ import synthbench
 from synthbench.cli.main import commands
 from synthbench.generation import generate as generation
 from synthbench.tasks.registry import list_tasks
+from tests.making import stamps
 from tests.support import environment, run_program, run_python, stored_rows, terminal
 from tests.tasks.tiny_sources import write_sources
 
@@ -24,11 +25,6 @@ posix = pytest.mark.skipif(
 
 def manifest(directory):
     return synthbench.DatasetDirectory.open(directory).manifest
-
-
-def files(directory):
-    """What is in a directory, hidden things too, with the time each was changed."""
-    return sorted((file, file.stat().st_mtime_ns) for file in directory.rglob("*"))
 
 
 # Journeys.
@@ -53,11 +49,11 @@ def test_a_journey_from_the_list_to_a_score(program, tmp_path):
     assert " rows in " in made
     assert f'load_dataset("{tmp_path / "parity"}")' in made
 
-    before = files(tmp_path)
+    before = stamps(tmp_path)
     status, again, _ = program(generate)
     assert status == 0
     assert "already exists, made by the same command; nothing was changed." in again
-    assert files(tmp_path) == before
+    assert stamps(tmp_path) == before
 
     status, verdict, _ = program("verify parity --workers 1")
     assert status == 0

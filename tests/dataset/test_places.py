@@ -6,7 +6,6 @@ import itertools
 import json
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,9 +13,10 @@ from synthbench.dataset import places
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.staging import finished
 from synthbench.errors import DatasetError, UsageError
-from synthbench.generation.generate import generate
 from tests.dataset.by_hand import MANIFEST
-from tests.making import names
+from tests.making import make, names
+
+ROWS = {"train": 20, "test": 10}
 
 
 @pytest.fixture
@@ -77,24 +77,22 @@ def test_a_reader_says_what_puts_a_dataset_back_that_a_killed_run_moved_aside(ta
 
 def test_generate_puts_back_a_dataset_that_a_killed_run_moved_aside(tmp_path):
     target = tmp_path / "data"
-    options: dict[str, Any] = {"rows": {"train": 20, "test": 10}, "progress": False}
-    manifest = generate("parity", out=target, **options)
+    manifest = make(target, "parity", rows=ROWS)
     places.staging_of(target).mkdir()
     target.rename(places.staging_of(target) / "old")
-    assert generate("parity", out=target, **options) == manifest
+    assert make(target, "parity", rows=ROWS) == manifest
     assert names(tmp_path) == ["data"]
 
 
 def test_generate_is_refused_while_another_run_replaces_the_dataset(tmp_path):
     target = tmp_path / "data"
-    options: dict[str, Any] = {"rows": {"train": 20, "test": 10}, "progress": False}
-    generate("parity", out=target, **options)
+    make(target, "parity", rows=ROWS)
     places.staging_of(target).mkdir()
     with take(target):
         target.rename(places.staging_of(target) / "old")
         for overwrite in (False, True):
             with pytest.raises(UsageError, match="Another run is writing"):
-                generate("parity", out=target, overwrite=overwrite, **options)
+                make(target, "parity", rows=ROWS, overwrite=overwrite)
     assert names(places.staging_of(target)) == ["lock", "old"]
 
 

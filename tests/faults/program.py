@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from synthbench.cli.main import main
-from tests.making import files
+from tests.making import files, stamp
 from tests.support import environment
 
 #: Nothing here takes half as long; what does is taken for a run that hangs.
@@ -158,8 +158,3 @@ def finished_shards(out):
         for one in split["shards"]
     ]
     return {name: stamp(staging / "dataset" / name) for name in shards}
-
-
-def stamp(file):
-    """What a file keeps that is not touched, even if it moves with its directory."""
-    return file.stat().st_ino, file.stat().st_mtime_ns

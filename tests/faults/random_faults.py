@@ -18,8 +18,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.faults.program import Program, finished_shards, run_here, stamp, whole
-from tests.making import files, names
+from tests.faults.program import Program, finished_shards, run_here, whole
+from tests.making import files, names, stamp
 
 WORKERS = 3
 #: Two variants with 11 shards each.

@@ -7,8 +7,8 @@ import pytest
 
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import DatasetError
-from tests.faults.program import Program, finished_shards, run_here, stamp, whole
-from tests.making import files, names
+from tests.faults.program import Program, finished_shards, run_here, whole
+from tests.making import files, names, stamp
 
 #: Two variants with six shards each: as short as it can be.
 WORDS = [

@@ -10,9 +10,9 @@ import subprocess
 import pytest
 
 from tests.faults.mounts import Mounts, can_loop, needs_mounts
-from tests.faults.program import Program, finished_shards, run, run_here, stamp, whole
+from tests.faults.program import Program, finished_shards, run, run_here, whole
 from tests.faults.step_kills import WORDS
-from tests.making import files, names
+from tests.making import files, names, stamp
 
 pytestmark = pytest.mark.slow
 

@@ -8,9 +8,9 @@ import time
 import pytest
 
 from tests.faults.mounts import Mounts, needs_mounts
-from tests.faults.program import Program, finished_shards, run, run_here, stamp, whole
+from tests.faults.program import Program, finished_shards, run, run_here, whole
 from tests.faults.step_kills import WORDS
-from tests.making import files, names
+from tests.making import files, names, stamp
 from tests.support import terminal
 
 pytestmark = pytest.mark.slow

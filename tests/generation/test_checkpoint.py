@@ -11,7 +11,7 @@ import pytest
 from synthbench.dataset import staging
 from synthbench.errors import SynthbenchError, UsageError
 from synthbench.generation import generate, shards
-from tests.making import CTL, GROUPS, SHARDS, Interrupted, files, interrupting, make, names
+from tests.making import CTL, GROUPS, SHARDS, Interrupted, files, interrupting, make, names, stamps
 
 
 def interrupt(out, owner, name, at, after=False, **options):
@@ -110,14 +110,6 @@ def test_what_a_run_of_an_older_version_finished_is_made_again(tmp_path, whole, 
 
 
 # What is there already.
-
-
-def stamps(directory):
-    """Every file and directory with its inode and time of change."""
-    return {
-        str(one): (one.stat().st_ino, one.stat().st_mtime_ns)
-        for one in (directory, *sorted(directory.rglob("*")))
-    }
 
 
 def test_the_same_command_again_changes_nothing(tmp_path):
