@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from synthbench.dataset import digest as digests
-from synthbench.dataset.digest import RowDigest, digest_of_chunks, file_sha256
+from synthbench.dataset.digest import RowDigest
 from synthbench.tasks.column import Column
 from synthbench.tasks.features import arrow_schema, class_label, image, list_of, value
 from synthbench.tasks.features import struct as structs
@@ -191,18 +191,6 @@ def test_the_digest_does_not_depend_on_how_the_rows_are_cut(data):
         assert digest_of(columns, *batches) == expected
 
 
-@pytest.mark.parametrize("here", [3, 6, 18])
-def test_chunks_that_were_hashed_elsewhere_give_the_same_digest(here):
-    columns: Columns = {"a": value("int8")}
-    whole = table(columns, [{"a": number} for number in range(20)])
-    with chunks_of(3):
-        parts = [RowDigest(columns), RowDigest(columns)]
-        parts[0].update(whole.slice(0, here))
-        parts[1].update(whole.slice(here))
-        chunks = b"".join(chunk for part in parts for chunk in part.all_chunks())
-        assert digest_of_chunks(chunks, 20) == digest_of(columns, whole)
-
-
 def test_a_chunk_has_8192_rows():
     columns: Columns = {"a": value("int8")}
     rows_of_a_chunk = pa.table({"a": np.zeros(8192, np.int8)}, schema=arrow_schema(columns))
@@ -294,15 +282,3 @@ def test_a_digest_can_be_read_between_two_updates():
         digest.update(table(columns, [{"a": count}]))
         expected = digest_of_rows(columns, [{"a": one} for one in range(1, count + 1)])
         assert digest.hexdigest() == expected
-
-
-# Files.
-
-
-def test_the_checksum_of_a_file_is_the_sha256_of_its_bytes(tmp_path):
-    path = tmp_path / "file"
-    for content in (b"", b"abc", bytes(1_000_000)):
-        path.write_bytes(content)
-        assert file_sha256(path) == hashlib.sha256(content).hexdigest()
-    with pytest.raises(FileNotFoundError):
-        file_sha256(tmp_path / "none")

@@ -57,6 +57,20 @@ def test_several_workers_are_other_processes_and_give_results_in_the_order_asked
     assert 1 <= len(places) <= 2
 
 
+def test_results_come_in_order_and_a_few_calls_are_asked_for_ahead(two):
+    asked = []
+
+    def calls():
+        for number in range(9):
+            asked.append(number)
+            yield (number,)
+
+    results = two.in_order(square, calls())
+    assert next(results) == ((0,), 0)
+    assert len(asked) == two.ahead + 1
+    assert [result for _, result in results] == [number**2 for number in range(1, 9)]
+
+
 def alive(place):
     """Whether a process runs; one that has ended and only waits to be asked for does not."""
     try:
