@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from synthbench import __version__
 from synthbench.auditing.balance import Distribution, count_all, count_sampled
-from synthbench.auditing.estimates import NEAR
 from synthbench.auditing.leaks import SplitLeaks, check_claim, find_leaks
 from synthbench.auditing.results import VariantAudit, list_findings
-from synthbench.auditing.scoring import compare_with, score_shortcut
+from synthbench.auditing.scoring import NEAR, compare_with, score_shortcut
 from synthbench.auditing.sections import show_variant
 from synthbench.auditing.shortcuts import choose_shortcuts
 from synthbench.auditing.variant import AuditedVariant, draw_samples, scan_split

@@ -1,4 +1,4 @@
-"""Charts as inline SVG, as wide as a telephone.
+"""Charts as HTML figures with inline SVG, as wide as a telephone.
 
 The page's style colours each element by its class, in light and in dark. Every bar and mark has a
 title with its numbers, which browsers show under the pointer and screen readers read.
@@ -6,7 +6,6 @@ title with its numbers, which browsers show under the pointer and screen readers
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
@@ -31,17 +30,7 @@ _VALUE_NAME, _SHORTCUT_NAME = 12, 40
 _LETTER = 0.6 * _LETTERS
 
 
-@dataclasses.dataclass(frozen=True)
-class Chart:
-    """A chart with its title."""
-
-    title: str
-    svg: str
-
-
-def score_chart(
-    title: str, metric: str, scores: Mapping[str, Score], reference: Reference
-) -> Chart:
+def score_chart(title: str, metric: str, scores: Mapping[str, Score], reference: Reference) -> str:
     """Each shortcut's score as a dot with its interval; ticks at chance and at the solver.
 
     Args:
@@ -77,10 +66,10 @@ def score_chart(
         dot = f'<circle cx="{across(found.mean):.2f}" cy="{y + 21:.2f}" r="3.4"/>'
         text = f"{name}: {score_text(score, metric, reference, with_interval=True)}"
         parts.append(_titled("mark near" if score.near else "mark", text, ends + dot))
-    return Chart(title, _svg(bottom + 1.6 * _LETTERS, title, parts))
+    return _figure(title, bottom + 1.6 * _LETTERS, parts)
 
 
-def bar_chart(title: str, distribution: Distribution, split: str, other: str | None) -> Chart:
+def bar_chart(title: str, distribution: Distribution, split: str, other: str | None) -> str:
     """The share of each value in a split as bars, and in another split, if any, as ticks."""
     merged = distribution.merged(MOST_BARS)
     places = range(len(merged.values))
@@ -115,7 +104,7 @@ def bar_chart(title: str, distribution: Distribution, split: str, other: str | N
         else:
             parts.append(_text(x, bottom + _LETTERS + 2, name, "middle"))
     room = 1.2 * _LETTERS + (0.64 * _LETTER * longest if turned else 0.4 * _LETTERS)
-    return Chart(title, _svg(bottom + room, title, parts))
+    return _figure(title, bottom + room, parts)
 
 
 def _even(end: float) -> list[float]:
@@ -137,11 +126,10 @@ def _short(name: str, longest: int) -> str:
 # Elements.
 
 
-def _svg(height: float, title: str, parts: Iterable[str]) -> str:
-    return (
-        f'<svg role="img" aria-label="{_escaped(title)}" viewBox="0 0 {_WIDTH} {height:.1f}" '
-        f'font-size="{_LETTERS}">\n' + "\n".join(parts) + "\n</svg>"
-    )
+def _figure(title: str, height: float, parts: Iterable[str]) -> str:
+    name, box = _escaped(title), f'viewBox="0 0 {_WIDTH} {height:.1f}" font-size="{_LETTERS}"'
+    svg = "\n".join([f'<svg role="img" aria-label="{name}" {box}>', *parts, "</svg>"])
+    return f"<figure><figcaption>{name}</figcaption>{svg}</figure>"
 
 
 def _titled(kind: str, title: str, elements: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from synthbench.auditing.estimates import Estimate, estimate
+from synthbench.auditing.scoring import Estimate, estimate
 from synthbench.auditing.variant import AuditedVariant, Sample, SplitScan
 from synthbench.tasks.audit_spec import Claim, numbers
 

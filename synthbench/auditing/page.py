@@ -73,9 +73,7 @@ def _section(section: Section) -> Iterator[str]:
         yield "</ul>"
     if section.charts:
         yield '<div class="charts">'
-        for chart in section.charts:
-            caption = f"<figcaption>{escape(chart.title)}</figcaption>"
-            yield f"<figure>{caption}{chart.svg}</figure>"
+        yield from section.charts
         yield "</div>"
     for table in section.tables:
         # A region that can be focused is scrolled with the keyboard, too.

@@ -1,30 +1,46 @@
-"""Score shortcuts on every split and level, and decide which of them come near solving."""
+"""Score shortcuts on every split and level, and decide which of them come near solving.
+
+A shortcut is better than chance if its whole 95% interval is. It comes near solving if its whole
+interval lies at least three quarters of the way from the score of chance to the score of the
+reference solver. So the end nearer to chance decides.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from synthbench.auditing.estimates import (
-    NOTHING,
-    Estimate,
-    decimals,
-    estimate,
-    interval,
-    is_better,
-    is_near,
-)
 from synthbench.auditing.variant import AuditedVariant, Sample
+from synthbench.evaluation.scores import Z, wilson
 from synthbench.tasks.audit_spec import Columns, Shortcut, Values
 from synthbench.tasks.base import Task
 
+#: The smallest fraction of the way from chance to the reference solver that is near solving.
+NEAR = 0.75
 #: The maximum number of rows per split that reference answers are computed for.
 _REFERENCE_ROWS = 1_000
 #: The signs of a score that is surely better than chance, and of a score that comes near solving.
 BETTER, SOLVES = "+", "*"
+#: The text of a cell without a value.
+NOTHING = "-"
+
+
+@dataclasses.dataclass(frozen=True)
+class Estimate:
+    """A mean over rows with its 95% interval.
+
+    The interval is Wilson's if all values are 0 or 1, otherwise the normal approximation. For a
+    single value that is neither 0 nor 1, both ends are the mean.
+    """
+
+    rows: int
+    mean: float
+    low: float
+    high: float
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,6 +80,39 @@ class SplitRows:
     scored: int  # the rows that shortcuts are scored on
     reference: Reference  # the scores to compare with on the split
     levels: dict[str, Reference]  # the scores to compare with on each level
+
+
+def estimate(values: NDArray[np.float64]) -> Estimate:
+    """The mean of values, float64 `(rows,)`, ignoring NaN, with its interval; not all are NaN."""
+    known = values[~np.isnan(values)]
+    mean = float(known.sum() / len(known))
+    if np.isin(known, (0.0, 1.0)).all():
+        return Estimate(len(known), mean, *wilson(float(known.sum()), len(known)))
+    half = Z * float(known.std(ddof=1)) / math.sqrt(len(known)) if len(known) > 1 else 0.0
+    return Estimate(len(known), mean, mean - half, mean + half)
+
+
+def progress_from_chance(found: Estimate, chance: float, solution: float) -> float:
+    """The fraction of the way from chance to the solver that is surely covered, at most 1.
+
+    The end of the interval nearer to chance counts. The fraction is negative if the estimate is
+    not surely better than chance, and NaN if chance scores as well as the solver. If the metric is
+    an error, `solution` is below `chance`.
+    """
+    if solution == chance:
+        return math.nan
+    nearer = found.low if solution > chance else found.high
+    return min((nearer - chance) / (solution - chance), 1.0)
+
+
+def is_better(found: Estimate, chance: float, solution: float) -> bool:
+    """Whether an estimate is surely better than chance, as the module defines it."""
+    return progress_from_chance(found, chance, solution) > 0
+
+
+def is_near(found: Estimate, chance: float, solution: float) -> bool:
+    """Whether an estimate comes near solving, as the module defines it."""
+    return progress_from_chance(found, chance, solution) >= NEAR
 
 
 def compare_with(subject: AuditedVariant, sample: Sample) -> SplitRows:
@@ -170,7 +219,20 @@ def _next_of_level(levels: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
     return following
 
 
-# The sign of a score.
+# Scores as text.
+
+
+def decimals(value: float | None, places: int = 3) -> str:
+    """A number as text with `places` decimal places or digits; None is an empty cell."""
+    if value is None:
+        return NOTHING
+    fits = value == 0 or 10**-places <= abs(value) < 1e3
+    return f"{value:.{places}f}" if fits else f"{value:.{places}g}"
+
+
+def interval(found: Estimate) -> str:
+    """The ends of an interval as text."""
+    return f"{decimals(found.low)} to {decimals(found.high)}"
 
 
 def score_text(

@@ -11,11 +11,20 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from synthbench.auditing.charts import Chart, bar_chart, score_chart
-from synthbench.auditing.estimates import NEAR, NOTHING, decimals, interval, percent
+from synthbench.auditing.charts import bar_chart, score_chart
 from synthbench.auditing.leaks import OverstatedDifficulty
 from synthbench.auditing.results import VariantAudit
-from synthbench.auditing.scoring import BETTER, SOLVES, ShortcutScore, score_text, sign
+from synthbench.auditing.scoring import (
+    BETTER,
+    NEAR,
+    NOTHING,
+    SOLVES,
+    ShortcutScore,
+    decimals,
+    interval,
+    score_text,
+    sign,
+)
 from synthbench.text.tables import Table, items, stack, styled
 
 if TYPE_CHECKING:
@@ -33,7 +42,7 @@ class Section:
     title: str
     items: Sequence[str | Text] = ()
     tables: Sequence[Table] = ()
-    charts: Sequence[Chart] = ()
+    charts: Sequence[str] = ()
     folded: bool = False
     is_open: bool = False
 
@@ -168,7 +177,7 @@ def _scores(variant: VariantAudit, metric: str) -> Table:
 def _split_section(variant: VariantAudit, split: str) -> Section:
     """The figures of a split, and its scores by level."""
     hardest = _by_hardness(variant)[0]
-    charts: list[Chart] = [_score_chart(variant, metric, split) for metric in variant.metrics]
+    charts = [_score_chart(variant, metric, split) for metric in variant.metrics]
     if split == hardest:
         other = next(iter(variant.splits)) if variant.fitted else None
         ticks = f"; ticks: {other}" if other is not None else ""
@@ -186,7 +195,7 @@ def _split_section(variant: VariantAudit, split: str) -> Section:
     )
 
 
-def _score_chart(variant: VariantAudit, metric: str, split: str) -> Chart:
+def _score_chart(variant: VariantAudit, metric: str, split: str) -> str:
     ranked = {one.name: one.splits[split] for one in _ranked(variant, metric, split)}
     scores = {name: score for name, score in ranked.items() if metric in score.figures}
     title = f"{split}: {metric} of each shortcut"
@@ -255,8 +264,9 @@ def _claim_table(claim: OverstatedDifficulty) -> Table:
     values = list(dict.fromkeys(value for split in claim.claims.values() for value in split))
     rows = []
     for split, share in claim.splits.items():
-        by_value = [percent(claim.claims[split].get(value)) for value in values]
-        rows.append([split, percent(share), f"{share.high:.1%}", *by_value])
+        shares = [claim.claims[split].get(value) for value in values]
+        by_value = [NOTHING if one is None else f"{one.mean:.1%}" for one in shares]
+        rows.append([split, f"{share.mean:.1%}", f"{share.high:.1%}", *by_value])
     return Table(
         [f"needs less than {claim.name}", "all", "at most", *values],
         rows,

@@ -68,7 +68,7 @@ def choose_shortcuts(
     if subject.tokens is not None:
         found += token_shortcuts(subject.tokens)
     left_out = {}
-    for column in filter(None, [subject.task.image_column]):
+    if (column := subject.task.image_column) is not None:
         linear, network = pixel_shortcuts(column)
         found.append(linear)
         if importlib.util.find_spec("torch") is not None:

@@ -7,8 +7,7 @@ import pytest
 
 from synthbench.auditing.balance import Distribution
 from synthbench.auditing.charts import MOST_BARS, bar_chart, score_chart
-from synthbench.auditing.estimates import Estimate
-from synthbench.auditing.scoring import Reference, Score
+from synthbench.auditing.scoring import Estimate, Reference, Score
 
 
 def distribution(values, **counts):
@@ -16,7 +15,7 @@ def distribution(values, **counts):
 
 
 def drawn(chart):
-    return ElementTree.fromstring(chart.svg)
+    return ElementTree.fromstring(chart)[1]
 
 
 def elements(svg, kind, tag):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synthbench.auditing.estimates import (
+from synthbench.auditing.scoring import (
     NEAR,
     Estimate,
     estimate,
