@@ -279,19 +279,18 @@ class Unreadable:
     def __init__(self, task: Task, read_text: bool) -> None:
         self.names: list[str] = []
         self._task, self._read_text = task, read_text
-        # Row, id and prediction: the first of a type that no answer has, and the first other.
-        self._misfit: tuple[Mapping[str, Any], str, Any] | None = None
-        self._candidate: tuple[Mapping[str, Any], str, Any] | None = None
+        # Row, id and prediction: the first whose type an answer can have, and the first other.
+        self._first: dict[bool, tuple[Mapping[str, Any], str, Any]] = {}
 
     def add(self, row: Mapping[str, Any], name: str, prediction: Any) -> None:
         """Add a prediction with its row and id."""
         self.names.append(name)
-        if plain_value(prediction) is None:
-            return
-        if not may_be_answer(self._task, prediction):
-            self._misfit = self._misfit or (row, name, prediction)
-        else:
-            self._candidate = self._candidate or (row, name, prediction)
+        if plain_value(prediction) is not None:
+            fits = may_be_answer(self._task, prediction)
+            self._first.setdefault(fits, (row, name, prediction))
+
+    def _example(self) -> tuple[Mapping[str, Any], str, Any] | None:
+        return self._first.get(True) or self._first.get(False)
 
     def check(self, answered: int, shape: tuple[int, ...] | None) -> None:
         """Refuse predictions that must be a mistake in the caller's program.
@@ -304,12 +303,12 @@ class Unreadable:
             UsageError: none could be read, and either none has a type that answers can have, or
                 they are an array of the wrong shape.
         """
-        found = self._candidate or self._misfit
+        found = self._example()
         if answered or found is None:
             return
         _, name, prediction = found
         got = f"{short(prediction)} of type {type(prediction).__name__} for id {short(name)}"
-        if self._candidate is None:
+        if True not in self._first:
             expected = self._task.answer.expected
             if self._task.labels is not None:
                 expected += ". Scores are given as one floating array (rows, classes)"
@@ -322,8 +321,7 @@ class Unreadable:
         """A warning if most of the `given` predictions cannot be read, else None."""
         if len(self.names) <= given / 2:
             return None
-        found = self._candidate or self._misfit
-        row, name, prediction = found or ({}, self.names[0], None)
+        row, name, prediction = self._example() or ({}, self.names[0], None)
         remedy = f"Expected {self._task.answer.expected}."
         if not self._read_text and isinstance(prediction, str):
             answer = find_answer(self._task, prediction)

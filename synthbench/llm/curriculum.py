@@ -107,7 +107,7 @@ class Curriculum:
         """
         import datasets
 
-        return datasets.IterableDataset.from_generator(_rows_of, gen_kwargs={"source": _Only(self)})
+        return datasets.IterableDataset.from_generator(self.__iter__)
 
     def reward(self, completions: Sequence[Any], **columns: Any) -> list[float]:
         """Score completions, and let the level follow; a reward function for TRL's GRPOTrainer.
@@ -196,14 +196,3 @@ class _LevelRows:
         (row,) = self._table[1].slice(place, 1).to_pylist()
         asked = {"prompt": messages(self.task, row), "answer": self._to_answer(row[LABEL])}
         return {"id": row.pop("id"), **asked, **row}
-
-
-class _Only:
-    """A box that `datasets` hands on as it is; it would share out the items of an iterable."""
-
-    def __init__(self, curriculum: Curriculum) -> None:
-        self.curriculum = curriculum
-
-
-def _rows_of(source: _Only) -> Iterator[dict[str, Any]]:
-    yield from source.curriculum

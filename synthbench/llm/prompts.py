@@ -123,14 +123,10 @@ def demonstrations(
         [{'role': 'assistant', 'content': 'Answer: 7'}]
     """
     rows = prompts(task, split, **options)
-    columns = ["id", "prompt", "completion"]
-    columns += [name for name, feature in rows.features.items() if _is_picture(feature)]
+    pictures = [name for name, one in rows.features.items() if type(one).__name__ == "Image"]
     completions = [[answer_message(answer)] for answer in rows["answer"]]
-    return rows.add_column("completion", completions).select_columns(columns)
-
-
-def _is_picture(feature: Any) -> bool:
-    return type(feature).__name__ == "Image"
+    rows = rows.add_column("completion", completions)
+    return rows.select_columns(["id", "prompt", "completion", *pictures])
 
 
 def open_task(
