@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import json
 import re
@@ -178,8 +179,6 @@ def test_the_page_is_always_the_same(found, html):
 
 
 def test_names_cannot_break_the_page(found):
-    import dataclasses
-
     nasty = "<script>alert('x')</script>&\""
     variant = found.variants["default"]
     shortcuts = [dataclasses.replace(variant.shortcuts[0], name=nasty, text=nasty)]
@@ -200,8 +199,6 @@ def test_names_cannot_break_the_page(found):
 
 
 def test_variants_are_reached_from_the_top(found):
-    import dataclasses
-
     variant = found.variants["default"]
     reader = read(page(dataclasses.replace(found, variants={"one": variant, "two": variant})))
     links = [one["href"] for one in reader.named("a")]

@@ -81,11 +81,10 @@ def test_of_equally_near_rows_the_first_is_taken():
 
 @given(st.lists(st.lists(st.sampled_from("abcxyz"), max_size=6), min_size=1, max_size=8))
 def test_a_bag_counts_what_is_there(rows):
-    given_rows = columns([(" ".join(row), 0) for row in rows])
     listed = {"text": pa.array(rows, pa.list_(pa.string()))}
     bags = _Bags(lambda one: one["text"], listed)
     found = bags.of(listed)
-    assert found.shape[0] == len(rows) == len(given_rows["text"])
+    assert found.shape[0] == len(rows)
     for row, bag in zip(rows, found, strict=True):
         assert bag.sum() == len(row) + max(0, len(row) - 1)
 

@@ -59,10 +59,12 @@ def test_a_tensor_without_values_is_refused_with_its_own_words():
 
 
 def test_a_jsonl_file_has_one_prediction_a_line(tmp_path):
-    path = write(tmp_path / "p.jsonl", {"id": "a", "prediction": 1, "more": 2}, "  ",
-                 {"prediction": "2", "id": "b"})  # fmt: skip
-    assert read_predictions(path).by_id == {"a": 1, "b": "2"}
-    assert read_predictions(str(path)).by_id == {"a": 1, "b": "2"}
+    path = tmp_path / "p.jsonl"
+    lines = '\ufeff{"id": "a", "prediction": NaN, "more": 2}\r\n  \n{"prediction": "2", "id": "b"}'
+    path.write_text(lines, encoding="utf-8")
+    by_id = read_predictions(str(path)).by_id
+    assert by_id is not None and list(by_id) == ["a", "b"]
+    assert np.isnan(by_id["a"]) and by_id["b"] == "2"
 
 
 json_values = st.recursive(
@@ -80,28 +82,16 @@ def test_a_jsonl_prediction_may_be_any_json_value(tmp_path_factory, values):
     assert read_predictions(path).by_id == values
 
 
-def test_nan_and_a_byte_order_mark_are_read(tmp_path):
-    path = tmp_path / "p.jsonl"
-    path.write_text('\ufeff{"id": "a", "prediction": NaN}\r\n', encoding="utf-8")
-    by_id = read_predictions(path).by_id
-    assert by_id is not None and np.isnan(by_id["a"])
+TEXTS = [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())]
 
 
-@pytest.mark.parametrize("text", [pa.string(), pa.large_string()], ids=str)
+@pytest.mark.parametrize("text", TEXTS, ids=str)
 def test_a_parquet_file_has_one_prediction_a_row(tmp_path, text):
     path = tmp_path / "split=test" / "p.PARQUET"
     path.parent.mkdir()
     table = {"more": [0, 0], "prediction": [[1.5], None], "id": pa.array(["a", "b"], text)}
     pq.write_table(pa.table(table), path)
     assert read_predictions(path).by_id == {"a": [1.5], "b": None}
-
-
-def test_dictionary_encoded_ids_of_a_parquet_file_are_read(tmp_path):
-    ids = pa.array(["a", "b", "a"]).dictionary_encode()
-    pq.write_table(pa.table({"id": ids, "prediction": [1, 2, 3]}), tmp_path / "p.parquet")
-    read = read_predictions(tmp_path / "p.parquet")
-    assert read.by_id == {"a": 1, "b": 2}
-    assert read.repeated == ("a",)
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])
@@ -142,17 +132,12 @@ def test_another_kind_of_file_is_refused(tmp_path):
         assert refusal(path, UsageError) == expected
 
 
-@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
-def test_a_missing_file_is_named(tmp_path, kind):
-    path = tmp_path / f"p.{kind}"
-    assert refusal(path, DatasetError) == f"{path} is missing."
-
-
-@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
-def test_a_directory_in_place_of_a_file_cannot_be_read(tmp_path, kind):
-    path = tmp_path / f"p.{kind}"
-    path.mkdir()
-    assert refusal(path, DatasetError).startswith(f"{path} cannot be read: ")
+def test_what_cannot_be_read_as_a_file_is_named(tmp_path):
+    directories = [tmp_path / name for name in ("a.jsonl", "a.parquet")]
+    for path in directories:
+        path.mkdir()
+    for path in (*directories, write(tmp_path / "p.parquet", "no parquet")):
+        assert refusal(path, DatasetError).startswith(f"{path} cannot be read: ")
 
 
 def test_an_empty_file_is_refused(tmp_path):
@@ -161,11 +146,6 @@ def test_an_empty_file_is_refused(tmp_path):
     path = tmp_path / "p.parquet"
     pq.write_table(pa.table({"id": pa.array([], pa.string()), "prediction": []}), path)
     assert refusal(path, DatasetError) == f"{path} is empty: it holds no predictions."
-
-
-def test_a_file_that_is_no_parquet_file_cannot_be_read(tmp_path):
-    path = write(tmp_path / "p.parquet", "no parquet")
-    assert refusal(path, DatasetError).startswith(f"{path} cannot be read: ")
 
 
 GOOD = {"id": "a", "prediction": 1}
@@ -194,10 +174,17 @@ def test_a_bad_line_is_told_by_its_number(tmp_path, line, expected):
     assert refusal(path, DatasetError).startswith(start)
 
 
-def test_a_line_that_is_no_utf8_is_told_by_its_number(tmp_path):
-    path = tmp_path / "p.jsonl"
-    path.write_bytes(b'{"id": "a", "prediction": "\xff"}\n')
-    assert refusal(path, DatasetError).startswith(f"{path}, line 1: not valid JSON (")
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("p.jsonl", b'{"id": "a", "prediction": "\xff"}\n', ", line 1: not valid JSON ("),
+        ("p.csv", b"id,prediction\na,\xff\n", ", line 2: 'utf-8' codec can't decode"),
+    ],
+)
+def test_a_line_that_is_no_utf8_is_told_by_its_number(tmp_path, name, text, expected):
+    path = tmp_path / name
+    path.write_bytes(text)
+    assert refusal(path, DatasetError).startswith(f"{path}{expected}")
 
 
 @pytest.mark.parametrize(
@@ -284,12 +271,6 @@ def test_what_is_wrong_with_a_table_is_told(tmp_path, name, text, expected):
     path = written(tmp_path / name, text)
     found = refusal(path, DatasetError)
     assert found.startswith(f"{path}{expected}"), found
-
-
-def test_text_that_is_no_utf8_is_told(tmp_path):
-    path = tmp_path / "p.csv"
-    path.write_bytes(b"id,prediction\na,\xff\n")
-    assert refusal(path, DatasetError).startswith(f"{path}, line 2: 'utf-8' codec can't decode")
 
 
 # Logs of lm-evaluation-harness.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import ClassVar
 
 import datasets
@@ -12,6 +13,7 @@ from synthbench.errors import DatasetError, ParameterError, UsageError
 from synthbench.evaluation.evaluate import evaluate
 from synthbench.tasks.listops.task import ListOps
 from tests.evaluation.making import refusal
+from tests.support import shards
 
 
 def test_an_unknown_split_is_refused_and_the_nearest_offered(made):
@@ -107,25 +109,21 @@ def test_predictions_by_id_need_ids():
     assert text == "Predictions are by id, but split 'rows' has no column 'id'."
 
 
+def broken_copy(made, directory, change):
+    """Copy the dataset and change the rows of test; returns their shard."""
+    shutil.copytree(made.path, directory)
+    (shard,) = shards(directory, "default", "test")
+    pq.write_table(change(pq.read_table(shard)), shard)
+    return shard
+
+
 def test_a_directory_with_fewer_rows_than_its_manifest_is_refused(made, tmp_path):
-    shard = broken_copy(made, tmp_path)
-    pq.write_table(pq.read_table(shard).slice(0, 30), shard)
+    broken_copy(made, tmp_path / "copy", lambda table: table.slice(0, 30))
     text = refusal(DatasetError, tmp_path / "copy", [0] * 40, split="test")
     assert "default/test has 30 rows where its manifest says 40: a shard is damaged" in text
 
 
 def test_a_directory_without_a_column_is_refused(made, tmp_path):
-    shard = broken_copy(made, tmp_path)
-    pq.write_table(pq.read_table(shard).drop_columns(["label"]), shard)
+    shard = broken_copy(made, tmp_path / "copy", lambda table: table.drop_columns(["label"]))
     text = refusal(DatasetError, tmp_path / "copy", [0] * 40, split="test")
     assert text == f"{shard}: column label is missing, expected int64."
-
-
-def broken_copy(made, tmp_path):
-    """A copy of the dataset; returns the shard of test, to be broken."""
-    for file in made.path.rglob("*"):
-        if file.is_file():
-            target = tmp_path / "copy" / file.relative_to(made.path)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(file.read_bytes())
-    return next((tmp_path / "copy" / "data" / "default").glob("test-*.parquet"))

@@ -23,6 +23,7 @@ def test_without_a_split_those_with_predictions_are_evaluated(made):
     assert report.without_predictions == ("train", "validation")
     assert report.rows == SIZES["iid"] + SIZES["test"]
     assert "Not evaluated, because they have no predictions: train, validation" in str(report)
+    assert "\nall " in str(report)
     everything = evaluate(made.path, made.right(*SIZES))
     assert list(everything.splits) == list(SIZES)
     assert everything.without_predictions == ()
@@ -95,16 +96,11 @@ def test_the_printed_report_is_an_aligned_table(made):
     assert lines[2].split() == ["split", "rows", "accuracy", "95%", "interval"]
     assert lines[3].split() == ["test", "40", "0.7500", "0.5981", "to", "0.8581"]
     assert lines[-1] == "- No prediction is missing, unknown, repeated or unreadable."
+    assert not any(line.startswith("all ") for line in lines)  # as there is one split
     table = [line for line in lines[2:] if line and not line.startswith("- ")]
     assert len({len(line) for line in table}) == 1
     heads = [line.split()[0] for line in table if "rows" in line]
     assert heads == ["split", "dependency_depth", "depth", "length"]
-
-
-def test_several_splits_have_a_line_for_all(made):
-    text = str(evaluate(made.path, made.right("iid", "test")))
-    assert "\nall " in text
-    assert "\nall " not in str(evaluate(made.path, made.right("test")))
 
 
 def test_the_printed_report_names_problems_and_few_ids(made, monkeypatch):

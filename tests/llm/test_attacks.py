@@ -4,10 +4,6 @@ What an answer is follows from its text alone, never from the label. So a text c
 label, and hedging is never worth more than a guess.
 """
 
-import time
-
-import pytest
-
 from synthbench import llm
 
 LABELS = range(10)
@@ -53,20 +49,6 @@ GUESSES = {
     "<think>3</think> 7 </think> 3": 3,
 }
 
-#: What is repeated until a text has a million characters.
-REPEATED = [
-    "[({",
-    "<think>",
-    r"\boxed{",
-    "7-",
-    "1,",
-    "Answer: 3 or 7\n",
-    "answer ",
-    "one ",
-    "let me know ",
-    "7 a b ",
-]
-
 
 def won(text):
     return [label for label in LABELS if llm.score("arithmetic", text, {"label": label})]
@@ -93,12 +75,3 @@ def test_the_question_again_wins_nothing():
     for form in ("{}", "Answer: {}", "The answer is {}.", "{}\n\nThe answer is {}."):
         texts = [form.format(*[row["text"]] * 2) for row in rows]
         assert llm.evaluate("ctl", rows, texts, level="easy").accuracy == 0.0
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("piece", REPEATED)
-def test_a_text_of_a_million_characters_is_read_in_seconds(piece):
-    text = piece * (1_000_000 // len(piece))
-    begun = time.process_time()
-    assert llm.score("arithmetic", text, {"label": 7}) == 0.0
-    assert time.process_time() - begun < 30
