@@ -41,11 +41,8 @@ class Distribution:
         if len(values) <= most:
             return self
         if all(value.lstrip("-").isdigit() for value in values):
-            step = -(-len(values) // most)
-            groups = [
-                list(range(first, min(first + step, len(values))))
-                for first in range(0, len(values), step)
-            ]
+            step, places = -(-len(values) // most), range(len(values))
+            groups = [[*places[first : first + step]] for first in places[::step]]
             names = [f"{values[group[0]]}–{values[group[-1]]}" for group in groups]
         else:
             totals = [sum(of_split) for of_split in zip(*counts.values(), strict=True)]

@@ -7,12 +7,12 @@ title with its numbers, which browsers show under the pointer and screen readers
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from html import escape
+from collections.abc import Iterable, Mapping
 
 from synthbench.auditing.balance import Distribution
 from synthbench.auditing.scoring import Reference, Score, score_text
 from synthbench.text.lines import printable
+from synthbench.text.tables import escaped
 
 #: The width of a chart; on a screen of 400 pixels, letters are as many pixels high as they say.
 _WIDTH, _LETTERS = 400, 12.5
@@ -94,7 +94,8 @@ def bar_chart(title: str, distribution: Distribution, split: str, other: str | N
         x = _LEFT + step * place
         tick = _line("", (x + 0.05 * step, up(share)), (x + 0.95 * step, up(share)))
         parts.append(_titled("tick", f"{other}, {name}: {share:.2%}", tick))
-    named = {place: _short(merged.values[place], _VALUE_NAME) for place in _every_few(places)}
+    every = -(-len(places) // _MOST_NAMES)
+    named = {place: _short(merged.values[place], _VALUE_NAME) for place in places[::every]}
     longest = max(map(len, named.values()))
     turned = longest > 3
     for place, name in named.items():
@@ -114,10 +115,6 @@ def _even(end: float) -> list[float]:
     return [step * number for number in range(math.floor(end / step + 1e-9) + 1)]
 
 
-def _every_few(places: Sequence[int]) -> Sequence[int]:
-    return places[:: -(-len(places) // _MOST_NAMES)]
-
-
 def _short(name: str, longest: int) -> str:
     name = printable(name)
     return name if len(name) <= longest else f"{name[: longest - 1]}…"
@@ -127,13 +124,13 @@ def _short(name: str, longest: int) -> str:
 
 
 def _figure(title: str, height: float, parts: Iterable[str]) -> str:
-    name, box = _escaped(title), f'viewBox="0 0 {_WIDTH} {height:.1f}" font-size="{_LETTERS}"'
+    name, box = escaped(title), f'viewBox="0 0 {_WIDTH} {height:.1f}" font-size="{_LETTERS}"'
     svg = "\n".join([f'<svg role="img" aria-label="{name}" {box}>', *parts, "</svg>"])
     return f"<figure><figcaption>{name}</figcaption>{svg}</figure>"
 
 
 def _titled(kind: str, title: str, elements: str) -> str:
-    return f'<g class="{kind}"><title>{_escaped(title)}</title>{elements}</g>'
+    return f'<g class="{kind}"><title>{escaped(title)}</title>{elements}</g>'
 
 
 def _line(kind: str, start: tuple[float, float], end: tuple[float, float]) -> str:
@@ -145,13 +142,9 @@ def _line(kind: str, start: tuple[float, float], end: tuple[float, float]) -> st
 def _text(x: float, y: float, text: str, anchor: str = "start", turned: bool = False) -> str:
     side = "" if anchor == "start" else f' text-anchor="{anchor}"'
     angle = f' transform="rotate(-40 {x:.2f} {y:.2f})"' if turned else ""
-    return f'<text x="{x:.2f}" y="{y:.2f}"{side}{angle}>{_escaped(text)}</text>'
+    return f'<text x="{x:.2f}" y="{y:.2f}"{side}{angle}>{escaped(text)}</text>'
 
 
 def _anchor(x: float, text: str = "0") -> str:
     """A text is centred on `x`, unless it would leave the chart at the left."""
     return "middle" if x >= len(text) * _LETTER / 2 else "start"
-
-
-def _escaped(text: str) -> str:
-    return escape(printable(text))

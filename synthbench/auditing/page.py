@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from synthbench.auditing.audit import Audit
 from synthbench.auditing.sections import Section, variant_sections, verdict
 from synthbench.dataset.files import write_text
 from synthbench.errors import UsageError, claim_output, usable_path
+from synthbench.text.tables import escaped
 
 PAGE, DATA = "audit.html", "audit.json"
 
@@ -41,13 +41,13 @@ def page(audit: Audit) -> str:
     """The audit as a self-contained HTML page."""
     settings = "; ".join(f"{name} {_plain(value)}" for name, value in audit.parameters.items())
     made = f"Seed {audit.seed}; synthbench {audit.synthbench}. Parameters: {settings}"
-    title = f"Audit of {escape(audit.task)}"
+    title = f"Audit of {escaped(audit.task)}"
     parts = [_HEAD.replace("TITLE", title), f"<h1>{title}</h1>", *_links(audit)]
     for name, found in audit.variants.items():
-        parts += [f'<section id="{escape(name)}">', f"<h2>{escape(name)}</h2>"]
+        parts += [f'<section id="{escaped(name)}">', f"<h2>{escaped(name)}</h2>"]
         parts += [line for section in variant_sections(found) for line in _section(section)]
         parts.append("</section>")
-    parts += [f"<p>{escape(made)}</p>", "</main>", "</body>", "</html>"]
+    parts += [f"<p>{escaped(made)}</p>", "</main>", "</body>", "</html>"]
     return "\n".join(parts) + "\n"
 
 
@@ -56,20 +56,20 @@ def _links(audit: Audit) -> Iterator[str]:
     if len(audit.variants) > 1:
         yield '<nav aria-label="Variants"><ul>'
         for name, found in audit.variants.items():
-            link = f'<a href="#{escape(name)}">{escape(name)}</a>'
-            yield f"<li>{link}, {escape(str(verdict(found)))}</li>"
+            link = f'<a href="#{escaped(name)}">{escaped(name)}</a>'
+            yield f"<li>{link}, {escaped(verdict(found))}</li>"
         yield "</ul></nav>"
 
 
 def _section(section: Section) -> Iterator[str]:
     if section.folded:
         is_open = " open" if section.is_open else ""
-        yield f"<details{is_open}><summary>{escape(section.title)}</summary>"
+        yield f"<details{is_open}><summary>{escaped(section.title)}</summary>"
     else:
-        yield f"<h3>{escape(section.title)}</h3>"
+        yield f"<h3>{escaped(section.title)}</h3>"
     if section.items:
         yield "<ul>"
-        yield from (f"<li>{escape(str(item))}</li>" for item in section.items)
+        yield from (f"<li>{escaped(item)}</li>" for item in section.items)
         yield "</ul>"
     if section.charts:
         yield '<div class="charts">'
@@ -77,9 +77,9 @@ def _section(section: Section) -> Iterator[str]:
         yield "</div>"
     for table in section.tables:
         # A region that can be focused is scrolled with the keyboard, too.
-        label = f'tabindex="0" role="region" aria-label="{escape(table.title)}"'
+        label = f'tabindex="0" role="region" aria-label="{escaped(table.title)}"'
         yield f'<div class="wide" {label}>\n{table.html()}\n</div>'
-        yield from (f"<p>{escape(note)}</p>" for note in table.notes)
+        yield from (f"<p>{escaped(note)}</p>" for note in table.notes)
     if section.folded:
         yield "</details>"
 

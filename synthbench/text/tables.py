@@ -54,7 +54,7 @@ class Table:
 
     def html(self) -> str:
         """The table in HTML, with all texts escaped; right-aligned cells have the class `right`."""
-        caption = f"<caption>{_escaped(self.title)}</caption>" if self.title else ""
+        caption = f"<caption>{escaped(self.title)}</caption>" if self.title else ""
         head, *rows = (self._html_row(row) for row in (Heading(self.head), *self.rows))
         body = "\n".join(["<tbody>", *rows, "</tbody>"])
         return f"<table>{caption}\n<thead>{head}</thead>\n{body}\n</table>"
@@ -66,7 +66,7 @@ class Table:
             if isinstance(row, Heading):
                 tag, scope = "th", ' scope="col"'
             side = ' class="right"' if column in self.right else ""
-            cells.append(f"<{tag}{scope}{side}>{_escaped(cell)}</{tag}>")
+            cells.append(f"<{tag}{scope}{side}>{escaped(cell)}</{tag}>")
         return f"<tr>{''.join(cells)}</tr>"
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -113,7 +113,8 @@ class Table:
 _GAP, _WORD, _LEAST = 2, 20, 8
 
 
-def _escaped(text: str | Text) -> str:
+def escaped(text: str | Text) -> str:
+    """A text for HTML, also with unprintable characters escaped."""
     return escape(printable(str(text)))
 
 

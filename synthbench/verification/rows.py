@@ -55,10 +55,11 @@ def make_again(
         yield f"{MANIFEST}: {files.name} has {record.rows} rows, but only {exist} exist"
         return
     sampler = SplitSampler(task, split, Plan({split.name: quotas}), engine)
-    chunks = ((task, *chunk) for chunk in _chunks(sampler))
+    chunks = map(Rows.concatenate, rechunk((one.rows() for one in sampler.rounds()), CHUNK_ROWS))
+    calls = ((task, rows.block, rows.fingerprints) for rows in chunks)
     there, row = files.chunks or [], 0
     try:
-        for made, (digest, wrong) in engine.in_order(digest_and_solve, chunks):
+        for made, (digest, wrong) in engine.in_order(digest_and_solve, calls):
             if digest != there[row // CHUNK_ROWS]:
                 yield _first_difference(files, row, rows_table(*made))
                 return
@@ -89,13 +90,6 @@ def make_again(
             f"{MANIFEST}: rows by {task.bucket_name} of {files.name} are {record.buckets}, but "
             f"{buckets} when made again"
         )
-
-
-def _chunks(sampler: SplitSampler) -> Iterator[tuple[Block, NDArray[np.uint64]]]:
-    """The rows of a split and their fingerprints, cut into chunks."""
-    for several in rechunk((one.rows() for one in sampler.rounds()), CHUNK_ROWS):
-        rows = Rows.concatenate(several)
-        yield rows.block, rows.fingerprints
 
 
 def digest_and_solve(

@@ -1,8 +1,7 @@
 """Check that a dataset is what its manifest says.
 
-Manifest and card come first, then the files: sums, schema and digests (`files`). Every split is
-made again from the manifest and compared (`again`), and the reference solver solves every row that
-is made. Where a split cannot be made again, the solver solves the rows in its files (`solver`).
+Manifest and card come first, then the files: sums, schema and digests (`files`). Then every split
+is made again from the manifest and compared, and the reference solver solves every row (`rows`).
 """
 
 from __future__ import annotations
