@@ -250,15 +250,16 @@ def _from_mapping(given: Mapping[Any, Any], wanted: _Wanted) -> Predictions:
 def _from_columns(given: Mapping[Any, Any], wanted: _Wanted) -> Predictions:
     """A dict of columns, each a sequence or an array; the predictions may be scores."""
     origin, columns = wanted.origin_of(given), {}
-    for name in _choose_columns(list(given), origin):
+    names = _choose_columns(list(given), origin)
+    answers = names[1]
+    for name in names:
         if isinstance(given[name], str | os.PathLike | Mapping):
             text = f": {name!r} is {short(given[name])}; expected a sequence or an array."
             raise origin.error(text)
-        classes = wanted.classes if name not in (ID, SPLIT) else None
+        classes = wanted.classes if name == answers else None
         columns[name] = _read(given[name], _Wanted(None, classes))
-    predictions = _table(given, list(columns), lambda name: columns[name].in_order or [], wanted)
-    (read_as,) = (read.read_as for name, read in columns.items() if name not in (ID, SPLIT))
-    return dataclasses.replace(predictions, read_as=read_as)
+    predictions = _table(given, names, lambda name: columns[name].in_order or [], wanted)
+    return dataclasses.replace(predictions, read_as=columns[answers].read_as)
 
 
 def _from_index(given: Any, series: Any, wanted: _Wanted) -> Predictions:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from synthbench.evaluation.scores import Score
-from synthbench.text.tables import Heading, Table, items, render, stack, styled
+from synthbench.text.tables import Heading, Table, escaped, items, render, stack, styled
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -105,8 +104,8 @@ class Report(Score):
 
     def _repr_html_(self) -> str:
         """The report as notebooks show it."""
-        title = f"<p><b>{escape(f'{self.task}, {self.variant}')}</b></p>"
-        notes = "<br>".join(escape(note) for note in self._notes())
+        title = f"<p><b>{escaped(f'{self.task}, {self.variant}')}</b></p>"
+        notes = "<br>".join(escaped(note) for note in self._notes())
         return "\n".join([title, self._table().html(), f"<p>{notes}</p>"])
 
     def _problems(self) -> dict[str, tuple[str, ...]]:
@@ -122,15 +121,8 @@ class Report(Score):
             splits["answered rows"] = self.answered
         return {"split": splits, **self.by}
 
-    def _head(self) -> list[str]:
-        """The names of the columns that `_cells` fills."""
-        head = ["rows"]
-        for name in self.metrics:
-            head += [name, "95% interval"] if name in self.intervals else [name]
-        return head
-
     def _cells(self, score: Score) -> list[str]:
-        """A score in the columns of `_head`; a score of no rows has no intervals."""
+        """A score in the columns of `_table`; a score of no rows has no intervals."""
         cells = [f"{score.rows:,}"]
         for name, mean in score.metrics.items():
             cells.append(_number(mean))
@@ -140,7 +132,9 @@ class Report(Score):
 
     def _table(self) -> Table:
         """The scores by split, then under a heading each the scores by breakdown."""
-        head = self._head()
+        head = ["rows"]
+        for name in self.metrics:
+            head += [name, "95% interval"] if name in self.intervals else [name]
         lines: list[Sequence[str]] = []
         for title, scores in self._groups().items():
             if lines:

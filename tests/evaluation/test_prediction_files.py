@@ -133,11 +133,12 @@ def test_another_kind_of_file_is_refused(tmp_path):
 
 
 def test_what_cannot_be_read_as_a_file_is_named(tmp_path):
-    directories = [tmp_path / name for name in ("a.jsonl", "a.parquet")]
-    for path in directories:
+    for path in (tmp_path / "a.jsonl", tmp_path / "a.parquet"):
         path.mkdir()
-    for path in (*directories, write(tmp_path / "p.parquet", "no parquet")):
-        assert refusal(path, DatasetError).startswith(f"{path} cannot be read: ")
+        expected = f"{path} cannot be read: it is not a regular file."
+        assert refusal(path, DatasetError) == expected
+    path = write(tmp_path / "p.parquet", "no parquet")
+    assert refusal(path, DatasetError).startswith(f"{path} cannot be read: ")
 
 
 def test_an_empty_file_is_refused(tmp_path):

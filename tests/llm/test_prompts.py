@@ -61,6 +61,8 @@ def test_a_directory_gives_its_own_rows(name, tiny):
 
 
 def test_composites_have_a_place_for_the_image_that_the_row_has(tiny):
+    shown = llm.demonstrations(tiny("composites"), limit=1)
+    assert shown.column_names == ["id", "prompt", "completion", "image"]
     row = llm.prompts(tiny("composites"), limit=1)[0]
     picture, text = row["prompt"][0]["content"]
     assert picture["type"] == "image"
@@ -126,11 +128,6 @@ def test_demonstrations_answer_as_the_prompt_asks():
         assert llm.score("parity", one["completion"], row, level="easy") == 1.0
 
 
-def test_demonstrations_of_composites_keep_the_image(tiny):
-    shown = llm.demonstrations(tiny("composites"), limit=1)
-    assert shown.column_names == ["id", "prompt", "completion", "image"]
-
-
 def test_completions_are_evaluated_in_order_at_the_level_of_their_rows():
     rows = llm.prompts("ctl", limit=8, preset="small", level="easy")
     completions = [f"So the answer is {row['answer']}." for row in rows]
@@ -163,6 +160,7 @@ def test_every_instruction_says_what_is_given_and_what_the_answer_is(name):
     for variant in task_class(name).variants:
         task = make_task(name, variant)
         assert len(task.instruction.split()) >= 12
+        assert re.fullmatch(r"[A-Z].*[.?]", task.instruction, re.DOTALL)
         assert "answer" in task.instruction
 
 
