@@ -171,22 +171,33 @@ def test_ids_that_are_not_their_rows_are_counted_whatever_their_form(tmp_path):
     assert (leaks.wrong_ids, leaks.repeated_ids, leaks.repeated) == (3, 1, 0)
 
 
-def test_shared_source_images_are_found_and_a_clean_dataset_has_none(tmp_path, monkeypatch):
-    hide(monkeypatch, "torch")  # which would take its time
+@pytest.fixture
+def composites(tmp_path, monkeypatch):
+    """A small dataset of images, to be audited without PyTorch, which would take its time."""
+    find_spec = importlib.util.find_spec
+
+    def find(name, package=None):
+        return None if name == "torch" else find_spec(name, package)
+
+    monkeypatch.setattr(importlib.util, "find_spec", find)
     monkeypatch.setenv("SYNTHBENCH_DATA", str(write_sources(tmp_path / "sources")))
-    out = tmp_path / "composites"
-    make_real(out, "composites", rows={"train": 60, "validation": 20, "test": 20})
-    found = only(look(out))
+    rows = {"train": 60, "validation": 20, "test": 20}
+    make_real(tmp_path / "composites", "composites", rows=rows)
+    return tmp_path / "composites"
+
+
+def test_shared_source_images_are_found_and_a_clean_dataset_has_none(composites):
+    found = only(look(composites))
     assert all(one.images for one in found.leaks.values())
     assert not any(any(one.shared_images.values()) for one in found.leaks.values())
-    stolen = next(iter(DatasetDirectory.open(out).batches("main", "train"))).slice(0, 1)
+    stolen = next(iter(DatasetDirectory.open(composites).batches("main", "train"))).slice(0, 1)
 
     def plant(table):
         row = pa.Table.from_batches([stolen]).cast(table.schema)
         return pa.concat_tables([table.slice(0, 19), row])
 
-    rewrite(out, "test", plant, "main")
-    found = only(look(out))
+    rewrite(composites, "test", plant, "main")
+    found = only(look(composites))
     assert 1 <= found.leaks["test"].shared_images["train"] <= 4
     assert found.leaks["test"].shared == {"train": 1, "validation": 0}
     assert any("source images that are also used in train" in text for text in found.findings)
@@ -303,25 +314,12 @@ def test_without_scikit_learn_one_line_says_how_to_get_it(tmp_path, monkeypatch)
         look(tmp_path / "nothing")
 
 
-def test_without_torch_the_network_is_left_out_and_the_audit_says_so(tmp_path, monkeypatch):
-    hide(monkeypatch, "torch")
-    monkeypatch.setenv("SYNTHBENCH_DATA", str(write_sources(tmp_path / "sources")))
-    make_real(tmp_path / "made", "composites", rows={"train": 40, "validation": 20, "test": 20})
-    found = look(tmp_path / "made")
+def test_without_torch_the_network_is_left_out_and_the_audit_says_so(composites):
+    found = look(composites)
     assert "PyTorch is not installed" in only(found).left_out["small network on the pixels"]
     assert "small network on the pixels" not in {one.name for one in only(found).shortcuts}
     printed = " ".join(str(found).split())
     assert "Left out: small network on the pixels; PyTorch is not installed" in printed
-
-
-def hide(monkeypatch, module):
-    """Let a module seem not to be installed."""
-    find_spec = importlib.util.find_spec
-
-    def find(name, package=None):
-        return None if name == module else find_spec(name, package)
-
-    monkeypatch.setattr(importlib.util, "find_spec", find)
 
 
 @pytest.mark.parametrize("split", ["train", "test"])

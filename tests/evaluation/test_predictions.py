@@ -90,11 +90,7 @@ def test_predictions_without_any_id_of_the_split_score_nothing(made):
 # Forms of rows and predictions.
 
 
-def as_table(rows):
-    return datasets.Dataset.from_list(rows)
-
-
-@pytest.mark.parametrize("form", [list, tuple, as_table], ids=["list", "tuple", "datasets"])
+@pytest.mark.parametrize("form", [list, tuple, datasets.Dataset.from_list])
 def test_rows_at_hand_give_the_report_of_the_directory(made, form):
     predictions = made.right("test")
     for name in list(predictions)[:5]:
