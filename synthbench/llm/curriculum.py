@@ -185,7 +185,6 @@ class _LevelRows:
     def __init__(self, task: Task, split: str) -> None:
         self.task, self.given = task, 0
         self._rounds = Rounds(task, split, batch_size=1)
-        self._to_answer = task.answer.write
         self._table: tuple[int, pa.Table] | None = None
 
     def __next__(self) -> dict[str, Any]:
@@ -194,5 +193,6 @@ class _LevelRows:
             self._table = number, self._rounds.table(number)
         self.given += 1
         (row,) = self._table[1].slice(place, 1).to_pylist()
-        asked = {"prompt": messages(self.task, row), "answer": self._to_answer(row[LABEL])}
+        answer = self.task.answer.write(row[LABEL])
+        asked = {"prompt": messages(self.task, row), "answer": answer}
         return {"id": row.pop("id"), **asked, **row}

@@ -29,12 +29,11 @@ def inspect_task(
     """See `synthbench.llm.inspect_task`."""
     made, dataset = open_task(task, split, limit, **options)
     chosen = itertools.islice(dataset.rows(made.variant, split), limit)
-    to_answer = made.answer.write
     samples = [
         Sample(
             id=row["id"],
             input=_input(made, row),
-            target=to_answer(row[LABEL]),
+            target=made.answer.write(row[LABEL]),
             metadata=metadata(made, row),
         )
         for row in chosen

@@ -87,7 +87,6 @@ def prompts(
     if limit is not None:
         opened = opened.select(range(min(limit, len(opened))))
     columns = opened.column_names
-    to_answer = made.answer.write
     texts = opened[TEXT] if TEXT in columns else [None] * len(opened)
     image = None if made.image_column is None else {"type": "image", "text": None}
     asked = [_user_message(question(made, text), image) for text in texts]
@@ -95,7 +94,7 @@ def prompts(
         worked = _worked_examples(made, dataset, split, shots)
         asked = [[*worked, {"role": "user", "content": text}] for text in texts]
     opened = opened.add_column("prompt", asked)
-    opened = opened.add_column("answer", [to_answer(label) for label in opened[LABEL]])
+    opened = opened.add_column("answer", [made.answer.write(label) for label in opened[LABEL]])
     return opened.select_columns(["id", "prompt", "answer", *columns[1:]])
 
 
@@ -229,10 +228,9 @@ def _worked_examples(
             "questions; allowed with this split is 0."
         )
     turns: list[dict[str, Any]] = []
-    to_answer = task.answer.write
     for row in itertools.islice(dataset.rows(task.variant, trained), shots):
         text = row[TEXT] if turns else question(task, row[TEXT])
-        turns += [{"role": "user", "content": text}, answer_message(to_answer(row[LABEL]))]
+        turns += [{"role": "user", "content": text}, answer_message(task.answer.write(row[LABEL]))]
     return turns
 
 

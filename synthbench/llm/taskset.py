@@ -75,13 +75,13 @@ class SynthbenchTaskset(vf.Taskset[SynthbenchTask, SynthbenchConfig]):
 
     def load(self) -> Iterator[SynthbenchTask]:
         """The rows in the stream's order, each with its prompt and answer."""
-        task, to_answer = self._task, self._task.answer.write
+        task = self._task
         source = (task.name, task.variant, task.seed, task.parameters.to_dict())
         for row in self._rows():
             data = SynthbenchData(
                 id=row["id"],
                 prompt=[UserMessage(content=one["content"]) for one in messages(task, row)],
-                answer=to_answer(row[LABEL]),
+                answer=task.answer.write(row[LABEL]),
                 row=metadata(task, row),
                 source=source,
             )

@@ -93,16 +93,18 @@ def _compare_parameters(manifest: Manifest, task: Task) -> Iterator[str]:
 
 
 def check_tables(
-    manifest: Manifest, tasks: Mapping[str, Task], findings: list[str], with_sources: bool
-) -> None:
+    manifest: Manifest, tasks: Mapping[str, Task], with_sources: bool
+) -> Iterator[str]:
     """Compare the manifest's tables with those of its tasks.
 
     Args:
         manifest: the manifest.
         tasks: the task of each variant.
-        findings: receives what is wrong.
         with_sources: whether source images are required; otherwise tables that depend on missing
             ones are not compared.
+
+    Yields:
+        What is wrong.
 
     Raises:
         SynthbenchError: source images are required and missing.
@@ -113,11 +115,11 @@ def check_tables(
         if with_sources:
             raise
         if not manifest.tables:
-            findings.append(f"{MANIFEST}: tables is empty and does not describe the sources")
+            yield f"{MANIFEST}: tables is empty and does not describe the sources"
         return
     expected = json.loads(json.dumps(made))
     if (place := next(_differences(manifest.tables, expected, "tables"), None)) is not None:
-        findings.append(f"{MANIFEST}: {place} is not what the task has there")
+        yield f"{MANIFEST}: {place} is not what the task has there"
 
 
 def _differences(there: Any, expected: Any, place: str) -> Iterator[str]:

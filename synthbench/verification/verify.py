@@ -148,7 +148,7 @@ def verify(
     with use_source_dir(source_dir):
         tasks = make_tasks(opened, findings)
         if len(tasks) == len(manifest.variants):
-            check_tables(manifest, tasks, findings, bool(source_dir))
+            findings += check_tables(manifest, tasks, bool(source_dir))
             findings += check_card(opened, tasks)
         findings += unknown_files(opened)
         splits = [
