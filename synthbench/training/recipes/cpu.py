@@ -105,31 +105,32 @@ ARITHMETIC = _smaller(
 )
 
 
-def _listops(name: str, options: str) -> Recipe:
-    recipe = (
-        "steps=15000 batch_size=128 learning_rate=1e-3 schedule=cosine warmup=100 "
-        "validate_every=500"
-    )
-    return _changed(ndr.LISTOPS.recipe(name), recipe, "d_model=64 " + options)
+def _listops(name: str, steps: int, options: str, recipe: str = "learning_rate=1e-3") -> Recipe:
+    common = f"steps={steps} batch_size=128 schedule=cosine warmup=100 validate_every=500 "
+    return _changed(ndr.LISTOPS.recipe(name), common + recipe, options)
 
 
-#: Lists of MIN and MAX alone, up to three arguments, so that trees are narrow.
+#: Lists of MAX and SM with two arguments, so that trees are narrow; tested one level deeper than in
+#: training, and trained on fresh rows.
 LISTOPS = _smaller(
     ndr.LISTOPS,
-    _listops("lstm", "num_layers=2 dropout=0.1"),
-    _listops("transformer", _UNGATED),
+    _listops("lstm", 25_000, "d_model=128 num_layers=2 dropout=0.0"),
+    _listops("transformer", 15_000, "d_model=64 " + _UNGATED),
     _listops(
         "ndr",
-        "readout=first d_ff=128 num_heads=4 num_layers=10 dropout=0.1 key_dropout=0.1 "
-        "gate_drop=0.05",
+        12_000,
+        "d_model=64 readout=first d_ff=128 num_heads=4 num_layers=8 test_layers=10 dropout=0.1 "
+        "key_dropout=0.1 gate_drop=0.05",
+        "learning_rate=1.5e-3",
     ),
+    stream=True,
     parameters={
-        "operators": ("MIN", "MAX"),
+        "operators": ("MAX", "SM"),
         "train_depths": (1, 2, 3),
         "validation_depths": (4,),
-        "test_depths": (5, 6),
-        "max_length": 40,
-        "max_args": 3,
+        "test_depths": (4,),
+        "max_length": 20,
+        "max_args": 2,
     },
     rows={"train": 50_000, "iid": 500, "validation": 500, "test": 500},
     seeds=1,
@@ -185,7 +186,7 @@ COMPOSITES = _smaller(
     _see("vit", 15_700, _SMALL_VIT),
     _see("vit-normsoftmax", 15_700, _SMALL_VIT),
     rows={"validation": 500, "test": 1_000},
-    seeds=1,
+    seeds=3,
 )
 
 STUDIES = (CTL, ARITHMETIC, LISTOPS, PARITY, COMPOSITES, GRID_COUNT, IDENTITY)
