@@ -180,6 +180,32 @@ def test_no_rows_are_rendered_and_read_again_too(name, variant):
 #: Features of labels that are any whole number, with no names.
 WHOLE_NUMBERS = [value(f"int{bits}") for bits in (8, 16, 32, 64)]
 
+#: Metrics of which less is better.
+ERRORS = {"mse"}
+
+
+@every_variant
+def test_a_rows_own_answer_scores_best(name, variant):
+    for task, _, rows in each_split(name, variant):
+        for row in plain_rows(task.render(rows.block)):
+            answers = [task.solve(row[task.inputs[0]])]
+            if "label" in row:
+                answers.append(row["label"])
+                names = task.labels
+                answers += [names[row["label"]], str(row["label"])] if names else []
+            for answer in answers:
+                metrics = task.measure(row, task.read_answer(row, answer))
+                nothing = task.measure(row, None)
+                assert list(metrics) == list(task.metrics) == list(nothing)
+                for metric, reached in metrics.items():
+                    if metric in ERRORS:
+                        assert reached == 0 < nothing[metric]
+                    elif "label" in row:
+                        assert reached == 1 > nothing[metric] or math.isnan(reached)
+                    else:
+                        assert reached > nothing[metric]
+                assert task.score(row, answer) == metrics[task.metrics[0]]
+
 
 NONSENSE: list[Any] = [
     *(None, "", "  ", "what?", "½", "1e400", b"\xff", math.nan, -math.inf, 10**30, -1, 1j),

@@ -50,8 +50,10 @@ def test_a_mistake_is_an_error_that_says_what_was_got_and_what_is_allowed(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_name_of_one_column_is_no_list_of_columns(tmp_path):
+def test_the_name_of_one_column_is_no_list_of_columns_and_a_repeated_name_counts_once(tmp_path):
     synthbench.generate("parity", out=tmp_path / "made", preset="small", workers=1)
-    rows = synthbench.DatasetDirectory.open(tmp_path / "made").rows("default", "test", "text")
+    dataset = synthbench.DatasetDirectory.open(tmp_path / "made")
     with pytest.raises(UsageError, match="Columns 'text': expected a list of names"):
-        next(rows)
+        next(dataset.rows("default", "test", "text"))
+    batch = next(dataset.batches("default", "test", ["label", "id", "label"]))
+    assert batch.schema.names == ["label", "id"]

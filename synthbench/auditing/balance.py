@@ -41,8 +41,11 @@ class Distribution:
         if len(values) <= most:
             return self
         if all(value.lstrip("-").isdigit() for value in values):
-            step, places = -(-len(values) // most), range(len(values))
-            groups = [[*places[first : first + step]] for first in places[::step]]
+            step = -(-len(values) // most)
+            groups = [
+                list(range(first, min(first + step, len(values))))
+                for first in range(0, len(values), step)
+            ]
             names = [f"{values[group[0]]}–{values[group[-1]]}" for group in groups]
         else:
             totals = [sum(of_split) for of_split in zip(*counts.values(), strict=True)]

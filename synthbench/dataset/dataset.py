@@ -122,7 +122,7 @@ class DatasetDirectory:
         if isinstance(columns, str):
             raise UsageError(f"Columns {columns!r}: expected a list of names.")
         features = columns_of(self.make_task(self.variant(variant)))
-        names = list(features) if columns is None else list(columns)
+        names = list(features) if columns is None else list(dict.fromkeys(columns))
         for name in names:
             if name not in features:
                 raise unknown_name(f"column of {self.manifest.task}", name, features)

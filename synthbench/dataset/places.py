@@ -77,12 +77,12 @@ def repair(target: Path) -> bool:
                 if (target / MANIFEST).is_file() and not (staging / DATASET).exists():
                     remove(staging)
     except OSError as error:
-        # Otherwise the directory cannot be written, so no run can be at work in it.
         if is_being_replaced(target):
             raise DatasetError(
                 f"A run that was killed left the dataset {target} in {staging / OLD}, and it "
                 f"cannot be put back: {error.strerror or error}."
             ) from None
+        # No run can be at work in a directory that cannot be written, and tidying can wait.
     return True
 
 

@@ -280,17 +280,22 @@ class Unreadable:
         self.names: list[str] = []
         self._task, self._read_text = task, read_text
         # Row, id and prediction: the first whose type an answer can have, and the first other.
-        self._first: dict[bool, tuple[Mapping[str, Any], str, Any]] = {}
+        self._candidate: tuple[Mapping[str, Any], str, Any] | None = None
+        self._misfit: tuple[Mapping[str, Any], str, Any] | None = None
 
     def add(self, row: Mapping[str, Any], name: str, prediction: Any) -> None:
         """Add a prediction with its row and id."""
         self.names.append(name)
-        if plain_value(prediction) is not None:
-            fits = may_be_answer(self._task, prediction)
-            self._first.setdefault(fits, (row, name, prediction))
+        if plain_value(prediction) is None:
+            return
+        if may_be_answer(self._task, prediction):
+            self._candidate = self._candidate or (row, name, prediction)
+        else:
+            self._misfit = self._misfit or (row, name, prediction)
 
+    @property
     def _example(self) -> tuple[Mapping[str, Any], str, Any] | None:
-        return self._first.get(True) or self._first.get(False)
+        return self._candidate or self._misfit
 
     def check(self, answered: int, shape: tuple[int, ...] | None) -> None:
         """Refuse predictions that must be a mistake in the caller's program.
@@ -303,12 +308,12 @@ class Unreadable:
             UsageError: none could be read, and either none has a type that answers can have, or
                 they are an array of the wrong shape.
         """
-        found = self._example()
+        found = self._example
         if answered or found is None:
             return
         _, name, prediction = found
         got = f"{short(prediction)} of type {type(prediction).__name__} for id {short(name)}"
-        if True not in self._first:
+        if self._candidate is None:
             expected = self._task.answer.expected
             if self._task.labels is not None:
                 expected += ". Scores are given as one floating array (rows, classes)"
@@ -321,7 +326,7 @@ class Unreadable:
         """A warning if most of the `given` predictions cannot be read, else None."""
         if len(self.names) <= given / 2:
             return None
-        row, name, prediction = self._example() or ({}, self.names[0], None)
+        row, name, prediction = self._example or ({}, self.names[0], None)
         remedy = f"Expected {self._task.answer.expected}."
         if not self._read_text and isinstance(prediction, str):
             answer = find_answer(self._task, prediction)

@@ -77,6 +77,7 @@ class RunDirectory:
         Raises:
             UsageError: as `check`, and if another process is at work here.
         """
+        self.check(command, overwrite)
         make_directory(self.path)
         try:
             lock = hold(self.path)
@@ -167,9 +168,9 @@ class RunDirectory:
     @property
     def last_step(self) -> int:
         """The last step that was noted, 0 if there is none that can be read."""
-        with contextlib.suppress(OSError, DatasetError):
-            for line in self.metrics()[-1:]:
-                return int(line["step"])
+        with contextlib.suppress(OSError, ValueError):
+            lines = self._lines()
+            return int(json.loads(lines[-1])["step"]) if lines else 0
         return 0
 
     def note(self, measured: dict[str, Any]) -> None:
@@ -183,12 +184,11 @@ class RunDirectory:
 
     def forget_after(self, step: int) -> None:
         """Remove the measurements after a step, because the steps that follow are taken again."""
-        kept = [
-            f"{line}\n"
-            for measured, line in zip(self.metrics(), self._lines(), strict=True)
-            if measured["step"] <= step
-        ]
-        (self.path / _METRICS).write_text("".join(kept), encoding="utf-8")
+        file = self.path / _METRICS
+        if file.is_file():
+            lines = zip(self._lines(), self.metrics(), strict=True)
+            kept = [f"{line}\n" for line, measured in lines if measured["step"] <= step]
+            file.write_text("".join(kept), encoding="utf-8")
 
     def _json(self, name: str) -> dict[str, Any]:
         try:

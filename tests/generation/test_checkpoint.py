@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 
 import pyarrow.parquet as pq
 import pytest
@@ -12,6 +14,7 @@ from synthbench.dataset import staging
 from synthbench.errors import SynthbenchError, UsageError
 from synthbench.generation import generate, shards
 from tests.making import CTL, GROUPS, SHARDS, Interrupted, files, interrupting, make, names, stamps
+from tests.support import environment
 
 
 def interrupt(out, owner, name, at, after=False, **options):
@@ -210,3 +213,36 @@ def test_a_shard_of_a_finished_dataset_that_is_lost_or_longer_is_noticed(tmp_pat
         make(tmp_path / "data")
     make(tmp_path / "data", overwrite=True)
     assert files(tmp_path / "data") == whole
+
+
+def test_of_two_runs_at_once_the_second_is_refused_and_the_first_not_disturbed(tmp_path, ctl):
+    code = f"""
+from synthbench.dataset import staging
+from synthbench.generation.generate import generate
+save = staging.Staging.save
+def wait(self, *arguments):
+    save(self, *arguments)
+    if len(self.progress["forward"]) == 2:
+        print("at work", flush=True)
+        input()
+staging.Staging.save = wait
+generate("ctl", out={str(tmp_path / "ctl")!r}, workers=2, progress=False, **{CTL!r})
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", code],
+        env=environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as first:
+        assert first.stdout is not None
+        assert first.stdout.readline() == "at work\n"
+        before = files(tmp_path)
+        for options in (CTL, {**CTL, "seed": 1}, {**CTL, "overwrite": True}):
+            with pytest.raises(UsageError, match="Another run is writing"):
+                make(tmp_path / "ctl", "ctl", **options)
+        assert files(tmp_path) == before
+        first.communicate("\n" * 9, timeout=300)
+        assert first.returncode == 0
+    assert files(tmp_path / "ctl") == ctl
+    assert names(tmp_path) == ["ctl"]

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import errno
 import pickle
 from concurrent.futures import Future
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from synthbench.dataset import digest, staging
 from synthbench.engine.engine import Engine, Kept
+from synthbench.errors import SynthbenchError
 from synthbench.generation import generate
 from synthbench.generation.shards import MadeShard
 from synthbench.sampling.blocks import BlockSummary
-from tests.making import SHARDS, files, interrupting, make
+from tests.making import SHARDS, files, interrupting, make, names
 
 
 @dataclasses.dataclass(frozen=True)
@@ -109,3 +112,26 @@ def test_few_shards_are_asked_for_ahead(tmp_path, numbers, elsewhere, monkeypatc
     make(tmp_path, engine="dask", shard_rows=40)
     assert len(waiting) == 3 + 2 + 13  # the shards of iid, test and train
     assert max(waiting) == elsewhere.makers + 1
+
+
+@pytest.mark.parametrize(("at", "then"), [(0, "dask"), (5, "local")])
+def test_a_full_disk_names_the_file_and_can_be_gone_on_from_here_or_there(
+    tmp_path, whole, elsewhere, at, then
+):
+    write_bytes = Path.write_bytes
+    calls: list[Path] = []
+
+    def write(self, content):
+        calls.append(self)
+        if len(calls) == at + 1:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write_bytes(self, content)
+
+    out = tmp_path / "new" / "data"
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Path, "write_bytes", write)
+        with pytest.raises(SynthbenchError, match=r"No space .* while writing .*\.parquet"):
+            make(out, engine="dask")
+    assert names(out.parent) == [".data.partial"]
+    make(out, engine=then)
+    assert files(out) == whole

@@ -19,6 +19,7 @@ from synthbench.tasks.registry import make_task
 from synthbench.tasks.row_ids import is_held_out
 from synthbench.tasks.trees.problems import problem_keys
 from synthbench.tasks.trees.task import ExpressionTask
+from tests.tasks.blocks import all_candidates
 
 
 def expressions(name, **parameters):
@@ -169,3 +170,21 @@ def test_rows_with_arguments_in_another_order_are_near_duplicates_in_an_audit(ta
     }[task.name]
     one, same, other = key({"text": pa.array(texts)}).tolist()
     assert one == same != other
+
+
+# Held out: an eighth of everything.
+
+
+@both
+def test_train_and_iid_divide_the_candidates_an_eighth_of_every_depth_label_and_length(task):
+    for bucket in task.split("train").buckets:
+        rows = all_candidates(task, {"bits": bucket}, 20_000, bucket)
+        # Problems, not rows: a problem is held out in all of its forms.
+        _, first = np.unique(rows["problem"], return_index=True)
+        rows = rows.take(first)
+        for column in ("depth", "dependency_depth", "label", "length"):
+            for value in np.unique(rows[column]):
+                found = rows["problem"][rows[column] == value]
+                bits = np.bincount((found >> np.uint64(61)).astype(int), minlength=8)
+                spread = np.sqrt(len(found) * 7 / 64)
+                assert np.abs(bits - len(found) / 8).max() <= 4.5 * spread + 1
