@@ -118,7 +118,7 @@ LISTOPS = _smaller(
     _listops("transformer", 15_000, "d_model=64 " + _UNGATED),
     _listops(
         "ndr",
-        12_000,
+        24_000,
         "d_model=64 readout=first d_ff=128 num_heads=4 num_layers=8 test_layers=10 dropout=0.1 "
         "key_dropout=0.1 gate_drop=0.05",
         "learning_rate=1.5e-3",
