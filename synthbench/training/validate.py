@@ -50,7 +50,7 @@ def validate(
 
     Args:
         task: name of the task.
-        profile: sizes of the recipes: "cpu" (two cores, up to an hour a model), "paper", or
+        profile: sizes of the recipes: "cpu" (two cores, about an hour a model at most), "paper", or
             "quick" (a minute, for a first look; its figures mean nothing).
         study: "main", or the name of an ablation.
         models: names of models; default: all of the study.
