@@ -177,14 +177,14 @@ def _see(name: str, steps: int, options: str) -> Recipe:
     return _changed(made, recipe, options)
 
 
-#: Patches of 14 pixels, so that narrow models see a million images in a quarter of an hour. Most
-#: runs have no Eureka-moment in them, with NormSoftmax or without.
+#: Patches of 14 pixels, so that narrow models see a million images in a quarter of an hour.
 _SMALL_VIT = "patch=14 d_model=64 num_layers=4 d_ff=128"
 COMPOSITES = _smaller(
     eureka.COMPOSITES,
     _see("resnet", 5000, "widths=32,64,128,256"),
     _see("vit", 15_700, _SMALL_VIT),
-    _see("vit-normsoftmax", 15_700, _SMALL_VIT),
+    # At the default temperature, √d_head, none of three runs has its Eureka-moment.
+    _see("vit-normsoftmax", 15_700, _SMALL_VIT + " temperature=0.3333"),
     rows={"validation": 500, "test": 1_000},
     seeds=3,
 )
