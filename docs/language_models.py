@@ -124,7 +124,8 @@ def _origin(result: Mapping[str, Any]) -> str:
     seconds = sum(part["cpu_seconds"] for part in result["parts"].values())
     trained = ""
     if tuned:
-        trained = f"; trained for {tuned['steps']:,} steps of {tuned['batch']} rows"
+        options = " ".join(f"--{name} {tuned[name]}" for name in ("steps", "batch", "rate"))
+        trained = f"; fine-tuned with `{options}`"
     return (
         f"- `{result['command']}`: {seconds:,} s of processor time{trained}; "
         f"{machine['processor']}, PyTorch {machine['torch']}."

@@ -28,7 +28,7 @@ def result(level="easy", state=FITTED):
     shortcut = {"chance": 0.125, "best": "last token", "mean": 0.25, "low": 0.2, "high": 0.3}
     zero_shot = {"iid": score(0.25, **{"1": 0.25, "2": 0.25}), "test": score(0.125, **{"3": 0.125})}
     fit = {"chosen": 0.75, "state": state}
-    training = {"steps": 1000, "batch": 32, "fit": fit}
+    training = {"steps": 1000, "batch": 32, "rate": 2e-4, "fit": fit}
     return {
         "task": "arithmetic",
         "level": level,
@@ -58,7 +58,7 @@ def test_every_part_has_a_line_and_what_was_not_run_says_so(page):
     ]
     assert lines[-1] == (
         "- `python examples/llm/results.py arithmetic easy`: 2,004 s of processor time; "
-        "trained for 1,000 steps of 32 rows; A processor, PyTorch 2.4."
+        "fine-tuned with `--steps 1000 --batch 32 --rate 0.0002`; A processor, PyTorch 2.4."
     )
     empty = {**result(), "parts": {}}
     assert page.results_section([empty]).count("not run") == 2 + 2 + 3 * 3

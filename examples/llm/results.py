@@ -2,10 +2,10 @@
 
     python examples/llm/results.py ctl easy            # every part that is not measured yet
     python examples/llm/results.py ctl easy zero-shot  # one part
-    python examples/llm/results.py ctl easy fine-tuned --steps 200
+    python examples/llm/results.py ctl easy fine-tuned --steps 200 --batch 8 --rate 7e-5
 
 Prints each part's result as it is written to `examples/results/llm/TASK-LEVEL.json`. Training
-saves its state every ten steps in the cache, and goes on from it; so it does with more `--steps`.
+saves its state every 50 steps in the cache, and goes on from it; so it does with more `--steps`.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from typing import Any
 
 import smollm2
 import torch
-from shared_beginning import BATCH, batches, loss, replies
+from shared_beginning import batches, loss, replies
 
 import synthbench
 from synthbench import DatasetDirectory, llm
@@ -34,19 +34,21 @@ FEWER = {
     ("ctl", "easy"): {"train": 856, "iid": 176},
     ("parity", "easy"): {"train": 389, "test": 154},
 }
-RATE, WARM_UP = 2e-4, 10
+#: Steps in which the learning rate rises.
+WARM_UP = 10
 
 
-def main(task: str, level: str, parts: list[str], steps: int) -> None:
+def main(task: str, level: str, parts: list[str], training: dict[str, Any]) -> None:
     file = RESULTS / f"{task}-{level}.json"
     found = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {"parts": {}}
     place = _dataset(task, level)
     for part in parts or PARTS:
+        asked = training if part == "fine-tuned" else {}
         known = found["parts"].get(part)
-        if known and known.get("steps", steps) >= steps:
+        if known and all(known[name] == value for name, value in asked.items()):
             continue
         begun = time.process_time()
-        measured = fine_tuned(place, steps) if part == "fine-tuned" else PARTS[part](place)
+        measured = PARTS[part](place, **asked)
         measured["cpu_seconds"] = round(time.process_time() - begun)
         found = {**_setting(task, level), "parts": {**found["parts"], part: measured}}
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -109,40 +111,40 @@ def eight_examples(place: str) -> dict[str, Any]:
     return _evaluated(smollm2.load()[0], place, _held_out(place), shots=8)
 
 
-def fine_tuned(place: str, steps: int) -> dict[str, Any]:
-    """The model after training on rows of train with their answers."""
+def fine_tuned(place: str, steps: int = 100, batch: int = 32, rate: float = 2e-4) -> dict[str, Any]:
+    """The model after training on rows of train with their answers, `batch` rows a step."""
     model, tokenizer = smollm2.load()
-    optimizer = torch.optim.AdamW(model.parameters(), lr=RATE, weight_decay=0.0)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=0.0)
     losses: list[float] = []
-    state = Path(f"{place}.pt")
+    state = Path(f"{place}-{batch}-{rate}.pt")
     if state.exists():
         saved = torch.load(state)
         losses = saved["losses"]
         model.load_state_dict(saved["model"])
         optimizer.load_state_dict(saved["optimizer"])
     rows = list(llm.demonstrations(place))
-    for batch in batches(tokenizer, rows, len(losses)):
+    for taken in batches(tokenizer, rows, len(losses), batch):
         if len(losses) >= steps:
             break
         for group in optimizer.param_groups:
-            group["lr"] = RATE * min(1.0, (len(losses) + 1) / WARM_UP)
+            group["lr"] = rate * min(1.0, (len(losses) + 1) / WARM_UP)
         model.train()
         with torch.autocast("cpu", torch.bfloat16):  # two thirds of the time of float32
-            value = loss(model, batch)
+            value = loss(model, taken)
         optimizer.zero_grad()
         value.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         losses.append(value.item())
         print(f"step {len(losses)}: loss {losses[-1]:.3f}", flush=True)
-        if len(losses) % 10 == 0 or len(losses) == steps:
+        if len(losses) % 50 == 0 or len(losses) == steps:
             saved = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
             torch.save({**saved, "losses": losses}, state.with_suffix(".new"))
             state.with_suffix(".new").replace(state)
     found = _evaluated(model, place, ["train", *_held_out(place)])
     learned = (found["train"]["accuracy"],) * 2
     fit = fit_of("accuracy", found["train"]["rows"], learned, learned, losses)
-    training = {"training_rows": len(rows), "batch": BATCH, "rate": RATE, "losses": losses}
+    training = {"training_rows": len(rows), "batch": batch, "rate": rate, "losses": losses}
     return {"steps": len(losses), **training, "fit": fit, **found}
 
 
@@ -177,6 +179,9 @@ if __name__ == "__main__":
     parser.add_argument("task")
     parser.add_argument("level")
     parser.add_argument("part", nargs="*", help=f"any of {', '.join(PARTS)}; default: all")
-    parser.add_argument("--steps", type=int, default=100, help="of training, 32 rows each")
-    given = parser.parse_args()
-    main(given.task, given.level, given.part, given.steps)
+    parser.add_argument("--steps", type=int, help="of training")
+    parser.add_argument("--batch", type=int, help="rows of a step")
+    parser.add_argument("--rate", type=float, help="the learning rate")
+    given = vars(parser.parse_args())
+    task, level, parts = (given.pop(name) for name in ("task", "level", "part"))
+    main(task, level, parts, {name: value for name, value in given.items() if value is not None})

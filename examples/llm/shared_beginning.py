@@ -14,8 +14,8 @@ import torch
 from torch.nn import functional
 from torch.nn.utils.rnn import pad_sequence
 
-#: Rows that are answered, or trained on, at once.
-BATCH = 32
+#: Rows that are answered at once.
+ANSWERED = 32
 #: In place of a token that is no part of the answer.
 IGNORED = -100
 
@@ -30,8 +30,8 @@ def replies(model: Any, tokenizer: Any, prompts: Sequence[Any], tokens: int = 16
     written = [""] * len(asked)
     for length in sorted({len(ids) for ids in asked}):  # rows of one length need no padding
         alike = [row for row, ids in enumerate(asked) if len(ids) == length]
-        for first in range(0, len(alike), BATCH):
-            rows = alike[first : first + BATCH]
+        for first in range(0, len(alike), ANSWERED):
+            rows = alike[first : first + ANSWERED]
             cache = copy.deepcopy(beginning)
             cache.batch_repeat_interleave(len(rows))
             ids = torch.tensor([asked[row] for row in rows])
@@ -44,8 +44,8 @@ def replies(model: Any, tokenizer: Any, prompts: Sequence[Any], tokens: int = 16
     return written
 
 
-def batches(tokenizer: Any, rows: Sequence[Any], first: int) -> Iterator[dict[str, Any]]:
-    """Endless batches of rows with `prompt` and `completion`, from the `first` one, for `loss`.
+def batches(tokenizer: Any, rows: Sequence[Any], first: int, size: int) -> Iterator[dict[str, Any]]:
+    """Endless batches of `size` rows with `prompt` and `completion`, from the `first`, for `loss`.
 
     Every pass over the rows has an order of its own.
     """
@@ -56,10 +56,10 @@ def batches(tokenizer: Any, rows: Sequence[Any], first: int) -> Iterator[dict[st
     answers = [ids.clone() for ids in own]
     for ids, question in zip(answers, asked, strict=True):
         ids[: len(question) - len(shared)] = IGNORED
-    each = len(rows) // BATCH
+    each = len(rows) // size
     while True:
         order = torch.randperm(len(rows), generator=torch.Generator().manual_seed(first // each))
-        chosen = order[first % each * BATCH :][:BATCH].tolist()
+        chosen = order[first % each * size :][:size].tolist()
         yield {
             "shared": torch.tensor([shared]),
             "own": pad_sequence([own[row] for row in chosen], batch_first=True),
