@@ -5,7 +5,8 @@
     python examples/llm/results.py ctl easy fine-tuned --steps 200 --batch 8 --rate 7e-5
 
 Prints each part's result as it is written to `examples/results/llm/TASK-LEVEL.json`. Training
-saves its state every 50 steps in the cache, and goes on from it; so it does with more `--steps`.
+saves its state every 50 steps in the cache, and a later call goes on from there, also with more
+`--steps`.
 """
 
 import argparse

@@ -1,8 +1,8 @@
 """SmolLM2 on prompts that begin alike, for `results.py`: what they share is read only once.
 
-The rule and the worked examples are the same in every prompt, and most of it. So answers, and the
-rows of a training step, begin from the shared tokens' keys and values. The figures are those of
-separate rows.
+All prompts share the rule and the worked examples, which are most of their tokens. So answers, and
+the rows of a training step, begin from the keys and values of the shared tokens. The results are
+those of rows that are computed one by one.
 """
 
 import copy

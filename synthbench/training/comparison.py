@@ -143,8 +143,11 @@ def markdown(comparison: Json) -> str:
 
 def contrasts_markdown(findings: Sequence[Finding]) -> str:
     """The papers' contrasts as a table in Markdown."""
-    head = ["the paper's contrast", "source", "our runs", "figures"]
-    lines = [[one.contrast.claim, one.contrast.source, one.state, one.evidence] for one in findings]
+    head = ["the paper's contrast", "source", "profile", "our runs", "figures"]
+    lines = [
+        [one.contrast.claim, one.contrast.source, one.profile, one.state, one.evidence]
+        for one in findings
+    ]
     return Table(head, lines).markdown()
 
 

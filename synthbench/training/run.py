@@ -159,7 +159,7 @@ class Run:
         model.load_state_dict(chosen)
         kept = training_score(model, trained_on, objective, setting)
         if not learned(kept) and learned(end):
-            # A model that never generalises is best on validation before it has learned anything.
+            # A model that does not generalise may be best on validation before it has learned.
             model.load_state_dict(last)
             kept, best_step = end, loop.step
         losses = [line["train/loss"] for line in directory.metrics()]

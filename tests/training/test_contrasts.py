@@ -100,7 +100,7 @@ def test_a_model_that_is_not_trained_to_the_end_shows_nothing():
         finding = judge_one(CTL, comparison(*lines))
         assert finding.state == expected
     assert (
-        "lstm is not trained to the end"
+        "runs of lstm are not trained to the end"
         in judge_one(CTL, comparison(line("ndr", [1.0]), line("lstm", [0.2], UNFINISHED))).evidence
     )
 
@@ -150,10 +150,10 @@ def test_moments_stay_where_they_are_if_every_run_of_the_better_model_had_its_ow
     assert found.state == state
 
 
-def test_of_two_profiles_the_one_that_shows_a_contrast_counts():
+def test_of_two_profiles_the_one_that_shows_a_contrast_counts_and_the_other_is_named():
     sides = "ndr", "transformer"
     good = comparison(*(line(name, one) for name, one in zip(sides, ([1.0], [0.1]), strict=True)))
-    bad = comparison(*(line(name, [0.5]) for name in sides))
+    bad = {**comparison(*(line(name, [0.5]) for name in sides)), "profile": "paper"}
     for comparisons in ([good, bad], [bad, good]):
         finding = next(
             one
@@ -161,4 +161,7 @@ def test_of_two_profiles_the_one_that_shows_a_contrast_counts():
             if one.contrast.better == Side("forward", "ndr", "test")
             and one.contrast.worse == Side("forward", "transformer", "test")
         )
-        assert finding.state == SHOWN
+        assert (finding.state, finding.profile) == (SHOWN, "cpu")
+        assert finding.evidence == (
+            "1 and 0.1 (a single run); profile paper, not shown: 0.5 and 0.5 (a single run)"
+        )

@@ -45,8 +45,9 @@ def _with_halting(name: str, **switches: Any) -> dict[str, Model]:
 def _reasoner(**switches: Any) -> Model:
     """The one-layer Transformer of Eureka, section A.12.
 
-    Its program was not published. The paper follows Nanda et al. (2023), whose model has weights
-    of variance 1 / d_model, no biases in the attention and no LayerNorm, and so does this one.
+    Its program was not published. The paper takes its weight decay from Nanda et al. (2023); that
+    it follows them further is our guess. Their model has weights of variance 1 / d_model, no
+    biases in the attention and no LayerNorm, and so does this one.
     NormSoftmax takes the spread of the whole map, as section 5.2 says; the published program, which
     is for images, takes that of each query.
     """

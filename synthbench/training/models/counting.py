@@ -3,8 +3,8 @@
 Source: Counting (Ouellette, Pfister, Jud, 2023), sections III and IV. The paper leaves two things
 open. The number of heads: one here, as its table III shows one map. Residual connections: here the
 standard model has them and the others do not. With one around the attention, the linear layer after
-it could not give exact counts: to cancel what the cell itself adds, it would have to map all
-colours to one vector, and their counts with them.
+it could not fit the targets of all ten colours: to cancel what the cell itself adds, it would have
+to map all colours to one vector, and their counts with them.
 """
 
 from __future__ import annotations

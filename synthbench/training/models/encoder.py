@@ -60,7 +60,7 @@ class Encoder(nn.Module):
         gate_drop: chance that a column keeps its state in training; see `Layer`.
         init: the layer's initial weights: `xavier` (see `xavier_layer`), `default` (PyTorch's), or
             `normal`: weights of the layer and the classifier from a normal distribution with
-            variance 1 / d_model, biases 0 (Nanda et al., 2023, whom Eureka, A.12, follows).
+            variance 1 / d_model, biases 0 (Nanda et al., 2023).
         embedding_init: the variance of the embeddings of tokens and learned positions: `unit`,
             `normal` (1 / d_model), `kaiming` (2 / d_model) or `xavier` (2 / (rows + d_model)).
         attention_norm: whether LayerNorm follows the attention.

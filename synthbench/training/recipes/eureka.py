@@ -35,7 +35,8 @@ _PARITY_ROWS, _PARITY_EPOCHS = 4392, 10_000
 def reasoning(name: str, model: str, learned: int, **changes: Any) -> Recipe:
     """One of the three models of figure 6, of which `learned` of 5 runs had a Eureka-moment.
 
-    AdamW's beta2 and the warm-up are those of Nanda et al. (2023), whom the paper follows.
+    AdamW's beta2 and the warm-up are those of Nanda et al. (2023), from whom the paper has its
+    weight decay.
     """
     made = Recipe(
         name,
