@@ -220,7 +220,9 @@ def judge_one(contrast: Contrast, comparison: Mapping[str, Any]) -> Finding:
         share = metric not in ("mse", "eureka_epoch", "distance")
         shown, reason = _compare_figures(better, worse, _LEAST if share else 0.0)
         figures = " and ".join(f"{statistics.fmean(one):.3g}" for one in values)
-    unfinished = [line["model"] for line in lines if state_of(line["runs"]) == UNFINISHED]
+    unfinished = dict.fromkeys(
+        line["model"] for line in lines if state_of(line["runs"]) == UNFINISHED
+    )
     if unfinished and not settled:
         shown, reason = False, f"runs of {' and '.join(unfinished)} are {UNFINISHED}"
     return Finding(contrast, SHOWN if shown else NOT_SHOWN, figures, reason, profile)
