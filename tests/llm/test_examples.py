@@ -81,11 +81,9 @@ def test_a_shared_beginning_changes_neither_replies_nor_losses(smollm2):
     asked = llm.prompts("parity", **options)["prompt"]
     assert replies(model, tokenizer, asked, 6) == smollm2.replies(asked, 6)
     rows = llm.demonstrations("parity", "train", **options)
-    with pytest.MonkeyPatch.context() as patched, torch.inference_mode():
-        patched.setattr("shared_beginning.BATCH", 3)
-        together = float(loss(model, next(batches(tokenizer, list(rows), 0))))
-        patched.setattr("shared_beginning.BATCH", 1)
-        alone = batches(tokenizer, list(rows), 0)
+    with torch.inference_mode():
+        together = float(loss(model, next(batches(tokenizer, list(rows), 0, 3))))
+        alone = batches(tokenizer, list(rows), 0, 1)
         single = [next(alone) for _ in rows]
         tokens = [int((batch["answers"] != IGNORED).sum()) for batch in single]
         losses = [float(loss(model, batch)) for batch in single]
