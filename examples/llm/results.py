@@ -113,7 +113,7 @@ def eight_examples(place: str) -> dict[str, Any]:
 
 
 def fine_tuned(place: str, steps: int = 100, batch: int = 32, rate: float = 2e-4) -> dict[str, Any]:
-    """The model after training on rows of train with their answers, `batch` rows a step."""
+    """The model after so many steps on rows of train with their answers, `batch` rows each."""
     model, tokenizer = smollm2.load()
     optimizer = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=0.0)
     losses: list[float] = []

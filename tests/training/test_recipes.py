@@ -214,3 +214,13 @@ def test_a_variant_may_need_options_of_its_own():
     backward, forward = (recipe.for_variant(name) for name in ("backward", "forward"))
     assert backward.options == {**forward.options, "readout": "first"}
     assert forward.options == recipe.options
+
+
+def test_beside_a_changed_model_stands_the_papers_line_with_the_same_change():
+    first = find_study("ctl", "paper", "readout").recipe("transformer-relative-gate-first")
+    ours = find_study("ctl", "cpu").recipe("transformer-relative-gate").published
+    assert ours["backward", "test"] == first.published["backward", "test"]
+    assert ours["forward", "test"] != first.published["forward", "test"]
+    composites = find_study("composites", "paper")
+    ours = find_study("composites", "cpu").recipe("vit-normsoftmax").published
+    assert ours == composites.recipe("vit-normsoftmax-cold").published

@@ -30,7 +30,7 @@ def _ctl(name: str, options: str, recipe: str = "") -> Recipe:
     return _changed(ndr.CTL.recipe(name), common + recipe, "d_model=64 " + options)
 
 
-#: In evaluation a column may need more layers than for the training rows.
+#: All layers share their weights, so evaluation can have more of them than training.
 _DATA_ROUTER = (
     "d_ff=128 num_heads=1 num_layers=8 test_layers=12 dropout=0.5 key_dropout=0.1 gate_drop=0.1 "
     "begin_end=false "
