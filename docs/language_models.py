@@ -124,7 +124,8 @@ def _origin(result: Mapping[str, Any]) -> str:
     seconds = sum(part["cpu_seconds"] for part in result["parts"].values())
     trained = ""
     if tuned:
-        options = " ".join(f"--{name} {tuned[name]}" for name in ("steps", "batch", "rate"))
+        names = [name for name in ("steps", "batch", "rate", "decay") if tuned.get(name)]
+        options = " ".join(f"--{name} {tuned[name]}" for name in names)
         trained = f"; fine-tuned with `{options}`"
     return (
         f"- `{result['command']}`: {seconds:,} s of processor time{trained}; "

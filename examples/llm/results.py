@@ -46,7 +46,7 @@ def main(task: str, level: str, parts: list[str], training: dict[str, Any]) -> N
     for part in parts or PARTS:
         asked = training if part == "fine-tuned" else {}
         known = found["parts"].get(part)
-        if known and all(known[name] == value for name, value in asked.items()):
+        if known and all(known.get(name) == value for name, value in asked.items()):
             continue
         begun = time.process_time()
         measured = PARTS[part](place, **asked)
@@ -112,10 +112,15 @@ def eight_examples(place: str) -> dict[str, Any]:
     return _evaluated(smollm2.load()[0], place, _held_out(place), shots=8)
 
 
-def fine_tuned(place: str, steps: int = 100, batch: int = 32, rate: float = 2e-4) -> dict[str, Any]:
-    """The model after so many steps on rows of train with their answers, `batch` rows each."""
+def fine_tuned(
+    place: str, steps: int = 100, batch: int = 32, rate: float = 2e-4, decay: int = 0
+) -> dict[str, Any]:
+    """The model after so many steps on rows of train with their answers, `batch` rows each.
+
+    In the last `decay` steps the learning rate falls to zero.
+    """
     model, tokenizer = smollm2.load()
-    optimizer = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=0.0)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=0.0, fused=True)
     losses: list[float] = []
     state = Path(f"{place}-{batch}-{rate}.pt")
     if state.exists():
@@ -127,8 +132,9 @@ def fine_tuned(place: str, steps: int = 100, batch: int = 32, rate: float = 2e-4
     for taken in batches(tokenizer, rows, len(losses), batch):
         if len(losses) >= steps:
             break
+        falling = (steps - len(losses)) / decay if decay else 1.0
         for group in optimizer.param_groups:
-            group["lr"] = rate * min(1.0, (len(losses) + 1) / WARM_UP)
+            group["lr"] = rate * min(1.0, (len(losses) + 1) / WARM_UP, falling)
         model.train()
         with torch.autocast("cpu", torch.bfloat16):  # two thirds of the time of float32
             value = loss(model, taken)
@@ -145,8 +151,8 @@ def fine_tuned(place: str, steps: int = 100, batch: int = 32, rate: float = 2e-4
     found = _evaluated(model, place, ["train", *_held_out(place)])
     learned = (found["train"]["accuracy"],) * 2
     fit = fit_of("accuracy", found["train"]["rows"], learned, learned, losses)
-    training = {"training_rows": len(rows), "batch": batch, "rate": rate, "losses": losses}
-    return {"steps": len(losses), **training, "fit": fit, **found}
+    training = {"steps": len(losses), "batch": batch, "rate": rate, "decay": decay}
+    return {**training, "training_rows": len(rows), "losses": losses, "fit": fit, **found}
 
 
 def _held_out(place: str) -> list[str]:
@@ -183,6 +189,7 @@ if __name__ == "__main__":
     parser.add_argument("--steps", type=int, help="of training")
     parser.add_argument("--batch", type=int, help="rows of a step")
     parser.add_argument("--rate", type=float, help="the learning rate")
+    parser.add_argument("--decay", type=int, help="last steps, in which the rate falls to zero")
     given = vars(parser.parse_args())
     task, level, parts = (given.pop(name) for name in ("task", "level", "part"))
     main(task, level, parts, {name: value for name, value in given.items() if value is not None})

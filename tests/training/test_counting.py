@@ -143,6 +143,20 @@ def test_a_record_holds_weights_and_states(counting):
     assert torch.equal(record["hidden"][1], scores.detach())
 
 
+def test_the_wide_layer_and_its_gradients_are_those_of_two_linear_layers():
+    model = Identity(3, d_ff=16)
+    wide, _, _, narrow = model.feedforward
+    inputs = torch.arange(12.0).view(4, 3)
+    hidden = functional.linear(inputs, wide.weight, wide.bias).relu()
+    scores = functional.linear(hidden, narrow.weight, narrow.bias)
+    weights = list(model.parameters())
+    torch.testing.assert_close(model(inputs).scores, scores)
+    torch.testing.assert_close(
+        torch.autograd.grad(model(inputs).scores.square().sum(), weights),
+        torch.autograd.grad(scores.square().sum(), weights),
+    )
+
+
 @pytest.mark.parametrize("norm", [False, True])
 def test_identity_learns_a_batch_and_layer_norm_fixes_its_spread(norm):
     torch.manual_seed(0)
