@@ -153,8 +153,8 @@ GRID_COUNT = _smaller(
     counting.GRID_COUNT,
     _one_cycle(counting.GRID_COUNT, "counting", 8_000, 1e-2),
     _one_cycle(counting.GRID_COUNT, "counting-standard", 2_000, 3e-3),
-    _one_cycle(counting.GRID_COUNT, "counting-norm-attention", 20_000, 1e-2),
-    _one_cycle(counting.GRID_COUNT, "counting-norm-feedforward", 20_000, 1e-2),
+    _changed(counting.GRID_COUNT.recipe("counting-norm-attention"), "schedule=cosine", ""),
+    _changed(counting.GRID_COUNT.recipe("counting-norm-feedforward"), "schedule=cosine", ""),
     rows={"iid": 500, "test": 3_500},
     seeds=1,
 )
