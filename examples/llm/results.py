@@ -50,7 +50,8 @@ def main(task: str, level: str, parts: list[str], training: dict[str, Any]) -> N
             continue
         begun = time.process_time()
         measured = PARTS[part](place, **asked)
-        measured["cpu_seconds"] = round(time.process_time() - begun)
+        earlier = measured.pop("earlier_seconds", 0.0)
+        measured["cpu_seconds"] = round(earlier + time.process_time() - begun)
         found = {**_setting(task, level), "parts": {**found["parts"], part: measured}}
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
@@ -122,10 +123,11 @@ def fine_tuned(
     model, tokenizer = smollm2.load()
     optimizer = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=0.0, fused=True)
     losses: list[float] = []
+    earlier, begun = 0.0, time.process_time()
     state = Path(f"{place}-{batch}-{rate}.pt")
     if state.exists():
         saved = torch.load(state)
-        losses = saved["losses"]
+        losses, earlier = saved["losses"], saved.get("seconds", 0.0)
         model.load_state_dict(saved["model"])
         optimizer.load_state_dict(saved["optimizer"])
     rows = list(llm.demonstrations(place))
@@ -146,13 +148,16 @@ def fine_tuned(
         print(f"step {len(losses)}: loss {losses[-1]:.3f}", flush=True)
         if len(losses) % 50 == 0 or len(losses) == steps:
             saved = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
-            torch.save({**saved, "losses": losses}, state.with_suffix(".new"))
+            seconds = earlier + time.process_time() - begun
+            progress = {"losses": losses, "seconds": seconds}
+            torch.save({**saved, **progress}, state.with_suffix(".new"))
             state.with_suffix(".new").replace(state)
     found = _evaluated(model, place, ["train", *_held_out(place)])
     learned = (found["train"]["accuracy"],) * 2
     fit = fit_of("accuracy", found["train"]["rows"], learned, learned, losses)
     training = {"steps": len(losses), "batch": batch, "rate": rate, "decay": decay}
-    return {**training, "training_rows": len(rows), "losses": losses, "fit": fit, **found}
+    seen = {"training_rows": len(rows), "losses": losses, "earlier_seconds": earlier}
+    return {**training, **seen, "fit": fit, **found}
 
 
 def _held_out(place: str) -> list[str]:
