@@ -5,8 +5,8 @@
     python examples/llm/results.py ctl easy fine-tuned --steps 200 --batch 8 --rate 7e-5
 
 Prints each part's result as it is written to `examples/results/llm/TASK-LEVEL.json`. Training
-saves its state every 50 steps in the cache, and a later call goes on from there, also with more
-`--steps`.
+saves its state in the cache every 50 steps, until the learning rate falls, and a later call goes
+on from there, also with more `--steps`.
 """
 
 import argparse
@@ -118,7 +118,8 @@ def fine_tuned(
 ) -> dict[str, Any]:
     """The model after so many steps on rows of train with their answers, `batch` rows each.
 
-    In the last `decay` steps the learning rate falls to zero.
+    In the last `decay` steps the learning rate falls to zero. Their state is not saved: a longer
+    training must not go on from a rate that has fallen.
     """
     model, tokenizer = smollm2.load()
     optimizer = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=0.0, fused=True)
@@ -146,7 +147,7 @@ def fine_tuned(
         optimizer.step()
         losses.append(value.item())
         print(f"step {len(losses)}: loss {losses[-1]:.3f}", flush=True)
-        if len(losses) % 50 == 0 or len(losses) == steps:
+        if falling >= 1 and (len(losses) % 50 == 0 or len(losses) == steps):
             saved = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
             seconds = earlier + time.process_time() - begun
             progress = {"losses": losses, "seconds": seconds}

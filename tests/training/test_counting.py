@@ -144,6 +144,7 @@ def test_a_record_holds_weights_and_states(counting):
 
 
 def test_the_wide_layer_and_its_gradients_are_those_of_two_linear_layers():
+    torch.manual_seed(0)
     model = Identity(3, d_ff=16)
     wide, _, _, narrow = model.feedforward
     inputs = torch.arange(12.0).view(4, 3)
