@@ -201,7 +201,7 @@ def _notes(comparison: Json) -> list[str]:
         notes.insert(0, QUICK_NOTE)
     if changed:
         sizes = ", ".join(f"{name} {_plain(value)}" for name, value in changed.items())
-        notes.append(f"Different from the paper: {sizes}.")
+        notes.append(f"Other than the task's defaults: {sizes}.")
     return notes
 
 
