@@ -153,8 +153,8 @@ GRID_COUNT = _smaller(
     counting.GRID_COUNT,
     _one_cycle(counting.GRID_COUNT, "counting", 8_000, 1e-2),
     _one_cycle(counting.GRID_COUNT, "counting-standard", 2_000, 3e-3),
-    # With a rate that falls to zero both come close to the paper's figures at every size; with a
-    # constant rate, as in the profile `paper`, they do not.
+    # With a rate that falls to zero both come close to the paper's figures at every size; with the
+    # constant rate of the profile `paper` LayerNorm in attention does not.
     _changed(counting.GRID_COUNT.recipe("counting-norm-attention"), "schedule=cosine", ""),
     _changed(counting.GRID_COUNT.recipe("counting-norm-feedforward"), "schedule=cosine", ""),
     rows={"iid": 500, "test": 3_500},
