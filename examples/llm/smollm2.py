@@ -43,7 +43,7 @@ def directory() -> str:
 def load() -> tuple[Any, Any]:
     """The model and its tokenizer."""
     tokenizer = AutoTokenizer.from_pretrained(directory(), padding_side="left")
-    # A training step on rows this short takes a seventh less time with plain attention.
+    # On a CPU and texts this short, plain attention trains faster than PyTorch's fused kernel.
     options = {"dtype": torch.float32, "attn_implementation": "eager"}
     return AutoModelForCausalLM.from_pretrained(directory(), **options), tokenizer
 
