@@ -132,6 +132,8 @@ def fine_tuned(
         model.load_state_dict(saved["model"])
         optimizer.load_state_dict(saved["optimizer"])
     rows = list(llm.demonstrations(place))
+    # Two thirds of the time of float32, but ten times its time on a processor without it.
+    bfloat16 = bool(torch.cpu.get_capabilities().get("avx512_bf16"))
     for taken in batches(tokenizer, rows, len(losses), batch):
         if len(losses) >= steps:
             break
@@ -139,7 +141,7 @@ def fine_tuned(
         for group in optimizer.param_groups:
             group["lr"] = rate * min(1.0, (len(losses) + 1) / WARM_UP, falling)
         model.train()
-        with torch.autocast("cpu", torch.bfloat16):  # two thirds of the time of float32
+        with torch.autocast("cpu", torch.bfloat16, enabled=bfloat16):
             value = loss(model, taken)
         optimizer.zero_grad()
         value.backward()
