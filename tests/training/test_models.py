@@ -64,13 +64,17 @@ def test_bfloat16_comes_close_and_every_parameter_gets_a_gradient(name):
 def test_a_small_batch_is_learned_by_heart(name):
     model, inputs, lengths = model_and_rows(name)
     labels = torch.arange(len(inputs)) % test_vision.CLASSES
-    optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
-    for _ in range(300):
+    # Small steps for images: with larger ones it is the processor's rounding that decides whether
+    # the ViT with NormSoftmax learns.
+    rate = 1e-3 if name in test_vision.MODELS else 3e-3
+    optimizer = torch.optim.Adam(model.parameters(), lr=rate)
+    for _ in range(600):
         loss = functional.cross_entropy(model(inputs, lengths).scores, labels)
         if loss < 0.01:
             break
         optimizer.zero_grad()
         loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
     scores = model.eval()(inputs, lengths).scores
     assert functional.cross_entropy(scores, labels) < 0.05
