@@ -119,15 +119,16 @@ def _curve(result: Mapping[str, Any], found: Mapping[str, Any]) -> Curve:
 
 
 def _origin(result: Mapping[str, Any]) -> str:
-    """The command, the training and the machine of one result."""
-    machine, tuned = result["machine"], result["parts"].get("fine-tuned")
-    seconds = sum(part["cpu_seconds"] for part in result["parts"].values())
-    trained = ""
+    """The command, the training, and the time on each machine, of one result."""
+    trained, tuned = "", result["parts"].get("fine-tuned")
     if tuned:
         names = [name for name in ("steps", "batch", "rate", "decay") if tuned.get(name)]
         options = " ".join(f"--{name} {tuned[name]}" for name in names)
-        trained = f"; fine-tuned with `{options}`"
-    return (
-        f"- `{result['command']}`: {seconds:,} s of processor time{trained}; "
-        f"{machine['processor']}, PyTorch {machine['torch']}."
-    )
+        trained = f", fine-tuned with `{options}`"
+    seconds: dict[str, int] = {}
+    for part in result["parts"].values():
+        machine = part["machine"]
+        name = f"{machine['gpu'] or machine['processor']}, PyTorch {machine['torch']}"
+        seconds[name] = seconds.get(name, 0) + part["cpu_seconds"]
+    times = [f"{taken:,} s of processor time ({name})" for name, taken in seconds.items()]
+    return f"- `{result['command']}`{trained}: {' and '.join(times)}."

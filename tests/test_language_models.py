@@ -24,6 +24,11 @@ def score(accuracy, **by):
     return {**answers, "accuracy_interval": interval, "by": {"depth": groups}}
 
 
+def took(seconds, gpu=None):
+    machine = {"processor": "A processor", "gpu": gpu, "torch": "2.4"}
+    return {"cpu_seconds": seconds, "machine": machine}
+
+
 def result(level="easy", state=FITTED):
     shortcut = {"chance": 0.125, "best": "last token", "mean": 0.25, "low": 0.2, "high": 0.3}
     zero_shot = {"iid": score(0.25, **{"1": 0.25, "2": 0.25}), "test": score(0.125, **{"3": 0.125})}
@@ -35,11 +40,10 @@ def result(level="easy", state=FITTED):
         "command": f"python examples/llm/results.py arithmetic {level}",
         "bucket": "depth",
         "trained_on": [1, 2],
-        "machine": {"processor": "A processor", "torch": "2.4"},
         "parts": {
-            "shortcuts": {"iid": shortcut, "test": shortcut, "cpu_seconds": 1},
-            "zero-shot": {**zero_shot, "cpu_seconds": 2000},
-            "fine-tuned": {**training, **zero_shot, "cpu_seconds": 3},
+            "shortcuts": {"iid": shortcut, "test": shortcut, **took(1)},
+            "zero-shot": {**zero_shot, **took(2000)},
+            "fine-tuned": {**training, **zero_shot, **took(3, gpu="A GPU")},
         },
     }
 
@@ -57,8 +61,10 @@ def test_every_part_has_a_line_and_what_was_not_run_says_so(page):
         f"{start} SmolLM2, fine-tuned | 0.750 | {scores} |",
     ]
     assert lines[-1] == (
-        "- `python examples/llm/results.py arithmetic easy`: 2,004 s of processor time; "
-        "fine-tuned with `--steps 1000 --batch 32 --rate 0.0002`; A processor, PyTorch 2.4."
+        "- `python examples/llm/results.py arithmetic easy`, "
+        "fine-tuned with `--steps 1000 --batch 32 --rate 0.0002`: "
+        "2,001 s of processor time (A processor, PyTorch 2.4) "
+        "and 3 s of processor time (A GPU, PyTorch 2.4)."
     )
     empty = {**result(), "parts": {}}
     assert page.results_section([empty]).count("not run") == 2 + 2 + 3 * 3

@@ -4,9 +4,9 @@
     python examples/llm/results.py ctl easy zero-shot  # one part
     python examples/llm/results.py ctl easy fine-tuned --steps 200 --batch 8 --rate 7e-5
 
-Prints each part's result as it is written to `examples/results/llm/TASK-LEVEL.json`. Training
-saves its state in the cache every 50 steps, until the learning rate falls, and a later call goes
-on from there, also with more `--steps`.
+Prints each part's result as it is written to `examples/results/llm/TASK-LEVEL.json`. A GPU is used
+if there is one. Training saves its state in the cache every five minutes, until the learning rate
+falls, and a later call goes on from there, also with more `--steps`.
 """
 
 import argparse
@@ -24,7 +24,7 @@ import synthbench
 from synthbench import DatasetDirectory, llm
 from synthbench.tasks.registry import level_parameters, make_task
 from synthbench.training.fit import fit_of
-from synthbench.training.setting import Setting, machine
+from synthbench.training.setting import Setting, find_device, machine
 
 RESULTS = Path(__file__).parents[1] / "results/llm"
 #: The most rows of each split that are asked.
@@ -37,6 +37,10 @@ FEWER = {
 }
 #: Steps in which the learning rate rises.
 WARM_UP = 10
+#: Seconds of training between two saved states.
+SAVED = 300
+#: Where the model computes.
+DEVICE = find_device("auto")
 
 
 def main(task: str, level: str, parts: list[str], training: dict[str, Any]) -> None:
@@ -52,6 +56,7 @@ def main(task: str, level: str, parts: list[str], training: dict[str, Any]) -> N
         measured = PARTS[part](place, **asked)
         earlier = measured.pop("earlier_seconds", 0.0)
         measured["cpu_seconds"] = round(earlier + time.process_time() - begun)
+        measured["machine"] = machine(Setting(DEVICE))
         found = {**_setting(task, level), "parts": {**found["parts"], part: measured}}
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
@@ -83,7 +88,6 @@ def _setting(task: str, level: str) -> dict[str, Any]:
         "level": level,
         "bucket": made.bucket_name,
         "trained_on": list(made.split("train").buckets),
-        "machine": machine(Setting()),
     }
 
 
@@ -105,12 +109,12 @@ def shortcuts(place: str) -> dict[str, Any]:
 
 def zero_shot(place: str) -> dict[str, Any]:
     """The model as it is."""
-    return _evaluated(smollm2.load()[0], place, _held_out(place))
+    return _evaluated(smollm2.load()[0].to(DEVICE), place, _held_out(place))
 
 
 def eight_examples(place: str) -> dict[str, Any]:
     """The model as it is, with eight worked examples before each question."""
-    return _evaluated(smollm2.load()[0], place, _held_out(place), shots=8)
+    return _evaluated(smollm2.load()[0].to(DEVICE), place, _held_out(place), shots=8)
 
 
 def fine_tuned(
@@ -122,18 +126,20 @@ def fine_tuned(
     training must not go on from a rate that has fallen.
     """
     model, tokenizer = smollm2.load()
+    model.to(DEVICE)
     optimizer = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=0.0, fused=True)
     losses: list[float] = []
     earlier, begun = 0.0, time.process_time()
     state = Path(f"{place}-{batch}-{rate}.pt")
     if state.exists():
-        saved = torch.load(state)
+        saved = torch.load(state, map_location=DEVICE)
         losses, earlier = saved["losses"], saved.get("seconds", 0.0)
         model.load_state_dict(saved["model"])
         optimizer.load_state_dict(saved["optimizer"])
     rows = list(llm.demonstrations(place))
     # Two thirds of the time of float32, but ten times its time on a processor without it.
-    bfloat16 = bool(torch.cpu.get_capabilities().get("avx512_bf16"))
+    bfloat16 = DEVICE.type == "cuda" or bool(torch.cpu.get_capabilities().get("avx512_bf16"))
+    last_saved = time.monotonic()
     for taken in batches(tokenizer, rows, len(losses), batch):
         if len(losses) >= steps:
             break
@@ -141,7 +147,7 @@ def fine_tuned(
         for group in optimizer.param_groups:
             group["lr"] = rate * min(1.0, (len(losses) + 1) / WARM_UP, falling)
         model.train()
-        with torch.autocast("cpu", torch.bfloat16, enabled=bfloat16):
+        with torch.autocast(DEVICE.type, torch.bfloat16, enabled=bfloat16):
             value = loss(model, taken)
         optimizer.zero_grad()
         value.backward()
@@ -149,12 +155,14 @@ def fine_tuned(
         optimizer.step()
         losses.append(value.item())
         print(f"step {len(losses)}: loss {losses[-1]:.3f}", flush=True)
-        if falling >= 1 and (len(losses) % 50 == 0 or len(losses) == steps):
+        due = time.monotonic() - last_saved > SAVED or len(losses) == steps
+        if due and falling >= 1:
             saved = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
             seconds = earlier + time.process_time() - begun
             progress = {"losses": losses, "seconds": seconds}
             torch.save({**saved, **progress}, state.with_suffix(".new"))
             state.with_suffix(".new").replace(state)
+            last_saved = time.monotonic()
     found = _evaluated(model, place, ["train", *_held_out(place)])
     learned = (found["train"]["accuracy"],) * 2
     fit = fit_of("accuracy", found["train"]["rows"], learned, learned, losses)

@@ -26,7 +26,7 @@ def replies(model: Any, tokenizer: Any, prompts: Sequence[Any], tokens: int = 16
     model.eval()
     asked = [_tokens(tokenizer, prompt, add_generation_prompt=True) for prompt in prompts]
     shared = _shared(asked)
-    beginning = model(torch.tensor([shared]), use_cache=True).past_key_values
+    beginning = model(torch.tensor([shared], device=model.device), use_cache=True).past_key_values
     written = [""] * len(asked)
     for length in sorted({len(ids) for ids in asked}):  # rows of one length need no padding
         alike = [row for row, ids in enumerate(asked) if len(ids) == length]
@@ -34,7 +34,7 @@ def replies(model: Any, tokenizer: Any, prompts: Sequence[Any], tokens: int = 16
             rows = alike[first : first + ANSWERED]
             cache = copy.deepcopy(beginning)
             cache.batch_repeat_interleave(len(rows))
-            ids = torch.tensor([asked[row] for row in rows])
+            ids = torch.tensor([asked[row] for row in rows], device=model.device)
             mask = torch.ones_like(ids)
             options = {"past_key_values": cache, "attention_mask": mask, "do_sample": False}
             made = model.generate(ids, max_new_tokens=tokens, **options)
@@ -70,6 +70,7 @@ def batches(tokenizer: Any, rows: Sequence[Any], first: int, size: int) -> Itera
 
 def loss(model: Any, batch: dict[str, torch.Tensor]) -> torch.Tensor:
     """The mean cross-entropy of the answers' tokens."""
+    batch = {name: ids.to(model.device) for name, ids in batch.items()}
     cache = model(batch["shared"], use_cache=True, logits_to_keep=1).past_key_values
     cache.batch_repeat_interleave(len(batch["own"]))
     states = model.model(batch["own"], past_key_values=cache).last_hidden_state[:, :-1]
