@@ -19,8 +19,8 @@ SMALL = {
 MODELS = {
     "vit": lambda: ViT(CLASSES, **SMALL),
     "vit with normsoftmax": lambda: ViT(CLASSES, **SMALL, normalisation="normsoftmax-variance"),
-    # With only four channels at first, the backward pass of PyTorch 2.14 corrupts the memory of
-    # processors that have AVX2 and no AVX-512.
+    # With only four channels in the first stage, the backward pass of PyTorch 2.14 corrupts memory
+    # on processors that have AVX2 and no AVX-512.
     "resnet": lambda: ResNet(CLASSES, widths=(8, 8, 8, 16)),
 }
 
