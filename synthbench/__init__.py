@@ -10,8 +10,7 @@
 Importing this package is light: what a name needs is loaded when it is first used.
 """
 
-import importlib
-from typing import Any
+import importlib as _importlib
 
 __version__ = "0.2.0"
 
@@ -27,7 +26,7 @@ _MODULES = {
     "UsageError": "synthbench.errors",
     "evaluate": "synthbench.evaluation.evaluate",
     "Report": "synthbench.evaluation.report",
-    "held_out": "synthbench.evaluation.single_rows",
+    "is_held_out": "synthbench.evaluation.single_rows",
     "score": "synthbench.evaluation.single_rows",
     "solve": "synthbench.evaluation.single_rows",
     "generate": "synthbench.generation.generate",
@@ -38,19 +37,20 @@ _MODULES = {
     "Task": "synthbench.tasks.base",
     "list_tasks": "synthbench.tasks.registry",
     "register": "synthbench.tasks.registry",
+    "task": "synthbench.tasks.registry",
+    "reproduce": "synthbench.training.reproduce",
     "train": "synthbench.training.train",
-    "validate": "synthbench.training.validate",
     "VerificationReport": "synthbench.verification.verify",
     "verify": "synthbench.verification.verify",
 }
 __all__ = sorted(_MODULES)
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(_MODULES[name]), name)
+    return getattr(_importlib.import_module(_MODULES[name]), name)
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return [*__all__, "__version__"]

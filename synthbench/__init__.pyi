@@ -10,7 +10,7 @@ from synthbench.errors import SynthbenchError as SynthbenchError
 from synthbench.errors import UsageError as UsageError
 from synthbench.evaluation.evaluate import evaluate as evaluate
 from synthbench.evaluation.report import Report as Report
-from synthbench.evaluation.single_rows import held_out as held_out
+from synthbench.evaluation.single_rows import is_held_out as is_held_out
 from synthbench.evaluation.single_rows import score as score
 from synthbench.evaluation.single_rows import solve as solve
 from synthbench.generation.generate import generate as generate
@@ -21,8 +21,9 @@ from synthbench.streaming.rounds import stream as stream
 from synthbench.tasks.base import Task as Task
 from synthbench.tasks.registry import list_tasks as list_tasks
 from synthbench.tasks.registry import register as register
+from synthbench.tasks.registry import task as task
+from synthbench.training.reproduce import reproduce as reproduce
 from synthbench.training.train import train as train
-from synthbench.training.validate import validate as validate
 from synthbench.verification.verify import VerificationReport as VerificationReport
 from synthbench.verification.verify import verify as verify
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
 from concurrent.futures import Future
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,6 @@ from synthbench.auditing.variant import AuditedVariant, draw_samples, scan_split
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.engine.open import open_engine
 from synthbench.errors import needs
-from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.text.progress import Bar, progress_bar
 from synthbench.text.tables import render, stack, styled
 
@@ -85,16 +85,14 @@ def _finite(value: Any) -> Any:
 def audit(
     dataset: str | PathLike[str],
     *,
-    variant: str | None = None,
-    source_dir: SourceDir | None = None,
+    variants: Sequence[str] | None = None,
     progress: bool = True,
 ) -> Audit:
     """Look for ways to answer a dataset's rows without solving its task.
 
     Args:
         dataset: the dataset directory.
-        variant: the variant; default: all variants of the dataset.
-        source_dir: where source images are, as in `generate`.
+        variants: which variants; default: all of the dataset.
         progress: show a bar on standard error, if that is a terminal.
 
     Returns:
@@ -102,7 +100,7 @@ def audit(
         the share of rows that are easier than their difficulty columns claim.
 
     Raises:
-        UsageError: the variant is unknown, or source images are missing.
+        UsageError: a variant is unknown, or source images are missing.
         DatasetError: the directory is not a dataset, or a shard cannot be read.
         SynthbenchError: scikit-learn is not installed.
 
@@ -115,24 +113,23 @@ def audit(
     """
     with needs("An audit", "scikit-learn", "audit"):
         import sklearn  # noqa: F401  # before any work
-    with use_source_dir(source_dir):
-        opened = DatasetDirectory.open(dataset)
-        manifest = opened.manifest
-        names = list(manifest.variants) if variant is None else [opened.variant(variant)]
-        with (
-            open_engine(calls=2) as engine,
-            progress_bar(progress, f"audit {manifest.task}", "parts", len(names)) as bar,
-        ):
-            # A worker process compares all rows while this process tries shortcuts on a sample.
-            compared = {name: engine.submit(_compare_rows, opened, name) for name in names}
-            variants = {}
-            for name in names:
-                try:
-                    variants[name] = _audit_variant(opened, name, compared[name], bar)
-                except (KeyError, ValueError):
-                    compared[name].result()  # says which rows are not valid for the task
-                    raise
-    return Audit(manifest.task, manifest.seed, manifest.parameters, __version__, variants)
+    opened = DatasetDirectory.open(dataset)
+    manifest = opened.manifest
+    names = list(dict.fromkeys(map(opened.variant, variants or manifest.variants)))
+    with (
+        open_engine(calls=2) as engine,
+        progress_bar(progress, f"audit {manifest.task}", "parts", len(names)) as bar,
+    ):
+        # A worker process compares all rows while this process tries shortcuts on a sample.
+        compared = {name: engine.submit(_compare_rows, opened, name) for name in names}
+        audited = {}
+        for name in names:
+            try:
+                audited[name] = _audit_variant(opened, name, compared[name], bar)
+            except (KeyError, ValueError):
+                compared[name].result()  # says which rows are not valid for the task
+                raise
+    return Audit(manifest.task, manifest.seed, manifest.parameters, __version__, audited)
 
 
 #: The leaks of each split, and the balance of all rows.

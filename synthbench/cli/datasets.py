@@ -41,7 +41,7 @@ def verify(dataset: str, as_json: bool, quiet: bool, **chosen: Any) -> int:
 
 @click.command(cls=WithExamples, epilog="synthbench audit listops --out audited")
 @dataset_argument
-@click.option("--variant", metavar="V", help="Default: every variant of the dataset.")
+@variants_option
 @click.option("--out", metavar="REPORT_DIR", help="Where to write audit.html and audit.json.")
 @source_option
 @click.option("--overwrite", is_flag=True, help="Replace an earlier report.")
@@ -76,7 +76,9 @@ def audit(
 @source_option
 @choice_option("--read", "value", "text")
 @json_option
-def evaluate(dataset: str, predictions: str, as_json: bool, **chosen: Any) -> None:
+def evaluate(
+    dataset: str, predictions: str, variant: str | None, as_json: bool, **chosen: Any
+) -> None:
     """Score PREDICTIONS on the dataset in DIR.
 
     PREDICTIONS is a .jsonl, .json, .csv, .tsv or .parquet file with `id` and
@@ -84,9 +86,11 @@ def evaluate(dataset: str, predictions: str, as_json: bool, **chosen: Any) -> No
     nothing else; --read text finds the answer in running text, such as "The
     answer is 7".
     """
+    from synthbench.dataset.dataset import DatasetDirectory
     from synthbench.evaluation.evaluate import evaluate as judge
 
-    report = judge(dataset, predictions, **chosen)
+    task = None if variant is None else DatasetDirectory.open(dataset).make_task(variant)
+    report = judge(dataset, predictions, task, **chosen)
     if report.warning:
         click.echo(f"Warning: {report.warning}", err=True)
     show_json(report.to_dict()) if as_json else show(report)

@@ -20,6 +20,9 @@ from synthbench.errors import SynthbenchError, UsageError, unknown_name
 from synthbench.text.lines import printable
 from synthbench.text.tables import takes_colors
 
+#: Commands that had another name until 0.3.
+RENAMED = {"validate": "reproduce", "check": "check-task"}
+
 
 class Commands(WithExamples, click.Group):
     """A group that offers the nearest command for one that does not exist."""
@@ -32,6 +35,8 @@ class Commands(WithExamples, click.Group):
         Raises:
             UsageError: there is no such command; the error offers the nearest.
         """
+        if args and args[0] in RENAMED and not ctx.resilient_parsing:
+            raise UsageError(f"Command {args[0]!r} is now called {RENAMED[args[0]]!r}.")
         unknown = args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-")
         if unknown and not ctx.resilient_parsing:  # as the shell's completion parses
             raise unknown_name("command", args[0], self.list_commands(ctx))
@@ -138,9 +143,9 @@ for _command in (
     datasets.export,
     datasets.push,
     train.train,
-    train.validate,
+    train.reproduce,
     train.figures,
-    tasks.check,
+    tasks.check_task,
     tasks.new_task,
 ):
     commands.add_command(_command)

@@ -6,7 +6,8 @@ import itertools
 import json
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,7 +15,8 @@ import click
 from synthbench.cli.options import (
     WithExamples,
     choice_option,
-    pairs,
+    chosen_task,
+    level_option,
     quiet_option,
     row_counts,
     seed_option,
@@ -24,6 +26,7 @@ from synthbench.cli.options import (
     task_argument,
     workers_option,
 )
+from synthbench.errors import SynthbenchError, UsageError
 from synthbench.text.lines import printable
 from synthbench.text.tables import Table, stack, styled
 
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     from rich.console import Group
 
     from synthbench.generation.generate import Outcome
+    from synthbench.tasks.base import Task
 
 
 @click.command(
@@ -53,6 +57,7 @@ if TYPE_CHECKING:
 @seed_option
 @choice_option("--preset", "paper", "small")
 @click.option("--rows", multiple=True, metavar="SPLIT=N", help="Number of rows of a split.")
+@level_option
 @set_option
 @click.option(
     "--shard-rows",
@@ -69,28 +74,74 @@ if TYPE_CHECKING:
 def generate(
     task: str,
     variants: Sequence[str],
+    seed: int,
+    level: str | None,
     rows: Sequence[str],
     settings: Sequence[str],
     quiet: bool,
     **options: Any,
 ) -> None:
     """Make the dataset of TASK, or of all tasks, as Parquet files."""
-    from synthbench.generation import generate as generation
+    from synthbench.generation.generate import run
     from synthbench.generation.request import Request
 
-    request = Request(
-        task,
-        variant=list(variants) or None,
-        rows=row_counts(rows),
-        parameters=pairs(settings, "--set"),
-        progress=not quiet,
-        **options,
-    )
-    started = time.perf_counter()
-    for outcome in generation.run_all(request):
+    failed = []
+    for tasks, out in _requested(task, variants, seed, level, settings, options["out"]):
+        started = time.perf_counter()
+        request = Request(
+            tasks, **{**options, "out": out}, rows=row_counts(rows), progress=not quiet
+        )
+        try:
+            outcome = run(request)
+        except SynthbenchError as error:
+            if task != _ALL:
+                raise
+            failed.append(f"{request.name}: {error}")  # for example, missing source images
+            continue
         if not quiet:
             show(summary(outcome, time.perf_counter() - started))
-            started = time.perf_counter()
+    if failed:
+        raise SynthbenchError("Not all tasks could be made. " + " ".join(failed))
+
+
+#: The name that stands for every task, and for every variant of one.
+_ALL = "all"
+
+
+def _requested(
+    task: str,
+    variants: Sequence[str],
+    seed: int,
+    level: str | None,
+    settings: Sequence[str],
+    out: str | None,
+) -> Iterator[tuple[tuple[Task, ...], str | Path | None]]:
+    """The tasks of each dataset that is asked for, with its place.
+
+    With "all", each task with its defaults gets a directory of its own in `out` (default: the
+    working directory).
+
+    Raises:
+        UsageError: a name that does not exist, a variant named twice, or "all" together with
+            options that belong to one task.
+        ParameterError: a parameter with an impossible value.
+    """
+    from synthbench.tasks.registry import as_tasks, list_tasks, task_class
+
+    def chosen(name: str, variant: str | None) -> Task:
+        return chosen_task(name, variant, seed, level, settings)
+
+    if task != _ALL:
+        names: Sequence[str | None] = variants or [None]
+        if _ALL in variants:
+            names = list(task_class(task).variants)
+        yield as_tasks([chosen(task, name) for name in names]), out
+        return
+    for option, given in {"--variant": variants, "--level": level, "--set": settings}.items():
+        if given:
+            raise UsageError(f"'all' makes every task with its defaults; {option} needs one task.")
+    for name in list_tasks():
+        yield (chosen(name, None),), Path(out or ".") / name
 
 
 def summary(outcome: Outcome, seconds: float) -> Group:

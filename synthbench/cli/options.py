@@ -8,12 +8,15 @@ import json
 import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from synthbench.errors import UsageError
 from synthbench.text.tables import render, takes_colors
+
+if TYPE_CHECKING:
+    from synthbench.tasks.base import Task
 
 
 class WithExamples(click.Command):
@@ -111,6 +114,25 @@ def row_counts(given: Sequence[str]) -> dict[str, int]:
     return rows
 
 
+def chosen_task(
+    name: str,
+    variant: str | None,
+    seed: int,
+    level: str | None,
+    settings: Sequence[str],
+) -> Task:
+    """The task that the options of a command choose.
+
+    Raises:
+        UsageError: an unknown name, or a `--set` word that is no `KEY=VALUE`.
+        ParameterError: a parameter with an impossible value.
+    """
+    from synthbench.tasks.registry import changed, task_class
+
+    made = task_class(name)(variant, None, seed)
+    return changed(made, level=level, parameters=pairs(settings, "--set"))
+
+
 def choice_option(name: str, *words: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """An option with these values, first its default; the library itself refuses any other."""
     return click.option(
@@ -126,6 +148,9 @@ dataset_argument = click.argument("dataset", metavar="DIR")
 set_option = click.option(
     "--set", "settings", multiple=True, metavar="KEY=VALUE", help="A parameter of the task."
 )
+level_option = click.option(
+    "--level", metavar="L", help="A named set of parameters, such as easy; see info."
+)
 variant_option = click.option("--variant", metavar="V", help="Default: the task's first.")
 variants_option = click.option(
     "--variant",
@@ -134,9 +159,20 @@ variants_option = click.option(
     metavar="V",
     help="Default: all. Repeatable.",
 )
+
+
+def _use_source_dir(context: click.Context, _: click.Parameter, given: Sequence[str]) -> None:
+    """Have the command search for source images where the option says."""
+    from synthbench.tasks.images.source_dirs import use_source_dir
+
+    context.with_resource(use_source_dir(given))
+
+
 source_option = click.option(
     "--source-dir",
     multiple=True,
+    expose_value=False,
+    callback=_use_source_dir,
     metavar="[NAME=]DIR",
     help="Where source images are; NAME: mnist, fashion, cifar or folder:PATH. Repeatable.",
 )

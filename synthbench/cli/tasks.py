@@ -1,4 +1,4 @@
-"""Commands on tasks: list, info, preview, check, new-task."""
+"""Commands on tasks: list, info, preview, check-task, new-task."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import click
 
 from synthbench.cli.options import (
     WithExamples,
+    chosen_task,
     json_option,
-    pairs,
+    level_option,
     seed_option,
     set_option,
     show,
@@ -65,39 +66,46 @@ def info(task: str, as_json: bool) -> None:
 )
 @seed_option
 @click.option("--split", metavar="S", help="Default: the task's first.")
+@level_option
 @set_option
 @click.option("--out", metavar="FILE.png", help="Where to write a contact sheet of images.")
 @source_option
-def preview(task: str, settings: Sequence[str], source_dir: Sequence[str], **chosen: Any) -> None:
+def preview(
+    task: str,
+    variant: str | None,
+    seed: int,
+    level: str | None,
+    settings: Sequence[str],
+    **chosen: Any,
+) -> None:
     """Show rows of TASK in readable form."""
     from synthbench.sampling.preview import preview as show_rows
-    from synthbench.tasks.images.source_dirs import use_source_dir
 
-    with use_source_dir(source_dir):
-        show(show_rows(task, parameters=pairs(settings, "--set"), **chosen))
+    show(show_rows(chosen_task(task, variant, seed, level, settings), **chosen))
 
 
-@click.command(cls=WithExamples, epilog="synthbench check parity")
+@click.command("check-task", cls=WithExamples, epilog="synthbench check-task parity")
 @task_argument
+@click.option("--variant", metavar="V", help="Default: all of the task.")
+@level_option
 @source_option
-def check(task: str, source_dir: Sequence[str]) -> int:
+def check_task(task: str, variant: str | None, level: str | None) -> int:
     """Check that TASK, yours or ours, does what every task must.
 
     Each check prints a line that ends in yes or no; a no is followed by the
     problems. The exit status is 1 if any check fails.
     """
-    from synthbench.tasks.images.source_dirs import use_source_dir
-    from synthbench.verification.conformance.check import check_task
+    from synthbench.verification.conformance.check import check_task as check
 
     findings: list[Finding] = []
-    with use_source_dir(source_dir):
-        for finding in check_task(task):
-            if not findings or findings[-1].variant != finding.variant:
-                show(styled(f"{task}, variant {finding.variant}:", "bold"))
-            verdict = styled("no", "red") if finding.problems else styled("yes", "green")
-            problems = [items(finding.problems)] if finding.problems else []
-            show(styled(f"{finding.statement}: ") + verdict, *problems)
-            findings.append(finding)
+    one = variant or level
+    for finding in check(chosen_task(task, variant, 0, level, ()) if one else task):
+        if not findings or findings[-1].variant != finding.variant:
+            show(styled(f"{task}, variant {finding.variant}:", "bold"))
+        verdict = styled("no", "red") if finding.problems else styled("yes", "green")
+        problems = [items(finding.problems)] if finding.problems else []
+        show(styled(f"{finding.statement}: ") + verdict, *problems)
+        findings.append(finding)
     failed = sum(bool(finding.problems) for finding in findings)
     if failed:
         show(styled(f"{task} fails {failed} of {len(findings)} checks.", "red"))
@@ -112,10 +120,10 @@ def new_task(name: str) -> None:
     """Write a package with a task of your own to ./NAME.
 
     It has a small working task, its card, a test and a README. Once installed,
-    it passes `synthbench check`.
+    it passes `synthbench check-task`.
     """
     from synthbench.tasks.new_task import write_package
 
     for path in write_package(name):
         show(str(path))
-    show(f"Next: pip install -e {name} && synthbench check {name}")
+    show(f"Next: pip install -e {name} && synthbench check-task {name}")

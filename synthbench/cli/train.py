@@ -1,15 +1,17 @@
-"""Commands that train models and draw their runs: train, validate, figures."""
+"""Commands that train models and draw their runs: train, reproduce, figures."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from synthbench.cli.options import (
     WithExamples,
     choice_option,
+    level_option,
     pairs,
     row_counts,
     seed_option,
@@ -22,6 +24,10 @@ from synthbench.cli.options import (
 )
 from synthbench.errors import UsageError, needs
 from synthbench.text.tables import Table
+
+if TYPE_CHECKING:
+    from synthbench.tasks.base import Task
+    from synthbench.training.recipes.base import Study
 
 profile_option = choice_option("--profile", "cpu", "paper", "quick")
 device_option = click.option("--device", default="auto", show_default=True, metavar="cpu|cuda")
@@ -67,6 +73,7 @@ stream_option = click.option(
 @click.option(
     "--option", "options", multiple=True, metavar="KEY=VALUE", help="A model's option: d_model=64."
 )
+@level_option
 @set_option
 @click.option("--rows", multiple=True, metavar="SPLIT=N", help="Number of rows of a split.")
 @stream_option
@@ -86,29 +93,32 @@ stream_option = click.option(
 def train(
     task: str,
     model: str | None,
+    variant: str | None,
+    level: str | None,
+    settings: Sequence[str],
     recipe: Sequence[str],
     options: Sequence[str],
-    settings: Sequence[str],
     rows: Sequence[str],
     quiet: bool,
     **chosen: Any,
 ) -> None:
     """Train a model on TASK and evaluate it on every split."""
-    if model is None:
-        from synthbench.training.recipes import find_study
+    from synthbench.training.recipes import find_study
 
-        study = find_study(task, chosen["profile"], chosen["study"])
+    study = find_study(task, chosen["profile"], chosen["study"])
+    if model is None:
         names = ", ".join(one.name for one in study.recipes)
         raise UsageError(f"Missing option '--model'; allowed for {task}: {names}.")
     from synthbench.training.train import summary
     from synthbench.training.train import train as run
 
+    variants = [] if variant is None else [variant]
+    tasks = _chosen(study, chosen["dataset"], variants, level, settings)
     result = run(
-        task,
+        tasks[0] if tasks else task,
         model=model,
         recipe=pairs(recipe, "--recipe"),
         options=pairs(options, "--option"),
-        parameters=pairs(settings, "--set"),
         rows=row_counts(rows),
         progress=not quiet,
         **chosen,
@@ -117,11 +127,37 @@ def train(
         show(summary(result))
 
 
+def _chosen(
+    study: Study,
+    data: str | None,
+    variants: Sequence[str],
+    level: str | None,
+    settings: Sequence[str],
+) -> list[Task]:
+    """The tasks that the options choose; none if they leave it to the study or the dataset.
+
+    What the options do not say is as in the dataset, if it exists, or as in the study.
+    """
+    from synthbench.dataset.staging import finished
+    from synthbench.tasks.registry import changed
+
+    if not (variants or level or settings):
+        return []
+    dataset = None if data is None else finished(Path(data))
+    if dataset is None:
+        tasks = list(study.tasks(variants))
+    else:
+        dataset.task_like(study.task)
+        tasks = [dataset.make_task(variant) for variant in variants or study.variants]
+    parameters = pairs(settings, "--set")
+    return [changed(task, level=level, parameters=parameters) for task in tasks]
+
+
 @click.command(
     cls=WithExamples,
     epilog="""
-    synthbench validate parity
-    synthbench validate ctl --model transformer --model ndr --seeds 3
+    synthbench reproduce parity
+    synthbench reproduce ctl --model transformer --model ndr --seeds 3
     """,
 )
 @task_argument
@@ -135,8 +171,10 @@ def train(
     help="Default: all of the study. Repeatable.",
 )
 @variants_option
+@level_option
+@set_option
 @click.option("--seeds", type=int, metavar="N", help="Default: as many as the study asks for.")
-@click.option("--out", metavar="DIR", help="Default: TASK-validation.")
+@click.option("--out", metavar="DIR", help="Default: TASK-reproduced.")
 @dataset_option
 @stream_option
 @device_option
@@ -151,14 +189,23 @@ def train(
 @source_option
 @click.option("--overwrite", is_flag=True, help="Replace runs of other recipes in DIR.")
 @click.option("--quiet", is_flag=True, help="Show no progress bar and no table.")
-def validate(
-    task: str, models: Sequence[str], variants: Sequence[str], quiet: bool, **chosen: Any
+def reproduce(
+    task: str,
+    models: Sequence[str],
+    variants: Sequence[str],
+    level: str | None,
+    settings: Sequence[str],
+    quiet: bool,
+    **chosen: Any,
 ) -> None:
     """Train baselines and solutions of TASK; compare with the paper."""
     from synthbench.training.comparison import comparison_table
-    from synthbench.training.validate import validate as run
+    from synthbench.training.recipes import find_study
+    from synthbench.training.reproduce import reproduce as run
 
-    comparison = run(task, models=models, variants=variants, progress=not quiet, **chosen)
+    study = find_study(task, chosen["profile"], chosen["study"])
+    tasks = _chosen(study, chosen["dataset"], variants, level, settings)
+    comparison = run(tasks or task, models=models, progress=not quiet, **chosen)
     if not quiet:
         show(comparison_table(comparison))
 

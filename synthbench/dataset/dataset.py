@@ -16,7 +16,7 @@ from synthbench.dataset.parquet import read_batches
 from synthbench.dataset.places import is_being_replaced, old_of
 from synthbench.errors import DatasetError, UsageError, unknown_name, usable_path
 from synthbench.tasks.base import Task
-from synthbench.tasks.images.source_dirs import check_place
+from synthbench.tasks.images.source_dirs import chosen_source_dirs
 from synthbench.tasks.images.task import ImageTask
 from synthbench.tasks.row_ids import columns_of
 
@@ -30,6 +30,7 @@ class DatasetDirectory:
     Attributes:
         path: the directory.
         manifest: its manifest.
+        source_dirs: where the source images of its tasks are searched for.
 
     Example:
         >>> import synthbench
@@ -47,6 +48,7 @@ class DatasetDirectory:
     def __init__(self, path: Path, manifest: Manifest) -> None:
         self.path = path
         self.manifest = manifest
+        self.source_dirs = chosen_source_dirs()
 
     @classmethod
     def open(cls, dataset: str | PathLike[str]) -> DatasetDirectory:
@@ -68,18 +70,53 @@ class DatasetDirectory:
             )
         return cls(path, read_manifest(path))
 
-    def make_task(self, variant: str) -> Task:
-        """The task that made one of the variants.
+    def __repr__(self) -> str:
+        """What the directory holds: the task, and the rows of each split of each variant."""
+        variants = "; ".join(
+            f"{variant}: {', '.join(f'{name} {split.rows:,}' for name, split in splits.items())}"
+            for variant, splits in self.manifest.variants.items()
+        )
+        manifest = self.manifest
+        return f"<{manifest.task}, seed {manifest.seed}, in {str(self.path)!r}: {variants}>"
+
+    def make_task(self, variant: str | None = None) -> Task:
+        """The task that made one of the variants; default: the first.
 
         Raises:
             UsageError: a task, variant or parameter that this version does not know, or a
                 parameter that names a path outside the directory of source images.
         """
-        task = self.manifest.make_task(variant)
+        task = self.manifest.make_task(self.variant(variant))
         if isinstance(task, ImageTask):
+            task.source_dirs = self.source_dirs
             for directory in task.source_directories:
-                check_place(directory)
+                task.source_dirs.check_folder(directory)
         return task
+
+    def task_like(self, given: str | Task | None) -> Task:
+        """The task that made the variant which a user means.
+
+        Args:
+            given: a task, whose variant counts; a name or None for the first variant.
+
+        Raises:
+            UsageError: the directory has another task, or the task with another seed or other
+                parameters.
+        """
+        place = f"Data {str(self.path)!r}"
+        name = given.name if isinstance(given, Task) else given
+        if name not in (None, self.manifest.task):
+            raise UsageError(f"{place} is of task {self.manifest.task!r}; expected {name!r}.")
+        if not isinstance(given, Task):
+            return self.make_task()
+        if isinstance(given, ImageTask):
+            self.source_dirs = given.source_dirs
+        made = self.make_task(given.variant)
+        has = {"seed": made.seed, **made.parameters.to_dict()}
+        for key, asked in {"seed": given.seed, **given.parameters.to_dict()}.items():
+            if has[key] != asked:
+                raise UsageError(f"{place} has {key}={has[key]}; {key}={asked} was asked for.")
+        return made
 
     def variant(self, name: str | None = None) -> str:
         """The name of a variant of the dataset, if it exists; default: the first variant.

@@ -16,8 +16,7 @@ from synthbench.evaluation.predictions import VALUE, Predictions, read_predictio
 from synthbench.evaluation.report import Report
 from synthbench.evaluation.rows import RowSource, no_column, open_rows
 from synthbench.evaluation.scores import score_of, scores_by
-from synthbench.tasks.base import Parameters, Task
-from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
+from synthbench.tasks.base import Task
 from synthbench.tasks.numeric import plain_value
 from synthbench.text.lines import one_line, short
 from synthbench.text.progress import Bar, progress_bar
@@ -32,14 +31,10 @@ _MISSING = object()
 def evaluate(
     dataset: Any,
     predictions: Any,
-    *,
     task: str | Task | None = None,
-    variant: str | None = None,
+    *,
     split: str | None = None,
-    parameters: Mapping[str, Any] | Parameters | None = None,
-    seed: int = 0,
     read: str = "value",
-    source_dir: SourceDir | None = None,
     progress: bool = True,
 ) -> Report:
     """Score predictions on rows.
@@ -54,22 +49,20 @@ def evaluate(
         predictions: `{id: prediction}`, a sequence or an array in the order of one split's rows,
             a pandas Series, a table with `id` and `prediction`, an array (rows, classes) of
             scores, or the path of a file; see `predictions.read_predictions` for every form.
-        task: the task's name or the task itself; only for rows, as a directory names its task.
-        variant: the variant; default: the first of the directory, or of the task.
+        task: the task of the rows, or its name for the task with its defaults. A directory names
+            its task; of a directory with several variants, the task says which one counts
+            (default: the first).
         split: the split to evaluate; for rows without splits, its name in the report. Default: all
             splits in which some id has a prediction. Predictions in order need a single split.
-        parameters: for rows, the task's parameters that differ from their defaults.
-        seed: for rows, the seed of the dataset.
         read: `value`, if a prediction is the answer and nothing else; or `text`, if the answer
             is somewhere in the predicted text, see `final_answer.find_answer`.
-        source_dir: where source images are, as in `generate`.
         progress: show a bar on standard error, if that is a terminal.
 
     Returns:
         The report. Breakdowns by a column that the rows lack are left out.
 
     Raises:
-        UsageError: an unknown task, variant or split; no task, or no source images; predictions of
+        UsageError: an unknown task or split; no task, or no source images; predictions of
             an ambiguous form, in order but more or fewer than the rows, or, if no split is named,
             none with an id of the rows.
         DatasetError: a dataset or a file that is missing or corrupt.
@@ -78,23 +71,22 @@ def evaluate(
         >>> import synthbench
         >>> rows = [{"id": "a", "label": 3}, {"id": "b", "label": 4}, {"id": "c", "label": 5}]
         >>> predictions = {"a": 3, "b": "4", "c": "no idea"}
-        >>> report = synthbench.evaluate(rows, predictions, task="parity")
+        >>> report = synthbench.evaluate(rows, predictions, "parity")
         >>> round(report.accuracy, 2), report.unreadable
         (0.67, ('c',))
     """
     if read not in (VALUE, TEXT):
         raise unknown_name("way to read predictions", read, (VALUE, TEXT))
-    with use_source_dir(source_dir):
-        source = open_rows(dataset, task, variant, split, parameters, seed)
-        classes = source.task.labels
-        given = read_predictions(predictions, split, None if classes is None else len(classes))
-        names = [split] if split is not None else _predicted_splits(source, given)
-        judgement = _Judgement(source, given, read)
-        rows = sum(source.sizes.get(name, 0) for name in names)
-        shown = progress and rows > _FEW_ROWS
-        with progress_bar(shown, f"evaluate {source.task.name}", "rows", rows) as bar:
-            for name in names:
-                judgement.add(name, bar)
+    source = open_rows(dataset, task, split)
+    classes = source.task.labels
+    given = read_predictions(predictions, split, None if classes is None else len(classes))
+    names = [split] if split is not None else _predicted_splits(source, given)
+    judgement = _Judgement(source, given, read)
+    rows = sum(source.sizes.get(name, 0) for name in names)
+    shown = progress and rows > _FEW_ROWS
+    with progress_bar(shown, f"evaluate {source.task.name}", "rows", rows) as bar:
+        for name in names:
+            judgement.add(name, bar)
     left_out = [name for name in source.sizes if split is None and name not in names]
     return judgement.report(left_out)
 

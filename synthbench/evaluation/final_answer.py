@@ -28,7 +28,7 @@ from typing import Any
 
 from synthbench.evaluation.answer_words import Word, answer_words_of
 from synthbench.tasks.base import LABEL, Task
-from synthbench.tasks.registry import make_task
+from synthbench.tasks.registry import as_task
 
 _THOUGHTS = "(?:think|thinking|thought|thoughts|reasoning)>"
 _THOUGHTS_BEGIN = re.compile(f"<{_THOUGHTS}", re.IGNORECASE)
@@ -50,7 +50,7 @@ def find_answer(task: Task, text: str) -> Any:
 
     Example:
         >>> from synthbench.evaluation.final_answer import find_answer
-        >>> from synthbench.tasks.registry import make_task
+        >>> from synthbench.tasks.registry import as_task
         >>> task = make_task("arithmetic")
         >>> find_answer(task, "First I get 3, then 8. **The answer is 7.** Ask me 2 more!")
         '7'
@@ -93,8 +93,7 @@ def score_answer(answer: str | None, entry: Mapping[str, Any], task: str | Task)
         >>> score_answer("So it is 10.", row, "arithmetic")
         0.0
     """
-    if isinstance(task, str):
-        task = make_task(task)
+    task = as_task(task)
     if answer is not None and task.answer.answers == "text" and answer.strip() == entry[LABEL]:
         return task.score(entry, entry[LABEL])
     return task.score(entry, None if answer is None else find_answer(task, answer))

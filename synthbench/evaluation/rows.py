@@ -9,34 +9,12 @@ from typing import Any
 
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import UsageError, unknown_name
-from synthbench.tasks.base import Parameters, Task
-from synthbench.tasks.registry import make_task
+from synthbench.tasks.base import Task
+from synthbench.tasks.registry import as_task
 
 _BATCH_ROWS = 1_024
 
 Columns = Mapping[str, Sequence[Any]]
-
-
-def choose_task(
-    task: str | Task,
-    variant: str | None,
-    parameters: Mapping[str, Any] | Parameters | None,
-    seed: int,
-) -> Task:
-    """The task of this name with these choices, or the task itself.
-
-    Raises:
-        UsageError: an unknown name, or choices for a task that already has its own.
-        ParameterError: unknown or impossible parameters.
-    """
-    if not isinstance(task, Task):
-        return make_task(task, variant, parameters, seed)
-    if variant is not None or parameters is not None or seed != 0:
-        raise UsageError(
-            f"Task {task.name!r} already has its variant, parameters and seed; "
-            "leave them out, or give the task's name."
-        )
-    return task
 
 
 def no_column(task: Task, name: Any) -> UsageError:
@@ -63,40 +41,29 @@ class RowSource:
     batches: Callable[[str, Sequence[str]], Iterator[Columns]]
 
 
-def open_rows(
-    data: Any,
-    task: str | Task | None,
-    variant: str | None,
-    split: str | None,
-    parameters: Mapping[str, Any] | Parameters | None,
-    seed: int,
-) -> RowSource:
+def open_rows(data: Any, task: str | Task | None, split: str | None) -> RowSource:
     """Open rows in any of the forms that `evaluate.evaluate` describes.
 
     Raises:
-        UsageError: another form, or an unknown name.
+        UsageError: another form, an unknown name, or a directory with the rows of another task.
         DatasetError: a directory without a dataset.
     """
     if isinstance(data, str | os.PathLike):
-        for name, given in {"task": task, "parameters": parameters, "seed": seed or None}.items():
-            if given is not None:
-                raise UsageError(
-                    f"{name}={given!r}: the dataset directory determines it; leave it out."
-                )
-        return _in_directory(os.fspath(data), variant, split)
+        return _in_directory(os.fspath(data), task, split)
     if task is None:
         raise UsageError(
-            f"Rows of type {type(data).__name__} do not name their task; give task=NAME."
+            f"Rows of type {type(data).__name__} do not name their task; give it after the "
+            "predictions."
         )
-    return _in_memory(data, choose_task(task, variant, parameters, seed), split)
+    return _in_memory(data, as_task(task), split)
 
 
-def _in_directory(path: str, variant: str | None, split: str | None) -> RowSource:
+def _in_directory(path: str, given: str | Task | None, split: str | None) -> RowSource:
     dataset = DatasetDirectory.open(path)
-    variant = dataset.variant(variant)
+    task = dataset.task_like(given)
+    variant = task.variant
     if split is not None:
         dataset.split(variant, split)
-    task = dataset.make_task(variant)
     sizes = {name: record.rows for name, record in dataset.manifest.variants[variant].items()}
 
     def batches(split: str, columns: Sequence[str]) -> Iterator[Columns]:

@@ -9,38 +9,31 @@ import pyarrow as pa
 
 from synthbench.errors import UsageError
 from synthbench.evaluation.evaluate import may_be_answer
-from synthbench.evaluation.rows import choose_task, no_column
-from synthbench.tasks.base import Parameters, Task, TextTask
-from synthbench.tasks.row_ids import fingerprints, is_held_out
+from synthbench.evaluation.rows import no_column
+from synthbench.tasks.base import Task, TextTask
+from synthbench.tasks.registry import as_task, variants_of
+from synthbench.tasks.row_ids import are_held_out, fingerprints
 from synthbench.text.lines import short
 
 
 def score(
     task: str | Task,
     row: Mapping[str, Any],
-    prediction: Any,
-    *,
-    variant: str | None = None,
-    parameters: Mapping[str, Any] | Parameters | None = None,
-    seed: int = 0,
+    answer: Any,
 ) -> float:
-    """The score of one prediction; a prediction that cannot be read is wrong.
+    """The score of one answer; an answer that cannot be read is wrong.
 
     Args:
-        task: the task's name or the task itself.
+        task: the task, or its name for the task with its defaults.
         row: the row as plain values, with the columns that its answer is judged by.
-        prediction: the prediction, in any form that the task reads.
-        variant: the variant; default: the task's first.
-        parameters: parameters that differ from their defaults.
-        seed: the seed of the dataset.
+        answer: the answer, in any form that the task reads.
 
     Returns:
         The task's first metric: for most tasks 1.0 (right) or 0.0.
 
     Raises:
-        UsageError: an unknown task or variant, a row that is not a dict or lacks one of these
-            columns, or a prediction that is neither text nor of a type that answers have.
-        ParameterError: unknown or impossible parameters.
+        UsageError: an unknown task, a row that is not a dict or lacks one of these columns, or an
+            answer that is neither text nor of a type that answers have.
 
     Example:
         >>> import synthbench
@@ -48,16 +41,16 @@ def score(
         >>> synthbench.score("parity", row, "7"), synthbench.score("parity", row, 2)
         (1.0, 0.0)
     """
-    chosen = choose_task(task, variant, parameters, seed)
+    chosen = as_task(task)
     if not isinstance(row, Mapping):
         raise UsageError(f"Row {row!r:.60}: expected a dict with the columns of {chosen.name}.")
     try:
-        if chosen.read_answer(row, prediction) is None and not may_be_answer(chosen, prediction):
+        if chosen.read_answer(row, answer) is None and not may_be_answer(chosen, answer):
             raise UsageError(
-                f"Prediction {short(prediction)} of type {type(prediction).__name__}: expected "
+                f"Answer {short(answer)} of type {type(answer).__name__}: expected "
                 f"{chosen.answer.expected}."
             )
-        return chosen.score(row, prediction)
+        return chosen.score(row, answer)
     except KeyError as error:
         raise no_column(chosen, error.args[0]) from error
 
@@ -65,27 +58,20 @@ def score(
 def solve(
     task: str | Task,
     question: Any,
-    *,
-    variant: str | None = None,
-    parameters: Mapping[str, Any] | Parameters | None = None,
-    seed: int = 0,
 ) -> Any:
     """The answer to one row's input, by the task's plain reference solver.
 
     Args:
-        task: the task's name or the task itself.
+        task: the task, or its name for the task with its defaults. The tables of `ctl` depend on
+            the task's seed.
         question: the row's input: its text, grid or numbers.
-        variant: the variant; default: the task's first.
-        parameters: parameters that differ from their defaults.
-        seed: the seed of the dataset, on which the tables of `ctl` depend.
 
     Returns:
         The answer: the name of the class, as text, or the number, as an `int`, if the classes
         are called 0, 1, 2 and so on; if the label is not a class, a value of its column (a grid).
 
     Raises:
-        UsageError: an unknown task or variant, or a question that is not valid for the task.
-        ParameterError: unknown or impossible parameters.
+        UsageError: an unknown task, or a question that is not valid for the task.
 
     Example:
         >>> import synthbench
@@ -94,7 +80,7 @@ def solve(
         >>> synthbench.solve("arithmetic", "((4*7)+2)")
         0
     """
-    chosen = choose_task(task, variant, parameters, seed)
+    chosen = as_task(task)
     try:
         return chosen.solve(question)
     except (TypeError, AttributeError) as error:
@@ -108,12 +94,9 @@ def solve(
         ) from error
 
 
-def held_out(
+def is_held_out(
     task: str | Task,
     text_or_row: Any,
-    *,
-    variant: str | None = None,
-    parameters: Mapping[str, Any] | Parameters | None = None,
 ) -> bool:
     """Whether a row is held out: no train split and no stream, of whatever seed, has it.
 
@@ -122,38 +105,34 @@ def held_out(
     in the order of a and b (`parity`) are held out together.
 
     Args:
-        task: the task's name or the task itself.
+        task: the task; or its name, for the task with its defaults in the first of its variants
+            that can have the row.
         text_or_row: a row's text (or grid, or numbers), or the whole row as a mapping, whose `id`
             is ignored. Tokens of a text may be separated by any white space.
-        variant: the variant; default: the first that can have the row.
-        parameters: parameters that differ from their defaults, if the row needs them.
 
     Returns:
         Whether its id begins with 0 or 1.
 
     Raises:
-        UsageError: an unknown task or variant, or something that is not a row of the task.
-        ParameterError: unknown or impossible parameters.
+        UsageError: an unknown task, or something that is not a row of the task.
 
     Example:
         >>> import synthbench
-        >>> synthbench.held_out("listops", "[MED 4 8 5 [MAX 8 4 9 ] ]")
+        >>> synthbench.is_held_out("listops", "[MED 4 8 5 [MAX 8 4 9 ] ]")
         False
-        >>> synthbench.held_out("parity", "1 2 3 4 ="), synthbench.held_out("parity", "2 1 3 4 =")
-        (False, False)
+        >>> [synthbench.is_held_out("parity", text) for text in ("1 2 3 4 =", "2 1 3 4 =")]
+        [False, False]
     """
-    first = choose_task(task, variant, parameters, 0)
-    any_variant = not isinstance(task, Task) and variant is None
+    tasks = variants_of(task) if isinstance(task, str) else [as_task(task)]
     reasons: list[Exception] = []
-    for name in first.variants if any_variant else [first.variant]:
-        one = first if name == first.variant else choose_task(task, name, parameters, 0)
+    for one in tasks:
         try:
             inputs = _inputs(one, text_or_row)
             one.solve(inputs[one.inputs[0]][0].as_py())  # refuses what only resembles a row
-            return bool(is_held_out(fingerprints(one, one.parse(inputs)))[0])
+            return bool(are_held_out(fingerprints(one, one.parse(inputs)))[0])
         except (ValueError, TypeError, LookupError, pa.ArrowException) as error:
             reasons.append(error)
-    what = f"{short(text_or_row)} is not a row of {first.name}"
+    what = f"{short(text_or_row)} is not a row of {tasks[0].name}"
     raise UsageError(f"{what}: {reasons[0]}") from reasons[0]
 
 

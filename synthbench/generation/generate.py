@@ -7,7 +7,6 @@ import dataclasses
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from synthbench import __version__
 from synthbench.dataset.card import write_card
@@ -16,31 +15,25 @@ from synthbench.dataset.manifest import MANIFEST, Manifest, SplitRecord
 from synthbench.dataset.staging import Staging, made_before, open_staging
 from synthbench.engine.engine import Engine
 from synthbench.engine.open import open_engine
-from synthbench.errors import SynthbenchError, UsageError
 from synthbench.generation.request import DatasetPlan, Request, plan_dataset
 from synthbench.generation.shards import ShardWriter
 from synthbench.sampling.blocks import Round
 from synthbench.sampling.splits import SplitSampler
 from synthbench.tasks.base import Split, Task
-from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
-from synthbench.tasks.registry import list_tasks
+from synthbench.tasks.registry import as_tasks
 from synthbench.text.progress import progress_bar
 
 
 def generate(
-    task: str,
+    task: str | Task | Sequence[Task],
     *,
-    variant: str | Sequence[str] | None = None,
     out: str | Path | None = None,
-    seed: int = 0,
     preset: str = "paper",
     rows: Mapping[str, int] | None = None,
-    parameters: Mapping[str, Any] | None = None,
     shard_rows: int | None = None,
     workers: int | None = None,
     engine: str = "local",
     scheduler: str | None = None,
-    source_dir: SourceDir | None = None,
     overwrite: bool = False,
     progress: bool = True,
 ) -> Manifest:
@@ -50,21 +43,17 @@ def generate(
     `overwrite`. An interrupted run is resumed and gives the same bytes.
 
     Args:
-        task: name of the task.
-        variant: one or more of its variants, or "all"; default: the first.
+        task: the task, or its name for the task with its defaults; for a dataset of several
+            variants, the task in each of them.
         out: the directory; default: a directory with the task's name in the working directory.
-        seed: whole number from 0.
         preset: "paper" for the papers' split sizes, or "small" for 1/100 of them, at least 100 rows
             a split.
         rows: number of rows by split, where it differs from the preset.
-        parameters: parameters that differ from the defaults.
         shard_rows: rows of a Parquet file, rounded up to a multiple of 8,192.
         workers: how many processes make blocks, at most 256; default: the usable cores, or 1 in a
             daemonic process. At most one is started for each block that can be made in parallel.
         engine: "local" or "dask".
         scheduler: address of a running Dask scheduler.
-        source_dir: where source images lie, for tasks made from images: a directory, several, or
-            a mapping from sources to directories; see `tasks.images.source_dirs.use_source_dir`.
         overwrite: replace a finished dataset, or an interrupted run with other options.
         progress: show a bar on standard error, if that is a terminal.
 
@@ -72,20 +61,22 @@ def generate(
         The manifest, as written to the directory.
 
     Raises:
-        UsageError: a name that does not exist, or a place that cannot be used.
-        ParameterError: impossible parameters, or more rows than exist.
+        UsageError: a name that does not exist, tasks that cannot be in one dataset, or a place that
+            cannot be used.
+        ParameterError: more rows than exist.
         SynthbenchError: too few distinct rows were found, or a file cannot be written.
 
     Example:
         >>> import synthbench
         >>> rows = {"train": 300, "test": 200}
-        >>> manifest = synthbench.generate("parity", out="made", seed=1, rows=rows)
+        >>> parity = synthbench.task("parity", seed=1)
+        >>> manifest = synthbench.generate(parity, out="made", rows=rows)
         >>> {name: split.rows for name, split in manifest.variants["default"].items()}
         {'train': 300, 'test': 200}
     """
     request = Request(
-        task, variant, out, seed, preset, rows, parameters, shard_rows,
-        workers, engine, scheduler, source_dir, overwrite, progress,
+        as_tasks(task), out, preset, rows, shard_rows,
+        workers, engine, scheduler, overwrite, progress,
     )  # fmt: skip
     return run(request).manifest
 
@@ -107,35 +98,32 @@ class Outcome:
 
 def run(request: Request) -> Outcome:
     """Make the dataset directory that a request asks for; see `generate`."""
-    with use_source_dir(request.source_dir):
-        plan = plan_dataset(request)
-        command, target = plan.command(), request.target
-        if (there := made_before(target, command, request.overwrite)) is not None:
-            return Outcome(target, there.manifest, {})
-        records: dict[str, dict[str, SplitRecord]] = {}
-        seconds: dict[str, dict[str, float]] = {}
-        with (
-            # A run that another version started must not be resumed: its bytes could differ.
-            open_staging(
-                target, {**command, "synthbench": __version__}, request.overwrite
-            ) as staging,
-            open_engine(
-                request.engine, request.workers, request.scheduler, plan.most_blocks, plan.tasks
-            ) as engine,
-            progress_bar(request.progress, f"generate {request.task}", "rows", plan.rows) as bar,
-        ):
-            for task in plan.tasks:
-                records[task.variant], seconds[task.variant] = {}, {}
-                for split in task.splits:
-                    started = time.perf_counter()
-                    bar.update(0, now=f"{task.variant} {split.name}")
-                    record = _make_split(plan, task, split, engine, staging, bar.update)
-                    records[task.variant][split.name] = record
-                    seconds[task.variant][split.name] = time.perf_counter() - started
-            manifest = Manifest.of(command, records, __version__)
-            write_json(staging.path / MANIFEST, manifest.to_dict())
-            write_card(staging.path, manifest, plan.tasks)
-            staging.publish(request.overwrite)
+    plan = plan_dataset(request)
+    command, target = plan.command(), request.target
+    if (there := made_before(target, command, request.overwrite)) is not None:
+        return Outcome(target, there.manifest, {})
+    records: dict[str, dict[str, SplitRecord]] = {}
+    seconds: dict[str, dict[str, float]] = {}
+    with (
+        # A run that another version started must not be resumed: its bytes could differ.
+        open_staging(target, {**command, "synthbench": __version__}, request.overwrite) as staging,
+        open_engine(
+            request.engine, request.workers, request.scheduler, plan.most_blocks, plan.tasks
+        ) as engine,
+        progress_bar(request.progress, f"generate {request.name}", "rows", plan.rows) as bar,
+    ):
+        for task in plan.tasks:
+            records[task.variant], seconds[task.variant] = {}, {}
+            for split in task.splits:
+                started = time.perf_counter()
+                bar.update(0, now=f"{task.variant} {split.name}")
+                record = _make_split(plan, task, split, engine, staging, bar.update)
+                records[task.variant][split.name] = record
+                seconds[task.variant][split.name] = time.perf_counter() - started
+        manifest = Manifest.of(command, records, __version__)
+        write_json(staging.path / MANIFEST, manifest.to_dict())
+        write_card(staging.path, manifest, plan.tasks)
+        staging.publish(request.overwrite)
     return Outcome(target, manifest, seconds)
 
 
@@ -170,30 +158,3 @@ def _counted(rounds: Iterator[Round], done: Callable[[int], None]) -> Iterator[R
     for drawn in rounds:
         done(len(drawn))
         yield drawn
-
-
-def run_all(request: Request) -> Iterator[Outcome]:
-    """`run` for one task, or with the name "all" for every task's default variant.
-
-    With "all", each task gets its own folder in `out` (default: the working directory).
-
-    Raises:
-        UsageError: "all" together with options that belong to one task.
-        SynthbenchError: some tasks of "all" failed; raised after the others are made.
-    """
-    if request.task != "all":
-        yield run(request)
-        return
-    for option in ("variant", "rows", "parameters"):
-        if getattr(request, option):
-            raise UsageError(
-                f"'all' makes every task with its defaults; {option} needs a single task."
-            )
-    failed = []
-    for name in list_tasks():
-        try:
-            yield run(dataclasses.replace(request, task=name, out=Path(request.out or ".") / name))
-        except SynthbenchError as error:  # for example, missing source images
-            failed.append(f"{name}: {error}")
-    if failed:
-        raise SynthbenchError("Not all tasks could be made. " + " ".join(failed))

@@ -33,9 +33,9 @@ from synthbench.errors import DatasetError, UsageError
 from synthbench.generation.generate import run
 from synthbench.generation.request import Request
 from synthbench.sampling.plan import plan_rows
-from synthbench.tasks.base import Parameters, Task
-from synthbench.tasks.images.source_dirs import carried_source_dirs, source_dirs
-from synthbench.tasks.registry import make_task
+from synthbench.tasks.base import Task
+from synthbench.tasks.images.task import ImageTask
+from synthbench.tasks.registry import as_task
 
 if TYPE_CHECKING:
     import datasets
@@ -45,17 +45,13 @@ CACHE_VARIABLE = "SYNTHBENCH_CACHE"
 
 
 def load_dataset(
-    task: str,
+    task: str | Task,
     split: str | None = None,
     *,
-    variant: str | None = None,
-    seed: int = 0,
     rows: Mapping[str, int] | None = None,
     preset: str = "paper",
-    parameters: Mapping[str, Any] | Parameters | None = None,
-    **keywords: Any,
 ) -> datasets.Dataset | datasets.DatasetDict:
-    """A dataset by its task's name, made on first use and opened from a cache afterwards.
+    """The dataset of a task, made on first use and opened from a cache afterwards.
 
     The same call gives the same rows on every machine, and nothing is downloaded. The cache
     directory is the one that `SYNTHBENCH_CACHE` names, else `synthbench/datasets` in the user's
@@ -63,23 +59,18 @@ def load_dataset(
     standard error says so.
 
     Args:
-        task: name of the task.
+        task: the task, or its name for the task with its defaults.
         split: the split to open; default: all splits.
-        variant: one of the task's variants; default: the first.
-        seed: whole number from 0.
         rows: number of rows by split, where it differs from the preset.
         preset: "paper" for the papers' split sizes, or "small" for 1/100 of them, at least 100 rows
             a split.
-        parameters: parameters of the task that differ from the defaults, as in `generate`.
-        keywords: the same, as keywords: `max_length=30`.
 
     Returns:
         The split, or without `split` a `DatasetDict` of all splits.
 
     Raises:
-        UsageError: a name that does not exist, a number that is not allowed, or parameters in both
-            ways.
-        ParameterError: impossible parameters, or more rows than exist.
+        UsageError: a name that does not exist, or a number that is not allowed.
+        ParameterError: more rows than exist.
         SynthbenchError: too few distinct rows were found, or a file cannot be written.
 
     Example:
@@ -88,14 +79,12 @@ def load_dataset(
         >>> len(test), test.features["label"].names[:3]
         (100, ['0', '1', '2'])
     """
-    if parameters is not None and keywords:
-        raise UsageError(
-            f"Parameters as parameters= and as keywords ({', '.join(keywords)}): give all of them "
-            "in one of the two ways."
-        )
-    made = make_task(task, variant, keywords if parameters is None else parameters, seed)
+    made = as_task(task)
     if split in made.variants:
-        raise UsageError(f"{split!r} is a variant, not a split: write variant={split!r}.")
+        raise UsageError(
+            f"{split!r} is a variant, not a split: write "
+            f"load_dataset(synthbench.task({made.name!r}, {split!r}))."
+        )
     if split is not None:
         made.split(split)
     dataset = cached_dataset(made, preset, rows)
@@ -133,12 +122,9 @@ def open_with_datasets(
 def cached_dataset(task: Task, preset: str, rows: Mapping[str, int] | None) -> DatasetDirectory:
     """The dataset of a request, made if it is missing or incomplete."""
     request = Request(
-        task.name,
-        task.variant,
-        seed=task.seed,
+        (task,),
         preset=preset,
         rows=rows,
-        parameters=task.parameters.to_dict(),
         overwrite=True,  # only a broken entry, or an interrupted run, can lie there
     )
     text = json.dumps(_row_sources(request, task), sort_keys=True, separators=(",", ":"))
@@ -169,15 +155,16 @@ def _row_sources(request: Request, task: Task) -> dict[str, Any]:
     """Everything that the rows depend on, as JSON values."""
     sources: dict[str, Any] = {
         "synthbench": __version__,
-        "task": request.task,
-        "variant": request.variant,
-        "parameters": request.parameters,
-        "seed": request.seed,
+        "task": task.name,
+        "variant": task.variant,
+        "parameters": task.parameters.to_dict(),
+        "seed": task.seed,
         "preset": request.preset,
         "rows": dict(request.rows or {}),
     }
-    if task.image_column:
-        sources["sources"] = [carried_source_dirs(), *map(str, source_dirs())]
+    if isinstance(task, ImageTask):
+        dirs = task.source_dirs
+        sources["sources"] = [list(dirs.named), *map(str, dirs.roots())]
     if not type(task).__module__.startswith("synthbench."):
         # Our version says nothing about the tasks of other packages.
         sources["source"] = _source_of(type(task))

@@ -3,40 +3,37 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from synthbench.dataset.digest import whole_chunks
 from synthbench.dataset.manifest import merged_tables
 from synthbench.engine.engine import check_engine
-from synthbench.errors import UsageError, check_whole_number, unknown_name, usable_path
+from synthbench.errors import check_whole_number, unknown_name, usable_path
 from synthbench.sampling.plan import PRESETS, Plan, most_blocks, plan_rows
 from synthbench.tasks.base import Task
-from synthbench.tasks.images.source_dirs import SourceDir
-from synthbench.tasks.registry import task_class
 
 
 @dataclasses.dataclass(frozen=True)
 class Request:
     """A request, from the command line or from Python; `generate` explains every option.
 
+    Attributes:
+        tasks: the task in each variant of the dataset, as `as_tasks` gives them.
+
     Raises:
         UsageError: a preset or engine that does not exist, or a number that is not allowed.
     """
 
-    task: str
-    variant: str | Sequence[str] | None = None
+    tasks: tuple[Task, ...]
     out: str | Path | None = None
-    seed: int = 0
     preset: str = "paper"
     rows: Mapping[str, int] | None = None
-    parameters: Mapping[str, Any] | None = None
     shard_rows: int | None = None
     workers: int | None = None
     engine: str = "local"
     scheduler: str | None = None
-    source_dir: SourceDir | None = None
     overwrite: bool = False
     progress: bool = True
 
@@ -50,29 +47,12 @@ class Request:
     @property
     def target(self) -> Path:
         """The dataset directory."""
-        return usable_path("Output", self.task if self.out is None else self.out).resolve()
+        return usable_path("Output", self.name if self.out is None else self.out).resolve()
 
-    def tasks(self) -> list[Task]:
-        """The task in each variant that was asked for.
-
-        Raises:
-            UsageError: a name that does not exist, or a variant named twice.
-            ParameterError: impossible parameters.
-        """
-        chosen = task_class(self.task)
-        if self.variant is None:
-            names: Sequence[str] = [next(iter(chosen.variants))]
-        elif isinstance(self.variant, Sequence) and not isinstance(self.variant, str):
-            names = list(self.variant)
-        else:
-            names = [self.variant]
-        if "all" in names:
-            names = list(chosen.variants)
-        if not names or len(set(names)) < len(names):
-            raise UsageError(
-                f"Variants {', '.join(names)!r}: a name is repeated, or none is given."
-            )
-        return [chosen(name, self.parameters, self.seed) for name in names]
+    @property
+    def name(self) -> str:
+        """The name of the task."""
+        return self.tasks[0].name
 
 
 @dataclasses.dataclass(frozen=True)
@@ -119,10 +99,10 @@ def plan_dataset(request: Request) -> DatasetPlan:
     """Plan the dataset of a request.
 
     Raises:
-        UsageError: a name that does not exist, or a number that is not allowed.
-        ParameterError: impossible parameters, or more rows than exist.
+        UsageError: a split that does not exist, or a number that is not allowed.
+        ParameterError: more rows than exist.
     """
-    tasks = request.tasks()
+    tasks = list(request.tasks)
     quotas = {task.variant: plan_rows(task, request.preset, request.rows) for task in tasks}
     shard_rows = whole_chunks(request.shard_rows or tasks[0].shard_rows)
     return DatasetPlan(tasks, quotas, shard_rows)

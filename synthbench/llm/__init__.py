@@ -2,7 +2,7 @@
 
     >>> from synthbench import llm
     >>> row = {"text": "[SM 8 [MIN 5 3 ] ]", "label": 1}
-    >>> llm.score("listops", "3 and 8 are 11, so the answer is 1.", row)
+    >>> llm.score("listops", row, "3 and 8 are 11, so the answer is 1.")
     1.0
 
 Each framework is imported when its function is called: Inspect (extra `inspect`), TRL (`trl`) and
@@ -16,8 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 from synthbench.errors import needs
 from synthbench.llm.curriculum import Curriculum
-from synthbench.llm.prompts import demonstrations, prompts
+from synthbench.llm.prompts import prompts, sft_examples
 from synthbench.llm.scoring import evaluate, score, trl_reward
+from synthbench.tasks import registry
+from synthbench.tasks.base import Task
+from synthbench.tasks.registry import as_task
 
 if TYPE_CHECKING:
     import inspect_ai
@@ -25,30 +28,34 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Curriculum",
-    "demonstrations",
     "evaluate",
     "inspect_task",
     "load_environment",
     "prompts",
     "score",
+    "sft_examples",
     "trl_reward",
     "verifiers_taskset",
 ]
 
 
 def inspect_task(
-    task: str | PathLike[str], split: str = "test", *, limit: int | None = None, **options: Any
+    task: str | Task | PathLike[str],
+    split: str = "test",
+    *,
+    limit: int | None = None,
+    preset: str = "paper",
 ) -> inspect_ai.Task:
     """A task for Inspect: every row is a sample, answered right or wrong.
 
-    On the command line: `inspect eval synthbench/listops --model MODEL -T limit=100`.
+    On the command line: `inspect eval synthbench/listops --model MODEL -T limit=100`; with `-T`
+    also `split`, `preset`, and all that `synthbench.task` takes, such as `-T level=easy`.
 
     Args:
-        task: name of a task, or a dataset directory.
+        task: a task, its name, or a dataset directory, as in `prompts`.
         split: the split.
         limit: take only the first rows; default: all.
-        options: `variant`, `seed`, `rows`, `preset`, `level` and parameters of the task, as in
-            `prompts`.
+        preset: "paper" or "small"; not allowed with a directory.
 
     Returns:
         The task. Its samples have the row's `id`, the prompt, the right answer as target, and the
@@ -60,27 +67,18 @@ def inspect_task(
     """
     with needs("inspect_task", "inspect_ai", "inspect"):
         from synthbench.llm.inspect_tasks import inspect_task as make
-    return make(task, split, limit=limit, **options)
+    return make(task, split, limit=limit, preset=preset)
 
 
 def verifiers_taskset(
-    task: str,
-    *,
-    split: str = "train",
-    variant: str | None = None,
-    seed: int = 0,
-    level: str | None = None,
-    **parameters: Any,
+    task: str | Task, *, split: str = "train", seed: int | None = None
 ) -> vf.Taskset[Any, Any]:
     """An endless taskset for verifiers, over the fresh rows of `stream`.
 
     Args:
-        task: name of the task.
-        split: this and the arguments below are as in `stream`.
-        variant: one of the task's variants.
-        seed: whole number from 0.
-        level: one of the task's levels, as in `prompts`.
-        parameters: parameters of the task that differ from the defaults, or from the level's.
+        task: the task, or its name for the task with its defaults.
+        split: as in `stream`.
+        seed: of the draws, as in `stream`.
 
     Returns:
         The taskset; its tasks have the row's `id`, a prompt, and a reward of 1.0 or 0.0.
@@ -91,14 +89,14 @@ def verifiers_taskset(
     """
     with needs("verifiers_taskset", "verifiers", "verifiers"):
         from synthbench.llm.taskset import SynthbenchConfig, SynthbenchTaskset
+    made = as_task(task)
     return SynthbenchTaskset(
         SynthbenchConfig(
-            dataset=task,
+            dataset=made.name,
             split=split,
-            variant=variant,
-            seed=seed,
-            level=level,
-            parameters=parameters,
+            variant=made.variant,
+            seed=made.seed if seed is None else seed,
+            parameters=made.parameters.to_dict(),
         )
     )
 
@@ -110,8 +108,8 @@ def load_environment(task: str = "listops", **options: Any) -> vf.Env[Any]:
 
     Args:
         task: name of the task.
-        options: `split`, `variant`, `seed`, `level` and parameters of the task, as in
-            `verifiers_taskset`.
+        options: `split`, and all that `synthbench.task` takes: `variant`, `seed`, `level` and
+            parameters of the task. verifiers passes them as JSON values.
 
     Returns:
         The environment, over the rows of `verifiers_taskset`.
@@ -120,7 +118,8 @@ def load_environment(task: str = "listops", **options: Any) -> vf.Env[Any]:
         UsageError: an unknown name, or a task without a single right answer.
         SynthbenchError: verifiers is not installed.
     """
-    taskset = verifiers_taskset(task, **options)
+    split = options.pop("split", "train")
+    taskset = verifiers_taskset(registry.task(task, **options), split=split)
     from synthbench.llm.taskset import OneTurnConfig, OneTurnEnv
 
     return OneTurnEnv(OneTurnConfig(taskset=taskset.config))

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from synthbench.errors import UsageError, check_whole_number, unknown_name
-from synthbench.llm.prompts import TEXT, askable_task, messages
+from synthbench.llm.prompts import TEXT, check_askable, messages
 from synthbench.llm.scoring import reward_of
 from synthbench.streaming.rounds import Rounds
 from synthbench.tasks.base import LABEL, Task
-from synthbench.tasks.registry import level_parameters, task_class
+from synthbench.tasks.registry import as_task, changed
 
 if TYPE_CHECKING:
     import datasets
@@ -29,12 +29,12 @@ class Curriculum:
     A curriculum lives in one process; each process needs its own.
 
     Args:
-        task: name of the task.
-        levels: names of the task's levels, or parameters by names of your own, the easiest first;
-            default: all levels of the task.
-        split: as in `synthbench.stream`, like `variant` and `seed`.
-        variant: one of the task's variants.
-        seed: whole number from 0.
+        task: the task, or its name for the task with its defaults.
+        levels: names of the task's levels, or tasks by names of your own, the easiest first;
+            default: all levels of the task. A level keeps the task's variant, its seed, and those
+            of its parameters that the level does not set.
+        split: as in `synthbench.stream`.
+        seed: of the draws, as in `synthbench.stream`.
         up: the lowest mean reward at which it moves up a level.
         down: the highest mean reward at which it moves down a level; a negative number for never.
         window: how many rewards are averaged.
@@ -61,33 +61,35 @@ class Curriculum:
 
     def __init__(
         self,
-        task: str,
+        task: str | Task,
         *,
-        levels: Sequence[str] | Mapping[str, Mapping[str, Any]] | None = None,
+        levels: Sequence[str] | Mapping[str, Task] | None = None,
         split: str = "train",
-        variant: str | None = None,
-        seed: int = 0,
+        seed: int | None = None,
         up: float = 0.8,
         down: float = 0.2,
         window: int = 64,
     ) -> None:
+        chosen = as_task(task)
         if levels is None:
-            levels = list(task_class(task).levels)
+            levels = list(chosen.levels)
         if not isinstance(levels, Mapping):
-            levels = {level: level_parameters(task, level) for level in levels}
+            levels = {level: changed(chosen, level=level) for level in levels}
         if not levels:
             raise UsageError(
-                f"A curriculum needs levels, and task {task!r} has none; give levels=."
+                f"A curriculum needs levels, and task {chosen.name!r} has none; give levels=."
             )
         check_whole_number("Window", window, least=1)
         if not down < up:
             raise UsageError(f"down={down} and up={up}: down must be less than up.")
         self._up, self._down, self._window = up, down, window
         self._rows: dict[str, _LevelRows] = {}
-        for level, parameters in levels.items():
-            made, _ = askable_task(task, variant=variant, seed=seed, **parameters)
+        for level, made in levels.items():
+            check_askable(made)
             if TEXT not in made.columns:
-                raise UsageError(f"A curriculum needs rows of text, which {task!r} does not have.")
+                raise UsageError(
+                    f"A curriculum needs rows of text, which {made.name!r} does not have."
+                )
             self._rows[level] = _LevelRows(made, split)
         self._names = list(levels)
         self._rewards: list[float] = []
@@ -132,7 +134,7 @@ class Curriculum:
                 raise unknown_name("level of this curriculum", level, self._names)
             task = self._rows[level].task
             row = {name: columns[name][place] for name in task.columns if name in columns}
-            rewards.append(reward_of(task, completion, row))
+            rewards.append(reward_of(task, row, completion))
             if level == self.level:
                 self._record(rewards[-1])
         return rewards

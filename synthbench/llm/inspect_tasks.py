@@ -19,15 +19,20 @@ from inspect_ai.solver import TaskState, generate
 from synthbench.evaluation.final_answer import find_answer
 from synthbench.llm.prompts import TEXT, image_url, metadata, open_task, question
 from synthbench.llm.scoring import reward_of
+from synthbench.tasks import registry
 from synthbench.tasks.base import LABEL, Task
-from synthbench.tasks.registry import list_tasks, make_task
+from synthbench.tasks.registry import list_tasks, task_class
 
 
 def inspect_task(
-    task: str | PathLike[str], split: str = "test", *, limit: int | None = None, **options: Any
+    task: str | Task | PathLike[str],
+    split: str = "test",
+    *,
+    limit: int | None = None,
+    preset: str = "paper",
 ) -> inspect_ai.Task:
     """See `synthbench.llm.inspect_task`."""
-    made, dataset = open_task(task, split, limit, **options)
+    made, dataset = open_task(task, split, limit, preset=preset)
     chosen = itertools.islice(dataset.rows(made.variant, split), limit)
     samples = [
         Sample(
@@ -57,13 +62,13 @@ def _input(task: Task, row: Mapping[str, Any]) -> str | list[Any]:
 @scorer(metrics=[accuracy(), stderr()])
 def right_answer(task: str, variant: str, seed: int, parameters: dict[str, Any]) -> Scorer:
     """1.0 for a completion that gives the right answer, else 0.0."""
-    made = make_task(task, variant, parameters, seed)
+    made = task_class(task)(variant, parameters, seed)
 
     async def score(state: TaskState, target: Target) -> Score:
         completion = state.output.completion
         found = find_answer(made, completion)
         return Score(
-            value=reward_of(made, completion, state.metadata),
+            value=reward_of(made, state.metadata, completion),
             answer=None if found is None else str(found),
             explanation=completion,
         )
@@ -75,8 +80,11 @@ def _register(name: str) -> None:
     """Let Inspect find a task by its name."""
 
     @inspect_ai.task(name=name)
-    def made(split: str = "test", limit: int | None = None, **options: Any) -> inspect_ai.Task:
-        return inspect_task(name, split, limit=limit, **options)
+    def made(
+        split: str = "test", limit: int | None = None, preset: str = "paper", **chosen: Any
+    ) -> inspect_ai.Task:
+        """`chosen` is what `synthbench.task` takes: `level`, `variant`, `seed` and parameters."""
+        return inspect_task(registry.task(name, **chosen), split, limit=limit, preset=preset)
 
 
 for _name in list_tasks():

@@ -14,7 +14,7 @@ from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import UsageError, check_whole_number, unknown_name
 from synthbench.generation.load_dataset import cached_dataset, open_with_datasets
 from synthbench.tasks.base import LABEL, Task
-from synthbench.tasks.registry import level_parameters, list_tasks, make_task
+from synthbench.tasks.registry import as_task, list_tasks
 
 if TYPE_CHECKING:
     import datasets
@@ -25,33 +25,26 @@ ANSWER_FORMAT = "Write your answer on the last line, in the form 'Answer: ...'."
 
 
 def prompts(
-    task: str | PathLike[str],
+    task: str | Task | PathLike[str],
     split: str = "test",
     *,
     limit: int | None = None,
-    variant: str | None = None,
-    seed: int = 0,
     rows: Mapping[str, int] | None = None,
     preset: str = "paper",
-    level: str | None = None,
     shots: int = 0,
-    **parameters: Any,
 ) -> datasets.Dataset:
     """Rows as prompts for language models.
 
     Args:
-        task: name of a task, whose dataset comes from the cache as in `load_dataset`, or a dataset
-            directory; write `./listops` for a directory that has the name of a task.
+        task: a task, or its name for the task with its defaults, whose dataset comes from the cache
+            as in `load_dataset`; or a dataset directory, whose first variant counts. Write
+            `./listops` for a directory that has the name of a task.
         split: the split.
         limit: take only the first rows; default: all.
-        variant: one of the task's variants; default: the first.
-        seed: this and the arguments below are as in `load_dataset`; not allowed with a directory.
-        rows: numbers of rows of splits that differ from the preset's.
-        preset: "paper" or "small".
-        level: how hard the rows are, "easy", "medium" or "hard": a name for some of the parameters.
+        rows: numbers of rows of splits that differ from the preset's; not allowed with a directory.
+        preset: "paper" or "small"; not allowed with a directory.
         shots: worked examples before each question, as turns of the conversation: the first rows of
             train, the same in every prompt.
-        parameters: parameters of the task that differ from the defaults, or from the level's.
 
     Returns:
         `id`, `prompt` (chat messages; without worked examples one of the user), `answer` (the right
@@ -62,7 +55,6 @@ def prompts(
     Raises:
         UsageError: an unknown name, a task without a single right answer, or worked examples for
             images or for rows of train.
-        ParameterError: impossible parameters.
 
     Example:
         >>> from synthbench import llm
@@ -72,17 +64,7 @@ def prompts(
         >>> rows[0]["answer"]
         '4'
     """
-    made, dataset = open_task(
-        task,
-        split,
-        limit,
-        preset=preset,
-        rows=rows,
-        variant=variant,
-        seed=seed,
-        level=level,
-        **parameters,
-    )
+    made, dataset = open_task(task, split, limit, preset=preset, rows=rows)
     opened: Any = open_with_datasets(dataset, made.variant, split)
     if limit is not None:
         opened = opened.select(range(min(limit, len(opened))))
@@ -98,13 +80,13 @@ def prompts(
     return opened.select_columns(["id", "prompt", "answer", *columns[1:]])
 
 
-def demonstrations(
-    task: str | PathLike[str], split: str = "train", **options: Any
+def sft_examples(
+    task: str | Task | PathLike[str], split: str = "train", **options: Any
 ) -> datasets.Dataset:
     """Rows with their right answers as conversations, for supervised fine-tuning.
 
     Args:
-        task: name of a task, or a dataset directory, as in `prompts`.
+        task: a task, its name, or a dataset directory, as in `prompts`.
         split: the split.
         options: all other arguments of `prompts`.
 
@@ -114,11 +96,10 @@ def demonstrations(
 
     Raises:
         UsageError: an unknown name, or a task without a single right answer.
-        ParameterError: impossible parameters.
 
     Example:
         >>> from synthbench import llm
-        >>> llm.demonstrations("parity", limit=1, preset="small")[0]["completion"]
+        >>> llm.sft_examples("parity", limit=1, preset="small")[0]["completion"]
         [{'role': 'assistant', 'content': 'Answer: 7'}]
     """
     rows = prompts(task, split, **options)
@@ -129,62 +110,45 @@ def demonstrations(
 
 
 def open_task(
-    task: str | PathLike[str],
+    task: str | Task | PathLike[str],
     split: str,
     limit: int | None,
     *,
     preset: str = "paper",
     rows: Mapping[str, int] | None = None,
-    **options: Any,
 ) -> tuple[Task, DatasetDirectory]:
     """A task whose rows can be prompts, with its dataset; arguments as in `prompts`."""
     if limit is not None:
         check_whole_number("Limit", limit, least=1)
-    made, dataset = askable_task(task, **options)
+    made, dataset = askable_task(task)
     if dataset is None:
         made.split(split)
         return made, cached_dataset(made, preset, rows)
-    _refuse_beside_a_directory(task, {"rows": rows, "preset": preset != "paper" and preset})
+    if rows or preset != "paper":
+        raise UsageError(
+            f"rows={rows!r}, preset={preset!r}: {str(task)!r} is a dataset directory and has its "
+            "own sizes; leave them out."
+        )
     dataset.split(made.variant, split)
     return made, dataset
 
 
-def askable_task(
-    task: str | PathLike[str],
-    *,
-    variant: str | None = None,
-    seed: int = 0,
-    level: str | None = None,
-    **parameters: Any,
-) -> tuple[Task, DatasetDirectory | None]:
+def askable_task(task: str | Task | PathLike[str]) -> tuple[Task, DatasetDirectory | None]:
     """A task whose rows can be prompts, and its dataset if `task` is a directory.
 
     Raises:
-        UsageError: neither a task nor a dataset, an unknown variant or level, a seed, level or
-            parameters beside a directory, or a task without a single right answer.
+        UsageError: neither a task nor a dataset, or a task without a single right answer.
     """
     dataset = None
-    if task in list_tasks():
-        chosen = {**level_parameters(str(task), level), **parameters}
-        made = make_task(str(task), variant, chosen, seed)
+    if isinstance(task, Task) or task in list_tasks():
+        made = as_task(task)
     else:
-        if not Path(task).exists():
+        if not isinstance(task, str | PathLike) or not Path(task).exists():
             raise unknown_name("task or dataset directory", str(task), list_tasks())
-        _refuse_beside_a_directory(task, {"seed": seed, "level": level, **parameters})
         dataset = DatasetDirectory.open(Path(task))
-        made = dataset.make_task(dataset.variant(variant))
+        made = dataset.make_task()
     check_askable(made)
     return made, dataset
-
-
-def _refuse_beside_a_directory(task: str | PathLike[str], options: Mapping[str, Any]) -> None:
-    """Refuse options that a dataset directory has already fixed."""
-    for name, given in options.items():
-        if given:
-            raise UsageError(
-                f"{name}={given!r}: {str(task)!r} is a dataset directory and has its own {name}; "
-                "leave it out."
-            )
 
 
 def check_askable(task: Task) -> None:

@@ -15,18 +15,16 @@ from synthbench.tasks.base import Task
 
 
 def score(
-    task: str | PathLike[str],
-    text: str | Sequence[Mapping[str, Any]] | None,
+    task: str | Task | PathLike[str],
     row: Mapping[str, Any],
-    **options: Any,
+    completion: str | Sequence[Mapping[str, Any]] | None,
 ) -> float:
     r"""Score one completion: find the answer in its text, then compare it strictly.
 
     Args:
-        task: name of the task, or a dataset directory.
-        text: the completion: a text, or chat messages, of which the last counts; None is wrong.
+        task: a task, its name, or a dataset directory, as in `prompts`.
         row: the row as plain values, with its `label`.
-        options: `variant`, `seed`, `level` and parameters of the task, the same as for `prompts`.
+        completion: a text, or chat messages, of which the last counts; None is wrong.
 
     Returns:
         1.0 if the text gives the right answer, else 0.0.
@@ -38,25 +36,22 @@ def score(
     Example:
         >>> from synthbench import llm
         >>> row = {"text": "3 4 7 2 =", "label": 7}
-        >>> llm.score("parity", "3 is odd and 4 is even.\nAnswer: 7", row)
+        >>> llm.score("parity", row, "3 is odd and 4 is even.\nAnswer: 7")
         1.0
-        >>> llm.score("parity", "7 or 2", row)
+        >>> llm.score("parity", row, "7 or 2")
         0.0
     """
-    made, _ = askable_task(task, **options)
-    return reward_of(made, text, row)
+    made, _ = askable_task(task)
+    return reward_of(made, row, completion)
 
 
-def evaluate(
-    task: str | PathLike[str], rows: Any, completions: Sequence[Any], **options: Any
-) -> Report:
+def evaluate(task: str | Task | PathLike[str], rows: Any, completions: Sequence[Any]) -> Report:
     """Score a completion to each row, with breakdowns and intervals.
 
     Args:
-        task: name of the task, or a dataset directory.
+        task: a task, its name, or a dataset directory, as in `prompts`.
         rows: the rows, as `prompts` gives them.
         completions: a completion to each row, in order, as in `score`.
-        options: `variant`, `seed`, `level` and parameters of the task, the same as for `prompts`.
 
     Returns:
         The report of `synthbench.evaluate`, which finds the answers in running text.
@@ -66,22 +61,23 @@ def evaluate(
             completions than rows.
 
     Example:
+        >>> import synthbench
         >>> from synthbench import llm
-        >>> rows = llm.prompts("ctl", limit=2, preset="small", level="easy")
+        >>> ctl = synthbench.task("ctl", level="easy")
+        >>> rows = llm.prompts(ctl, limit=2, preset="small")
         >>> completions = [f"Answer: {rows[0]['answer']}", "I cannot say."]
-        >>> llm.evaluate("ctl", rows, completions, level="easy").accuracy
+        >>> llm.evaluate(ctl, rows, completions).accuracy
         0.5
     """
-    made, _ = askable_task(task, **options)
-    return evaluate_rows(rows, list(map(_text_of, completions)), task=made, read="text")
+    made, _ = askable_task(task)
+    return evaluate_rows(rows, list(map(_text_of, completions)), made, read="text")
 
 
-def trl_reward(task: str | PathLike[str], **options: Any) -> Callable[..., list[float]]:
+def trl_reward(task: str | Task | PathLike[str]) -> Callable[..., list[float]]:
     """A reward function for TRL's GRPOTrainer: `reward_funcs=[llm.trl_reward("listops")]`.
 
     Args:
-        task: name of the task, or a dataset directory.
-        options: `variant`, `seed`, `level` and parameters of the task, the same as for `prompts`.
+        task: a task, its name, or a dataset directory, as in `prompts`.
 
     Returns:
         `reward(completions, **columns)`, which gives 1.0 or 0.0 for each completion, a text or a
@@ -97,20 +93,20 @@ def trl_reward(task: str | PathLike[str], **options: Any) -> Callable[..., list[
         >>> reward(["Answer: 7", "Answer: 8"], label=[7, 7])
         [1.0, 0.0]
     """
-    made, _ = askable_task(task, **options)
+    made, _ = askable_task(task)
 
     def reward(completions: Sequence[Any], **columns: Any) -> list[float]:
         names = [name for name in made.columns if columns.get(name) is not None]
         rows = [
             {name: columns[name][number] for name in names} for number in range(len(completions))
         ]
-        return [reward_of(made, *pair) for pair in zip(completions, rows, strict=True)]
+        return [reward_of(made, *pair) for pair in zip(rows, completions, strict=True)]
 
     reward.__name__ = f"synthbench_{made.name.replace('-', '_')}"  # its name in TRL's logs
     return reward
 
 
-def reward_of(task: Task, completion: Any, row: Mapping[str, Any]) -> float:
+def reward_of(task: Task, row: Mapping[str, Any], completion: Any) -> float:
     """1.0 or 0.0 for one completion; a UsageError if the row lacks its label."""
     try:
         return score_answer(_text_of(completion), row, task)

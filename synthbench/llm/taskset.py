@@ -20,8 +20,9 @@ from verifiers.v1.types import UserMessage
 from synthbench.llm.prompts import check_askable, messages, metadata
 from synthbench.llm.scoring import reward_of
 from synthbench.streaming.rounds import Rounds
+from synthbench.tasks import registry
 from synthbench.tasks.base import LABEL
-from synthbench.tasks.registry import level_parameters, make_task
+from synthbench.tasks.registry import task_class
 
 
 class SynthbenchConfig(vf.TasksetConfig):
@@ -57,8 +58,8 @@ class SynthbenchTask(vf.Task[SynthbenchData]):
     async def right_answer(self, trace: vf.Trace) -> float:
         """1.0 if the model's reply gives the right answer, else 0.0."""
         name, variant, seed, parameters = self.data.source
-        task = make_task(name, variant, parameters, seed)
-        return reward_of(task, trace.last_reply, self.data.row)
+        task = task_class(name)(variant, parameters, seed)
+        return reward_of(task, self.data.row, trace.last_reply)
 
 
 class SynthbenchTaskset(vf.Taskset[SynthbenchTask, SynthbenchConfig]):
@@ -68,8 +69,13 @@ class SynthbenchTaskset(vf.Taskset[SynthbenchTask, SynthbenchConfig]):
 
     def __init__(self, config: SynthbenchConfig) -> None:
         super().__init__(config)
-        parameters = {**level_parameters(config.dataset, config.level), **config.parameters}
-        self._task = make_task(config.dataset, config.variant, parameters, config.seed)
+        self._task = registry.task(
+            config.dataset,
+            config.variant,
+            seed=config.seed,
+            level=config.level,
+            **config.parameters,
+        )
         check_askable(self._task)
         self._rounds = Rounds(self._task, config.split)
 

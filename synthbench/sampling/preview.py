@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ from synthbench.sampling.splits import SplitSampler
 from synthbench.tasks.base import Task
 from synthbench.tasks.companions import companion
 from synthbench.tasks.describe import draw_row
-from synthbench.tasks.registry import make_task
+from synthbench.tasks.registry import as_task
 from synthbench.text.lines import printable
 from synthbench.text.tables import styled
 
@@ -41,25 +40,20 @@ def sample_rows(task: Task, split: str, rows: int) -> list[dict[str, Any]]:
 
 
 def preview(
-    name: str,
-    variant: str | None = None,
+    task: str | Task,
+    *,
     rows: int = 5,
-    seed: int = 0,
     split: str | None = None,
-    parameters: Mapping[str, Any] | None = None,
     out: str | Path | None = None,
 ) -> Text:
     """Draw the first rows of a task's split.
 
     Args:
-        name: the task.
-        variant: one of its variants; default: the first.
+        task: the task, or its name for the task with its defaults.
         rows: how many rows.
-        seed: the seed.
         split: one of its splits; default: the first.
-        parameters: parameters that differ from the defaults.
         out: the PNG file that a contact sheet goes to, for tasks made from images; default:
-            `NAME.png`.
+            the task's name with `.png`.
 
     Returns:
         The drawn rows; for images, where the contact sheet is.
@@ -67,9 +61,9 @@ def preview(
     Raises:
         UsageError: an unknown name, less than one row, `out` for a task without images, or an `out`
             that does not end in `.png`.
-        ParameterError: impossible parameters.
     """
-    task = make_task(name, variant, parameters, seed)
+    task = as_task(task)
+    name = task.name
     draw_sheet = companion(task, "drawing", "draw_sheet")
     if out is not None and draw_sheet is None:
         raise UsageError(f"Output {str(out)!r}: {name} has no images to draw; leave it out.")

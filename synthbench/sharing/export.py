@@ -19,7 +19,6 @@ from synthbench.llm.prompts import why_not_askable
 from synthbench.sharing import croissant, lm_eval, tensors, text_formats
 from synthbench.sharing.parts import ExportPart
 from synthbench.tasks.base import Task
-from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.text.progress import progress_bar
 
 #: Describes an exported directory. Only directories with this file are replaced.
@@ -60,7 +59,6 @@ def export(
     *,
     variants: Sequence[str] | None = None,
     splits: Sequence[str] | None = None,
-    source_dir: SourceDir | None = None,
     overwrite: bool = False,
     progress: bool = True,
 ) -> dict[str, int]:
@@ -75,7 +73,6 @@ def export(
         out: the directory to write; for `croissant`, a file, which must lie in `dataset`.
         variants: which variants; default: all of the dataset.
         splits: which splits; default: all, for `lm-eval` only test.
-        source_dir: where source images lie, as in `generate`.
         overwrite: whether to replace an earlier export.
         progress: show a bar on standard error, if that is a terminal.
 
@@ -98,22 +95,21 @@ def export(
     if to not in FORMATS:
         raise unknown_name("format", to, FORMATS)
     form, place = FORMATS[to], usable_path("Output", out)
-    with use_source_dir(source_dir):
-        opened = DatasetDirectory.open(dataset)
-        tasks = _choose_tasks(opened, variants, to)
-        names = _choose_splits(opened, tasks, splits, form)
-        _check_place(place, opened, form, overwrite)
-        check_whole(opened)
-        rows = sum(opened.split(task.variant, name).rows for task in tasks for name in names)
-        with progress_bar(progress, f"export {opened.manifest.task}", "rows", rows) as bar:
-            parts = [ExportPart(opened, task, name, bar.update) for task in tasks for name in names]
-            try:
-                return _write_beside(parts, place, form, to)
-            except OSError as error:
-                # The temporary name beside the output is longer than the output's own.
-                kind = UsageError if error.errno == errno.ENAMETOOLONG else SynthbenchError
-                reason = error.strerror or error
-                raise kind(f"Output {str(place)!r} cannot be written: {reason}.") from error
+    opened = DatasetDirectory.open(dataset)
+    tasks = _choose_tasks(opened, variants, to)
+    names = _choose_splits(opened, tasks, splits, form)
+    _check_place(place, opened, form, overwrite)
+    check_whole(opened)
+    rows = sum(opened.split(task.variant, name).rows for task in tasks for name in names)
+    with progress_bar(progress, f"export {opened.manifest.task}", "rows", rows) as bar:
+        parts = [ExportPart(opened, task, name, bar.update) for task in tasks for name in names]
+        try:
+            return _write_beside(parts, place, form, to)
+        except OSError as error:
+            # The temporary name beside the output is longer than the output's own.
+            kind = UsageError if error.errno == errno.ENAMETOOLONG else SynthbenchError
+            reason = error.strerror or error
+            raise kind(f"Output {str(place)!r} cannot be written: {reason}.") from error
 
 
 def _choose_tasks(dataset: DatasetDirectory, variants: Sequence[str] | None, to: str) -> list[Task]:

@@ -14,7 +14,6 @@ from synthbench.dataset.files import regular_file
 from synthbench.dataset.manifest import MANIFEST
 from synthbench.dataset.staging import check_whole
 from synthbench.errors import DatasetError, SynthbenchError, UsageError, needs
-from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.text.progress import on_terminal
 from synthbench.text.tables import Table, render, stack, styled
 from synthbench.verification.card import CARD, check_card, read_card
@@ -86,7 +85,6 @@ def push(
     private: bool = False,
     revision: str | None = None,
     dry_run: bool = False,
-    source_dir: SourceDir | None = None,
     progress: bool = True,
 ) -> Push:
     """Upload a dataset to the Hugging Face Hub, replacing an older version there.
@@ -100,7 +98,6 @@ def push(
         private: whether a new repository is private.
         revision: the branch, created if it does not exist; default: the main branch.
         dry_run: upload nothing; needs neither network nor token.
-        source_dir: where source images lie, as in `generate`.
         progress: show bars on standard error, if that is a terminal.
 
     Returns:
@@ -130,9 +127,8 @@ def push(
     opened = DatasetDirectory.open(dataset)
     check_whole(opened)
     url = f"{HfApi().endpoint}/datasets/{repo_id}"
-    with use_source_dir(source_dir):
-        card = _read_card(opened)
-        planned = Push(repo_id, url, private, revision, _files(opened), card)
+    card = _read_card(opened)
+    planned = Push(repo_id, url, private, revision, _files(opened), card)
     if dry_run:
         return planned
     try:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from synthbench.tasks.base import Task
 from synthbench.tasks.companions import companion
-from synthbench.tasks.registry import list_tasks, make_task, task_class
+from synthbench.tasks.registry import as_task, list_tasks, task_class
 from synthbench.tasks.scalar import span
 from synthbench.text.tables import Table, stack, styled
 
@@ -23,7 +23,7 @@ def task_facts(name: str) -> dict[str, Any]:
     Raises:
         UsageError: there is no such task.
     """
-    task = make_task(name)
+    task = as_task(name)
     defaults = task.parameters.to_dict()
     return {
         "task": task.name,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from synthbench.errors import SynthbenchError, UsageError, unknown_name
-from synthbench.tasks.base import Parameters, Task
+from synthbench.tasks.base import Task
 from synthbench.tasks.column import Column
+from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
+from synthbench.tasks.images.task import ImageTask
 
 if TYPE_CHECKING:
     import importlib.metadata
@@ -150,43 +152,115 @@ def _load(point: importlib.metadata.EntryPoint) -> type[Task]:
     return register(found)
 
 
-def level_parameters(name: str, level: str | None) -> Mapping[str, Any]:
-    """The parameters that a level of a task stands for; none without a level.
-
-    Raises:
-        UsageError: unknown task or level, or a task without levels.
-
-    Example:
-        >>> from synthbench.tasks.registry import level_parameters
-        >>> level_parameters("parity", "easy")
-        {'n_values': 6}
-    """
-    levels = task_class(name).levels
-    if level is None:
-        return {}
-    if not levels:
-        raise UsageError(f"Level {level!r}: task {name!r} has no levels; leave it out.")
-    if level not in levels:
-        raise unknown_name(f"level of {name}", level, levels)
-    return levels[level]
-
-
-def make_task(
+def task(
     name: str,
     variant: str | None = None,
-    parameters: Mapping[str, Any] | Parameters | None = None,
+    *,
     seed: int = 0,
+    level: str | None = None,
+    source_dir: SourceDir | None = None,
+    **parameters: Any,
 ) -> Task:
-    """The task of this name with a variant (default: its first), parameters and a seed.
+    """A task with everything chosen that decides what its rows are.
+
+    Every function that takes a task takes this value, or a name for the task with its defaults.
+
+    Args:
+        name: the task's name; `list_tasks` has all of them.
+        variant: one of its variants; default: the first.
+        seed: whole number from 0. It decides which rows a dataset has, and for `ctl` what the
+            functions do.
+        level: a named set of parameters, such as "easy"; `synthbench info NAME` lists them.
+        source_dir: for tasks made from images, where the source images are: a directory, several,
+            or a mapping from sources to directories; see `tasks.images.source_dirs.SourceDirs.of`.
+        parameters: parameters that differ from the defaults, or from the level's.
+
+    Returns:
+        The task, a small value that can be compared, hashed and pickled.
 
     Raises:
-        UsageError: unknown task or variant, or a seed that is not a whole number from 0.
-        ParameterError: unknown or impossible parameters.
+        UsageError: an unknown task, variant, level or parameter, a seed that is not a whole number
+            from 0, or a `source_dir` for a task without images.
+        ParameterError: a parameter with an impossible value.
+        MissingPathError: a source directory does not exist.
 
     Example:
-        >>> from synthbench.tasks.registry import make_task
-        >>> task = make_task("ctl", "backward", {"symbols": 4})
-        >>> task.variant, task.symbols
-        ('backward', ('00', '01', '10', '11'))
+        >>> import synthbench
+        >>> ctl = synthbench.task("ctl", "backward", symbols=4)
+        >>> ctl
+        synthbench.task('ctl', 'backward', symbols=4)
+        >>> ctl.solve("a 01") == synthbench.solve(ctl, "a 01")
+        True
     """
-    return task_class(name)(variant, parameters, seed)
+    chosen = task_class(name)
+    if source_dir is not None and not issubclass(chosen, ImageTask):
+        raise UsageError(f"source_dir={source_dir!r}: {name} has no images; leave it out.")
+    with use_source_dir(source_dir):
+        return chosen(variant, {**_level(chosen, level), **parameters}, seed)
+
+
+def _level(chosen: type[Task], level: str | None) -> Mapping[str, Any]:
+    """The parameters that a level stands for; none without a level."""
+    if level is None:
+        return {}
+    if not chosen.levels:
+        raise UsageError(f"Level {level!r}: task {chosen.name!r} has no levels; leave it out.")
+    if level not in chosen.levels:
+        raise unknown_name(f"level of {chosen.name}", level, chosen.levels)
+    return chosen.levels[level]
+
+
+def changed(
+    given: Task, *, level: str | None = None, parameters: Mapping[str, Any] | None = None
+) -> Task:
+    """The same task at one of its levels, or with other parameters; these win over the level's.
+
+    Raises:
+        UsageError: an unknown level or parameter.
+        ParameterError: a parameter with an impossible value.
+    """
+    chosen = {**given.parameters.to_dict(), **_level(type(given), level), **(parameters or {})}
+    return type(given)(given.variant, chosen, given.seed)
+
+
+def as_task(task_or_name: str | Task) -> Task:
+    """The task itself, or the task of this name with its defaults.
+
+    Raises:
+        UsageError: no task has this name, or it is neither a name nor a task.
+    """
+    if isinstance(task_or_name, Task):
+        return task_or_name
+    if not isinstance(task_or_name, str):
+        raise UsageError(
+            f"Task {task_or_name!r:.60}: expected a name or what synthbench.task(...) returns."
+        )
+    return task(task_or_name)
+
+
+def variants_of(name: str) -> list[Task]:
+    """The task of this name with its defaults, in each of its variants."""
+    return [task(name, variant) for variant in task_class(name).variants]
+
+
+def as_tasks(given: str | Task | Sequence[Task]) -> tuple[Task, ...]:
+    """The tasks of one dataset: a single task, or one task in several of its variants.
+
+    Raises:
+        UsageError: no task has this name, a variant is there twice, or the tasks differ in more
+            than their variants.
+    """
+    if isinstance(given, str | Task) or not isinstance(given, Sequence):
+        return (as_task(given),)
+    tasks = tuple(map(as_task, given))
+    if not tasks:
+        raise UsageError("No task is given.")
+    first, names = tasks[0], [one.variant for one in tasks]
+    if len(set(names)) < len(names):
+        raise UsageError(f"Variants {', '.join(names)!r}: a name is repeated.")
+    for one in tasks[1:]:
+        if type(first)(one.variant, first.parameters, first.seed) != one:
+            raise UsageError(
+                f"{one!r} cannot be in one dataset with {first!r}: only variants may differ."
+            )
+    return tasks

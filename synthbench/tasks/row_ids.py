@@ -32,7 +32,7 @@ def fingerprints(task: Task, block: Block) -> NDArray[np.uint64]:
     return (problem & PROBLEM_BITS) | (content & ~PROBLEM_BITS)
 
 
-def is_held_out(prints: NDArray[np.uint64]) -> NDArray[np.bool_]:
+def are_held_out(prints: NDArray[np.uint64]) -> NDArray[np.bool_]:
     """Which rows are held out, by their fingerprints or problem keys, bool `(rows,)`."""
     held_out: NDArray[np.bool_] = np.equal(prints & PROBLEM_BITS, 0)
     return held_out
@@ -46,7 +46,7 @@ def may_have(
     Evaluation splits may have the rows that are held out, other splits the rest. Splits of the same
     kind that share a bucket divide its rows among themselves by the other bits.
     """
-    allowed = np.equal(is_held_out(prints), split.evaluation)
+    allowed = np.equal(are_held_out(prints), split.evaluation)
     names = _rivals(task, split, bucket)
     if len(names) > 1:
         content = prints & ~PROBLEM_BITS

@@ -88,6 +88,13 @@ class Task(abc.ABC):
     def _key(self) -> tuple[object, ...]:
         return type(self), self.variant, self.parameters, self.seed
 
+    def __repr__(self) -> str:
+        """The call of `synthbench.task` that makes this task."""
+        chosen = [self.name, *([] if self.variant == next(iter(self.variants)) else [self.variant])]
+        named = {**({"seed": self.seed} if self.seed else {}), **self.parameters.changed()}
+        words = [*map(repr, chosen), *(f"{name}={given!r}" for name, given in named.items())]
+        return f"synthbench.task({', '.join(words)})"
+
     # Every task defines these.
 
     @property

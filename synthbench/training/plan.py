@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,6 @@ from synthbench.sampling.preview import sample_rows
 from synthbench.streaming.rounds import Rounds
 from synthbench.tasks.base import Task
 from synthbench.tasks.features import arrow_schema
-from synthbench.tasks.registry import make_task, task_class
 from synthbench.text.progress import progress_bar
 from synthbench.training.directory import RunDirectory
 from synthbench.training.encoding import Encoding, Rows
@@ -36,6 +35,7 @@ _LOOK = 1.0
 
 def plan_runs(
     study: Study,
+    tasks: Sequence[Task] | None,
     seeds: Sequence[int],
     setting: Setting,
     data: Path,
@@ -44,7 +44,6 @@ def plan_runs(
     workers: int,
     overwrite: bool,
     progress: bool,
-    required: Mapping[str, Any] | None = None,
 ) -> list[Run]:
     """The runs of each variant, recipe and seed.
 
@@ -52,7 +51,9 @@ def plan_runs(
     which reads a few rows. Then the dataset is made, if there is none.
 
     Args:
-        study: the models and variants, and the dataset's parameters and rows.
+        study: the models and variants, and the dataset's rows.
+        tasks: the task in each of the study's variants, which an existing dataset must have been
+            made by; None for the tasks of the dataset, or if there is none, of the study.
         seeds: the seeds of the runs.
         setting: how the runs compute.
         data: the directory of the dataset.
@@ -60,7 +61,6 @@ def plan_runs(
         workers: how many processes make the dataset.
         overwrite: replace other runs, and an interrupted dataset of another command.
         progress: show a bar while the dataset is made.
-        required: parameters that an existing dataset must have.
 
     Raises:
         UsageError: a place that cannot be used, other data than the study asks for, impossible
@@ -77,17 +77,15 @@ def plan_runs(
     for recipe, variant, seed, directory in chosen:
         directory.check(command_without_data(study, recipe, variant, seed, setting), overwrite)
     dataset = finished(data)
-    if dataset is not None:
-        _check_dataset(dataset, study, required or {})
+    made = _tasks(study, tasks, dataset)
     # A dataset must have a train split, even if training is on a stream.
     rows = {**study.rows, **({"train": 100} if study.stream else {})}
-    for variant in study.variants:
+    for task in made:
         if dataset is not None:
-            task, splits = dataset.make_task(variant), dataset.manifest.variants[variant]
+            splits = dataset.manifest.variants[task.variant]
             check_rows(task, study.rows)
             train_rows = splits["train"].rows if "train" in splits else 0
         else:
-            task = make_task(study.task, variant, study.parameters, 0)
             planned = plan_rows(task, "paper", rows)
             has_train = any(split.name == "train" for split in task.splits)
             train_rows = planned.rows("train") if has_train else 0
@@ -101,43 +99,38 @@ def plan_runs(
                     f"Batch size {recipe.batch_size}: train has {train_rows:,} rows; allowed are 1 "
                     f"to {train_rows:,}."
                 )
-            _check_model(recipe.for_variant(variant), encoding, tried)
+            _check_model(recipe.for_variant(task.variant), encoding, tried)
     if dataset is None:
         generate(
-            study.task,
-            variant=study.variants,
+            made,
             out=data,
             rows=rows,
-            parameters=study.parameters,
             workers=workers,
             overwrite=overwrite,
             progress=progress,
         )
         dataset = DatasetDirectory.open(data)
+        dataset.task_like(made[0])  # keeps its source directories
     return [
         Run(study, recipe, dataset, variant, seed, setting, directory, overwrite)
         for recipe, variant, seed, directory in chosen
     ]
 
 
-def _check_dataset(dataset: DatasetDirectory, study: Study, required: Mapping[str, Any]) -> None:
-    """Check that a dataset has the study's task and variants, and the parameters `required`."""
-    manifest, name = dataset.manifest, f"Data {str(dataset.path)!r}"
-    if manifest.task != study.task:
-        raise UsageError(
-            f"{name} is of task {manifest.task!r}; "
-            f"expected {study.task!r}, or a directory that does not exist yet."
-        )
-    for variant in study.variants:
-        dataset.variant(variant)
-    wanted = task_class(study.task).parameters_type.make(required).to_dict()
-    for parameter in required:
-        found, asked = manifest.parameters[parameter], wanted[parameter]
-        if found != asked:
-            raise UsageError(
-                f"{name} has {parameter}={found}; {parameter}={asked} was asked for. "
-                "Name another --dataset."
-            )
+def _tasks(
+    study: Study, tasks: Sequence[Task] | None, dataset: DatasetDirectory | None
+) -> Sequence[Task]:
+    """The task in each of the study's variants: as given, or as the dataset or the study has it.
+
+    Raises:
+        UsageError: the dataset is not of these tasks.
+    """
+    if dataset is None:
+        return tasks or study.tasks()
+    if tasks is None:
+        dataset.task_like(study.task)
+        return [dataset.make_task(variant) for variant in study.variants]
+    return [dataset.task_like(task) for task in tasks]
 
 
 def _few_rows(task: Task, encoding: Encoding, dataset: DatasetDirectory | None) -> Rows:

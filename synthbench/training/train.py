@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from synthbench.engine.engine import check_workers
 from synthbench.errors import check_whole_number, needs
-from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
+from synthbench.tasks.base import Task
+from synthbench.tasks.registry import as_task
 from synthbench.text.tables import Table, stack, styled
 from synthbench.training.fit import UNFINISHED
 from synthbench.training.recipes import QUICK_NOTE, find_study
@@ -20,25 +21,22 @@ if TYPE_CHECKING:
 
 
 def train(
-    task: str,
+    task: str | Task,
     *,
     model: str,
     out: str | PathLike[str] | None = None,
     profile: str = "cpu",
     study: str = "main",
-    variant: str | None = None,
     dataset: str | PathLike[str] | None = None,
     seed: int = 0,
     recipe: Mapping[str, Any] | None = None,
     options: Mapping[str, Any] | None = None,
-    parameters: Mapping[str, Any] | None = None,
     rows: Mapping[str, int] | None = None,
     stream: bool | None = None,
     device: str = "auto",
     precision: str = "float32",
     compile: bool = False,
     workers: int = 1,
-    source_dir: SourceDir | None = None,
     overwrite: bool = False,
     progress: bool = True,
 ) -> dict[str, Any]:
@@ -48,19 +46,17 @@ def train(
     same numbers. A finished run is only read. A call that is refused writes nothing.
 
     Args:
-        task: name of the task.
+        task: the task; or its name, for the first variant and the parameters of the study.
         model: name of a model that has a recipe for it.
         out: the run's directory: new, empty or of this run, and outside any dataset; default:
             `runs/TASK/VARIANT/MODEL/seed-SEED`.
         profile: sizes of the recipe: "cpu", "paper" or "quick".
         study: "main", or the name of an ablation.
-        variant: one of the task's variants; default: the study's first.
-        dataset: a dataset directory, made if it does not exist; default: `data` in `out`.
-        seed: determines the model's parameters, dropout and the order of rows; a dataset that is
-            made has the seed 0.
+        dataset: a dataset directory, made if it does not exist; default: `data` in `out`. One that
+            exists must have been made by this task; if a name is given, by the task of this name.
+        seed: determines the model's parameters, dropout and the order of rows.
         recipe: fields of the recipe to change, such as `steps`.
         options: options of the model to change, such as `num_layers`.
-        parameters: the task's parameters that differ from the study's.
         rows: numbers of rows of splits that differ from the study's.
         stream: train on fresh rows from `stream` instead of the train split; default: as the study
             does.
@@ -68,7 +64,6 @@ def train(
         precision: "float32", or "bfloat16".
         compile: compile the training step with `torch.compile`.
         workers: how many processes make rows, at most 256.
-        source_dir: where source images are, as in `synthbench.generate`.
         overwrite: replace another run in `out`.
         progress: show a bar on standard error, if that is a terminal.
 
@@ -78,7 +73,7 @@ def train(
     Raises:
         UsageError: a name that does not exist, a place that cannot be used, data of another task
             or with other parameters, or no such device.
-        ParameterError: an impossible recipe, option or parameter.
+        ParameterError: an impossible recipe or option.
         DatasetError: a dataset or checkpoint that cannot be read.
         SynthbenchError: too little memory, or PyTorch is not installed.
 
@@ -95,33 +90,33 @@ def train(
 
     check_workers(workers)
     check_whole_number("Seed", seed, least=0, most=2**64 - 1)  # as PyTorch allows
-    whole = find_study(task, profile, study)
-    variant = variant or whole.variants[0]
+    tasks = None if isinstance(task, str) else [as_task(task)]
+    name = task if isinstance(task, str) else task.name
+    whole = find_study(name, profile, study)
+    whole = whole.of(tasks or whole.tasks()[:1])
+    (variant,) = whole.variants
     chosen = whole.recipe(model).for_variant(variant).changed(recipe or {}, options or {})
     narrowed = dataclasses.replace(
         whole,
         recipes=(chosen,),
-        variants=(variant,),
-        parameters={**whole.parameters, **(parameters or {})},
         rows={**whole.rows, **(rows or {})},
         stream=whole.stream if stream is None else stream,
     )
     setting = Setting(find_device(device), precision, compile, progress, workers=workers)
-    path = Path(out or Path("runs", task, variant, chosen.name, f"seed-{seed}"))
+    path = Path(out or Path("runs", name, variant, chosen.name, f"seed-{seed}"))
     place = Path(dataset or path / "data")
-    with use_source_dir(source_dir):
-        (run,) = plan_runs(
-            narrowed,
-            [seed],
-            setting,
-            place,
-            lambda *_: RunDirectory(path, place),
-            workers=workers,
-            overwrite=overwrite,
-            progress=progress,
-            required=parameters,
-        )
-        return run.finish()
+    (run,) = plan_runs(
+        narrowed,
+        tasks,
+        [seed],
+        setting,
+        place,
+        lambda *_: RunDirectory(path, place),
+        workers=workers,
+        overwrite=overwrite,
+        progress=progress,
+    )
+    return run.finish()
 
 
 def summary(result: Mapping[str, Any]) -> Group:

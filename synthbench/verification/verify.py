@@ -18,7 +18,6 @@ from synthbench.dataset.digest import CHUNK_ROWS
 from synthbench.engine.engine import check_workers
 from synthbench.engine.open import open_engine
 from synthbench.tasks.base import Task
-from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.tasks.images.task import ImageTask
 from synthbench.text.lines import one_line, printable
 from synthbench.text.progress import progress_bar
@@ -107,7 +106,6 @@ def verify(
     *,
     fast: bool = False,
     workers: int | None = None,
-    source_dir: SourceDir | None = None,
     progress: bool = True,
 ) -> VerificationReport:
     """Check every row of a dataset directory, then make the dataset again and compare.
@@ -122,7 +120,6 @@ def verify(
         fast: do not make the dataset again; the report says what is then not proved.
         workers: how many processes check rows, at most 256; default: the usable cores, or 1 in a
             daemonic process. No more are started than there are files and row groups.
-        source_dir: where source images are, as in `generate`; if given, they must be there.
         progress: show a bar on standard error, if that is a terminal.
 
     Returns:
@@ -133,7 +130,7 @@ def verify(
         DatasetError: there is no dataset, or its manifest cannot be read or is newer.
         UsageError: a number of workers that is not allowed, or class folders of the dataset that
             no source directory has.
-        SynthbenchError: source images are missing in `source_dir`, or broken.
+        SynthbenchError: source images are broken.
 
     Example:
         >>> import synthbench
@@ -145,42 +142,41 @@ def verify(
     check_workers(workers)
     opened = DatasetDirectory.open(dataset)
     manifest, findings, unproved = opened.manifest, list[str](), list[str]()
-    with use_source_dir(source_dir):
-        tasks = make_tasks(opened, findings)
-        if len(tasks) == len(manifest.variants):
-            findings += check_tables(manifest, tasks, bool(source_dir))
-            findings += check_card(opened, tasks)
-        findings += unknown_files(opened)
-        splits = [
-            (opened.path, task, split, records[split.name], manifest.shard_rows)
-            for variant, task in tasks.items()
-            for records in [manifest.variants[variant]]
-            for split in task.splits
-            if split.name in records
-        ]
-        reason = _why_not_again(manifest.synthbench, tasks.values(), fast, bool(source_dir))
-        prove = solve_rows if reason else make_again
-        checked = dict.fromkeys(_COUNTED, 0) | {"variants": len(tasks), "splits": len(splits)}
-        rows = sum(record.rows for *_, record, _ in splits)
-        with (
-            open_engine(workers=workers, calls=len(splits) + rows // CHUNK_ROWS) as engine,
-            progress_bar(progress, f"verify {manifest.task}", "rows", rows) as bar,
-        ):
+    tasks = make_tasks(opened, findings)
+    if len(tasks) == len(manifest.variants):
+        findings += check_tables(manifest, tasks, bool(opened.source_dirs))
+        findings += check_card(opened, tasks)
+    findings += unknown_files(opened)
+    splits = [
+        (opened.path, task, split, records[split.name], manifest.shard_rows)
+        for variant, task in tasks.items()
+        for records in [manifest.variants[variant]]
+        for split in task.splits
+        if split.name in records
+    ]
+    reason = _why_not_again(manifest.synthbench, tasks.values(), fast, bool(opened.source_dirs))
+    prove = solve_rows if reason else make_again
+    checked = dict.fromkeys(_COUNTED, 0) | {"variants": len(tasks), "splits": len(splits)}
+    rows = sum(record.rows for *_, record, _ in splits)
+    with (
+        open_engine(workers=workers, calls=len(splits) + rows // CHUNK_ROWS) as engine,
+        progress_bar(progress, f"verify {manifest.task}", "rows", rows) as bar,
+    ):
 
-            def advance(rows: int) -> None:
-                checked["rows made again"] += 0 if reason else rows
-                bar.update(rows)
+        def advance(rows: int) -> None:
+            checked["rows made again"] += 0 if reason else rows
+            bar.update(rows)
 
-            for _, files in engine.in_order(read_split, splits):
-                bar.update(0, now=files.name)
-                findings += files.faults
-                checked["shards"] += files.shards
-                checked["rows"] += files.rows
-                checked["derived values"] += files.rows * len(derived_columns(files.task))
-                if files.chunks is None:
-                    unproved.append(files.name)
-                else:
-                    findings += prove(files, engine, advance)
+        for _, files in engine.in_order(read_split, splits):
+            bar.update(0, now=files.name)
+            findings += files.faults
+            checked["shards"] += files.shards
+            checked["rows"] += files.rows
+            checked["derived values"] += files.rows * len(derived_columns(files.task))
+            if files.chunks is None:
+                unproved.append(files.name)
+            else:
+                findings += prove(files, engine, advance)
     unproved += [name for name in manifest.variants if name not in tasks]
     not_proved = [reason] if reason else []
     not_proved += [f"{name}: its rows, because of what was found wrong." for name in unproved]

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from synthbench.seeding import Draws
 from synthbench.tasks.arithmetic.solver import apply, deciding, read_expression
 from synthbench.tasks.base import Block, Split, parameter
-from synthbench.tasks.row_ids import is_held_out
+from synthbench.tasks.row_ids import are_held_out
 from synthbench.tasks.trees.distribution import KeyDistribution
 from synthbench.tasks.trees.expression import Expression
 from synthbench.tasks.trees.grammar import Forest, Grammar
@@ -152,7 +152,7 @@ class Arithmetic(ExpressionTask):
         problems, operators = self.problems(forest), self.operator_ids
         opening = np.full_like(operators, IDS["("])
         # The sampler would drop the other trees anyway, but writing them takes time.
-        wanted = is_held_out(problems) == split.evaluation
+        wanted = are_held_out(problems) == split.evaluation
         forest, problems = forest.take(wanted), problems[wanted]
         lengths = forest.lengths()
         label, needed = evaluate(forest, operators, self.parameters.modulus)

@@ -74,7 +74,7 @@ def _describe(task: Composites, row: Mapping[str, Any], place: int) -> str:
         return "-"
     fixed = task.design.layout == "fixed"
     part = FIXED_PLACES.index(place) if fixed else task.parts.kinds.index(quadrant["kind"])
-    text = load.class_names(task.parts.specs[part])[quadrant["class"]]
+    text = load.class_names(task.parts.specs[part], task.source_dirs)[quadrant["class"]]
     if quadrant["color"] != "white":
         text = f"{quadrant['color']} {text}"
     return f"[{text}]" if place == row["selected"] else text

@@ -19,6 +19,7 @@ from synthbench.seeding import Draws
 from synthbench.tasks.composites.quadrants import KINDS
 from synthbench.tasks.composites.rules import COLORS, Design
 from synthbench.tasks.images import load
+from synthbench.tasks.images.source_dirs import SourceDirs
 
 FIRST_TARGET, SECOND_TARGET = 2, 3
 #: The quadrants of the parts in layout `fixed`.
@@ -34,10 +35,12 @@ class Parts:
     Attributes:
         design: the variant's design.
         specs: the source of each part, `empty` for one that shows nothing.
+        where: the source directories.
     """
 
     design: Design
     specs: tuple[str, ...]
+    where: SourceDirs
 
     @cached_property
     def kinds(self) -> tuple[str, ...]:
@@ -85,7 +88,7 @@ class Parts:
         """The class of each part: uniform unless it is compared."""
         classes = np.full((len(group), 4), -1)
         for part, spec in self._shown:
-            classes[:, part] = draws.integers(len(load.class_names(spec)), len(group))
+            classes[:, part] = draws.integers(len(load.class_names(spec, self.where)), len(group))
         if self.design.compared == "class":
             classes[:, :FIRST_TARGET] = self._compared_classes[group]
         if self.design.compared == "group":
@@ -109,10 +112,10 @@ class Parts:
         """The number of each part's image in its source: uniform over its class in the split."""
         numbers = np.full(classes.shape, -1, np.int32)
         for part, spec in self._shown:
-            needed: Iterable[int] = range(len(load.class_names(spec)))
+            needed: Iterable[int] = range(len(load.class_names(spec, self.where)))
             if part < FIRST_TARGET and len(self._compared_classes):
                 needed = self._compared_classes.tolist()
-            pool = load.load(spec).pool(split, needed)
+            pool = load.load(spec, self.where).pool(split, needed)
             numbers[:, part] = pool.pick(classes[:, part], draws.floats(len(classes)))
         return numbers
 

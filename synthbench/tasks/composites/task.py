@@ -86,12 +86,14 @@ class Composites(ImageTask):
     @functools.cached_property
     def parts(self) -> Parts:
         """The two indicators, the first and the second target, with their sources."""
-        return Parts(self.design, self.parameters.part_sources(self.design))
+        specs = self.parameters.part_sources(self.design)
+        return Parts(self.design, specs, self.source_dirs)
 
     @functools.cached_property
     def answers(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The names of the answers in the rule's first and second case."""
-        first, second = (load.class_names(spec) for spec in self.parts.specs[FIRST_TARGET:])
+        targets = self.parts.specs[FIRST_TARGET:]
+        first, second = (load.class_names(spec, self.source_dirs) for spec in targets)
         return first, TEN_COLORS if self.design.color_answers else second
 
     @functools.cached_property
@@ -162,7 +164,8 @@ class Composites(ImageTask):
     @property
     def tables(self) -> dict[str, Any]:
         """The sources: how many images, class names, a checksum over the decoded pixels."""
-        return {"sources": {spec: load.load(spec).describe() for spec in self.parts.sources}}
+        loaded = {spec: load.load(spec, self.source_dirs) for spec in self.parts.sources}
+        return {"sources": {spec: source.describe() for spec, source in loaded.items()}}
 
     # Making rows.
 
@@ -194,7 +197,7 @@ class Composites(ImageTask):
 
     def pixels(self, block: Block) -> NDArray[np.uint8]:
         """The images of a block's rows, uint8 `(rows, 56, 56, 3)`; see `quadrants.to_pixels`."""
-        sources = [load.load(spec) for spec in self.parts.sources]
+        sources = [load.load(spec, self.source_dirs) for spec in self.parts.sources]
         return quadrants.to_pixels(block, sources, self.parts.sources_of(block["kind"]))
 
     def render(self, block: Block) -> dict[str, pa.Array]:
@@ -260,7 +263,7 @@ class Composites(ImageTask):
         return tuple(path for kind, _, path in parted if kind == "folder")
 
     def has_sources(self) -> bool:
-        return all(load.is_here(spec) for spec in self.parts.sources)
+        return all(load.is_here(spec, self.source_dirs) for spec in self.parts.sources)
 
     # Scoring.
 

@@ -40,11 +40,11 @@ from synthbench.tasks.images.file_formats import (
 )
 from synthbench.tasks.images.pools import Source
 from synthbench.tasks.images.source_dirs import (
+    DEFAULT_DIRS,
     FOLDER,
     SOURCE_VARIABLE,
+    SourceDirs,
     expanded,
-    named_source,
-    source_dirs,
 )
 from synthbench.text.lines import is_one_line
 from synthbench.text.progress import note
@@ -68,12 +68,13 @@ TITLES = {"mnist": "MNIST", "fashion": "FashionMNIST", "cifar": "CIFAR10"}
 _FOLDERS = {"mnist": "MNIST/raw", "fashion": "FashionMNIST/raw", "cifar": "cifar-10-batches-py"}
 
 
-def load(spec: str) -> Source:
+def load(spec: str, where: SourceDirs = DEFAULT_DIRS) -> Source:
     """A source by its name; each is read once in a process.
 
     Args:
         spec: `mnist`, `fashion`, `cifar` or `folder:PATH`. A relative path is searched for in the
             source directories, then in the working directory.
+        where: the source directories.
 
     Raises:
         UsageError: the source is missing or unknown.
@@ -81,19 +82,18 @@ def load(spec: str) -> Source:
     """
     kind, _, path = spec.partition(":")
     if kind == "folder":
-        return load_folder(find_folder(path))
+        return load_folder(find_folder(path, where))
     if kind not in TITLES:
         raise unknown_name("source", spec, [*TITLES, "folder:PATH"])
-    roots = _roots(kind)
-    # If no directory has the set's folder, errors name the first one.
-    root = next((root for root in roots if (root / _FOLDERS[kind]).is_dir()), roots[0])
-    return _load_cifar(root) if kind == "cifar" else _load_idx(kind, root)
+    own = where.own(kind)
+    roots = tuple(where.roots() if own is None else [own])
+    return _load_cifar(roots) if kind == "cifar" else _load_idx(kind, roots)
 
 
-def is_here(spec: str) -> bool:
+def is_here(spec: str, where: SourceDirs = DEFAULT_DIRS) -> bool:
     """Whether `load` finds a source's files, even if they are broken."""
     try:
-        load(spec)
+        load(spec, where)
     except UsageError:
         return False
     except DatasetError:
@@ -101,29 +101,29 @@ def is_here(spec: str) -> bool:
     return True
 
 
-def class_names(spec: str) -> tuple[str, ...]:
+def class_names(spec: str, where: SourceDirs = DEFAULT_DIRS) -> tuple[str, ...]:
     """The names of a source's classes; torchvision's sets need not exist here.
 
     Raises:
         UsageError: a class-folder tree does not exist.
     """
     kind, _, path = spec.partition(":")
-    return folder_classes(find_folder(path)) if kind == "folder" else CLASSES[kind]
+    return folder_classes(find_folder(path, where)) if kind == "folder" else CLASSES[kind]
 
 
 # torchvision's sets.
 
 
 @lru_cache(maxsize=8)
-def _load_idx(kind: str, root: Path) -> Source:
-    parts = ("train", "t10k")
-    images = [_find_file(kind, root, f"{part}-images-idx3-ubyte") for part in parts]
+def _load_idx(kind: str, roots: tuple[Path, ...]) -> Source:
+    parts, root = ("train", "t10k"), _root_of(kind, roots)
+    images = [_find_file(kind, roots, f"{part}-images-idx3-ubyte") for part in parts]
 
     def read(file: Path, dimensions: int) -> NDArray[np.uint8]:
         return _checked(kind, root, file, lambda found: read_idx(found, dimensions))
 
     training, test = (
-        read(_find_file(kind, root, f"{part}-labels-idx1-ubyte"), 1) for part in parts
+        read(_find_file(kind, roots, f"{part}-labels-idx1-ubyte"), 1) for part in parts
     )
     labels = np.concatenate([training, test]).astype(np.int16)
     title, classes = f"{TITLES[kind]} in {root}", CLASSES[kind]
@@ -139,9 +139,10 @@ def _load_idx(kind: str, root: Path) -> Source:
 
 
 @lru_cache(maxsize=2)
-def _load_cifar(root: Path) -> Source:
+def _load_cifar(roots: tuple[Path, ...]) -> Source:
+    root = _root_of("cifar", roots)
     names = (*(f"data_batch_{number}" for number in range(1, 6)), "test_batch")
-    files = [_find_file("cifar", root, name) for name in names]
+    files = [_find_file("cifar", roots, name) for name in names]
 
     def read(file: Path) -> tuple[NDArray[np.uint8], NDArray[np.int16]]:
         return _checked("cifar", root, file, read_cifar)
@@ -157,18 +158,18 @@ def _load_cifar(root: Path) -> Source:
     )
 
 
-def _roots(kind: str) -> list[Path]:
-    """The directories in which one of torchvision's sets may be, in order."""
-    named = named_source(kind)
-    return source_dirs() if named is None else [named]
+def _root_of(kind: str, roots: tuple[Path, ...]) -> Path:
+    """The first directory that has a set's folder; if none has, the first, which errors name."""
+    return next((root for root in roots if (root / _FOLDERS[kind]).is_dir()), roots[0])
 
 
-def _find_file(kind: str, root: Path, name: str) -> Path:
+def _find_file(kind: str, roots: tuple[Path, ...], name: str) -> Path:
+    root = _root_of(kind, roots)
     file = root / _FOLDERS[kind] / name
     for candidate in (file, file.with_name(f"{name}.gz")):
         if candidate.is_file():
             return candidate
-    places = [str(other / _FOLDERS[kind] / name) for other in _roots(kind)]
+    places = [str(other / _FOLDERS[kind] / name) for other in roots]
     raise MissingSourceError(
         f"{TITLES[kind]} is missing: there is no {' and no '.join(places)}.\n"
         f"Fetch it with `{_fetch_command(kind, root)}`, or name the directory that has it with "
@@ -193,18 +194,18 @@ def _fetch_command(kind: str, root: Path) -> str:
 # Class folders.
 
 
-def find_folder(path: str) -> Path:
+def find_folder(path: str, where: SourceDirs = DEFAULT_DIRS) -> Path:
     """The tree at `path`; a relative one is searched in the source directories, then from here.
 
     Raises:
         MissingSourceError: there is no such tree.
         UsageError: the path begins with the home directory of an unknown user.
     """
-    if (named := named_source(FOLDER + path)) is not None:
-        places = [named]
+    if (own := where.own(FOLDER + path)) is not None:
+        places = [own]
     else:
         given = expanded(path)
-        roots = [] if given.is_absolute() else source_dirs()
+        roots = [] if given.is_absolute() else where.roots()
         places = [*(root / given for root in roots), given.absolute()]
     for place in places:
         if place.is_dir():
@@ -321,7 +322,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description="Download the images that composites are made of, with torchvision.",
     )
     parser.add_argument("sources", nargs="+", choices=list(TITLES), metavar="SOURCE")
-    parser.add_argument("--to", type=Path, default=source_dirs()[0], help="default: %(default)s")
+    parser.add_argument(
+        "--to", type=Path, default=DEFAULT_DIRS.roots()[0], help="default: %(default)s"
+    )
     chosen = parser.parse_args(arguments)
     try:
         for kind in chosen.sources:

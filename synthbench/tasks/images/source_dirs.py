@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import json
+import contextvars
+import dataclasses
 import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from synthbench.errors import MissingPathError, MissingSourceError, UsageError, unknown_name
 
 #: The environment variable that names the directory; worker processes inherit it.
 SOURCE_VARIABLE = "SYNTHBENCH_DATA"
-#: Hands on to worker processes what `use_source_dir` was given, as JSON.
-_GIVEN_VARIABLE = "SYNTHBENCH_SOURCE_DIRS"
 #: The sources that torchvision can download, by their names in `NAME=DIR`.
 SETS = ("mnist", "fashion", "cifar")
 #: A source with this prefix is a tree of class folders.
@@ -25,36 +23,137 @@ FOLDER = "folder:"
 SourceDir = str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Mapping[str, str | Path]
 
 
-class _Given(NamedTuple):
-    """What `--source-dir` or `source_dir` named.
+@dataclasses.dataclass(frozen=True)
+class SourceDirs:
+    """Where the source images of a task are searched for.
 
     Attributes:
-        directories: the directories to search, in order.
-        named: by the name of a source, such as `mnist` or `folder:PATH`, its only directory.
+        directories: the directories to search, in order; if empty, the one that `SYNTHBENCH_DATA`
+            names, else the user's cache.
+        named: the only directory of a source, as pairs of the source's name, such as `mnist` or
+            `folder:PATH`, and the directory.
     """
 
-    directories: list[str]
-    named: dict[str, str]
+    directories: tuple[str, ...] = ()
+    named: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of(cls, given: SourceDir | SourceDirs) -> SourceDirs:
+        """The source directories that a user gives.
+
+        Args:
+            given: a directory; several, where a string may be `NAME=DIR`; or a mapping from the
+                names of sources to directories. A name is `mnist`, `fashion`, `cifar` or
+                `folder:PATH`.
+
+        Raises:
+            UsageError: an unknown source, a source named twice, or an empty path.
+            MissingPathError: a directory does not exist.
+        """
+        if isinstance(given, SourceDirs):
+            return given
+        if isinstance(given, str | os.PathLike):
+            given = [given]
+        pairs = (
+            [(_check_name(name), path) for name, path in given.items()]
+            if isinstance(given, Mapping)
+            else [_name_and_path(word) for word in given]
+        )
+        directories: list[str] = []
+        named: dict[str, str] = {}
+        for name, path in pairs:
+            text = os.fspath(path)
+            if not text:
+                raise UsageError("Source directory '': expected a path.")
+            directory = expanded(text).absolute()
+            if not directory.is_dir():
+                raise MissingPathError(f"Source directory {text!r}: there is no such directory.")
+            if name is None:
+                directories.append(str(directory))
+            elif name in named:
+                raise UsageError(
+                    f"Source directory {name}={text}: {name} is given already, as {named[name]!r}."
+                )
+            else:
+                named[name] = str(directory)
+        return cls(tuple(directories), tuple(named.items()))
+
+    def __bool__(self) -> bool:
+        return bool(self.directories or self.named)
+
+    def roots(self) -> list[Path]:
+        """The directories to search for sources that have no directory of their own, in order."""
+        if self.directories:
+            return [Path(path) for path in self.directories]
+        if chosen := os.environ.get(SOURCE_VARIABLE):
+            return [Path(chosen).expanduser()]
+        cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+        return [Path(cache).expanduser() / "synthbench"]
+
+    def own(self, name: str) -> Path | None:
+        """The directory that was given for this source alone, or None."""
+        path = dict(self.named).get(name)
+        return None if path is None else Path(path)
+
+    def check_folder(self, place: str) -> None:
+        """Refuse class folders outside the source directories.
+
+        This is for folders that a dataset names, because a dataset may come from anybody.
+
+        Raises:
+            MissingSourceError: they are elsewhere or do not exist.
+            UsageError: the path begins with the home directory of an unknown user.
+        """
+        own = self.own(FOLDER + place)
+        if own is not None and own.is_dir():
+            return
+        path = Path(os.path.normpath(expanded(place)))
+        roots = [Path(os.path.normpath(root.absolute())) for root in self.roots()]
+        # Do not touch anything outside the roots, not even to see whether it exists.
+        inside = [root / path for root in roots if (root / path).is_relative_to(root)]
+        if path.parts[:1] != ("..",) and any(candidate.is_dir() for candidate in inside):
+            return
+        where = own or ", ".join(map(str, roots))
+        raise MissingSourceError(
+            f"Class folders {place!r}, which the dataset names, are not in {where}; folders that a "
+            f"dataset names are searched for nowhere else.\nAdd --source-dir DIR for a directory "
+            f"above them (the option may be repeated), or --source-dir "
+            f"{shlex.quote(FOLDER + place)}=DIR if they are in DIR now."
+        )
 
 
-def source_dirs() -> list[Path]:
-    """The directories to search for sources, in order.
+#: Only those that the environment names.
+DEFAULT_DIRS = SourceDirs()
+_chosen = contextvars.ContextVar("source directories", default=DEFAULT_DIRS)
 
-    They are those that `use_source_dir` was given, else the directory that `SYNTHBENCH_DATA` names,
-    else the user's cache.
+
+def chosen_source_dirs() -> SourceDirs:
+    """The source directories of tasks that are made now: those of `use_source_dir`, if it is used.
+
+    A task keeps the directories that were chosen when it was made, also in other processes.
     """
-    if given := _given().directories:
-        return [Path(path) for path in given]
-    if chosen := os.environ.get(SOURCE_VARIABLE):
-        return [Path(chosen).expanduser()]
-    cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return [Path(cache).expanduser() / "synthbench"]
+    return _chosen.get()
 
 
-def named_source(name: str) -> Path | None:
-    """The directory that was given for one source by its name, or None."""
-    path = _given().named.get(name)
-    return None if path is None else Path(path)
+@contextlib.contextmanager
+def use_source_dir(given: SourceDir | SourceDirs | None) -> Iterator[None]:
+    """Search for source images where `given` says, for all tasks made within a `with` block.
+
+    Args:
+        given: as in `SourceDirs.of`; None or nothing changes nothing.
+
+    Raises:
+        UsageError: an unknown source, a source named twice, or an empty path.
+        MissingPathError: a directory does not exist.
+    """
+    if not given and given != "":
+        yield
+        return
+    token = _chosen.set(SourceDirs.of(given))
+    try:
+        yield
+    finally:
+        _chosen.reset(token)
 
 
 def expanded(place: str) -> Path:
@@ -67,103 +166,6 @@ def expanded(place: str) -> Path:
         return Path(place).expanduser()
     except RuntimeError as error:
         raise UsageError(f"Path {place!r}: {error}") from None
-
-
-def check_place(place: str) -> None:
-    """Refuse class folders outside the source directories.
-
-    This is for folders that a dataset names, because a dataset may come from anybody.
-
-    Raises:
-        MissingSourceError: they are elsewhere or do not exist.
-        UsageError: the path begins with the home directory of an unknown user.
-    """
-    named = named_source(FOLDER + place)
-    if named is not None and named.is_dir():
-        return
-    path = Path(os.path.normpath(expanded(place)))
-    roots = [Path(os.path.normpath(root.absolute())) for root in source_dirs()]
-    # Do not touch anything outside the roots, not even to see whether it exists.
-    inside = [root / path for root in roots if (root / path).is_relative_to(root)]
-    if path.parts[:1] != ("..",) and any(candidate.is_dir() for candidate in inside):
-        return
-    where = named or ", ".join(map(str, roots))
-    raise MissingSourceError(
-        f"Class folders {place!r}, which the dataset names, are not in {where}; folders that a "
-        f"dataset names are searched for nowhere else.\nAdd --source-dir DIR for a directory above "
-        f"them (the option may be repeated), or --source-dir {shlex.quote(FOLDER + place)}=DIR if "
-        "they are in DIR now."
-    )
-
-
-@contextlib.contextmanager
-def use_source_dir(given: SourceDir | None) -> Iterator[None]:
-    """Search for source images where `given` says, within a `with` block.
-
-    Args:
-        given: a directory; several, where a string may be `NAME=DIR`; or a mapping from the names
-            of sources to directories. A name is `mnist`, `fashion`, `cifar` or `folder:PATH`.
-            Sources that are not named are searched for in the other directories, or if there are
-            none in `SYNTHBENCH_DATA`, else the user's cache. None changes nothing.
-
-    Raises:
-        UsageError: an unknown source, a source named twice, or an empty path.
-        MissingPathError: a directory does not exist.
-    """
-    if not given and given != "":
-        yield
-        return
-    parsed, before = _parse(given), carried_source_dirs()
-    carry_source_dirs(json.dumps(parsed))
-    try:
-        yield
-    finally:
-        carry_source_dirs(before)
-
-
-def carried_source_dirs() -> str | None:
-    """What `use_source_dir` was given, as text for a worker elsewhere; None outside a block."""
-    return os.environ.get(_GIVEN_VARIABLE)
-
-
-def carry_source_dirs(carried: str | None) -> None:
-    """Search where another process does, given its `carried_source_dirs`."""
-    if carried is None:
-        os.environ.pop(_GIVEN_VARIABLE, None)
-    else:
-        os.environ[_GIVEN_VARIABLE] = carried
-
-
-def _given() -> _Given:
-    return _Given(*json.loads(carried_source_dirs() or "[[], {}]"))
-
-
-def _parse(given: SourceDir) -> _Given:
-    if isinstance(given, str | os.PathLike):
-        given = [given]
-    pairs = (
-        [(_check_name(name), path) for name, path in given.items()]
-        if isinstance(given, Mapping)
-        else [_name_and_path(word) for word in given]
-    )
-    parsed = _Given([], {})
-    for name, path in pairs:
-        text = os.fspath(path)
-        if not text:
-            raise UsageError("Source directory '': expected a path.")
-        directory = expanded(text).absolute()
-        if not directory.is_dir():
-            raise MissingPathError(f"Source directory {text!r}: there is no such directory.")
-        if name is None:
-            parsed.directories.append(str(directory))
-        elif name in parsed.named:
-            raise UsageError(
-                f"Source directory {name}={text}: {name} is given already, as "
-                f"{parsed.named[name]!r}."
-            )
-        else:
-            parsed.named[name] = str(directory)
-    return parsed
 
 
 def _name_and_path(word: str | os.PathLike[str]) -> tuple[str | None, str | os.PathLike[str]]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from synthbench.tasks.base import Task
+from synthbench.tasks.base import Parameters, Task
+from synthbench.tasks.images.source_dirs import chosen_source_dirs
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,9 +85,24 @@ class ImageTask(Task):
     """A task whose rows have images, made from datasets of images.
 
     Its `inputs` say which images a row is made from; the pixels follow from them.
+
+    Attributes:
+        source_dirs: where its source images are; a task keeps them in other processes, too.
     """
 
     categories: ClassVar[tuple[str, ...]] = ("image-classification",)
+
+    def __init__(
+        self,
+        variant: str | None = None,
+        parameters: Mapping[str, Any] | Parameters | None = None,
+        seed: int = 0,
+    ) -> None:
+        super().__init__(variant, parameters, seed)
+        self.source_dirs = chosen_source_dirs()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return *super().__reduce__(), {"source_dirs": self.source_dirs}
 
     @property
     def origins(self) -> tuple[Origin, ...]:

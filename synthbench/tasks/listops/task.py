@@ -27,7 +27,7 @@ from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Split, parameter
 from synthbench.tasks.listops.distribution import OPERATORS, ListOpsDistribution
 from synthbench.tasks.listops.solver import apply, deciding, read_tree
-from synthbench.tasks.row_ids import is_held_out
+from synthbench.tasks.row_ids import are_held_out
 from synthbench.tasks.trees.distribution import DEPTH_BITS
 from synthbench.tasks.trees.expression import Expression
 from synthbench.tasks.trees.grammar import Grammar
@@ -129,7 +129,7 @@ class ListOps(ExpressionTask):
         forest, keys = grow(draws, n, distribution, goal.depth, goal.operator, goal.label)
         problems = self.problems(forest)
         # The sampler would drop the other trees anyway, but writing them takes time.
-        wanted = is_held_out(problems) == split.evaluation
+        wanted = are_held_out(problems) == split.evaluation
         forest, keys, problems = forest.take(wanted), keys[wanted], problems[wanted]
         lengths = forest.lengths()
         return Block(

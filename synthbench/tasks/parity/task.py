@@ -27,7 +27,7 @@ from synthbench.tasks.column import Column
 from synthbench.tasks.features import class_label, value
 from synthbench.tasks.numeric import all_digits
 from synthbench.tasks.parity.solver import asks_for_c, read_equation
-from synthbench.tasks.row_ids import is_held_out
+from synthbench.tasks.row_ids import are_held_out
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Parity(TextTask):
 
     @functools.cached_property
     def splits(self) -> tuple[Split, ...]:
-        held_out = is_held_out(self.problem(self.enumerate_rows(Split("all", 0), 0)))
+        held_out = are_held_out(self.problem(self.enumerate_rows(Split("all", 0), 0)))
         train = Split("train", round(0.3 * len(held_out)), evaluation=False)
         return train, Split("test", int(held_out.sum()))
 

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from synthbench.dataset.files import write_text
 from synthbench.errors import SynthbenchError, unknown_name
-from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.text.progress import progress_bar
 from synthbench.training.directory import make_directory
 from synthbench.training.figures.curves import GradientNorms, LearningCurves
@@ -63,7 +62,6 @@ def draw_figures(
     split: str | None = None,
     row: int = 0,
     dataset: str | PathLike[str] | None = None,
-    source_dir: SourceDir | None = None,
     progress: bool = True,
 ) -> list[Drawn]:
     """Draw the figures that a run can have, each as a picture and its data.
@@ -75,7 +73,6 @@ def draw_figures(
         split: the split that they show; default: the last one, which is the hardest.
         row: the row whose attention and gates are drawn, counted from 0.
         dataset: the dataset of the run; default: where it was in training.
-        source_dir: where source images are, as in `synthbench.generate`.
         progress: show a bar on standard error, if that is a terminal.
 
     Returns:
@@ -92,21 +89,20 @@ def draw_figures(
     for one in names or ():
         if one not in FIGURES:
             raise unknown_name("figure", one, FIGURES)
-    with use_source_dir(source_dir):
-        view = open_run(run, dataset, split, row)
-        place = Path(out or Path(run, "figures"))
-        make_directory(place)
-        drawn = []
-        with progress_bar(progress, "draw", "figures", len(names or FIGURES)) as bar:
-            for one in names or FIGURES:
-                bar.update(0, now=one)
-                try:
-                    data = FIGURES[one].data(view)
-                except Unavailable as reason:
-                    drawn.append(Drawn(one, None, str(reason)))
-                else:
-                    write_text(place / f"{one}.json", json.dumps(data, ensure_ascii=False) + "\n")
-                    drawn.append(Drawn(one, place / f"{one}.png"))
-                    FIGURES[one].draw(data, place / f"{one}.png")
-                bar.update()
-        return drawn
+    view = open_run(run, dataset, split, row)
+    place = Path(out or Path(run, "figures"))
+    make_directory(place)
+    drawn = []
+    with progress_bar(progress, "draw", "figures", len(names or FIGURES)) as bar:
+        for one in names or FIGURES:
+            bar.update(0, now=one)
+            try:
+                data = FIGURES[one].data(view)
+            except Unavailable as reason:
+                drawn.append(Drawn(one, None, str(reason)))
+            else:
+                write_text(place / f"{one}.json", json.dumps(data, ensure_ascii=False) + "\n")
+                drawn.append(Drawn(one, place / f"{one}.png"))
+                FIGURES[one].draw(data, place / f"{one}.png")
+            bar.update()
+    return drawn

@@ -6,7 +6,7 @@ import dataclasses
 
 from synthbench.errors import UsageError, unknown_name
 from synthbench.tasks.companions import companion
-from synthbench.tasks.registry import make_task
+from synthbench.tasks.registry import as_task
 from synthbench.training.recipes import counting, cpu, dnas, eureka, ndr
 from synthbench.training.recipes.base import Recipe, Study
 
@@ -45,8 +45,9 @@ def find_study(task: str, profile: str = "cpu", name: str = "main") -> Study:
     Raises:
         UsageError: no such task, profile or study; the nearest is offered.
     """
-    brought = companion(make_task(task), "recipes", "studies")
-    studies: tuple[Study, ...] = (*STUDIES, *(brought(make_task(task)) if brought else ()))
+    made = as_task(task)
+    brought = companion(made, "recipes", "studies")
+    studies: tuple[Study, ...] = (*STUDIES, *(brought(made) if brought else ()))
     of_task = [study for study in studies if study.task == task]
     if not of_task:
         tasks = dict.fromkeys(study.task for study in STUDIES)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from synthbench.errors import ParameterError, unknown_name
+from synthbench.tasks.base import Task
 from synthbench.tasks.parameters import read_value
+from synthbench.tasks.registry import task_class
 
 #: Fields of a recipe that users do not change.
 _FIXED = ("name", "model", "options", "by_variant", "published", "line")
@@ -243,6 +245,18 @@ class Study:
     select: str | None = None
     watched: tuple[str, ...] = ()
     eureka: float = 0.0
+
+    def tasks(self, variants: Sequence[str] = ()) -> tuple[Task, ...]:
+        """The study's task in each of its variants, or in those given."""
+        chosen = task_class(self.task)
+        return tuple(chosen(name, self.parameters) for name in variants or self.variants)
+
+    def of(self, tasks: Sequence[Task]) -> Study:
+        """The study on other variants of its task, or with other parameters."""
+        variants = tuple(one.variant for one in tasks)
+        return dataclasses.replace(
+            self, variants=variants, parameters=tasks[0].parameters.changed()
+        )
 
     def recipe(self, name: str) -> Recipe:
         """The recipe of this name.

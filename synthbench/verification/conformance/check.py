@@ -12,7 +12,7 @@ from pathlib import Path
 from synthbench.engine.error_origin import where_raised
 from synthbench.errors import MissingSourceError
 from synthbench.tasks.base import Block, Split, Task
-from synthbench.tasks.registry import make_task, task_class
+from synthbench.tasks.registry import variants_of
 from synthbench.text.lines import one_line
 from synthbench.verification.conformance import datasets, draws, rows
 from synthbench.verification.conformance.datasets import SmallDataset
@@ -37,19 +37,18 @@ class Finding:
     problems: list[str]
 
 
-def check_task(name: str, variant: str | None = None) -> Iterator[Finding]:
+def check_task(task: str | Task) -> Iterator[Finding]:
     """Check a task of this or another package, as `synthbench check` does.
 
     Args:
-        name: the task's name. It is checked with its default parameters, on small datasets in a
-            temporary directory.
-        variant: the variant to check; default: all of them.
+        task: the task, or its name for all of its variants with the default parameters. It is
+            checked on small datasets in a temporary directory.
 
     Returns:
         The results, one after another. Checks of datasets are skipped if an earlier check fails.
 
     Raises:
-        UsageError: no task or variant has this name, or the task's class cannot be registered.
+        UsageError: no task has this name, or the task's class cannot be registered.
         SynthbenchError: the task is in another package that cannot be loaded.
         MissingSourceError: the task's source images are missing; raised when they are needed.
 
@@ -58,8 +57,7 @@ def check_task(name: str, variant: str | None = None) -> Iterator[Finding]:
         >>> all(not finding.problems for finding in check_task("parity"))
         True
     """
-    variants = task_class(name).variants if variant is None else [variant]
-    tasks = [make_task(name, one) for one in variants]
+    tasks = [task] if isinstance(task, Task) else variants_of(task)
     return itertools.chain.from_iterable(map(_check_variant, tasks))
 
 

@@ -153,9 +153,7 @@ def check_verified(made: SmallDataset) -> Problems:
 
 def _make(task: Task, plan: Plan, out: Path, workers: int = 1) -> Manifest:
     rows = {name: sum(quotas.values()) for name, quotas in plan.quotas.items()}
-    return generate(
-        task.name, variant=task.variant, out=out, rows=rows, workers=workers, progress=False
-    )
+    return generate(task, out=out, rows=rows, workers=workers, progress=False)
 
 
 def _digests(manifest: Manifest) -> dict[str, str]:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from synthbench.dataset.files import write_json, write_text
 from synthbench.engine.engine import check_workers, default_workers
 from synthbench.errors import check_whole_number, needs, unknown_name
-from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
+from synthbench.tasks.base import Task
+from synthbench.tasks.registry import as_tasks
 from synthbench.training.comparison import compare, markdown
 from synthbench.training.recipes import find_study
 from synthbench.training.recipes.base import Study
@@ -20,17 +21,16 @@ from synthbench.training.recipes.base import Study
 if TYPE_CHECKING:
     from synthbench.training.setting import Setting
 
-#: The file that marks the directory of a validation.
-_MARK = ".validation"
+#: The file that marks the directory of `reproduce`.
+_MARK = ".reproduce"
 
 
-def validate(
-    task: str,
+def reproduce(
+    task: str | Task | Sequence[Task],
     *,
     profile: str = "cpu",
     study: str = "main",
     models: Sequence[str] | None = None,
-    variants: Sequence[str] | None = None,
     seeds: int | None = None,
     out: str | PathLike[str] | None = None,
     dataset: str | PathLike[str] | None = None,
@@ -39,7 +39,6 @@ def validate(
     precision: str = "float32",
     compile: bool = False,
     workers: int | None = None,
-    source_dir: SourceDir | None = None,
     overwrite: bool = False,
     progress: bool = True,
 ) -> dict[str, Any]:
@@ -49,17 +48,18 @@ def validate(
     one; finished runs are only read.
 
     Args:
-        task: name of the task.
+        task: the task's name, for the variants and the parameters of the study; or the task, or the
+            task in several variants.
         profile: sizes of the recipes: "cpu" (two cores, about an hour a model at most), "paper", or
             "quick" (a minute, for a first look; its figures mean nothing).
         study: "main", or the name of an ablation.
         models: names of models; default: all of the study.
-        variants: variants of the task; default: all of the study.
         seeds: how many seeds, from 0; default: the study's number.
-        out: the directory: new, empty or of a validation, and outside any dataset; default:
-            `TASK-validation`. The table is written there as `TASK-PROFILE.json` and `.md`, or
+        out: the directory: new, empty or of `reproduce`, and outside any dataset; default:
+            `TASK-reproduced`. The table is written there as `TASK-PROFILE.json` and `.md`, or
             `TASK-STUDY-PROFILE` for an ablation.
-        dataset: a dataset directory, made if it does not exist; default: `data` in `out`.
+        dataset: a dataset directory, made if it does not exist; default: `data` in `out`. One that
+            exists must have been made by this task; if a name is given, by the task of this name.
         stream: train on fresh rows from `stream` instead of the train split; default: as the
             study does.
         device: "auto", "cpu", "cuda" or "cuda:N".
@@ -67,7 +67,6 @@ def validate(
         compile: compile the training step with `torch.compile`.
         workers: how many runs at once, each with one thread, at most 256; default: the usable
             cores, but 1 on a GPU or in a daemonic process.
-        source_dir: where source images are, as in `synthbench.generate`.
         overwrite: replace runs of other recipes in `out`.
         progress: show a bar on standard error, if that is a terminal.
 
@@ -82,44 +81,45 @@ def validate(
 
     Example:
         >>> import synthbench
-        >>> data = synthbench.generate("clusters", variant="all", out="data", rows={"test": 4})
-        >>> comparison = synthbench.validate("clusters", models=["clusters-dnas"], dataset="data")
+        >>> both = [synthbench.task("clusters", name) for name in ("balanced", "unbalanced")]
+        >>> data = synthbench.generate(both, out="data", rows={"test": 4})
+        >>> comparison = synthbench.reproduce("clusters", models=["clusters-dnas"], dataset="data")
         >>> comparison["command"]
-        'synthbench validate clusters --profile cpu --model clusters-dnas'
+        'synthbench reproduce clusters --profile cpu --model clusters-dnas'
     """
-    with needs("'validate'", "PyTorch", "train"):
+    with needs("'reproduce'", "PyTorch", "train"):
         from synthbench.training.directory import RUN, RunDirectory, check_output, make_directory
         from synthbench.training.plan import finish_runs, plan_runs
         from synthbench.training.setting import Setting, find_device
 
     started = time.perf_counter()
     check_workers(workers)
-    whole = find_study(task, profile, study)
-    chosen = _narrowed(whole, models, variants, seeds, stream)
+    tasks = None if isinstance(task, str) else as_tasks(task)
+    name = task if isinstance(task, str) else as_tasks(task)[0].name
+    whole = find_study(name, profile, study)
+    chosen = _narrowed(whole, tasks, models, seeds, stream)
     found = find_device(device)
     if workers is None:
         workers = default_workers() if found.type == "cpu" else 1
     setting = Setting(found, precision, compile, progress and workers == 1, threads=1)
-    path = Path(out or f"{task}-validation")
+    path = Path(out or f"{name}-reproduced")
     data = Path(dataset or path / "data")
     check_output(path, data, _MARK)
-    with use_source_dir(source_dir):
-        runs = plan_runs(
-            chosen,
-            range(chosen.seeds),
-            setting,
-            data,
-            lambda variant, recipe, seed: RunDirectory(
-                path / variant / recipe.name / f"seed-{seed}"
-            ),
-            workers=workers,
-            overwrite=overwrite,
-            progress=progress,
-        )
-        make_directory(path)
-        write_text(path / _MARK, "This directory was written by `synthbench validate`.\n")
-        continued = any((run.directory.path / RUN).is_file() for run in runs)
-        results = finish_runs(runs, workers, progress)
+    runs = plan_runs(
+        chosen,
+        tasks,
+        range(chosen.seeds),
+        setting,
+        data,
+        lambda variant, recipe, seed: RunDirectory(path / variant / recipe.name / f"seed-{seed}"),
+        workers=workers,
+        overwrite=overwrite,
+        progress=progress,
+    )
+    make_directory(path)
+    write_text(path / _MARK, "This directory was written by `synthbench reproduce`.\n")
+    continued = any((run.directory.path / RUN).is_file() for run in runs)
+    results = finish_runs(runs, workers, progress)
     by_line: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for run, result in zip(runs, results, strict=True):
         by_line.setdefault((run.variant, run.recipe.title), []).append(result)
@@ -129,16 +129,16 @@ def validate(
         "workers": workers,
         "seconds": None if continued else round(time.perf_counter() - started, 1),
     }
-    name = "-".join([task, *([study] if study != "main" else []), profile])
-    write_json(path / f"{name}.json", comparison)
-    write_text(path / f"{name}.md", markdown(comparison))
+    file = "-".join([name, *([study] if study != "main" else []), profile])
+    write_json(path / f"{file}.json", comparison)
+    write_text(path / f"{file}.md", markdown(comparison))
     return comparison
 
 
 def _narrowed(
     study: Study,
+    tasks: Sequence[Task] | None,
     models: Sequence[str] | None,
-    variants: Sequence[str] | None,
     seeds: int | None,
     stream: bool | None,
 ) -> Study:
@@ -150,9 +150,8 @@ def _narrowed(
         if name not in lines:
             raise unknown_name(f"model for {study.task} ({study.profile})", name, lines)
     return dataclasses.replace(
-        study,
+        study.of(tasks) if tasks else study,
         recipes=tuple(one for one in study.recipes if not models or one.title in models),
-        variants=tuple(variants or study.variants),
         seeds=seeds or study.seeds,
         stream=study.stream if stream is None else stream,
     )
@@ -160,13 +159,18 @@ def _narrowed(
 
 def _command(whole: Study, study: Study, setting: Setting) -> str:
     """The command that makes this comparison again, of part of a whole study."""
-    words = ["synthbench validate", study.task, f"--profile {study.profile}"]
+    words = ["synthbench reproduce", study.task, f"--profile {study.profile}"]
     if study.name != "main":
         words.append(f"--study {study.name}")
     if study.recipes != whole.recipes:
         words += [f"--model {one}" for one in dict.fromkeys(one.title for one in study.recipes)]
     if study.variants != whole.variants:
         words += [f"--variant {variant}" for variant in study.variants]
+    chosen, usual = (one.tasks()[0].parameters.to_dict() for one in (study, whole))
+    for name, given in chosen.items():
+        if given != usual[name]:
+            text = ",".join(map(str, given)) if isinstance(given, list) else str(given)
+            words.append(f"--set {name}={text}")
     if study.seeds != whole.seeds:
         words.append(f"--seeds {study.seeds}")
     if study.stream != whole.stream:
