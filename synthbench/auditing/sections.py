@@ -68,7 +68,7 @@ def variant_sections(variant: VariantAudit) -> list[Section]:
         Section("Verdict", [verdict(variant, *one) for one in verdicts]),
         Section("How to read it", _how_to_read(variant)),
         Section("Worth a second look", found or [styled("Nothing.", "green")]),
-        Section("What shortcuts score", tables=[_scores(variant, one) for one in variant.metrics]),
+        Section("What shortcuts score", tables=list(_all_scores(variant))),
         *(_split_section(variant, split) for split in _by_hardness(variant)),
         Section("Leaks", tables=[_leaks_table(variant)]),
     ]
@@ -149,6 +149,14 @@ def _ranked(variant: VariantAudit, metric: str, split: str) -> list[ShortcutScor
     return sorted(applied, key=way_from_chance, reverse=True)
 
 
+def _all_scores(variant: VariantAudit) -> Iterator[Table]:
+    """A table for each metric; the last one says what was left out."""
+    for metric in variant.metrics:
+        left_out = variant.left_out if metric == variant.metrics[-1] else {}
+        notes = [f"Left out: {name}; {reason}." for name, reason in left_out.items()]
+        yield dataclasses.replace(_scores(variant, metric), notes=notes)
+
+
 def _scores(variant: VariantAudit, metric: str) -> Table:
     """The score of each shortcut on each split, the best on the hardest split first."""
     hardest, *others = splits = _by_hardness(variant)
@@ -169,8 +177,9 @@ def _scores(variant: VariantAudit, metric: str) -> Table:
     return Table(
         [f"shortcut ({metric})", hardest, "interval", *others],
         rows,
+        right=[2],
+        whole=range(1, 3 + len(others)),
         title=f"{metric} of each shortcut, the best on {hardest} first",
-        notes=[f"Left out: {name}; {reason}." for name, reason in variant.left_out.items()],
     )
 
 
@@ -285,7 +294,8 @@ def _most_frequent_table(variant: VariantAudit) -> Table:
         cells = (f"{value} ({share:.1%})" for value, share in frequent)
         rows.append([distribution.name, f"{len(distribution.values):,}", *cells])
     head = ["most frequent", "values", *splits]
-    return Table(head, rows, right=[1], title="The most frequent values")
+    whole = range(2, len(head))
+    return Table(head, rows, right=[1], whole=whole, title="The most frequent values")
 
 
 def _share_tables(variant: VariantAudit) -> Iterator[Table]:

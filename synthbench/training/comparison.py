@@ -155,17 +155,22 @@ def comparison_table(comparison: Json) -> Group:
     """The comparison for a terminal: measures below each other, so that it is narrow."""
     names, measures = _names(comparison), comparison["measures"]
     lines = []
+    remarks: dict[str, list[str]] = {}
     for model in comparison["models"]:
-        words = [model[name] for name in names]
+        line = ", ".join(model[name] for name in names)
         figures = [(measure["name"], *ours_and_theirs(measure, model)) for measure in measures]
-        if learned := fit_cell(model):
+        learned, *states = fit_words(model)
+        for state in states:
+            remarks.setdefault(state, []).append(line)
+        if learned:
             figures.insert(0, ("training rows", learned, ""))
         columns = map("\n".join, zip(*figures, strict=True))  # measures below each other
-        lines.append([*words, *columns, _seconds(model)])
-    head = [*names, "measure", "here", "paper", "seconds"]
+        lines.append([line, *columns, _seconds(model)])
+    head = [", ".join(names), "measure", "here", "paper", "seconds"]
     title = styled(f"{comparison['task']}: {comparison['title']}", "bold")
-    table = Table(head, lines, range(len(names) + 1, len(head)), apart=len(measures) > 1)
-    parts = [title, "", table, "", items(_notes(comparison))]
+    table = Table(head, lines, range(2, 5), whole=[1], keys=2, apart=len(measures) > 1)
+    notes = [f"{state.capitalize()}: {'; '.join(titles)}." for state, titles in remarks.items()]
+    parts = [title, "", table, "", items([*notes, *_notes(comparison)])]
     if findings := judge([comparison]):
         found = [[one.contrast.claim, one.state, one.evidence] for one in findings]
         parts += ["", Table(["the paper's contrast", "our runs", "figures"], found)]
@@ -219,16 +224,21 @@ def ours_and_theirs(measure: Json, model: Json) -> tuple[str, str]:
 
 def fit_cell(model: Json) -> str:
     """How well a model's runs have learned their training rows; empty if they learned nothing."""
+    return ", ".join(fit_words(model))
+
+
+def fit_words(model: Json) -> list[str]:
+    """The figure of `fit_cell`, then a remark for each state of runs that is not fitted."""
     fits = [run["fit"] for run in model["runs"] if run["fit"]]
     if not fits:
-        return ""
+        return [""]
     metric, runs = fits[0]["metric"], len(fits)
     figure = {"mean": statistics.fmean(fit["chosen"] for fit in fits), "deviation": None}
     words = [cell(metric, figure, None)]
     for state in (UNFINISHED, PLATEAU):
         if count := sum(fit["state"] == state for fit in fits):
             words.append(state if count == runs else f"{count} of {runs} {state}")
-    return ", ".join(words)
+    return words
 
 
 def cell(metric: str, figure: Json | None, runs: int | None) -> str:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synthbench.auditing import shortcuts
-from synthbench.auditing.shortcuts import _Bags, _Codes, token_shortcuts
+from synthbench.auditing import tokens
+from synthbench.auditing.tokens import Codes, _Bags, token_shortcuts
 from synthbench.tasks.tokens import Vocabulary
 
 Rows = list[tuple[str, int]]
@@ -90,12 +90,12 @@ def test_a_bag_counts_what_is_there(rows):
 
 
 def test_only_the_most_frequent_features_are_counted(monkeypatch):
-    monkeypatch.setattr(shortcuts, "MOST_FEATURES", 2)
+    monkeypatch.setattr(tokens, "MOST_FEATURES", 2)
     rows = columns([("a b a b", 0), ("a c", 0)])
     assert _Bags(words, rows).of(rows).tolist() == [[2, 2], [1, 0]]
 
 
 def test_tokens_that_train_lacks_have_one_number_of_their_own():
-    codes = _Codes(words, columns([("b a", 0)]))
+    codes = Codes(words, columns([("b a", 0)]))
     values, lengths = codes.of(columns([("a q", 0), ("b r b", 0)]))
     assert (values.tolist(), lengths.tolist()) == ([1, 0, 2, 0, 2], [2, 3])
