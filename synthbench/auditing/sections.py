@@ -68,7 +68,7 @@ def variant_sections(variant: VariantAudit) -> list[Section]:
         Section("Verdict", [verdict(variant, *one) for one in verdicts]),
         Section("How to read it", _how_to_read(variant)),
         Section("Worth a second look", found or [styled("Nothing.", "green")]),
-        Section("What shortcuts score", tables=list(_all_scores(variant))),
+        Section("What shortcuts score", tables=[_scores(variant, one) for one in variant.metrics]),
         *(_split_section(variant, split) for split in _by_hardness(variant)),
         Section("Leaks", tables=[_leaks_table(variant)]),
     ]
@@ -149,16 +149,11 @@ def _ranked(variant: VariantAudit, metric: str, split: str) -> list[ShortcutScor
     return sorted(applied, key=way_from_chance, reverse=True)
 
 
-def _all_scores(variant: VariantAudit) -> Iterator[Table]:
-    """A table for each metric; the last one says what was left out."""
-    for metric in variant.metrics:
-        left_out = variant.left_out if metric == variant.metrics[-1] else {}
-        notes = [f"Left out: {name}; {reason}." for name, reason in left_out.items()]
-        yield dataclasses.replace(_scores(variant, metric), notes=notes)
-
-
 def _scores(variant: VariantAudit, metric: str) -> Table:
-    """The score of each shortcut on each split, the best on the hardest split first."""
+    """The score of each shortcut on each split, the best on the hardest split first.
+
+    The table of the last metric says what was left out.
+    """
     hardest, *others = splits = _by_hardness(variant)
     references = {split: variant.splits[split].reference for split in splits}
     shortcuts = _ranked(variant, metric, hardest)
@@ -174,12 +169,14 @@ def _scores(variant: VariantAudit, metric: str) -> Table:
             score_text(shortcut.splits.get(split), metric, references[split]) for split in splits
         ]
         rows.append([shortcut.name, first, NOTHING if figure is None else interval(figure), *rest])
+    left_out = variant.left_out if metric == variant.metrics[-1] else {}
     return Table(
         [f"shortcut ({metric})", hardest, "interval", *others],
         rows,
         right=[2],
         whole=range(1, 3 + len(others)),
         title=f"{metric} of each shortcut, the best on {hardest} first",
+        notes=[f"Left out: {name}; {reason}." for name, reason in left_out.items()],
     )
 
 
