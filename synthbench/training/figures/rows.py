@@ -270,4 +270,6 @@ class HybridWeights(Figure):
         axes.plot(mean, color="0.5", marker="", linestyle="-", label="mean")
         axes.set_ylim(0, 1)
         axes.set_xlabel("layer")
-        axes.legend(fontsize=7)
+        # Beside the axes, so that it hides no head.
+        columns = -(-len(layers[0]) // 12)
+        axes.legend(fontsize=7, ncols=columns, loc="upper left", bbox_to_anchor=(1, 1))
