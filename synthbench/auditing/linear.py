@@ -1,4 +1,4 @@
-"""Logistic regression, the same on every machine."""
+"""Logistic regression on one thread."""
 
 from __future__ import annotations
 
