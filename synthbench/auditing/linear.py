@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from synthbench.tasks.audit_spec import Columns, Predictor, numbers
+from synthbench.tasks.audit_spec import Columns, Predictor, labels_of
 
 #: The maximum number of optimiser steps; more would change hardly any answer.
 _STEPS = 100
@@ -25,7 +25,7 @@ def fit_linear(features: Callable[[Columns], Any], train: Columns) -> Predictor:
     from sklearn.linear_model import LogisticRegression
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-    given, label = features(train), numbers(train["label"])
+    given, label = features(train), labels_of(train)
     if len(np.unique(label)) == 1:  # scikit-learn refuses a single class
         return lambda columns: np.full(len(columns["label"]), label[0])
     scale: Any = 1.0
@@ -38,8 +38,8 @@ def fit_linear(features: Callable[[Columns], Any], train: Columns) -> Predictor:
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(given / scale, label)
 
-    def predict(columns: Columns) -> NDArray[np.int64]:
-        answers: NDArray[np.int64] = model.predict(features(columns) / scale)
+    def predict(columns: Columns) -> NDArray[Any]:
+        answers: NDArray[Any] = model.predict(features(columns) / scale)
         return answers
 
     return predict

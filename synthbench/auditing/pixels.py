@@ -9,13 +9,13 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from synthbench.auditing.linear import fit_linear
-from synthbench.tasks.audit_spec import Columns, Predictor, Shortcut, numbers
+from synthbench.tasks.audit_spec import Columns, Predictor, Shortcut, labels_of
 from synthbench.tasks.images import png
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def _fit_network(column: str, train: Columns) -> Predictor:
     from torch import nn
 
     pixels = torch.from_numpy(decode_pixels(column, {column: train[column].slice(0, _ROWS)}))
-    labels, label = np.unique(numbers(train["label"])[:_ROWS], return_inverse=True)
+    labels, label = np.unique(labels_of(train)[:_ROWS], return_inverse=True)
     target = torch.from_numpy(label)
 
     def scaled(pixels: torch.Tensor) -> torch.Tensor:
@@ -101,13 +101,13 @@ def _fit_network(column: str, train: Columns) -> Predictor:
                 optimizer.step()
 
     @torch.no_grad()
-    def predict(columns: Columns) -> NDArray[np.int64]:
+    def predict(columns: Columns) -> NDArray[Any]:
         given = torch.from_numpy(decode_pixels(column, columns))
         chosen = [
             network(scaled(given[first : first + _BATCH])).argmax(dim=1)
             for first in range(0, len(given), _BATCH)
         ]
-        answers: NDArray[np.int64] = labels[torch.cat(chosen).numpy()]
+        answers: NDArray[Any] = labels[torch.cat(chosen).numpy()]
         return answers
 
     return predict

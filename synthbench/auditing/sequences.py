@@ -1,7 +1,7 @@
-"""Shortcuts for labels that are texts: whole labels of train, or labels made token by token.
+"""Shortcuts for labels that are sequences of tokens: labels that are made token by token.
 
-A label that is made token by token is as long as rows of train suggest: always the same length, a
-number of tokens more or fewer than the text, or a multiple of it, whichever is right most often.
+Such a label is as long as rows of train suggest: always the same length, a number of tokens more or
+fewer than the text, or a multiple of it, whichever is right most often.
 """
 
 from __future__ import annotations
@@ -20,17 +20,6 @@ from synthbench.tasks.tokens import Vocabulary, pad
 #: What decides a token, int64 `(tokens,)`: from the ids of texts, `(rows, width)` padded with 0,
 #: and of each token of all labels its row, its place, and its place from the end.
 _Key = Callable[..., NDArray[np.int64]]
-
-
-def with_texts(shortcut: Shortcut) -> Shortcut:
-    """A shortcut for whole numbers, made one for texts: each text of train counts as a number."""
-
-    def fit(train: Columns) -> Predictor:
-        coded = train["label"].dictionary_encode()
-        predict = shortcut.fit({**train, "label": coded.indices})
-        return lambda columns: coded.dictionary.take(pa.array(predict(columns))).to_pylist()
-
-    return Shortcut(shortcut.name, shortcut.text, fit, shortcut.applies, shortcut.learned)
 
 
 def sequence_shortcuts(labels: Vocabulary, tokens: Tokenizer | None) -> list[Shortcut]:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from synthbench.auditing.pixels import pixel_shortcuts
-from synthbench.auditing.sequences import sequence_shortcuts, with_texts
+from synthbench.auditing.sequences import sequence_shortcuts
 from synthbench.auditing.tokens import token_shortcuts
 from synthbench.auditing.variant import AuditedVariant, Sample
 from synthbench.tasks.audit_spec import Shortcut, by_key
@@ -51,8 +51,6 @@ def choose_shortcuts(
         reason = f"{labels:,} labels; it is fitted to at most {MOST_LABELS}"
         left_out |= {shortcut.name: reason for shortcut in found if shortcut.learned}
         found = [shortcut for shortcut in found if not shortcut.learned]
-    if pa.types.is_string(label.type):
-        found = [with_texts(shortcut) for shortcut in found]
     if subject.label_vocabulary is not None:
         found += sequence_shortcuts(subject.label_vocabulary, subject.tokens)
     return [*found, *own], left_out

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from synthbench.auditing.linear import fit_linear
-from synthbench.tasks.audit_spec import Columns, Predictor, Shortcut, by_key, numbers
+from synthbench.tasks.audit_spec import Columns, Predictor, Shortcut, by_key, labels_of, numbers
 from synthbench.tasks.tokens import Vocabulary
 
 #: The maximum number of tokens and pairs that a bag counts, and of runs for a regression on them.
@@ -175,17 +175,17 @@ class _Bags:
 
 def _fit_nearest(tokens: Tokenizer, train: Columns) -> Predictor:
     bags = _Bags(tokens, train)
-    there, label = bags.of(train), numbers(train["label"])
+    there, label = bags.of(train), labels_of(train)
     squares = (there**2).sum(axis=1)
 
-    def predict(columns: Columns) -> NDArray[np.int64]:
+    def predict(columns: Columns) -> NDArray[Any]:
         asked = bags.of(columns)
         nearest = [
             # Counts are small integers, so the distances and the nearest row are exact.
             (squares - 2.0 * asked[first : first + _CHUNK] @ there.T).argmin(axis=1)
             for first in range(0, len(asked), _CHUNK)
         ]
-        answers: NDArray[np.int64] = label[np.concatenate(nearest)]
+        answers: NDArray[Any] = label[np.concatenate(nearest)]
         return answers
 
     return predict

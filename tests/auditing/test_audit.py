@@ -41,6 +41,16 @@ BAGS = {"bag of tokens and pairs", "1- to 3-grams"}
 # Shortcuts.
 
 
+@pytest.mark.slow
+def test_3_grams_are_the_best_shortcut_of_parity_at_its_hard_level(tmp_path):
+    make_real(tmp_path / "parity", task="parity", parameters={"n_values": 20})
+    found = only(look(tmp_path / "parity"))
+    scores = {one.name: accuracy(found, one.name) for one in found.shortcuts}
+    assert max(scores, key=scores.__getitem__) == "1- to 3-grams"
+    assert scores["1- to 3-grams"] == pytest.approx(0.666, abs=0.01)
+    assert not marked(found)
+
+
 def test_of_a_clean_dataset_no_shortcut_is_better_than_chance_and_none_is_marked():
     found = audited()
     assert {one.name for one in found.shortcuts} == GENERAL | {"half of it", "sum of long rows"}
