@@ -111,9 +111,19 @@ def usable_path(what: str, given: str | os.PathLike[str]) -> Path:
         given: the path. Its bytes need not be UTF-8; Python keeps other bytes as surrogates.
 
     Raises:
-        UsageError: the path is too long, or has a character that no path can have.
+        UsageError: it is no path, is too long, has a character that no path can have, or is
+            relative while the working directory is gone.
     """
-    path = Path(given)
+    try:
+        path = Path(given)
+    except TypeError:
+        raise UsageError(f"{what} {short(given)}: expected a path.") from None
+    try:
+        path.absolute()
+    except FileNotFoundError:
+        raise UsageError(
+            f"{what} {short(str(path))}: the working directory is gone; name an absolute path."
+        ) from None
     try:
         path.lstat()
     except OSError as error:
