@@ -13,6 +13,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from synthbench import __version__
+from synthbench.arguments import checked
 from synthbench.auditing.balance import Distribution, count_all, count_sampled
 from synthbench.auditing.leaks import SplitLeaks, check_claim, find_leaks
 from synthbench.auditing.results import VariantAudit, list_findings
@@ -82,6 +83,7 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
+@checked
 def audit(
     dataset: str | PathLike[str],
     *,

@@ -37,7 +37,7 @@ from synthbench.dataset.places import staging_of
 from synthbench.errors import SynthbenchError, UsageError
 from synthbench.generation.generate import run
 from synthbench.generation.request import Request
-from synthbench.sampling.plan import plan_rows
+from synthbench.sampling.plan import check_rows, plan_rows
 from synthbench.tasks.base import Task
 from synthbench.tasks.images.source_dirs import carried_source_dirs, source_dirs
 from synthbench.text.lines import one_line
@@ -54,6 +54,7 @@ def cached_dataset(task: Task, preset: str, rows: Mapping[str, int] | None) -> D
         ParameterError: more rows than exist.
         SynthbenchError: too few distinct rows were found, or a file cannot be written.
     """
+    rows = check_rows(task, rows)
     request = Request(
         task.name,
         task.variant,
@@ -87,7 +88,7 @@ def _row_sources(request: Request, task: Task) -> dict[str, Any]:
         "parameters": request.parameters,
         "seed": request.seed,
         "preset": request.preset,
-        "rows": dict(request.rows or {}),
+        "rows": request.rows,
     }
     if task.image_column:
         sources["sources"] = [carried_source_dirs(), *map(str, source_dirs())]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from synthbench import __version__
+from synthbench.arguments import checked
 from synthbench.dataset.card import write_card
 from synthbench.dataset.files import write_json
 from synthbench.dataset.manifest import MANIFEST, Manifest, SplitRecord
@@ -27,6 +28,7 @@ from synthbench.tasks.registry import list_tasks
 from synthbench.text.progress import progress_bar
 
 
+@checked
 def generate(
     task: str,
     *,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from synthbench.arguments import checked
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.digest import file_sha256
 from synthbench.dataset.files import regular_file, write_failure
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 _ARROW_ROWS = 1_000
 
 
+@checked
 def load_dataset(
     task: str,
     split: str | None = None,

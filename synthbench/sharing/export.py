@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from synthbench import __version__
+from synthbench.arguments import checked
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.files import write_json
 from synthbench.dataset.staging import check_whole
@@ -53,6 +54,7 @@ FORMATS = {
 }
 
 
+@checked
 def export(
     dataset: str | PathLike[str],
     to: str,

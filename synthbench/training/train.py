@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from synthbench.arguments import checked
 from synthbench.engine.engine import check_workers
 from synthbench.errors import check_whole_number, needs
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Group
 
 
+@checked
 def train(
     task: str,
     *,

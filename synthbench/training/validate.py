@@ -9,6 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from synthbench.arguments import checked
 from synthbench.dataset.files import write_json, write_text
 from synthbench.engine.engine import check_workers, default_workers
 from synthbench.errors import check_whole_number, needs, unknown_name
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 _MARK = ".validation"
 
 
+@checked
 def validate(
     task: str,
     *,

@@ -35,7 +35,9 @@ def test_the_options_of_generate_are_the_fields_of_a_request_with_their_defaults
 def test_every_option_of_generate_arrives_under_its_name(monkeypatch):
     monkeypatch.setattr(generation, "run", catch)
     given: dict[str, Any] = {name: f"given as {name}" for name in OPTIONS}
-    given |= {"preset": "small", "shard_rows": 7, "workers": 2, "engine": "dask"}
+    given |= {"preset": "small", "shard_rows": 7, "workers": 2, "engine": "dask", "seed": 3}
+    given |= {"rows": {"train": 5}, "parameters": {"symbols": 6}}
+    given |= {"overwrite": True, "progress": False}
     with pytest.raises(CaughtError) as caught:
         generation.generate(**given)
     (request,) = caught.value.args
