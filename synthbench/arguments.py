@@ -124,5 +124,5 @@ def _described(hint: Any) -> str:
     if kind is Sequence and typing.get_args(hint) == (str,):
         return "a list of texts"
     if hint == Mapping[str, int]:
-        return "a mapping of names to whole numbers, such as {'train': 1000}"
+        return "a mapping of names to whole numbers ({'train': 1000})"
     return name

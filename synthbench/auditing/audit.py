@@ -115,12 +115,12 @@ def audit(
         >>> found.variants["default"].leaks["test"].repeated
         0
     """
-    with needs("An audit", "scikit-learn", "audit"):
-        import sklearn  # noqa: F401  # before any work
     with use_source_dir(source_dir):
         opened = DatasetDirectory.open(dataset)
         manifest = opened.manifest
         names = list(manifest.variants) if variant is None else [opened.variant(variant)]
+        with needs("An audit", "scikit-learn", "audit"):
+            import sklearn  # noqa: F401  # before any work, but slow
         with (
             open_engine(calls=2) as engine,
             progress_bar(progress, f"audit {manifest.task}", "parts", len(names)) as bar,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import hashlib
+import inspect
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -27,8 +29,11 @@ from synthbench.generation.cache import (
     sum_of,
     writable,
 )
-from synthbench.tasks.base import Parameters
-from synthbench.tasks.registry import make_task
+from synthbench.generation.generate import generate
+from synthbench.tasks.base import Parameters, Task
+from synthbench.tasks.images.source_dirs import SOURCE_VARIABLE
+from synthbench.tasks.registry import make_task, task_class
+from synthbench.text.lines import short
 
 if TYPE_CHECKING:
     import datasets
@@ -88,13 +93,37 @@ def load_dataset(
             f"Parameters as parameters= and as keywords ({', '.join(keywords)}): give all of them "
             "in one of the two ways."
         )
+    _refuse_arguments_of_generate(task, keywords)
     made = make_task(task, variant, keywords if parameters is None else parameters, seed)
-    if split in made.variants:
-        raise UsageError(f"{split!r} is a variant, not a split: write variant={split!r}.")
     if split is not None:
-        made.split(split)
+        _check_split(made, split)
     dataset = cached_dataset(made, preset, rows)
     return open_with_datasets(dataset, made.variant, split)
+
+
+def _refuse_arguments_of_generate(task: str, keywords: Mapping[str, Any]) -> None:
+    """Raise a UsageError that says how the same is reached with `load_dataset`."""
+    own = {field.name for field in dataclasses.fields(task_class(task).parameters_type)}
+    for name in keywords:
+        if name in inspect.signature(generate).parameters and name not in own:
+            remedy = (
+                f"set the environment variable {SOURCE_VARIABLE} to the directory instead"
+                if name == "source_dir"
+                else "make the dataset with generate, and open its directory with datasets"
+            )
+            raise UsageError(f"{name} is no argument of load_dataset: {remedy}.")
+
+
+def _check_split(task: Task, split: str) -> None:
+    if split in task.variants:
+        raise UsageError(f"{split!r} is a variant, not a split: write variant={split!r}.")
+    name, operator = re.fullmatch(r"([^\[+]*)(.*)", split, re.DOTALL).groups()  # type: ignore[union-attr]
+    task.split(name.strip() if operator else split)
+    if operator:
+        raise UsageError(
+            f"Split {short(split)}: expected the name of one split; take rows from it with "
+            f"load_dataset(..., split={name.strip()!r}).select(range(10))."
+        )
 
 
 def open_with_datasets(

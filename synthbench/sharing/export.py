@@ -150,8 +150,8 @@ def _check_place(place: Path, dataset: DatasetDirectory, form: Format, overwrite
     if form.is_file:
         if place.resolve().parent != home or place.suffix != ".json":
             raise UsageError(
-                f"Output {name}: expected a .json file in {str(dataset.path)!r}, because it "
-                "describes the files beside it."
+                f"Output {name}: expected a file such as {str(dataset.path / 'croissant.json')!r}, "
+                "in the dataset's directory, because it describes the files there."
             )
         there = place.exists()
         text = place.read_text("utf-8", "replace") if place.is_file() else ""

@@ -133,6 +133,13 @@ def test_parameters_may_be_keywords_or_one_argument_as_in_generate(place):
     [
         ({"split": "tset"}, "Did you mean 'test'"),
         ({"split": "default"}, "is a variant, not a split"),
+        ({"split": "train[:10]"}, r"split='train'\)\.select\(range\(10\)\)"),
+        ({"split": "train+test"}, "expected the name of one split"),
+        ({"split": "tran[:10]"}, "Did you mean 'train'"),
+        ({"source_dir": "/images"}, "set the environment variable SYNTHBENCH_DATA"),
+        ({"workers": 2}, "workers is no argument of load_dataset"),
+        ({"rows": 100}, r"Rows 100: .*{'train': 1000}"),
+        ({"rows": "100"}, "Rows '100': "),
         ({"variant": "all"}, "Unknown variant"),
         ({"n_value": 3}, "n_values"),
         (
