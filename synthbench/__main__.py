@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import os
 
 
 def main() -> None:
@@ -15,8 +15,8 @@ def main() -> None:
 
             run()
     except KeyboardInterrupt:  # while modules were loaded; afterwards `run` itself takes it
-        print("Interrupted.", file=sys.stderr)
-        sys.exit(130)
+        os.write(2, b"Interrupted.\n")
+        os._exit(130)  # `sys.exit` ends by the signal if the exception passed through an import
 
 
 if __name__ == "__main__":

@@ -63,7 +63,7 @@ def _yaml(values: Any) -> str:
     """
     import yaml
 
-    class Dumper(yaml.SafeDumper):
+    class Dumper(yaml.SafeDumper):  # type: ignore[misc]  # PyYAML has no types
         """Puts texts in double quotes, in which characters can be escaped, if they need it."""
 
     def represent(dumper: Dumper, text: str) -> Any:

@@ -73,7 +73,7 @@ def test_every_option_of_the_command_line_arrives_too(monkeypatch):
         overwrite=True,
         progress=False,
     )
-    assert list(map(str, request.source_dir)) == ["/images"]
+    assert list(map(str, made.source_dir)) == ["/images"]
     bare = dataclasses.replace(Request("ctl"), rows={}, parameters={}, source_dir=())
     with pytest.raises(CaughtError) as caught:
         make.generate.main(["ctl"], standalone_mode=False)
