@@ -97,6 +97,7 @@ def evaluate(dataset: str, predictions: str, as_json: bool, **chosen: Any) -> No
     epilog="""
     synthbench export listops --to jsonl --out exported
     synthbench export listops --to lm-eval --split test --out harness
+    synthbench export listops --to croissant --out listops/croissant.json
     """,
 )
 @dataset_argument
@@ -106,7 +107,13 @@ def evaluate(dataset: str, predictions: str, as_json: bool, **chosen: Any) -> No
     metavar="FORMAT",
     help="jsonl, chat, tsv, lm-eval, torch, croissant",
 )
-@click.option("--out", required=True, metavar="PATH", help="Where to write; must not exist yet.")
+@click.option(
+    "--out",
+    required=True,
+    metavar="PATH",
+    help="The directory to write, which must not exist yet; for croissant a file, "
+    "DIR/croissant.json.",
+)
 @variants_option
 @click.option("--split", "splits", multiple=True, metavar="S", help="Default: all. Repeatable.")
 @source_option

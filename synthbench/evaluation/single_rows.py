@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from synthbench.arguments import checked
 from synthbench.errors import UsageError
 from synthbench.evaluation.evaluate import may_be_answer
 from synthbench.evaluation.rows import choose_task, no_column
@@ -15,6 +16,7 @@ from synthbench.tasks.row_ids import fingerprints, is_held_out
 from synthbench.text.lines import short
 
 
+@checked
 def score(
     task: str | Task,
     row: Mapping[str, Any],
@@ -58,10 +60,15 @@ def score(
                 f"{chosen.answer.expected}."
             )
         return chosen.score(row, prediction)
+    except UsageError:
+        raise
     except KeyError as error:
         raise no_column(chosen, error.args[0]) from error
+    except (TypeError, AttributeError, ValueError, IndexError) as error:
+        raise UsageError(f"{short(row)} is not a row of {chosen.name}: {error}") from error
 
 
+@checked
 def solve(
     task: str | Task,
     question: Any,
@@ -108,6 +115,7 @@ def solve(
         ) from error
 
 
+@checked
 def held_out(
     task: str | Task,
     text_or_row: Any,
@@ -151,7 +159,14 @@ def held_out(
             inputs = _inputs(one, text_or_row)
             one.solve(inputs[one.inputs[0]][0].as_py())  # refuses what only resembles a row
             return bool(is_held_out(fingerprints(one, one.parse(inputs)))[0])
-        except (ValueError, TypeError, LookupError, pa.ArrowException) as error:
+        except (
+            ValueError,
+            TypeError,
+            AttributeError,
+            LookupError,
+            RecursionError,
+            pa.ArrowException,
+        ) as error:
             reasons.append(error)
     what = f"{short(text_or_row)} is not a row of {first.name}"
     raise UsageError(f"{what}: {reasons[0]}") from reasons[0]

@@ -8,9 +8,12 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from synthbench.arguments import checked
 from synthbench.engine.engine import check_workers
 from synthbench.errors import check_whole_number, needs
+from synthbench.sampling.plan import check_rows
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
+from synthbench.tasks.registry import make_task
 from synthbench.text.tables import Table, stack, styled
 from synthbench.training.fit import UNFINISHED
 from synthbench.training.recipes import QUICK_NOTE, find_study
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Group
 
 
+@checked
 def train(
     task: str,
     *,
@@ -88,21 +92,23 @@ def train(
         >>> result["splits"]["test"]["separated"]  # clusters that stay apart
         1.0
     """
-    with needs("'train'", "PyTorch", "train"):
+    check_workers(workers)
+    check_whole_number("Seed", seed, least=0, most=2**64 - 1)  # as PyTorch allows
+    whole = find_study(task, profile, study)
+    variant = whole.variants[0] if variant is None else variant
+    changed = {**whole.parameters, **(parameters or {})}
+    check_rows(make_task(task, variant, changed), rows)
+    chosen = whole.recipe(model).for_variant(variant).changed(recipe or {}, options or {})
+    with needs("'train'", "PyTorch", "train"):  # slow, so after all names are checked
         from synthbench.training.directory import RunDirectory
         from synthbench.training.plan import plan_runs
         from synthbench.training.setting import Setting, find_device
 
-    check_workers(workers)
-    check_whole_number("Seed", seed, least=0, most=2**64 - 1)  # as PyTorch allows
-    whole = find_study(task, profile, study)
-    variant = variant or whole.variants[0]
-    chosen = whole.recipe(model).for_variant(variant).changed(recipe or {}, options or {})
     narrowed = dataclasses.replace(
         whole,
         recipes=(chosen,),
         variants=(variant,),
-        parameters={**whole.parameters, **(parameters or {})},
+        parameters=changed,
         rows={**whole.rows, **(rows or {})},
         stream=whole.stream if stream is None else stream,
     )

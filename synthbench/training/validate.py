@@ -9,10 +9,12 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from synthbench.arguments import checked
 from synthbench.dataset.files import write_json, write_text
 from synthbench.engine.engine import check_workers, default_workers
 from synthbench.errors import check_whole_number, needs, unknown_name
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
+from synthbench.tasks.registry import make_task
 from synthbench.training.comparison import compare, markdown
 from synthbench.training.recipes import find_study
 from synthbench.training.recipes.base import Study
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 _MARK = ".validation"
 
 
+@checked
 def validate(
     task: str,
     *,
@@ -87,15 +90,17 @@ def validate(
         >>> comparison["command"]
         'synthbench validate clusters --profile cpu --model clusters-dnas'
     """
-    with needs("'validate'", "PyTorch", "train"):
-        from synthbench.training.directory import RUN, RunDirectory, check_output, make_directory
-        from synthbench.training.plan import finish_runs, plan_runs
-        from synthbench.training.setting import Setting, find_device
-
     started = time.perf_counter()
     check_workers(workers)
     whole = find_study(task, profile, study)
     chosen = _narrowed(whole, models, variants, seeds, stream)
+    for variant in chosen.variants:
+        make_task(task, variant)
+    with needs("'validate'", "PyTorch", "train"):  # slow, so after all names are checked
+        from synthbench.training.directory import RUN, RunDirectory, check_output, make_directory
+        from synthbench.training.plan import finish_runs, plan_runs
+        from synthbench.training.setting import Setting, find_device
+
     found = find_device(device)
     if workers is None:
         workers = default_workers() if found.type == "cpu" else 1

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import synthbench
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import DatasetError, SynthbenchError, UsageError
 from tests.auditing.planting import (
@@ -322,9 +323,10 @@ def test_one_variant_can_be_chosen(tmp_path):
 
 
 def test_without_scikit_learn_one_line_says_how_to_get_it(tmp_path, monkeypatch):
+    synthbench.generate("parity", out=tmp_path / "made", preset="small", workers=1)
     monkeypatch.setitem(sys.modules, "sklearn", None)
     with pytest.raises(SynthbenchError, match=r"needs scikit-learn: pip install 'synthbench\[aud"):
-        look(tmp_path / "nothing")
+        look(tmp_path / "made")
 
 
 def test_without_torch_the_network_is_left_out_and_the_audit_says_so(composites):
