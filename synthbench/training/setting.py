@@ -1,16 +1,18 @@
-"""How a run computes: device, precision, random state; and errors of too little memory."""
+"""How a run computes: device, precision, random state, code; and errors of too little memory."""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
 import platform
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import torch
 
+import synthbench
 from synthbench.engine.engine import usable_cores
 from synthbench.errors import SynthbenchError, UsageError, unknown_name
 from synthbench.training.recipes.base import Recipe
@@ -105,6 +107,22 @@ def memory_errors(recipe: Recipe, setting: Setting) -> Iterator[None]:
             f"Too little memory on {setting.device} for model {recipe.name!r} with batch size "
             f"{recipe.batch_size}: try --recipe batch_size={half}{hint}."
         ) from error
+
+
+def commit() -> str | None:
+    """The Git commit of the checkout that this package is imported from, None outside a checkout.
+
+    It ends in `-dirty` if a file differs from the commit.
+    """
+    root = Path(synthbench.__file__).parents[1]
+    if not (root / ".git").exists():
+        return None
+    describe = ["git", "-C", str(root), "describe", "--always", "--dirty", "--exclude=*"]
+    try:
+        done = subprocess.run([*describe, "--abbrev=40"], capture_output=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return done.stdout.decode("ascii").strip()
 
 
 def machine(setting: Setting) -> dict[str, Any]:
