@@ -112,7 +112,7 @@ class Run:
         task, directory = self._task, self.directory
         rows = {name: encoded for name, (encoded, _) in splits.items()}
         objective = OBJECTIVES[self._encoding.target]()
-        code = commit()  # before training, during which the checkout may change
+        code = commit()  # before training, because the checkout may change meanwhile
         taken = self._train(model, objective, rows)
         # The metrics' lines that have measurements of the watched splits.
         needed = {f"{split}/loss" for split in self.study.watched}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import platform
 import subprocess
 from collections.abc import Iterator
@@ -109,6 +110,7 @@ def memory_errors(recipe: Recipe, setting: Setting) -> Iterator[None]:
         ) from error
 
 
+@functools.cache  # the code in memory stays that of the first call
 def commit() -> str | None:
     """The Git commit of the checkout that this package is imported from, None outside a checkout.
 
