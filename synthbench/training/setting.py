@@ -13,7 +13,6 @@ from typing import Any
 
 import torch
 
-import synthbench
 from synthbench.engine.engine import usable_cores
 from synthbench.errors import SynthbenchError, UsageError, unknown_name
 from synthbench.training.recipes.base import Recipe
@@ -116,7 +115,7 @@ def commit() -> str | None:
 
     It ends in `-dirty` if a file differs from the commit.
     """
-    root = Path(synthbench.__file__).parents[1]
+    root = Path(__file__).parents[2]
     if not (root / ".git").exists():
         return None
     describe = ["git", "-C", str(root), "describe", "--always", "--dirty", "--exclude=*"]

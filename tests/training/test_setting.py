@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import torch
 
-import synthbench
 from synthbench.errors import SynthbenchError, UsageError
+from synthbench.training import setting
 from synthbench.training.recipes.base import Recipe
 from synthbench.training.setting import Setting, commit, find_device, isolated, memory_errors
 from tests.support import start
@@ -104,20 +104,20 @@ def git(place, *words):
 def test_the_commit_is_that_of_the_packages_own_checkout_and_says_whether_files_differ(
     tmp_path, monkeypatch
 ):
-    package = tmp_path / "checkout" / "synthbench" / "__init__.py"
-    package.parent.mkdir(parents=True)
-    package.write_text("", encoding="utf-8")
-    monkeypatch.setattr(synthbench, "__file__", str(package))
+    checkout = tmp_path / "checkout"
+    module = checkout / "synthbench" / "training" / "setting.py"
+    module.parent.mkdir(parents=True)
+    module.write_text("", encoding="utf-8")
+    monkeypatch.setattr(setting, "__file__", str(module))
     git(tmp_path, "init")  # a repository that the package is merely installed in
     read = commit.__wrapped__
     assert read() is None
-    checkout = package.parents[1]
     git(checkout, "init")
     git(checkout, "add", ".")
     git(checkout, "commit", "-m", "one")
     git(checkout, "tag", "-a", "v1", "-m", "a tag that does not replace the commit")
     assert read() == git(checkout, "rev-parse", "HEAD")
-    package.write_text("changed = True\n", encoding="utf-8")
+    module.write_text("changed = True\n", encoding="utf-8")
     assert read() == git(checkout, "rev-parse", "HEAD") + "-dirty"
     monkeypatch.setenv("PATH", str(Path(tmp_path, "nothing")))
     assert read() is None
