@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 Json = Mapping[str, Any]
 #: The entries of a run's result that a comparison keeps.
 _KEPT = (
-    "seed", "steps", "best_step", "steps_per_second", "seconds", "fit", "eureka", "halting", "curve"
+    "seed", "steps", "best_step", "steps_per_second", "seconds", "fit", "eureka", "halting",
+    "curve", "commit", "machine",
 )  # fmt: skip
 #: How a metric's figures are shown; all others have three decimal places.
 _FORMS = {"mse": "{:.1e}", "distance": "{:.2f}", "halting": "{:.1f}", "eureka_epoch": "{:.0f}"}
@@ -193,13 +194,13 @@ def _seconds(model: Json) -> str:
 
 def _notes(comparison: Json) -> list[str]:
     """How the figures were measured."""
-    data, machine = comparison["data"], comparison["machine"]
+    data = comparison["data"]
     seeds = comparison["seeds"]
     changed = {**data["changed"], **{f"{split} rows": n for split, n in data["rows"].items()}}
     notes = [
-        f"`{comparison['command']}`, synthbench {comparison['synthbench']}: "
+        f"`{comparison['command']}`: "
         f"{'one seed' if seeds == 1 else f'mean and standard deviation of {seeds} seeds'}.",
-        f"{machine['gpu'] or machine['processor']}, PyTorch {machine['torch']}, "
+        f"{made_with(comparison)}.",
         f"{comparison['precision']}; all runs together {comparison['run_seconds']:,.0f} s.",
     ]
     if comparison["profile"] == "quick":
@@ -208,6 +209,22 @@ def _notes(comparison: Json) -> list[str]:
         sizes = ", ".join(f"{name} {_plain(value)}" for name, value in changed.items())
         notes.append(f"Other than the task's defaults: {sizes}.")
     return notes
+
+
+def made_with(comparison: Json) -> str:
+    """The machine and the code that the runs were made with; all of them, if there are several.
+
+    Files of older versions name the machine of the first run, and no commit.
+    """
+    found: dict[str, None] = {}
+    for run in (run for model in comparison["models"] for run in model["runs"]):
+        machine = run.get("machine") or comparison["machine"]
+        code, _, dirty = (run.get("commit") or "").partition("-")
+        words = f"{machine['gpu'] or machine['processor']}, PyTorch {machine['torch']}, "
+        words += f"synthbench {comparison['synthbench']}"
+        words += f" at commit {code[:7]}" if code else ""
+        found[words + (" with changes" if dirty else "")] = None
+    return "; ".join(found)
 
 
 def _plain(value: Any) -> str:
