@@ -6,12 +6,15 @@ import math
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from shapes import line, svg, text
+from shapes import MOST_CURVES, line, mark, svg, text
 
 #: Points of a line, from left to right.
 Curve = Sequence[tuple[float, float]]
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 472, 12, 212
+#: The most that the marks of two models are apart at the same place; and how many marks a curve has
+#: at most, if no places are given.
+_APART, _MARKS = 6.0, 6
 
 
 def line_chart(
@@ -26,16 +29,24 @@ def line_chart(
     Args:
         series: for each model its curves, one a run; their points from left to right.
         x_label: what the horizontal axis counts.
-        ticks: the places that were measured, which are labelled and marked; default: a few even
-            ones are labelled.
+        ticks: the places that were measured, which are labelled and marked, for each model a
+            little beside those of the others; default: a few even ones are labelled.
         trained_to: the last place that training has, up to which the chart is shaded.
+
+    Raises:
+        ValueError: there are more models than can be told apart.
     """
+    if len(series) > MOST_CURVES:
+        raise ValueError(
+            f"A chart by {x_label} has {len(series)} curves; {MOST_CURVES} can be told apart: "
+            f"{', '.join(series)}. Draw two charts."
+        )
     places = [x for curves in series.values() for curve in curves for x, _ in curve]
     low, high = min(places), max(places)
     marked, ticks = bool(ticks), ticks or _even_ticks(low, high)
 
     def across(x: float) -> float:
-        return _LEFT + 12 + (_RIGHT - _LEFT - 24) * (x - low) / ((high - low) or 1)
+        return _LEFT + 22 + (_RIGHT - _LEFT - 44) * (x - low) / ((high - low) or 1)
 
     def up(y: float) -> float:
         return _BOTTOM - (_BOTTOM - _TOP) * y
@@ -53,21 +64,30 @@ def line_chart(
     for tick in ticks:
         parts.append(text(across(tick), _BOTTOM + 16, f"{tick:,.12g}"))
     parts.append(text((_LEFT + _RIGHT) / 2, _BOTTOM + 36, f"accuracy by {x_label}"))
+    marks = []
+    apart = min(_APART, 0.85 * (across(high) - across(low)) / len(ticks) / len(series))
     for number, curves in enumerate(series.values(), start=1):
+        beside = apart * (number - (len(series) + 1) / 2) if marked else 0.0
         for curve in curves:
-            path = " ".join(f"{across(x):.1f},{up(y):.1f}" for x, y in curve)
+            points = [(across(x) + beside, up(y)) for x, y in curve]
+            path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
             parts.append(f'<polyline points="{path}" class="curve-{number}"/>')
-            for x, y in curve if marked else ():
-                dot = f'cx="{across(x):.1f}" cy="{up(y):.1f}" r="4" class="dot-{number}"'
-                parts.append(f"<circle {dot}/>")
+            every = 1 if marked else -(-len(points) // _MARKS)
+            marks += [mark(x, y, number) for x, y in points[number % every :: every]]
+    parts += marks  # above all curves
     legend = "".join(
-        f'<span><i class="key-{number}"></i>{escape(name)}</span>'
-        for number, name in enumerate(series, start=1)
+        f"<span>{_key(number)}{escape(name)}</span>" for number, name in enumerate(series, start=1)
     )
     if trained_to is not None:
         legend += '<span><i class="seen"></i>seen in training</span>'
     chart = svg(480, _BOTTOM + 46, parts, f"Accuracy by {x_label}")
     return f'<div class="chart">{chart}<p class="legend">{legend}</p></div>'
+
+
+def _key(number: int) -> str:
+    """A piece of a curve, for the legend."""
+    stroke = f'<polyline points="0,6 40,6" class="curve-{number}"/>'
+    return f'<i class="key">{svg(40, 12, [stroke, mark(20, 6, number)], "")}</i>'
 
 
 def _even_ticks(low: float, high: float) -> list[float]:

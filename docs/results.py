@@ -7,10 +7,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from synthbench import __version__
 from synthbench.errors import DatasetError
 from synthbench.tasks.registry import list_tasks
 from synthbench.text.tables import Table
-from synthbench.training.comparison import contrasts_markdown, fit_cell, ours_and_theirs
+from synthbench.training.comparison import (
+    contrasts_markdown,
+    fit_cell,
+    made_with,
+    ours_and_theirs,
+)
 from synthbench.training.contrasts import CONTRASTS, NOT_RUN, SHOWN, Finding, judge
 from synthbench.training.fit import UNFINISHED, state_of
 
@@ -109,11 +115,11 @@ def _line(comparison: Mapping[str, Any], model: Mapping[str, Any]) -> list[str]:
 
 
 def _origin(comparison: Mapping[str, Any]) -> str:
-    """The command and the machine that one comparison was made with."""
-    machine, seconds = comparison["machine"], comparison["seconds"]
-    seeds = comparison["seeds"]
+    """The command, the machine and the code that one comparison was made with."""
+    seeds, seconds = comparison["seeds"], comparison["seconds"]
     taken = f", {seconds:,.0f} s with {comparison['workers']} at once" if seconds else ""
+    other = "" if comparison["synthbench"] == __version__ else f"; this is {__version__}"
     return (
         f"- `{comparison['command']}`: {seeds} seed{'s' if seeds > 1 else ''}{taken}, "
-        f"{machine['gpu'] or machine['processor']}, PyTorch {machine['torch']}."
+        f"{made_with(comparison)}{other}."
     )

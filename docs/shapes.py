@@ -39,6 +39,31 @@ def arrow(x1: float, x2: float, y: float) -> str:
     return line(x1, y, x2, y) + f'<path d="{tip}" class="line"/>'
 
 
+#: The outlines of marks around (0, 0), and by how many degrees they are turned.
+_PLUS = "M-1.3-4.2h2.6v2.9h2.9v2.6h-2.9v2.9h-2.6v-2.9h-2.9v-2.6h2.9z"
+_MARKS = [
+    ("M-3.6 0a3.6 3.6 0 1 0 7.2 0a3.6 3.6 0 1 0-7.2 0z", 0),  # circle
+    ("M-3.2-3.2h6.4v6.4h-6.4z", 0),  # square
+    ("M0-4.4L4.2 3.2H-4.2z", 0),  # triangle
+    ("M-3.2-3.2h6.4v6.4h-6.4z", 45),  # diamond
+    ("M0-4.4L4.2 3.2H-4.2z", 180),
+    (_PLUS, 0),
+    (_PLUS, 45),  # cross
+    ("M-4-4.2H4L-4 4.2H4z", 0),  # hourglass
+]
+#: How many curves have a colour, a stroke and a mark of their own; the style sheet has the first
+#: two.
+MOST_CURVES = len(_MARKS)
+
+
+def mark(x: float, y: float, number: int) -> str:
+    """The mark of a chart's curve, which is given by its number from 1."""
+    outline, angle = _MARKS[number - 1]
+    turned = f" rotate({angle})" if angle else ""
+    place = f"translate({x:.1f} {y:.1f}){turned}"
+    return f'<path d="{outline}" transform="{place}" class="dot-{number} mark"/>'
+
+
 def circle(x: float, y: float, kind: str) -> str:
     """A circle as large as a digit."""
     return f'<circle cx="{x:g}" cy="{y:g}" r="11" class="{kind}"/>'

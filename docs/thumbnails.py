@@ -40,7 +40,7 @@ _CANDIDATES = 40
 def standalone(drawn: str) -> str:
     """A picture of the gallery as a file of its own."""
     style = _STYLE.read_text(encoding="utf-8")
-    values = dict(re.findall(r"--(one|two|three|four|five|six): (#\w+);", style.partition("[")[0]))
+    values = dict(re.findall(r"--(\w+): (#\w+);", style.partition("[")[0]))
     rules = re.findall(r"^(?:svg\.drawn|\.cell|\.color|\.curve|\.dot).*?\}$", style, re.M | re.S)
     css = re.sub(
         r"var\(--([\w-]+)\)", lambda found: {**_THEME, **values}[found[1]], "\n".join(rules)
@@ -79,7 +79,7 @@ def accuracy_by_length() -> str:
     models = {one["model"]: one for one in fitted_models(ctl) if one["variant"] == "backward"}
     series = by_bucket([models[name] for name in ("lstm", "bilstm", "transformer", "ndr")])
     chart = line_chart(series, "number of look-ups", ticks=range(2, 11), trained_to=5)
-    places = {"lstm": (320, 122), "bilstm": (390, 30), "transformer": (124, 150), "ndr": (222, 30)}
+    places = {"lstm": (320, 122), "bilstm": (406, 30), "transformer": (124, 150), "ndr": (240, 30)}
     titles = dict(zip(places, ("LSTM", "BiLSTM", "Transformer", "Neural Data Router"), strict=True))
     colors = dict(zip(series, ("one", "two", "three", "four"), strict=True))
     names = "".join(

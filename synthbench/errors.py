@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import errno
+import operator
 import os
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
@@ -86,21 +87,33 @@ def unknown_name(kind: str, name: object, allowed: Iterable[str]) -> UsageError:
     return UsageError(f"Unknown {kind} {name!r}; allowed: {', '.join(names)}.{hint}")
 
 
-def check_whole_number(what: str, given: object, least: int, most: int | None = None) -> None:
-    """Make sure that an option is a whole number within its limits.
+def whole_number(given: object) -> int | None:
+    """A value as an `int` if it is a whole number, also one of NumPy; None if not, as for True."""
+    if isinstance(given, bool):
+        return None
+    try:
+        return operator.index(given)  # type: ignore[arg-type]
+    except TypeError:
+        return None
+
+
+def check_whole_number(what: str, given: object, least: int, most: int | None = None) -> int:
+    """A whole number, as an `int`, that is within its limits.
 
     Args:
         what: the option's name in an error.
-        given: the value given; True is not a number.
+        given: the value given, whatever `whole_number` takes.
         least: the smallest number that is allowed.
         most: the largest number that is allowed; None for no limit.
 
     Raises:
         UsageError: the value is not allowed.
     """
-    if type(given) is not int or given < least or (most is not None and given > most):
+    number = whole_number(given)
+    if number is None or number < least or (most is not None and number > most):
         limits = f"from {least}" if most is None else f"from {least} to {most}"
-        raise UsageError(f"{what} {given!r}: allowed are whole numbers {limits}.")
+        raise UsageError(f"{what} {short(given)}: allowed are whole numbers {limits}.")
+    return number
 
 
 def usable_path(what: str, given: str | os.PathLike[str]) -> Path:
@@ -111,9 +124,19 @@ def usable_path(what: str, given: str | os.PathLike[str]) -> Path:
         given: the path. Its bytes need not be UTF-8; Python keeps other bytes as surrogates.
 
     Raises:
-        UsageError: the path is too long, or has a character that no path can have.
+        UsageError: it is no path, is too long, has a character that no path can have, or is
+            relative while the working directory is gone.
     """
-    path = Path(given)
+    try:
+        path = Path(given)
+    except TypeError:
+        raise UsageError(f"{what} {short(given)}: expected a path.") from None
+    try:
+        path.absolute()
+    except FileNotFoundError:
+        raise UsageError(
+            f"{what} {short(str(path))}: the working directory is gone; name an absolute path."
+        ) from None
     try:
         path.lstat()
     except OSError as error:

@@ -32,6 +32,12 @@ STEPS = {
         ("main(['list'])", HEAVY),
         ("main(['info', 'composites'])", HEAVY),
         ("main(['preview', 'ctl', '-n', '1'])", HEAVY),
+        # What is refused by its name is refused at once.
+        ("main(['audit', '.'])", HEAVY),
+        ("main(['train', 'parity', '--model', 'bert'])", HEAVY),
+        ("main(['train', 'parity', '--model', 'heat', '--rows', 'tset=3'])", HEAVY),
+        ("main(['validate', 'parity', '--model', 'bert'])", HEAVY),
+        ("main(['validate', 'parity', '--variant', 'other'])", HEAVY),
     ],
 }
 

@@ -11,6 +11,7 @@ from docs.results import (
     read_comparisons,
     results_section,
 )
+from synthbench import __version__
 from synthbench.errors import DatasetError
 from synthbench.training.contrasts import CONTRASTS
 from synthbench.training.fit import FITTED, PLATEAU, UNFINISHED
@@ -29,6 +30,7 @@ def comparison(
         "task": task,
         "study": "main",
         "profile": profile,
+        "synthbench": __version__,
         "command": f"synthbench validate {task} --profile {profile}",
         "seeds": 2,
         "seconds": 61.0,
@@ -79,7 +81,22 @@ def test_the_table_has_a_line_for_each_model_and_variant_in_the_order_of_the_tas
     ]
     assert lines[-1] == (
         "- `synthbench validate parity --profile paper`: 2 seeds, 61 s with 2 at once, "
-        "A processor, PyTorch 2.4."
+        f"A processor, PyTorch 2.4, synthbench {__version__}."
+    )
+
+
+def test_a_result_names_all_machines_and_commits_of_its_runs_and_another_version():
+    made = comparison(variants=("forward",))
+    first, second = made["models"][0]["runs"]
+    first["commit"] = "0123456789" * 4
+    second["commit"] = "abcdefabcd" * 4 + "-dirty"
+    second["machine"] = {"gpu": "A GPU", "processor": "A processor", "torch": "2.15"}
+    made["synthbench"] = "0.1.0"
+    last = results_section([made]).splitlines()[-1]
+    assert last.endswith(
+        "A processor, PyTorch 2.4, synthbench 0.1.0 at commit 0123456; "
+        "A GPU, PyTorch 2.15, synthbench 0.1.0 at commit abcdefa with changes; "
+        f"this is {__version__}."
     )
 
 

@@ -14,6 +14,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from synthbench import __version__
+from synthbench.arguments import checked
 from synthbench.auditing.balance import Distribution, count_all, count_sampled
 from synthbench.auditing.leaks import SplitLeaks, check_claim, find_leaks
 from synthbench.auditing.results import VariantAudit, list_findings
@@ -82,6 +83,7 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
+@checked
 def audit(
     dataset: str | PathLike[str],
     *,
@@ -111,11 +113,11 @@ def audit(
         >>> found.variants["default"].leaks["test"].repeated
         0
     """
-    with needs("An audit", "scikit-learn", "audit"):
-        import sklearn  # noqa: F401  # before any work
     opened = DatasetDirectory.open(dataset)
     manifest = opened.manifest
     names = list(dict.fromkeys(map(opened.variant, variants or manifest.variants)))
+    with needs("An audit", "scikit-learn", "audit"):
+        import sklearn  # noqa: F401  # before any work, but slow
     with (
         open_engine(calls=2) as engine,
         progress_bar(progress, f"audit {manifest.task}", "parts", len(names)) as bar,

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from synthbench.auditing.tokens import lengths_of
 from synthbench.auditing.variant import AuditedVariant, Sample, SplitScan
 
 
@@ -74,11 +74,17 @@ def count_all(subject: AuditedVariant, scans: Mapping[str, SplitScan]) -> list[D
 
 
 def count_sampled(subject: AuditedVariant, samples: Mapping[str, Sample]) -> list[Distribution]:
-    """Count the tokens of samples, and the properties that the task names."""
-    looks, tokens = dict(subject.spec.distributions), subject.tokens
+    """Count the tokens of samples, also of labels, and the properties that the task names."""
+    looks, tokens, labels = dict(subject.spec.distributions), subject.tokens, subject.label_tokens
+    if labels is not None:
+        looks = {
+            "number of a label's tokens": lambda rows: lengths_of(labels(rows)),
+            "tokens of labels": lambda rows: labels(rows).flatten().to_pylist(),
+            **looks,
+        }
     if tokens is not None:
         looks = {
-            "number of tokens": lambda rows: pc.list_value_length(tokens(rows)).to_numpy(),
+            "number of tokens": lambda rows: lengths_of(tokens(rows)),
             "tokens": lambda rows: tokens(rows).flatten().to_pylist(),
             **looks,
         }

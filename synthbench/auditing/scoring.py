@@ -48,7 +48,7 @@ class Reference:
     """The scores that a shortcut is compared with, by metric."""
 
     #: the score of a uniform guess if the label is a class; otherwise the score of the reference
-    #: answer to another row of the same level
+    #: answer to another row: of the same level or, if the level has no other, of the split
     chance: dict[str, float]
     solution: dict[str, float]  # the score of the reference solver
 
@@ -127,7 +127,9 @@ def compare_with(subject: AuditedVariant, sample: Sample) -> SplitRows:
     few, few_by_level = sample.take(chosen).columns, [rows[chosen] for rows in by_level.values()]
     answers = [task.solve(question) for question in few[task.inputs[0]].to_pylist()]
     own = measure(task, few, answers)
-    others = measure(task, few, [answers[row] for row in _next_of_level(few_by_level)])
+    others = np.full_like(own, math.nan)
+    if count > 1:
+        others = measure(task, few, [answers[row] for row in _next_of_level(few_by_level)])
 
     def reference(rows: NDArray[np.bool_]) -> Reference:
         return Reference(_means(task, others[rows]), _means(task, own[rows]))
@@ -211,11 +213,15 @@ def measure(task: Task, columns: Columns, predictions: Values) -> NDArray[np.flo
 
 
 def _next_of_level(levels: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
-    """For each row, the next row of its level; after the last row of a level, the first."""
-    following = np.empty(len(levels[0]), np.int64)
+    """For each row, the next row of its level; after the last row of a level, the first.
+
+    The one row of a level gets the next row of the split.
+    """
+    following = np.roll(np.arange(len(levels[0])), -1)
     for level in levels:
         rows = np.flatnonzero(level)
-        following[rows] = np.roll(rows, -1)
+        if len(rows) > 1:
+            following[rows] = np.roll(rows, -1)
     return following
 
 

@@ -150,7 +150,10 @@ def _ranked(variant: VariantAudit, metric: str, split: str) -> list[ShortcutScor
 
 
 def _scores(variant: VariantAudit, metric: str) -> Table:
-    """The score of each shortcut on each split, the best on the hardest split first."""
+    """The score of each shortcut on each split, the best on the hardest split first.
+
+    The table of the last metric says what was left out.
+    """
     hardest, *others = splits = _by_hardness(variant)
     references = {split: variant.splits[split].reference for split in splits}
     shortcuts = _ranked(variant, metric, hardest)
@@ -166,11 +169,14 @@ def _scores(variant: VariantAudit, metric: str) -> Table:
             score_text(shortcut.splits.get(split), metric, references[split]) for split in splits
         ]
         rows.append([shortcut.name, first, NOTHING if figure is None else interval(figure), *rest])
+    left_out = variant.left_out if metric == variant.metrics[-1] else {}
     return Table(
         [f"shortcut ({metric})", hardest, "interval", *others],
         rows,
+        right=[2],
+        whole=range(1, 3 + len(others)),
         title=f"{metric} of each shortcut, the best on {hardest} first",
-        notes=[f"Left out: {name}; {reason}." for name, reason in variant.left_out.items()],
+        notes=[f"Left out: {name}; {reason}." for name, reason in left_out.items()],
     )
 
 
@@ -285,7 +291,8 @@ def _most_frequent_table(variant: VariantAudit) -> Table:
         cells = (f"{value} ({share:.1%})" for value, share in frequent)
         rows.append([distribution.name, f"{len(distribution.values):,}", *cells])
     head = ["most frequent", "values", *splits]
-    return Table(head, rows, right=[1], title="The most frequent values")
+    whole = range(2, len(head))
+    return Table(head, rows, right=[1], whole=whole, title="The most frequent values")
 
 
 def _share_tables(variant: VariantAudit) -> Iterator[Table]:

@@ -72,6 +72,18 @@ class AuditedVariant:
             return None
         return lambda columns: vocabulary.split(columns["text"])
 
+    @property
+    def label_vocabulary(self) -> Vocabulary | None:
+        """The tokens of labels that are sequences of them; None if labels are anything else."""
+        label = self.task.columns.get("label")
+        return None if label is None else label.vocabulary
+
+    @property
+    def label_tokens(self) -> Callable[[Columns], pa.ListArray] | None:
+        """Splits labels that are sequences into their tokens; None if they are anything else."""
+        vocabulary = self.label_vocabulary
+        return None if vocabulary is None else lambda rows: vocabulary.split(rows["label"])
+
     def rows_by_level(self, columns: Columns) -> dict[str, NDArray[np.bool_]]:
         """For each level in ascending order, which rows are on it: its name, bool `(rows,)`."""
         levels = self.levels.of(columns)

@@ -101,6 +101,7 @@ def evaluate(
     epilog="""
     synthbench export listops --to jsonl --out exported
     synthbench export listops --to lm-eval --split test --out harness
+    synthbench export listops --to croissant --out listops/croissant.json
     """,
 )
 @dataset_argument
@@ -110,7 +111,13 @@ def evaluate(
     metavar="FORMAT",
     help="jsonl, chat, tsv, lm-eval, torch, croissant",
 )
-@click.option("--out", required=True, metavar="PATH", help="Where to write; must not exist yet.")
+@click.option(
+    "--out",
+    required=True,
+    metavar="PATH",
+    help="The directory to write, which must not exist yet; for croissant a file, "
+    "DIR/croissant.json.",
+)
 @variants_option
 @click.option("--split", "splits", multiple=True, metavar="S", help="Default: all. Repeatable.")
 @source_option

@@ -75,7 +75,7 @@ def _run(command: click.Command, arguments: Sequence[str] | None) -> int:
             status = command.main(arguments, prog_name="synthbench", standalone_mode=False)
         return status if isinstance(status, int) else 0
     except (KeyboardInterrupt, click.exceptions.Abort):  # click makes the second of the first
-        return _failed("Interrupted; run the same command again to continue.", 130)
+        return _failed(_interrupted(sys.argv[1:] if arguments is None else arguments), 130)
     except click.ClickException as error:
         return _failed(error.format_message(), error.exit_code)
     except SynthbenchError as error:
@@ -99,6 +99,16 @@ def _run(command: click.Command, arguments: Sequence[str] | None) -> int:
             hint = "This is a bug in synthbench; please report it with the output of"
             return _failed(f"{text}\n{hint} SYNTHBENCH_DEBUG=1.", 1)
         return _failed(f"{text}\nIt was raised in {where}; SYNTHBENCH_DEBUG=1 shows where.", 1)
+
+
+#: The commands whose finished parts are kept.
+_CONTINUED = ("generate", "train", "validate")
+
+
+def _interrupted(arguments: Sequence[str]) -> str:
+    if arguments and arguments[0] in _CONTINUED:
+        return "Interrupted; run the same command again to continue."
+    return "Interrupted."
 
 
 def _failed(text: str, status: int) -> int:

@@ -168,7 +168,7 @@ def summary(outcome: Outcome, seconds: float) -> Group:
     head = ("variant", "split", "rows", "candidates", "accepted", "seconds", f"rows by {bucket}")
     total = sum(split.rows for splits in manifest.variants.values() for split in splits.values())
     return stack(
-        Table(head, rows, right=(2, 3, 4, 5)),
+        Table(head, rows, right=(2, 3, 4, 5), whole=(0, 1), keys=2),
         styled(f"{total:,} rows in {seconds:.1f} s: {place}", "green", whole=True),
         _loading_line(outcome),
     )

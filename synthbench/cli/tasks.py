@@ -104,7 +104,7 @@ def check_task(task: str, variant: str | None, level: str | None) -> int:
             show(styled(f"{task}, variant {finding.variant}:", "bold"))
         verdict = styled("no", "red") if finding.problems else styled("yes", "green")
         problems = [items(finding.problems)] if finding.problems else []
-        show(styled(f"{finding.statement}: ") + verdict, *problems)
+        show(styled(f"{finding.statement}: ", whole=True) + verdict, *problems)
         findings.append(finding)
     failed = sum(bool(finding.problems) for finding in findings)
     if failed:

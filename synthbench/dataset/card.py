@@ -49,14 +49,32 @@ def write_card(directory: Path, manifest: Manifest, tasks: Sequence[Task]) -> No
     Raises:
         SynthbenchError: the card cannot be written.
     """
-    import yaml
-
-    front = yaml.safe_dump(
-        _front_matter(manifest, tasks), sort_keys=False, allow_unicode=True, width=100
-    )
+    front = _yaml(_front_matter(manifest, tasks))
     samples = [_sample(directory, manifest, task) for task in tasks]
     text = f"---\n{front}---\n\n{_body(manifest, tasks, samples)}"
     write_text(directory / "README.md", text)
+
+
+def _yaml(values: Any) -> str:
+    """Values as YAML in which all characters but line breaks are printable, as in the body.
+
+    Names of classes may have characters that change how the text around them is shown, such as
+    U+202E, which reverses it.
+    """
+    import yaml
+
+    class Dumper(yaml.SafeDumper):  # type: ignore[misc]  # PyYAML has no types
+        """Puts texts in double quotes, in which characters can be escaped, if they need it."""
+
+    def represent(dumper: Dumper, text: str) -> Any:
+        style = None if text.isprintable() else '"'
+        return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+    Dumper.add_representer(str, represent)
+    dumped = yaml.dump(values, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=100)
+    return "".join(
+        one if one.isprintable() or one == "\n" else f"\\U{ord(one):08X}" for one in dumped
+    )
 
 
 def _sample(directory: Path, manifest: Manifest, task: Task) -> str:

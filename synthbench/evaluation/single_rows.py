@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from synthbench.arguments import checked
 from synthbench.errors import UsageError
 from synthbench.evaluation.evaluate import may_be_answer
 from synthbench.evaluation.rows import no_column
@@ -16,6 +17,7 @@ from synthbench.tasks.row_ids import are_held_out, fingerprints
 from synthbench.text.lines import short
 
 
+@checked
 def score(
     task: str | Task,
     row: Mapping[str, Any],
@@ -51,10 +53,15 @@ def score(
                 f"{chosen.answer.expected}."
             )
         return chosen.score(row, answer)
+    except UsageError:
+        raise
     except KeyError as error:
         raise no_column(chosen, error.args[0]) from error
+    except (TypeError, AttributeError, ValueError, IndexError) as error:
+        raise UsageError(f"{short(row)} is not a row of {chosen.name}: {error}") from error
 
 
+@checked
 def solve(
     task: str | Task,
     question: Any,
@@ -94,6 +101,7 @@ def solve(
         ) from error
 
 
+@checked
 def is_held_out(
     task: str | Task,
     text_or_row: Any,
@@ -130,7 +138,14 @@ def is_held_out(
             inputs = _inputs(one, text_or_row)
             one.solve(inputs[one.inputs[0]][0].as_py())  # refuses what only resembles a row
             return bool(are_held_out(fingerprints(one, one.parse(inputs)))[0])
-        except (ValueError, TypeError, LookupError, pa.ArrowException) as error:
+        except (
+            ValueError,
+            TypeError,
+            AttributeError,
+            LookupError,
+            RecursionError,
+            pa.ArrowException,
+        ) as error:
             reasons.append(error)
     what = f"{short(text_or_row)} is not a row of {tasks[0].name}"
     raise UsageError(f"{what}: {reasons[0]}") from reasons[0]

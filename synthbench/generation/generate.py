@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from synthbench import __version__
+from synthbench.arguments import checked
 from synthbench.dataset.card import write_card
 from synthbench.dataset.files import write_json
 from synthbench.dataset.manifest import MANIFEST, Manifest, SplitRecord
@@ -21,9 +23,11 @@ from synthbench.sampling.blocks import Round
 from synthbench.sampling.splits import SplitSampler
 from synthbench.tasks.base import Split, Task
 from synthbench.tasks.registry import as_tasks
+from synthbench.text.lines import one_line
 from synthbench.text.progress import progress_bar
 
 
+@checked
 def generate(
     task: str | Task | Sequence[Task],
     *,
@@ -145,6 +149,7 @@ def _make_split(
     writer = ShardWriter(staging, task, split, rows, plan.shard_rows)
     with contextlib.closing(sampler):
         shards, digest = writer.write(_counted(sampler.rounds(), done), engine)
+    _say_lacking(task, split, quotas.quotas[split.name], sampler.taken())
     return SplitRecord(
         rows=rows,
         buckets={task.bucket_label(b): count for b, count in sampler.taken().items()},
@@ -152,6 +157,21 @@ def _make_split(
         digest=digest,
         shards=tuple(shards),
     )
+
+
+def _say_lacking(
+    task: Task, split: Split, asked: Mapping[int, int], found: Mapping[int, int]
+) -> None:
+    """Say on standard error which buckets have fewer rows than planned; the others have more."""
+    lacking = [bucket for bucket, rows in asked.items() if found.get(bucket, 0) < rows]
+    if lacking:
+        named = (f"{task.bucket_label(b)} ({found[b]:,} of {asked[b]:,})" for b in lacking[:5])
+        more = f" and {len(lacking) - 5} more" if len(lacking) > 5 else ""
+        line = (
+            f"{task.name}, {task.variant}/{split.name}: rows of {task.bucket_name} "
+            f"{', '.join(named)}{more} are too rare to be found; the others got theirs."
+        )
+        print(one_line(line), file=sys.stderr)
 
 
 def _counted(rounds: Iterator[Round], done: Callable[[int], None]) -> Iterator[Round]:

@@ -1,49 +1,44 @@
-"""`load_dataset`: a dataset made on first use into a cache, and opened from there afterwards.
-
-    CACHE/listops-0f4c.../      a dataset directory; its name holds a hash of the request
-    CACHE/listops-0f4c....lock  held by the process that makes it; others wait
-    CACHE/arrow/                the same rows in Arrow files, which `datasets` memory-maps
-
-CACHE is the directory that `SYNTHBENCH_CACHE` names, else `synthbench/datasets` in the user's
-cache.
-"""
+"""`load_dataset`: a dataset by its task's name, opened from the cache by `datasets`."""
 
 from __future__ import annotations
 
-import atexit
-import dataclasses
-import functools
+import contextlib
 import hashlib
-import inspect
-import json
-import os
-import shutil
-import sys
-import tempfile
+import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import filelock
+import pyarrow as pa
 
-from synthbench import __version__
+from synthbench.arguments import checked
 from synthbench.dataset.dataset import DatasetDirectory
-from synthbench.dataset.staging import check_whole, finished
+from synthbench.dataset.digest import file_sha256
+from synthbench.dataset.files import regular_file, write_failure
+from synthbench.dataset.manifest import SplitRecord
+from synthbench.dataset.parquet import open_parquet, read_batches
+from synthbench.dataset.staging import check_whole
 from synthbench.errors import DatasetError, UsageError
-from synthbench.generation.generate import run
-from synthbench.generation.request import Request
-from synthbench.sampling.plan import plan_rows
+from synthbench.generation.cache import (
+    cache_directory,
+    cached_dataset,
+    discard,
+    locked,
+    sum_of,
+    writable,
+)
 from synthbench.tasks.base import Task
-from synthbench.tasks.images.task import ImageTask
 from synthbench.tasks.registry import as_task
+from synthbench.text.lines import short
 
 if TYPE_CHECKING:
     import datasets
 
-#: The environment variable that names the cache directory.
-CACHE_VARIABLE = "SYNTHBENCH_CACHE"
+#: Rows of a batch in an Arrow file; `datasets` writes as many.
+_ARROW_ROWS = 1_000
 
 
+@checked
 def load_dataset(
     task: str | Task,
     split: str | None = None,
@@ -56,7 +51,8 @@ def load_dataset(
     The same call gives the same rows on every machine, and nothing is downloaded. The cache
     directory is the one that `SYNTHBENCH_CACHE` names, else `synthbench/datasets` in the user's
     cache. If it cannot be written, the dataset goes to a temporary directory, and a line on
-    standard error says so.
+    standard error says so. A file of the cache that was damaged is made again, which a line on
+    standard error says, too.
 
     Args:
         task: the task, or its name for the task with its defaults.
@@ -80,125 +76,97 @@ def load_dataset(
         (100, ['0', '1', '2'])
     """
     made = as_task(task)
-    if split in made.variants:
-        raise UsageError(
-            f"{split!r} is a variant, not a split: write "
-            f"load_dataset(synthbench.task({made.name!r}, {split!r}))."
-        )
     if split is not None:
-        made.split(split)
+        _check_split(made, split)
     dataset = cached_dataset(made, preset, rows)
     return open_with_datasets(dataset, made.variant, split)
+
+
+def _check_split(task: Task, split: str) -> None:
+    if split in task.variants:
+        raise UsageError(
+            f"{split!r} is a variant, not a split: write synthbench.task({task.name!r}, {split!r})."
+        )
+    name, operator = re.fullmatch(r"([^\[+]*)(.*)", split, re.DOTALL).groups()  # type: ignore[union-attr]
+    task.split(name.strip() if operator else split)
+    if operator:
+        raise UsageError(
+            f"Split {short(split)}: expected the name of one split; take rows from it with "
+            f"load_dataset(..., split={name.strip()!r}).select(range(10))."
+        )
 
 
 def open_with_datasets(
     dataset: DatasetDirectory, variant: str, split: str | None = None
 ) -> datasets.Dataset | datasets.DatasetDict:
-    """One variant of a dataset directory, as `datasets` opens it.
+    """One variant of a dataset directory, as `datasets` opens Arrow files of it in the cache.
 
-    `datasets.load_dataset(DIRECTORY)` caches rows by the last part of the directory's name. Given
-    the files, `datasets` caches them by the full paths and times of the shards instead.
+    `datasets.load_dataset(DIRECTORY)` finds rows in its cache by the last part of the directory's
+    name, and never looks whether they are damaged.
 
     Raises:
         UsageError: there is no such split.
-        DatasetError: a shard is missing.
+        DatasetError: a shard is missing or damaged.
+        SynthbenchError: the Arrow file cannot be written.
     """
     import datasets
 
-    if split is not None:
-        dataset.split(variant, split)
-    check_whole(dataset)
-    files = {
-        name: [str((dataset.path / shard.file).resolve()) for shard in record.shards]
-        for name, record in dataset.manifest.variants[variant].items()
-    }
-    arrow = _writable(_cache_directory()) / "arrow"
-    opened: datasets.Dataset | datasets.DatasetDict = datasets.load_dataset(
-        "parquet", data_files=files, split=split, cache_dir=str(arrow)
-    )
-    return opened
+    splits = dataset.manifest.variants[variant]
+    names = list(splits) if split is None else [split]
+    opened = datasets.DatasetDict()
+    for name in names:
+        file = _arrow_file(dataset, dataset.split(variant, name))
+        opened[name] = datasets.Dataset.from_file(str(file), split=datasets.NamedSplit(name))
+    return opened if split is None else opened[split]
 
 
-def cached_dataset(task: Task, preset: str, rows: Mapping[str, int] | None) -> DatasetDirectory:
-    """The dataset of a request, made if it is missing or incomplete."""
-    request = Request(
-        (task,),
-        preset=preset,
-        rows=rows,
-        overwrite=True,  # only a broken entry, or an interrupted run, can lie there
-    )
-    text = json.dumps(_row_sources(request, task), sort_keys=True, separators=(",", ":"))
-    name = f"{task.name}-{hashlib.sha256(text.encode()).hexdigest()[:32]}"
-    # A cache that cannot be written may still hold the dataset.
-    if (there := _whole(_cache_directory() / name)) is not None:
-        return there
-    plan_rows(task, preset, rows)  # refuses impossible requests before anything is written
-    target = _writable(_cache_directory()) / name
-    with filelock.FileLock(f"{target}.lock"):
-        if (there := _whole(target)) is not None:
-            return there
-        run(dataclasses.replace(request, out=target))
-    return DatasetDirectory.open(target)
-
-
-def _whole(target: Path) -> DatasetDirectory | None:
-    """The dataset at a place, None if it or one of its files is missing."""
-    try:
-        if (dataset := finished(target)) is not None:
+def _arrow_file(dataset: DatasetDirectory, record: SplitRecord) -> Path:
+    """An Arrow file in the cache with the rows of a split, made if it is missing or damaged."""
+    sums = "".join(shard.sha256 for shard in record.shards)
+    name = f"arrow-{hashlib.sha256(sums.encode()).hexdigest()[:32]}"
+    cache = cache_directory()
+    if (file := _sound_file(cache / name)) is not None:
+        return file
+    place = writable(cache) / name
+    with locked(place):
+        if (file := _sound_file(place)) is None:
+            discard(place, "it has no file with the sum that is its name")
             check_whole(dataset)
-    except (DatasetError, OSError):
-        return None
-    return dataset
+            file = _write_arrow(dataset, record, place)
+    return file
 
 
-def _row_sources(request: Request, task: Task) -> dict[str, Any]:
-    """Everything that the rows depend on, as JSON values."""
-    sources: dict[str, Any] = {
-        "synthbench": __version__,
-        "task": task.name,
-        "variant": task.variant,
-        "parameters": task.parameters.to_dict(),
-        "seed": task.seed,
-        "preset": request.preset,
-        "rows": dict(request.rows or {}),
-    }
-    if isinstance(task, ImageTask):
-        dirs = task.source_dirs
-        sources["sources"] = [list(dirs.named), *map(str, dirs.roots())]
-    if not type(task).__module__.startswith("synthbench."):
-        # Our version says nothing about the tasks of other packages.
-        sources["source"] = _source_of(type(task))
-    return sources
+def _sound_file(place: Path) -> Path | None:
+    """The Arrow file whose name is its sum; others are what users of `datasets` have derived."""
+    with contextlib.suppress(OSError):
+        for file in place.iterdir():
+            ours = re.fullmatch(r"[0-9a-f]{64}\.arrow", file.name) and file.is_file()
+            if ours and sum_of(file) == file.stem:
+                return file
+    return None
 
 
-def _source_of(task: type[Task]) -> str | None:
-    """The text of the module that defines a task, None if it has no file."""
+def _write_arrow(dataset: DatasetDirectory, record: SplitRecord, place: Path) -> Path:
+    """Write the rows of a split to an Arrow file in a new directory, under its sum."""
+    shards = []
+    for shard in record.shards:
+        path = regular_file(dataset.path, shard.file)
+        if file_sha256(path) != shard.sha256:
+            raise DatasetError(
+                f"{path} is damaged: its sum is not the manifest's; make the dataset again with "
+                "--overwrite."
+            )
+        shards.append(path)
+    with open_parquet(shards[0]) as first:
+        schema = first.schema_arrow
+    new = place.with_name(f"{place.name}.new")
     try:
-        return inspect.getsource(sys.modules[task.__module__])
-    except (OSError, TypeError):
-        return None
-
-
-def _cache_directory() -> Path:
-    if chosen := os.environ.get(CACHE_VARIABLE):
-        return Path(chosen).expanduser().absolute()
-    cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(cache).expanduser().absolute() / "synthbench" / "datasets"
-
-
-@functools.cache
-def _writable(directory: Path) -> Path:
-    """The directory; if it cannot be written, a temporary directory for this process."""
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=directory).close()
+        with pa.OSFile(str(new), "wb") as sink, pa.ipc.new_stream(sink, schema) as writer:
+            for path in shards:
+                for batch in read_batches(path, batch_rows=_ARROW_ROWS):
+                    writer.write_batch(batch)
+        file = place / f"{file_sha256(new)}.arrow"
+        place.mkdir()
+        return new.rename(file)
     except OSError as error:
-        other = Path(tempfile.mkdtemp(prefix="synthbench-"))
-        atexit.register(shutil.rmtree, other, ignore_errors=True)
-        print(
-            f"The cache {directory} cannot be written ({error.strerror or error}); datasets of "
-            f"this process go to {other}. Set {CACHE_VARIABLE} to a directory that can be written.",
-            file=sys.stderr,
-        )
-        return other
-    return directory
+        raise write_failure(place, error) from error

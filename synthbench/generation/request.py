@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,9 @@ from typing import Any
 from synthbench.dataset.digest import whole_chunks
 from synthbench.dataset.manifest import merged_tables
 from synthbench.engine.engine import check_engine
-from synthbench.errors import check_whole_number, unknown_name, usable_path
+from synthbench.errors import ParameterError, check_whole_number, unknown_name, usable_path
 from synthbench.sampling.plan import PRESETS, Plan, most_blocks, plan_rows
+from synthbench.sampling.seen import FingerprintSet
 from synthbench.tasks.base import Task
 
 
@@ -100,9 +102,43 @@ def plan_dataset(request: Request) -> DatasetPlan:
 
     Raises:
         UsageError: a split that does not exist, or a number that is not allowed.
-        ParameterError: more rows than exist.
+        ParameterError: more rows than exist, or more than the machine's memory can hold apart.
     """
     tasks = list(request.tasks)
     quotas = {task.variant: plan_rows(task, request.preset, request.rows) for task in tasks}
+    for task in tasks:
+        _check_size(task, quotas[task.variant])
     shard_rows = whole_chunks(request.shard_rows or tasks[0].shard_rows)
     return DatasetPlan(tasks, quotas, shard_rows)
+
+
+#: The bytes that a row takes in a Parquet file at least: its id, which cannot be compressed.
+_LEAST_ROW_BYTES = 8
+
+
+def _check_size(task: Task, plan: Plan) -> None:
+    """Refuse splits whose fingerprints, all in memory to find repeated rows, cannot fit there."""
+    memory = _memory_bytes()
+    for split in plan.quotas:
+        rows = plan.rows(split)
+        needed = FingerprintSet.bytes_for(rows)
+        if memory is not None and needed > memory:
+            most = memory // FingerprintSet.bytes_for(1_000) * 1_000
+            disk = _gigabytes(rows * _LEAST_ROW_BYTES)
+            raise ParameterError(
+                f"Split {split} of {task.name}: {rows:,} rows would take more than "
+                f"{disk} on disk and {_gigabytes(needed)} of memory; this machine has "
+                f"{_gigabytes(memory)} of memory. Allowed are 1 to {most:,} rows."
+            )
+
+
+def _memory_bytes() -> int | None:
+    """The memory of this machine in bytes; None where the system does not tell."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):  # Windows, or an unknown name
+        return None
+
+
+def _gigabytes(count: int) -> str:
+    return f"{count / 1e9:,.0f} GB"

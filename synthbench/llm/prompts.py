@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import UsageError, check_whole_number, unknown_name
-from synthbench.generation.load_dataset import cached_dataset, open_with_datasets
+from synthbench.generation.cache import cached_dataset
+from synthbench.generation.load_dataset import open_with_datasets
 from synthbench.tasks.base import LABEL, Task
 from synthbench.tasks.registry import as_task, list_tasks
 

@@ -7,10 +7,11 @@ import functools
 from collections.abc import Mapping
 from fractions import Fraction
 
-from synthbench.errors import ParameterError, UsageError
+from synthbench.errors import ParameterError, UsageError, whole_number
 from synthbench.sampling.blocks import list_candidates
 from synthbench.tasks.base import Split, Task
 from synthbench.tasks.row_ids import share_of
+from synthbench.text.lines import short
 
 #: The largest bucket that is listed, to count its rows or to draw from them.
 LISTABLE_ROWS = 1 << 22
@@ -79,12 +80,14 @@ def check_rows(task: Task, rows: Mapping[str, int] | None) -> dict[str, int]:
         UsageError: not a mapping, an unknown split, or a number that is not allowed.
     """
     if not isinstance(rows, Mapping | None):
-        raise UsageError(f"Rows {rows!r}: expected rows by split, such as {{'train': 1000}}.")
+        raise UsageError(f"Rows {short(rows)}: expected rows by split, such as {{'train': 1000}}.")
+    checked = {}
     for name, count in (rows or {}).items():
         task.split(name)
-        if type(count) is not int or count < 1:
-            raise UsageError(f"Rows {name}={count!r}: allowed are whole numbers from 1.")
-    return dict(rows or {})
+        if (number := whole_number(count)) is None or number < 1:
+            raise UsageError(f"Rows {name}={short(count)}: allowed are whole numbers from 1.")
+        checked[name] = number
+    return checked
 
 
 def plan_rows(task: Task, preset: str, rows: Mapping[str, int] | None) -> Plan:

@@ -23,6 +23,11 @@ class FingerprintSet:
         self._count = 0
         self._has_zero = False  # the one fingerprint that looks like a free slot
 
+    @staticmethod
+    def bytes_for(count: int) -> int:
+        """The memory that a set made for this many fingerprints takes, in bytes."""
+        return int(count * _ROOMY) * 8
+
     def __len__(self) -> int:
         return self._count
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from synthbench import __version__
+from synthbench.arguments import checked
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.files import write_json
 from synthbench.dataset.staging import check_whole
@@ -52,6 +53,7 @@ FORMATS = {
 }
 
 
+@checked
 def export(
     dataset: str | PathLike[str],
     to: str,
@@ -144,8 +146,8 @@ def _check_place(place: Path, dataset: DatasetDirectory, form: Format, overwrite
     if form.is_file:
         if place.resolve().parent != home or place.suffix != ".json":
             raise UsageError(
-                f"Output {name}: expected a .json file in {str(dataset.path)!r}, because it "
-                "describes the files beside it."
+                f"Output {name}: expected a file such as {str(dataset.path / 'croissant.json')!r}, "
+                "in the dataset's directory, because it describes the files there."
             )
         there = place.exists()
         text = place.read_text("utf-8", "replace") if place.is_file() else ""

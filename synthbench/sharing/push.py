@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+from synthbench.arguments import checked
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.files import regular_file
 from synthbench.dataset.manifest import MANIFEST
@@ -78,6 +79,7 @@ def _listed(value: Any) -> str:
     return ", ".join(value) if isinstance(value, list) else str(value)
 
 
+@checked
 def push(
     dataset: str | PathLike[str],
     repo_id: str,

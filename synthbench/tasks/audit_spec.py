@@ -51,8 +51,9 @@ def by_key(
 ) -> Shortcut:
     """A shortcut that predicts the most frequent label among the rows of train with the same key.
 
-    Keys that train does not have get train's most frequent label. Of equally frequent labels the
-    smallest is taken.
+    Labels are whole numbers or texts. Keys that train does not have get train's most frequent
+    label. Of equally frequent labels the smallest is taken, of texts the first in alphabetical
+    order.
 
     Args:
         name: see `Shortcut`, as for `text` and `applies`.
@@ -74,7 +75,7 @@ def _fit_lookup(key: Callable[[Columns], NDArray[Any]], train: Columns) -> Predi
         return found if found.ndim == 1 else codes(found)
 
     keys, place = np.unique(key_codes(train), return_inverse=True)
-    labels, label = np.unique(numbers(train["label"]), return_inverse=True)
+    labels, label = np.unique(labels_of(train), return_inverse=True)
     # The pairs of key and label that occur; each key's most frequent label comes first.
     pairs, counts = np.unique(place * len(labels) + label, return_counts=True)
     of_key, of_label = np.divmod(pairs, len(labels))
@@ -82,10 +83,10 @@ def _fit_lookup(key: Callable[[Columns], NDArray[Any]], train: Columns) -> Predi
     first = order[np.searchsorted(of_key[order], np.arange(len(keys)))]
     answers, majority = labels[of_label[first]], labels[np.bincount(label).argmax()]
 
-    def predict(rows: Columns) -> NDArray[np.int64]:
+    def predict(rows: Columns) -> NDArray[Any]:
         asked = key_codes(rows)
         place = np.minimum(np.searchsorted(keys, asked), len(keys) - 1)
-        found: NDArray[np.int64] = np.where(keys[place] == asked, answers[place], majority)
+        found: NDArray[Any] = np.where(keys[place] == asked, answers[place], majority)
         return found
 
     return predict
@@ -157,3 +158,11 @@ class AuditSpec:
 def numbers(column: pa.Array) -> NDArray[np.int64]:
     """A column of integers or truth values, int64 `(rows,)`."""
     return np.asarray(column.to_numpy(zero_copy_only=False), np.int64)
+
+
+def labels_of(columns: Columns) -> NDArray[Any]:
+    """The labels of rows, `(rows,)`: int64, or texts as Python's strings."""
+    column = columns["label"]
+    if pa.types.is_string(column.type):
+        return np.array(column.to_pylist(), object)
+    return numbers(column)

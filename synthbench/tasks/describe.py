@@ -69,7 +69,8 @@ def describe_tasks() -> Table:
         sizes = "\n".join(f"{split['rows']:,}" for split in facts["splits"].values())
         variants, splits = "\n".join(facts["variants"]), "\n".join(facts["splits"])
         rows.append((facts["task"], facts["summary"], variants, splits, sizes))
-    return Table(("task", "question", "variants", "splits", "rows"), rows, right=(4,), apart=True)
+    head = ("task", "question", "variants", "splits", "rows")
+    return Table(head, rows, right=(4,), whole=(2, 3), apart=True)
 
 
 def describe(name: str) -> Group:

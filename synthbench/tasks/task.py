@@ -73,8 +73,7 @@ class Task(abc.ABC):
         if isinstance(parameters, Parameters):
             parameters = parameters.to_dict()
         self.parameters: Any = self.parameters_type.make(parameters or {})
-        check_whole_number("Seed", seed, least=0)
-        self.seed = seed
+        self.seed = check_whole_number("Seed", seed, least=0)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.variant, self.parameters.to_dict(), self.seed)

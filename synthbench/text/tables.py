@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import dataclasses
 import io
-import itertools
 import os
 import shutil
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, TextIO
 
+from synthbench.text.layout import Column, bands, row_lines, widths
 from synthbench.text.lines import printable
 
 if TYPE_CHECKING:
@@ -32,7 +32,10 @@ class Table:
     Attributes:
         head: names of the columns.
         rows: the cells of each row.
-        right: indices of the right-aligned columns.
+        right: indices of the right-aligned columns, whose cells never wrap in a terminal.
+        whole: indices of other columns whose cells never wrap: labels of figures, and figures.
+        keys: how many of the first columns name a row. A terminal that is too narrow for all
+            columns shows some of them below the others, each time behind these.
         apart: whether empty lines separate the rows in a terminal.
         title: what the table shows; its caption in HTML.
         notes: sentences that a terminal shows below the table.
@@ -41,6 +44,8 @@ class Table:
     head: Sequence[str]
     rows: Sequence[Sequence[str | Text]]
     right: Container[int] = ()
+    whole: Container[int] = ()
+    keys: int = 1
     apart: bool = False
     title: str = ""
     notes: Sequence[str] = ()
@@ -70,47 +75,29 @@ class Table:
         return f"<tr>{''.join(cells)}</tr>"
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """The table as wide as the terminal: long cells wrap, but not in right-aligned columns."""
-        from rich import table
-
+        """The table as wide as the terminal; `layout` says what wraps and what stays whole."""
         rows = [[_cell(cell, row) for cell in row] for row in (Heading(self.head), *self.rows)]
-        widths = self._widths(rows, options.max_width)
-        made = table.Table.grid(padding=(0, _GAP, 0, 0))
-        for column, width in enumerate(widths):
-            made.add_column(justify="right" if column in self.right else "left", width=width)
-        for number, row in enumerate(rows):
-            is_heading = number > 0 and isinstance(self.rows[number - 1], Heading)
-            if is_heading or (self.apart and number > 1):
-                made.add_row()
-            made.add_row(*row)
-        whole = sum(widths) + _GAP * len(widths)
-        yield from console.render(made, options.update_width(max(whole, options.max_width)))
+        columns = [
+            Column(head, cells, at in self.right, at in self.right or at in self.whole)
+            for at, (head, *cells) in enumerate(zip(*rows, strict=True))
+        ]
+        for number, band in enumerate(bands(columns, self.keys, options.max_width)):
+            if number:
+                yield styled("")
+            yield from self._lines(band, widths(band, options.max_width), console)
         for note in self.notes:
             yield styled(note)
 
-    def _widths(self, rows: Sequence[Sequence[Text]], room: int) -> list[int]:
-        """Widths of the columns: words of moderate length stay whole as long as there is room."""
-        columns = list(itertools.zip_longest(*rows, fillvalue=styled("")))
-        wanted = [max(map(_width, column)) for column in columns]
-        widths = [
-            max([_longest_word(head), *map(_width if at in self.right else _longest_word, cells)])
-            for at, (head, *cells) in enumerate(columns)
-        ]
-        spare = room - sum(widths) - _GAP * (len(widths) - 1)
-        for _ in range(spare):
-            narrow = [i for i, want in enumerate(wanted) if widths[i] < want]
-            if narrow:
-                widths[min(narrow, key=widths.__getitem__)] += 1
-        for _ in range(-spare):
-            wide = [i for i, width in enumerate(widths) if i not in self.right and width > _LEAST]
-            if wide:
-                widths[max(wide, key=widths.__getitem__)] -= 1
-        return widths
-
-
-#: Spaces between two columns; for columns that wrap, the longest word that is kept whole, and the
-#: minimum width.
-_GAP, _WORD, _LEAST = 2, 20, 8
+    def _lines(
+        self, columns: Sequence[Column], room: Sequence[int], console: Console
+    ) -> Iterator[Text]:
+        """The lines of columns that stand beside each other."""
+        yield from row_lines([column.head for column in columns], columns, room, console)
+        for number, row in enumerate(self.rows):
+            if isinstance(row, Heading) or (self.apart and number):
+                yield styled("")
+            cells = [column.cells[number] for column in columns]
+            yield from row_lines(cells, columns, room, console)
 
 
 def escaped(text: str | Text) -> str:
@@ -123,16 +110,6 @@ def _cell(cell: str | Text, row: Sequence[str | Text]) -> Text:
     if isinstance(cell, str):
         return styled(cell, "bold" if isinstance(row, Heading) else "")
     return cell
-
-
-def _width(cell: Text) -> int:
-    return max(line.cell_len for line in cell.split(allow_blank=True)) if cell else 0
-
-
-def _longest_word(cell: Text) -> int:
-    from rich.cells import cell_len
-
-    return max((min(cell_len(word), _WORD) for word in cell.plain.split()), default=0)
 
 
 def items(texts: Iterable[str | Text]) -> Any:

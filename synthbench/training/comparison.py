@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 Json = Mapping[str, Any]
 #: The entries of a run's result that a comparison keeps.
 _KEPT = (
-    "seed", "steps", "best_step", "steps_per_second", "seconds", "fit", "eureka", "halting", "curve"
+    "seed", "steps", "best_step", "steps_per_second", "seconds", "fit", "eureka", "halting",
+    "curve", "commit", "machine",
 )  # fmt: skip
 #: How a metric's figures are shown; all others have three decimal places.
 _FORMS = {"mse": "{:.1e}", "distance": "{:.2f}", "halting": "{:.1f}", "eureka_epoch": "{:.0f}"}
@@ -155,17 +156,22 @@ def comparison_table(comparison: Json) -> Group:
     """The comparison for a terminal: measures below each other, so that it is narrow."""
     names, measures = _names(comparison), comparison["measures"]
     lines = []
+    remarks: dict[str, list[str]] = {}
     for model in comparison["models"]:
-        words = [model[name] for name in names]
+        line = ", ".join(model[name] for name in names)
         figures = [(measure["name"], *ours_and_theirs(measure, model)) for measure in measures]
-        if learned := fit_cell(model):
+        learned, *states = fit_words(model)
+        for state in states:
+            remarks.setdefault(state, []).append(line)
+        if learned:
             figures.insert(0, ("training rows", learned, ""))
         columns = map("\n".join, zip(*figures, strict=True))  # measures below each other
-        lines.append([*words, *columns, _seconds(model)])
-    head = [*names, "measure", "here", "paper", "seconds"]
+        lines.append([line, *columns, _seconds(model)])
+    head = [", ".join(names), "measure", "here", "paper", "seconds"]
     title = styled(f"{comparison['task']}: {comparison['title']}", "bold")
-    table = Table(head, lines, range(len(names) + 1, len(head)), apart=len(measures) > 1)
-    parts = [title, "", table, "", items(_notes(comparison))]
+    table = Table(head, lines, range(2, 5), whole=[1], keys=2, apart=len(measures) > 1)
+    notes = [f"{state.capitalize()}: {'; '.join(titles)}." for state, titles in remarks.items()]
+    parts = [title, "", table, "", items([*notes, *_notes(comparison)])]
     if findings := judge([comparison]):
         found = [[one.contrast.claim, one.state, one.evidence] for one in findings]
         parts += ["", Table(["the paper's contrast", "our runs", "figures"], found)]
@@ -188,13 +194,13 @@ def _seconds(model: Json) -> str:
 
 def _notes(comparison: Json) -> list[str]:
     """How the figures were measured."""
-    data, machine = comparison["data"], comparison["machine"]
+    data = comparison["data"]
     seeds = comparison["seeds"]
     changed = {**data["changed"], **{f"{split} rows": n for split, n in data["rows"].items()}}
     notes = [
-        f"`{comparison['command']}`, synthbench {comparison['synthbench']}: "
+        f"`{comparison['command']}`: "
         f"{'one seed' if seeds == 1 else f'mean and standard deviation of {seeds} seeds'}.",
-        f"{machine['gpu'] or machine['processor']}, PyTorch {machine['torch']}, "
+        f"{made_with(comparison)}.",
         f"{comparison['precision']}; all runs together {comparison['run_seconds']:,.0f} s.",
     ]
     if comparison["profile"] == "quick":
@@ -203,6 +209,22 @@ def _notes(comparison: Json) -> list[str]:
         sizes = ", ".join(f"{name} {_plain(value)}" for name, value in changed.items())
         notes.append(f"Other than the task's defaults: {sizes}.")
     return notes
+
+
+def made_with(comparison: Json) -> str:
+    """The machine and the code that the runs were made with; all of them, if there are several.
+
+    Files of older versions name the machine of the first run, and no commit.
+    """
+    found: dict[str, None] = {}
+    for run in (run for model in comparison["models"] for run in model["runs"]):
+        machine = run.get("machine") or comparison["machine"]
+        code, _, dirty = (run.get("commit") or "").partition("-")
+        words = f"{machine['gpu'] or machine['processor']}, PyTorch {machine['torch']}, "
+        words += f"synthbench {comparison['synthbench']}"
+        words += f" at commit {code[:7]}" if code else ""
+        found[words + (" with changes" if dirty else "")] = None
+    return "; ".join(found)
 
 
 def _plain(value: Any) -> str:
@@ -219,16 +241,21 @@ def ours_and_theirs(measure: Json, model: Json) -> tuple[str, str]:
 
 def fit_cell(model: Json) -> str:
     """How well a model's runs have learned their training rows; empty if they learned nothing."""
+    return ", ".join(fit_words(model))
+
+
+def fit_words(model: Json) -> list[str]:
+    """The figure of `fit_cell`, then a remark for each state of runs that is not fitted."""
     fits = [run["fit"] for run in model["runs"] if run["fit"]]
     if not fits:
-        return ""
+        return [""]
     metric, runs = fits[0]["metric"], len(fits)
     figure = {"mean": statistics.fmean(fit["chosen"] for fit in fits), "deviation": None}
     words = [cell(metric, figure, None)]
     for state in (UNFINISHED, PLATEAU):
         if count := sum(fit["state"] == state for fit in fits):
             words.append(state if count == runs else f"{count} of {runs} {state}")
-    return ", ".join(words)
+    return words
 
 
 def cell(metric: str, figure: Json | None, runs: int | None) -> str:

@@ -9,6 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from synthbench.arguments import checked
 from synthbench.dataset.files import write_json, write_text
 from synthbench.engine.engine import check_workers, default_workers
 from synthbench.errors import check_whole_number, needs, unknown_name
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 _MARK = ".reproduce"
 
 
+@checked
 def reproduce(
     task: str | Task | Sequence[Task],
     *,
@@ -87,17 +89,17 @@ def reproduce(
         >>> comparison["command"]
         'synthbench reproduce clusters --profile cpu --model clusters-dnas'
     """
-    with needs("'reproduce'", "PyTorch", "train"):
-        from synthbench.training.directory import RUN, RunDirectory, check_output, make_directory
-        from synthbench.training.plan import finish_runs, plan_runs
-        from synthbench.training.setting import Setting, find_device
-
     started = time.perf_counter()
     check_workers(workers)
     tasks = None if isinstance(task, str) else as_tasks(task)
     name = task if isinstance(task, str) else as_tasks(task)[0].name
     whole = find_study(name, profile, study)
     chosen = _narrowed(whole, tasks, models, seeds, stream)
+    with needs("'reproduce'", "PyTorch", "train"):  # slow, so after all names are checked
+        from synthbench.training.directory import RUN, RunDirectory, check_output, make_directory
+        from synthbench.training.plan import finish_runs, plan_runs
+        from synthbench.training.setting import Setting, find_device
+
     found = find_device(device)
     if workers is None:
         workers = default_workers() if found.type == "cpu" else 1

@@ -32,7 +32,7 @@ from synthbench.training.predicting import (
     training_score,
 )
 from synthbench.training.recipes.base import Recipe, Study
-from synthbench.training.setting import Setting, isolated, machine, memory_errors
+from synthbench.training.setting import Setting, commit, isolated, machine, memory_errors
 
 #: The most measurements of the watched splits that a result keeps.
 _CURVE_POINTS = 50
@@ -112,6 +112,7 @@ class Run:
         task, directory = self._task, self.directory
         rows = {name: encoded for name, (encoded, _) in splits.items()}
         objective = OBJECTIVES[self._encoding.target]()
+        code = commit()  # before training, because the checkout may change meanwhile
         taken = self._train(model, objective, rows)
         # The metrics' lines that have measurements of the watched splits.
         needed = {f"{split}/loss" for split in self.study.watched}
@@ -119,6 +120,7 @@ class Run:
         started = time.perf_counter()
         result = {
             **self.command,
+            "commit": code,
             "study": {"name": self.study.name, "profile": self.study.profile},
             **taken,
             "model_parameters": sum(one.numel() for one in model.parameters()),

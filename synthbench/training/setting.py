@@ -1,10 +1,12 @@
-"""How a run computes: device, precision, random state; and errors of too little memory."""
+"""How a run computes: device, precision, random state, code; and errors of too little memory."""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import platform
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -105,6 +107,23 @@ def memory_errors(recipe: Recipe, setting: Setting) -> Iterator[None]:
             f"Too little memory on {setting.device} for model {recipe.name!r} with batch size "
             f"{recipe.batch_size}: try --recipe batch_size={half}{hint}."
         ) from error
+
+
+@functools.cache  # the code in memory stays that of the first call
+def commit() -> str | None:
+    """The Git commit of the checkout that this package is imported from, None outside a checkout.
+
+    It ends in `-dirty` if a file differs from the commit.
+    """
+    root = Path(__file__).parents[2]
+    if not (root / ".git").exists():
+        return None
+    describe = ["git", "-C", str(root), "describe", "--always", "--dirty", "--exclude=*"]
+    try:
+        done = subprocess.run([*describe, "--abbrev=40"], capture_output=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return done.stdout.decode("ascii").strip()
 
 
 def machine(setting: Setting) -> dict[str, Any]:

@@ -8,10 +8,11 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from synthbench.arguments import checked
 from synthbench.engine.engine import check_workers
 from synthbench.errors import check_whole_number, needs
+from synthbench.sampling.plan import check_rows
 from synthbench.tasks.base import Task
-from synthbench.tasks.registry import as_task
 from synthbench.text.tables import Table, stack, styled
 from synthbench.training.fit import UNFINISHED
 from synthbench.training.recipes import QUICK_NOTE, find_study
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from rich.console import Group
 
 
+@checked
 def train(
     task: str | Task,
     *,
@@ -83,19 +85,20 @@ def train(
         >>> result["splits"]["test"]["separated"]  # clusters that stay apart
         1.0
     """
-    with needs("'train'", "PyTorch", "train"):
+    check_workers(workers)
+    check_whole_number("Seed", seed, least=0, most=2**64 - 1)  # as PyTorch allows
+    tasks = None if isinstance(task, str) else [task]
+    name = task if isinstance(task, str) else task.name
+    whole = find_study(name, profile, study)
+    first, *_ = tasks or whole.tasks()
+    whole, variant = whole.of([first]), first.variant
+    check_rows(first, rows)
+    chosen = whole.recipe(model).for_variant(variant).changed(recipe or {}, options or {})
+    with needs("'train'", "PyTorch", "train"):  # slow, so after all names are checked
         from synthbench.training.directory import RunDirectory
         from synthbench.training.plan import plan_runs
         from synthbench.training.setting import Setting, find_device
 
-    check_workers(workers)
-    check_whole_number("Seed", seed, least=0, most=2**64 - 1)  # as PyTorch allows
-    tasks = None if isinstance(task, str) else [as_task(task)]
-    name = task if isinstance(task, str) else task.name
-    whole = find_study(name, profile, study)
-    whole = whole.of(tasks or whole.tasks()[:1])
-    (variant,) = whole.variants
-    chosen = whole.recipe(model).for_variant(variant).changed(recipe or {}, options or {})
     narrowed = dataclasses.replace(
         whole,
         recipes=(chosen,),

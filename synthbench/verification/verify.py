@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from synthbench import __version__
+from synthbench.arguments import checked
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.digest import CHUNK_ROWS
 from synthbench.engine.engine import check_workers
@@ -101,6 +102,7 @@ class VerificationReport:
         )
 
 
+@checked
 def verify(
     dataset: str | PathLike[str],
     *,

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import synthbench
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import DatasetError, SynthbenchError, UsageError
 from tests.auditing.planting import (
@@ -31,11 +32,24 @@ GENERAL = {
     "rarest token",
     "number of tokens",
     "bag of tokens and pairs",
+    "1- to 3-grams",
     "nearest row",
 }
+#: The shortcuts that weigh every token and its neighbours.
+BAGS = {"bag of tokens and pairs", "1- to 3-grams"}
 
 
 # Shortcuts.
+
+
+@pytest.mark.slow
+def test_3_grams_are_the_best_shortcut_of_parity_at_its_hard_level(tmp_path):
+    make_real(tmp_path / "parity", task="parity", parameters={"n_values": 20})
+    found = only(look(tmp_path / "parity"))
+    scores = {one.name: accuracy(found, one.name) for one in found.shortcuts}
+    assert max(scores, key=scores.__getitem__) == "1- to 3-grams"
+    assert scores["1- to 3-grams"] == pytest.approx(0.666, abs=0.01)
+    assert not marked(found)
 
 
 def test_of_a_clean_dataset_no_shortcut_is_better_than_chance_and_none_is_marked():
@@ -51,9 +65,9 @@ def test_of_a_clean_dataset_no_shortcut_is_better_than_chance_and_none_is_marked
     ("plant", "finders"),
     [
         # A bag has it too: a token that is in fewer pairs as the second one stands first.
-        ("first", {"first token", "bag of tokens and pairs"}),
-        ("last", {"last token", "bag of tokens and pairs"}),
-        ("marker", {"rarest token", "bag of tokens and pairs", "nearest row"}),
+        ("first", {"first token", *BAGS}),
+        ("last", {"last token", *BAGS}),
+        ("marker", {"rarest token", "nearest row", *BAGS}),
     ],
 )
 def test_a_planted_shortcut_is_found_and_marked_and_others_are_not(plant, finders):
@@ -309,9 +323,10 @@ def test_one_variant_can_be_chosen(tmp_path):
 
 
 def test_without_scikit_learn_one_line_says_how_to_get_it(tmp_path, monkeypatch):
+    synthbench.generate("parity", out=tmp_path / "made", preset="small", workers=1)
     monkeypatch.setitem(sys.modules, "sklearn", None)
     with pytest.raises(SynthbenchError, match=r"needs scikit-learn: pip install 'synthbench\[aud"):
-        look(tmp_path / "nothing")
+        look(tmp_path / "made")
 
 
 def test_without_torch_the_network_is_left_out_and_the_audit_says_so(composites):

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from synthbench.auditing.shortcuts import decode_pixels, pixel_shortcuts
+from synthbench.auditing.pixels import decode_pixels, pixel_shortcuts
 from synthbench.tasks.images import png
 
 torch = pytest.importorskip("torch", reason="torch is not installed")

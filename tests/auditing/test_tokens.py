@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synthbench.auditing import shortcuts
-from synthbench.auditing.shortcuts import _Bags, _Codes, token_shortcuts
+from synthbench.auditing import tokens
+from synthbench.auditing.tokens import Codes, _Bags, token_shortcuts
 from synthbench.tasks.tokens import Vocabulary
 
 Rows = list[tuple[str, int]]
@@ -90,12 +90,38 @@ def test_a_bag_counts_what_is_there(rows):
 
 
 def test_only_the_most_frequent_features_are_counted(monkeypatch):
-    monkeypatch.setattr(shortcuts, "MOST_FEATURES", 2)
+    monkeypatch.setattr(tokens, "MOST_FEATURES", 2)
     rows = columns([("a b a b", 0), ("a c", 0)])
     assert _Bags(words, rows).of(rows).tolist() == [[2, 2], [1, 0]]
 
 
 def test_tokens_that_train_lacks_have_one_number_of_their_own():
-    codes = _Codes(words, columns([("b a", 0)]))
+    codes = Codes(words, columns([("b a", 0)]))
     values, lengths = codes.of(columns([("a q", 0), ("b r b", 0)]))
     assert (values.tolist(), lengths.tolist()) == ([1, 0, 2, 0, 2], [2, 3])
+
+
+def test_a_regression_on_3_grams_weighs_what_pairs_do_not_tell():
+    rng = np.random.Generator(np.random.Philox(2))
+    texts = [" ".join(rng.choice(list("abc"), 3)) for _ in range(600)]
+    rows = [(text, int(sum(map("abc".index, text.split())) % 2)) for text in texts]
+
+    def right(name):
+        found = answers(name, rows[:400], texts[400:])
+        return np.mean([one == label for one, (_, label) in zip(found, rows[400:], strict=True)])
+
+    assert right("1- to 3-grams") == 1.0 > 0.95 > right("bag of tokens and pairs")
+
+
+@given(st.lists(st.lists(st.sampled_from("abcxyz"), max_size=6), min_size=1, max_size=8))
+def test_all_runs_of_up_to_three_tokens_are_told_apart(rows):
+    listed = {"text": pa.array(rows, pa.list_(pa.string()))}
+    found = _Bags(lambda one: one["text"], listed, 3, 1_000).sparse(listed).toarray()
+    runs = [
+        [tuple(row[at : at + n]) for n in (1, 2, 3) for at in range(len(row) - n + 1)]
+        for row in rows
+    ]
+    distinct = {run for row in runs for run in row}
+    assert found.shape[1] == len(distinct)
+    assert found.sum(axis=1).tolist() == [len(row) for row in runs]
+    assert (found > 0).sum(axis=1).tolist() == [len(set(row)) for row in runs]

@@ -17,11 +17,12 @@ from typing import Any
 import datasets
 import pyarrow.parquet as pq
 import pytest
+import yaml
 from huggingface_hub import DatasetCard, DatasetCardData
 
 import synthbench
 from synthbench.cli.main import main
-from synthbench.dataset.card import _size_category, citations, prose
+from synthbench.dataset.card import _size_category, _yaml, citations, prose
 from synthbench.dataset.card_sections import split_prose
 from synthbench.tasks.registry import list_tasks, make_task
 from tests.support import ROOT, card_sections, digests, start
@@ -349,6 +350,20 @@ def test_every_file_of_prose_belongs_to_a_task():
     assert {file.stem for file in (ROOT / "cards").iterdir()} == set(list_tasks())
 
 
+def test_names_of_classes_cannot_turn_the_text_of_the_front_matter_around():
+    values = {
+        "names": {
+            str(number): f"a{chr(code)}b" for number, code in enumerate((0x202E, 0x200F, 0x2066))
+        },
+        "text": "plain ßü 日本",
+        "more": ["x: \u2067 # 'y' \"z\" \\", "two\nlines", "no: yes", "3"],
+    }
+    written = _yaml(values)
+    assert yaml.safe_load(written) == values
+    assert written.replace("\n", "").isprintable()
+    assert "plain ßü 日本" in written
+
+
 # In an installed package.
 
 
@@ -377,7 +392,7 @@ def test_the_wheel_has_the_prose_the_types_and_the_command(wheel):
             packed = archive.read(f"synthbench/cards/{name}.md").decode("utf-8")
             assert packed == (ROOT / "cards" / f"{name}.md").read_text(encoding="utf-8")
         (entry_points,) = (name for name in names if name.endswith("entry_points.txt"))
-        assert "synthbench = synthbench.cli.main:main" in archive.read(entry_points).decode("utf-8")
+        assert "synthbench = synthbench.__main__:main" in archive.read(entry_points).decode("utf-8")
         (metadata,) = (name for name in names if name.endswith("/METADATA"))
         assert f"\nVersion: {synthbench.__version__}\n" in archive.read(metadata).decode("utf-8")
     assert {"synthbench/py.typed", "synthbench/__init__.pyi"} <= names

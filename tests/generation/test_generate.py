@@ -197,9 +197,9 @@ def test_an_empty_directory_or_a_link_to_one_will_do(tmp_path, whole):
     [
         ({"variant": ["forward", "forward"]}, "a name is repeated"),
         ({"variant": []}, "or none is given"),
-        ({"seed": 1.5}, "Seed 1.5: allowed are whole numbers from 0"),
+        ({"seed": 1.5}, "Seed 1.5: expected a whole number"),
         ({"rows": {"train": True}}, "Rows train=True: allowed are whole numbers from 1"),
-        ({"shard_rows": 2.5}, "Shard rows 2.5: allowed are whole numbers from 1"),
+        ({"shard_rows": 2.5}, "Shard rows 2.5: expected a whole number"),
         ({"task": "parity", "rows": {"test": 14_642}}, "14,642 rows asked for, but only 1,844"),
         ({"task": "parity", "rows": {"train": 14_641}}, "only 12,797 exist that are not held out"),
     ],

@@ -12,7 +12,8 @@ import pytest
 import synthbench
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import UsageError
-from synthbench.generation import load_dataset as loading
+from synthbench.generation import cache
+from synthbench.generation.load_dataset import open_with_datasets
 from tests.making import make
 from tests.support import run_python
 
@@ -22,7 +23,7 @@ ROWS = {"train": 60, "test": 50}
 @pytest.fixture(autouse=True)
 def place(tmp_path, monkeypatch):
     """An empty cache directory."""
-    monkeypatch.setenv(loading.CACHE_VARIABLE, str(tmp_path / "cache"))
+    monkeypatch.setenv(cache.CACHE_VARIABLE, str(tmp_path / "cache"))
     return tmp_path / "cache"
 
 
@@ -46,7 +47,7 @@ def test_the_rows_are_those_that_generate_writes_with_their_features(tmp_path):
 
 def test_the_second_call_makes_nothing(monkeypatch):
     first = load()["id"][:]
-    monkeypatch.setattr(loading, "run", None)
+    monkeypatch.setattr(cache, "run", None)
     assert load()["id"][:] == first
 
 
@@ -80,7 +81,7 @@ def test_two_directories_of_one_name_are_never_mixed_up(tmp_path):
     for seed in (1, 2):
         make(tmp_path / str(seed) / "parity", "parity", rows=ROWS, seed=seed)
         dataset = DatasetDirectory.open(tmp_path / str(seed) / "parity")
-        ids.append(loading.open_with_datasets(dataset, "default", "test")["id"][:])
+        ids.append(open_with_datasets(dataset, "default", "test")["id"][:])
         assert ids[-1] == [row["id"] for row in dataset.rows("default", "test", ["id"])]
     assert ids[0] != ids[1]
 
@@ -105,7 +106,7 @@ def test_of_two_processes_at_once_the_second_waits_for_the_first(place):
 
 def test_a_cache_that_cannot_be_written_is_said_once_and_left(tmp_path, monkeypatch, capsys):
     (tmp_path / "file").write_text("")
-    monkeypatch.setenv(loading.CACHE_VARIABLE, str(tmp_path / "file" / "cache"))
+    monkeypatch.setenv(cache.CACHE_VARIABLE, str(tmp_path / "file" / "cache"))
     assert len(load()) == len(load(seed=1)) == 50
     said = [line for line in capsys.readouterr().err.splitlines() if "cannot be written" in line]
     assert len(said) == 1
@@ -132,6 +133,13 @@ def test_parameters_may_be_keywords_or_one_argument_as_in_generate(place):
     [
         ({"split": "tset"}, "Did you mean 'test'"),
         ({"split": "default"}, "is a variant, not a split"),
+        ({"split": "train[:10]"}, r"split='train'\)\.select\(range\(10\)\)"),
+        ({"split": "train+test"}, "expected the name of one split"),
+        ({"split": "tran[:10]"}, "Did you mean 'train'"),
+        ({"source_dir": "/images"}, "set the environment variable SYNTHBENCH_DATA"),
+        ({"workers": 2}, "workers is no argument of load_dataset"),
+        ({"rows": 100}, r"Rows 100: .*{'train': 1000}"),
+        ({"rows": "100"}, "Rows '100': "),
         ({"variant": "all"}, "Unknown variant"),
         ({"n_value": 3}, "n_values"),
         (

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import re
 from typing import Any
 
 import pytest
 
 from synthbench.cli import make
+from synthbench.errors import ParameterError
 from synthbench.generation import generate as generation
-from synthbench.generation.request import Request
+from synthbench.generation import request
+from synthbench.generation.request import Request, plan_dataset
 
 OPTIONS = {
     name: parameter.default
@@ -35,11 +38,13 @@ def test_the_options_of_generate_are_the_fields_of_a_request_with_their_defaults
 def test_every_option_of_generate_arrives_under_its_name(monkeypatch):
     monkeypatch.setattr(generation, "run", catch)
     given: dict[str, Any] = {name: f"given as {name}" for name in OPTIONS}
-    given |= {"preset": "small", "shard_rows": 7, "workers": 2, "engine": "dask"}
+    given |= {"preset": "small", "shard_rows": 7, "workers": 2, "engine": "dask", "seed": 3}
+    given |= {"rows": {"train": 5}, "parameters": {"symbols": 6}}
+    given |= {"overwrite": True, "progress": False}
     with pytest.raises(CaughtError) as caught:
         generation.generate(**given)
-    (request,) = caught.value.args
-    assert dataclasses.asdict(request) == given
+    (made,) = caught.value.args
+    assert dataclasses.asdict(made) == given
 
 
 def test_every_option_of_the_command_line_arrives_too(monkeypatch):
@@ -51,8 +56,8 @@ def test_every_option_of_the_command_line_arrives_too(monkeypatch):
     )
     with pytest.raises(CaughtError) as caught:
         make.generate.main(words.split(), standalone_mode=False)
-    (request,) = caught.value.args
-    assert request == Request(
+    (made,) = caught.value.args
+    assert made == Request(
         "ctl",
         variant=["forward", "backward"],
         out="here",
@@ -64,12 +69,31 @@ def test_every_option_of_the_command_line_arrives_too(monkeypatch):
         workers=2,
         engine="dask",
         scheduler="tcp://host:1",
-        source_dir=request.source_dir,
+        source_dir=made.source_dir,
         overwrite=True,
         progress=False,
     )
-    assert list(map(str, request.source_dir)) == ["/images"]
+    assert list(map(str, made.source_dir)) == ["/images"]
     bare = dataclasses.replace(Request("ctl"), rows={}, parameters={}, source_dir=())
     with pytest.raises(CaughtError) as caught:
         make.generate.main(["ctl"], standalone_mode=False)
     assert caught.value.args == (bare,)
+
+
+def test_more_rows_than_memory_can_hold_apart_are_refused_at_once_with_their_size(monkeypatch):
+    monkeypatch.setattr(request, "_memory_bytes", lambda: 16 * 10**9)
+    size = r"more than 800 GB on disk and 1,760 GB of memory; this machine has 16 GB"
+    with pytest.raises(ParameterError, match=size):
+        generation.generate("listops", rows={"test": 10**11})
+    most = re.search(r"Allowed are 1 to ([0-9,]+) rows", _refusal("listops", 10**30))
+    largest = int(most[1].replace(",", ""))
+    plan_dataset(Request("listops", rows={"test": largest}))
+    assert "Allowed" in _refusal("listops", largest + 1_000)
+    monkeypatch.setattr(request, "_memory_bytes", lambda: None)  # as on Windows
+    plan_dataset(Request("listops", rows={"test": 10**11}))
+
+
+def _refusal(task, rows):
+    with pytest.raises(ParameterError) as caught:
+        plan_dataset(Request(task, rows={"test": rows}))
+    return str(caught.value)

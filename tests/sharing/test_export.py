@@ -198,9 +198,9 @@ def test_what_is_asked_for_wrongly_is_named_before_any_work(tiny, tmp_path):
         ({"splits": ["tests"]}, "Did you mean 'test'?"),
         ({"out": ctl / "data/out"}, "lies in the dataset itself"),
         ({"out": ctl}, "lies in the dataset itself"),
-        ({"to": "croissant"}, "expected a .json file in"),
-        ({"to": "croissant", "out": ctl / "data/about.json"}, "expected a .json file in"),
-        ({"to": "croissant", "out": ctl / "about.txt"}, "expected a .json file in"),
+        ({"to": "croissant"}, "croissant.json', in the"),
+        ({"to": "croissant", "out": ctl / "data/about.json"}, "croissant.json', in the"),
+        ({"to": "croissant", "out": ctl / "about.txt"}, "croissant.json', in the"),
         ({"to": "croissant", "out": ctl / "manifest.json"}, "has other content"),
     ):  # fmt: skip
         with pytest.raises(UsageError) as error:

@@ -199,7 +199,7 @@ def test_a_label_too_rare_to_be_drawn_has_no_rows():
     assert (found["8 MIN 5"], found["8 MIN 8"]) == (0, 0)
 
 
-def test_what_a_rare_label_cannot_fill_goes_to_the_others(tmp_path):
+def test_what_a_rare_label_cannot_fill_goes_to_the_others_which_is_said(tmp_path, capsys):
     """Under MED alone, 9 is the label of one in 300,000 of the lists drawn for depth 3."""
     depths = {"train_depths": "1", "validation_depths": "3", "test_depths": "1"}
     made = generate(
@@ -215,6 +215,8 @@ def test_what_a_rare_label_cannot_fill_goes_to_the_others(tmp_path):
     assert counts.pop("3 MED 9") == 0
     assert len(counts) == 9
     assert min(counts.values()) == 2
+    (said,) = capsys.readouterr().err.splitlines()
+    assert "validation: rows of dependency_depth 3 MED 9 (0 of 2) are too rare" in said
 
 
 @pytest.mark.parametrize("parameters", [{"ties": "first"}, {"p_op": 0.05}])

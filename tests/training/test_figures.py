@@ -308,3 +308,18 @@ def test_a_run_whose_data_is_gone_or_another_says_so(runs, tmp_path):
         draw_figures(runs("lstm"), dataset=other)
     with pytest.raises(DatasetError, match="gone"):
         draw_figures(runs("lstm"), dataset=tmp_path / "gone")
+
+
+def test_many_heads_and_many_curves_look_different():
+    heads = [0.1, 0.5] * 16
+    (axes,) = drawn_axes("hybrid", {"layers": [heads, heads]})
+    *drawn, mean = axes.get_lines()
+    assert len({(one.get_color(), one.get_marker(), one.get_fillstyle()) for one in drawn}) == 32
+    assert mean.get_marker() == ""
+    series = {f"split {number}/loss": [1.0, 0.5] for number in range(12)}
+    data = {"unit": "step", "at": [0, 1], "eureka": None, "series": series}
+    (axes,) = drawn_axes("curves", data)
+    looks = {
+        (one.get_color(), one.get_linestyle(), one.get_fillstyle()) for one in axes.get_lines()
+    }
+    assert len(looks) == 12

@@ -1,11 +1,16 @@
 """How a run computes, and what the command line says where it cannot."""
 
+import shutil
+import subprocess
+from pathlib import Path
+
 import pytest
 import torch
 
 from synthbench.errors import SynthbenchError, UsageError
+from synthbench.training import setting
 from synthbench.training.recipes.base import Recipe
-from synthbench.training.setting import Setting, find_device, isolated, memory_errors
+from synthbench.training.setting import Setting, commit, find_device, isolated, memory_errors
 from tests.support import start
 
 CPU = Setting()
@@ -86,3 +91,33 @@ for words in ("train ctl --model ndr", "validate ctl", "figures run"):
         f"Error: {command!r} needs PyTorch: pip install 'synthbench[train]'."
         for command in ("train", "validate", "figures")
     ]
+
+
+def git(place, *words):
+    """What Git says to a command in a directory."""
+    author = ("-c", "user.name=A", "-c", "user.email=a@example.org")
+    done = subprocess.run(["git", *author, *words], cwd=place, capture_output=True, check=True)
+    return done.stdout.decode().strip()
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="Git is not installed")
+def test_the_commit_is_that_of_the_packages_own_checkout_and_says_whether_files_differ(
+    tmp_path, monkeypatch
+):
+    checkout = tmp_path / "checkout"
+    module = checkout / "synthbench" / "training" / "setting.py"
+    module.parent.mkdir(parents=True)
+    module.write_text("", encoding="utf-8")
+    monkeypatch.setattr(setting, "__file__", str(module))
+    git(tmp_path, "init")  # a repository that the package is merely installed in
+    read = commit.__wrapped__
+    assert read() is None
+    git(checkout, "init")
+    git(checkout, "add", ".")
+    git(checkout, "commit", "-m", "one")
+    git(checkout, "tag", "-a", "v1", "-m", "a tag that does not replace the commit")
+    assert read() == git(checkout, "rev-parse", "HEAD")
+    module.write_text("changed = True\n", encoding="utf-8")
+    assert read() == git(checkout, "rev-parse", "HEAD") + "-dirty"
+    monkeypatch.setenv("PATH", str(Path(tmp_path, "nothing")))
+    assert read() is None

@@ -8,6 +8,7 @@ import math
 import pytest
 import torch
 
+from synthbench import __version__
 from synthbench.cli.main import _run, commands
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import UsageError
@@ -20,7 +21,7 @@ from synthbench.training.directory import RunDirectory
 from synthbench.training.figures.figure import open_run
 from synthbench.training.objectives import OBJECTIVES
 from synthbench.training.predicting import predict
-from synthbench.training.setting import Setting
+from synthbench.training.setting import Setting, commit
 from synthbench.training.train import train
 from tests.training.making import RECIPE, STUDY, add_study, make_ctl, run
 
@@ -87,6 +88,9 @@ def test_a_result_says_what_was_run_on_what_and_how_every_split_came_out(whole):
     assert result["splits"]["test"]["by"]["length"]["5"]["rows"] == 40
     assert result["data"]["parameters"]["functions"] == 3
     assert result["machine"]["torch"] == torch.__version__
+    assert result["machine"]["processor"] and result["synthbench"] == __version__
+    assert result["commit"] == commit()
+    assert result["seconds"] > 0 and result["evaluation_seconds"] > 0
     looks = [line for line in RunDirectory(path).metrics() if "validation/loss" in line]
     assert result["curve"] == looks
     assert [line["step"] for line in looks] == [4, 8, 10, 12, 16, 20, 24, 28, 30, 32, 36, 40]

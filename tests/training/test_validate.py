@@ -61,6 +61,9 @@ def test_a_comparison_sums_up_the_seeds_of_every_model_and_variant(tmp_path):
         assert figure["mean"] == statistics.fmean(figure["values"])
         assert figure["deviation"] == statistics.stdev(figure["values"])
         assert [one["seed"] for one in line["runs"]] == [0, 1]
+        for kept, whole in zip(line["runs"], runs, strict=True):
+            assert kept == {name: whole[name] for name in kept}
+            assert {"seconds", "commit", "machine"} <= kept.keys()
         for length, mean in line["by_bucket"].items():
             reports = [split["by"]["length"] for one in runs for split in one["splits"].values()]
             scores = [one[length]["accuracy"] for one in reports if length in one]

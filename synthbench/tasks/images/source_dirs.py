@@ -114,11 +114,13 @@ class SourceDirs:
         if path.parts[:1] != ("..",) and any(candidate.is_dir() for candidate in inside):
             return
         where = own or ", ".join(map(str, roots))
+        # An option that can be copied; whoever made the dataset knows whether the place is right.
+        now = shlex.quote(str(path)) if path.is_absolute() and own is None else "DIR"
         raise MissingSourceError(
             f"Class folders {place!r}, which the dataset names, are not in {where}; folders that a "
-            f"dataset names are searched for nowhere else.\nAdd --source-dir DIR for a directory "
-            f"above them (the option may be repeated), or --source-dir "
-            f"{shlex.quote(FOLDER + place)}=DIR if they are in DIR now."
+            f"dataset names are searched for nowhere else.\nAdd --source-dir "
+            f"{shlex.quote(FOLDER + place)}={now} if they are there, or in another DIR now, or "
+            "--source-dir DIR for a directory above them (the option may be repeated)."
         )
 
 

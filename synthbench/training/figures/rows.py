@@ -168,7 +168,7 @@ class Counts(Figure):
         for axes, (side, cells) in zip(every, sizes.items(), strict=True):
             true, said, n = np.array(cells).T
             axes.scatter(true, said, s=2 + 40 * n / n.max(), alpha=0.6, linewidths=0)
-            axes.plot([0, true.max()], [0, true.max()], color="0.6", linewidth=0.8)
+            axes.plot([0, true.max()], [0, true.max()], color="0.6", marker="", linewidth=0.8)
             right = n[true == said].sum() / n.sum()
             axes.set_title(f"{side}x{side}: {right:.1%} right", fontsize=8)
             axes.set_xlabel("true", fontsize=7)
@@ -265,8 +265,11 @@ class HybridWeights(Figure):
         (axes,) = panels(canvas, 1, width=5.0)
         layers = data["layers"]
         for head, weights in enumerate(zip(*layers, strict=True)):
-            axes.plot(range(len(layers)), weights, marker="o", linestyle="", label=f"head {head}")
-        axes.plot([float(np.mean(weights)) for weights in layers], color="0.5", label="mean")
+            axes.plot(range(len(layers)), weights, linestyle="", label=f"head {head}")
+        mean = [float(np.mean(weights)) for weights in layers]
+        axes.plot(mean, color="0.5", marker="", linestyle="-", label="mean")
         axes.set_ylim(0, 1)
         axes.set_xlabel("layer")
-        axes.legend(fontsize=7)
+        # Beside the axes, so that it hides no head.
+        columns = -(-len(layers[0]) // 12)
+        axes.legend(fontsize=7, ncols=columns, loc="upper left", bbox_to_anchor=(1, 1))

@@ -77,9 +77,9 @@ CTL = _smaller(
 )
 
 
-def _arithmetic(name: str, steps: int, options: str, recipe: str = "") -> Recipe:
+def _arithmetic(name: str, options: str, recipe: str = "") -> Recipe:
     common = (
-        f"steps={steps} batch_size=128 learning_rate=1.5e-3 schedule=cosine warmup=100 "
+        "steps=28000 batch_size=128 learning_rate=1.5e-3 schedule=cosine warmup=100 "
         "validate_every=500 balanced=true "
     )
     return _changed(ndr.ARITHMETIC.recipe(name), common + recipe, options)
@@ -89,11 +89,10 @@ def _arithmetic(name: str, steps: int, options: str, recipe: str = "") -> Recipe
 #: Trained on fresh rows. The NDR's weight decay is that of listops.
 ARITHMETIC = _smaller(
     ndr.ARITHMETIC,
-    _arithmetic("lstm", 15_000, "d_model=128 num_layers=2 dropout=0.0", "learning_rate=1e-3"),
-    _arithmetic("transformer", 15_000, "d_model=64 " + _UNGATED),
+    _arithmetic("lstm", "d_model=128 num_layers=2 dropout=0.0", "learning_rate=1e-3"),
+    _arithmetic("transformer", "d_model=64 " + _UNGATED),
     _arithmetic(
         "ndr",
-        28_000,
         "d_model=64 d_ff=128 num_heads=4 num_layers=12 test_layers=14 dropout=0.1 key_dropout=0.1 "
         "gate_drop=0.05 begin_end=false",
         "one_length=true weight_decay=0.09",
@@ -107,12 +106,12 @@ ARITHMETIC = _smaller(
         "modulus": 5,
     },
     rows={"train": 50_000, "iid": 500, "validation": 500, "test": 500},
-    seeds=1,
+    seeds=3,
 )
 
 
-def _listops(name: str, steps: int, options: str, recipe: str = "learning_rate=1e-3") -> Recipe:
-    common = f"steps={steps} batch_size=128 schedule=cosine warmup=100 validate_every=500 "
+def _listops(name: str, options: str, recipe: str = "learning_rate=1e-3") -> Recipe:
+    common = "steps=24000 batch_size=128 schedule=cosine warmup=100 validate_every=500 "
     return _changed(ndr.LISTOPS.recipe(name), common + recipe, options)
 
 
@@ -120,11 +119,10 @@ def _listops(name: str, steps: int, options: str, recipe: str = "learning_rate=1
 #: training, and trained on fresh rows.
 LISTOPS = _smaller(
     ndr.LISTOPS,
-    _listops("lstm", 25_000, "d_model=128 num_layers=2 dropout=0.0"),
-    _listops("transformer", 15_000, "d_model=64 " + _UNGATED),
+    _listops("lstm", "d_model=128 num_layers=2 dropout=0.0"),
+    _listops("transformer", "d_model=64 " + _UNGATED),
     _listops(
         "ndr",
-        24_000,
         "d_model=64 readout=first d_ff=128 num_heads=4 num_layers=8 test_layers=10 dropout=0.1 "
         "key_dropout=0.1 gate_drop=0.05",
         "learning_rate=1.5e-3",
@@ -139,7 +137,7 @@ LISTOPS = _smaller(
         "max_args": 2,
     },
     rows={"train": 50_000, "iid": 500, "validation": 500, "test": 500},
-    seeds=1,
+    seeds=3,
 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 
 from synthbench.cli.main import _run, commands
 from synthbench.dataset.dataset import DatasetDirectory
-from synthbench.errors import UsageError
+from synthbench.errors import MissingSourceError, UsageError
 from synthbench.generation.generate import generate
 from synthbench.tasks.images.source_dirs import (
     check_place,
@@ -139,7 +140,16 @@ def test_class_folders_that_are_not_given_are_named_plainly(made, capsys):
     ):
         missing, remedy = failure(capsys, *command)
         assert missing.startswith(f"Error: Class folders '{made.folders}', which the dataset names")
-        assert "--source-dir DIR" in remedy and f"--source-dir {made.name}=DIR" in remedy
+        assert "--source-dir DIR" in remedy
+        assert f"--source-dir {made.name}={made.folders} if they are there" in remedy
+
+
+def test_the_maker_can_copy_the_remedy_for_class_folders_by_an_absolute_path(made, monkeypatch):
+    monkeypatch.setenv("SYNTHBENCH_DATA", str(made.sets))
+    with pytest.raises(MissingSourceError) as caught:
+        verify(made.directory, workers=1, progress=False)
+    (option,) = re.findall(r"--source-dir (\S+=\S+)", str(caught.value))
+    assert verify(made.directory, source_dir=[option], workers=1, progress=False).ok
 
 
 def test_another_source_that_is_not_given_is_named_plainly(made, capsys):

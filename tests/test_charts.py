@@ -1,0 +1,117 @@
+"""The documentation's charts: no curve without a colour, a stroke, a mark and a key of its own."""
+
+import importlib
+import itertools
+import re
+
+import numpy as np
+import pytest
+
+from tests.support import ROOT
+
+STYLE = (ROOT / "docs/pages/assets/site.css").read_text(encoding="utf-8")
+MOST_CURVES = 8
+NUMBERS = [str(number) for number in range(1, MOST_CURVES + 1)]
+#: How people without red, green or blue cones see linear RGB (Machado, Oliveira and Fernandes,
+#: IEEE Transactions on Visualization and Computer Graphics, 2009).
+EYES = {
+    "all cones": np.eye(3),
+    "no red": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+    "no green": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.011820, 0.042940, 0.968881],
+    ],
+    "no blue": [
+        [1.255528, -0.076749, -0.178779],
+        [-0.078411, 0.930809, 0.147602],
+        [0.004733, 0.691367, 0.303900],
+    ],
+}
+LIGHT = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+
+
+@pytest.fixture
+def docs(monkeypatch):
+    """From a name to a module of the documentation; MkDocs finds them beside its hooks."""
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    return importlib.import_module
+
+
+@pytest.fixture
+def line_chart(docs):
+    return docs("charts").line_chart
+
+
+def schemes():
+    """The colours of curves, in order, on the background of each scheme."""
+    light, _, dark = STYLE.partition('[data-md-color-scheme="slate"]')
+    for background, rules in (("#ffffff", light), ("#1e2129", dark)):
+        colors = dict(re.findall(r"--(\w+): (#\w{6});", rules))
+        strokes = dict(re.findall(r"^\.curve-(\d) { stroke: var\(--(\w+)\);", STYLE, re.MULTILINE))
+        fills = dict(re.findall(r"\.dot-(\d) { fill: var\(--(\w+)\);", STYLE))
+        assert strokes == fills and list(strokes) == NUMBERS
+        yield background, [colors[strokes[number]] for number in NUMBERS]
+
+
+def linear(color):
+    """A colour as linear RGB."""
+    parts = np.array([int(color[at : at + 2], 16) for at in (1, 3, 5)]) / 255
+    return np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+
+
+def lab(rgb):
+    """Linear RGB in the CIE's space L*a*b*, where distances are about as large as they look."""
+    values = LIGHT @ rgb.clip(0, 1) / [0.9505, 1, 1.089]
+    x, y, z = np.where(values > 0.008856, np.cbrt(values), 7.787 * values + 16 / 116)
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+def test_every_curve_of_the_gallery_has_a_line_marks_and_a_key(docs):
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    comparisons = docs("results").read_comparisons(ROOT / "examples/results")
+    drawn = [chart for one in comparisons for chart in docs("gallery").charts(one)]
+    most = 0
+    for chart in drawn:
+        picture, _, legend = chart.partition("</svg>")
+        names = re.findall(r"</svg></i>([^<]+)</span>", legend)
+        assert set(re.findall(r"curve-(\d)", picture)) == set(NUMBERS[: len(names)])
+        assert set(re.findall(r"dot-(\d)", picture)) == set(NUMBERS[: len(names)])
+        assert re.findall(r"curve-(\d)", legend) == NUMBERS[: len(names)]
+        most = max(most, len(names))
+    assert most == MOST_CURVES  # of ctl
+
+
+def test_a_chart_of_more_curves_than_can_be_told_apart_is_refused(line_chart):
+    curves = {f"model {number}": [[(0.0, 0.5), (1.0, 1.0)]] for number in range(MOST_CURVES + 1)}
+    with pytest.raises(ValueError, match=r"by length has 9 curves; 8 can be told apart: model 0"):
+        line_chart(curves, "length")
+    curves.pop("model 0")
+    outlines = re.findall(r'<path d="(.*?)" transform="\S+ \S+\)(.*?)"', line_chart(curves, "x"))
+    assert len(set(outlines)) == MOST_CURVES
+
+
+def test_marks_of_models_with_the_same_accuracies_stand_beside_each_other(line_chart):
+    curves = {f"model {number}": [[(2.0, 1.0), (3.0, 1.0)]] for number in range(MOST_CURVES)}
+    chart, _, _ = line_chart(curves, "length", ticks=[2, 3]).partition("</svg>")
+    places = sorted(float(x) for x in re.findall(r"translate\((\S+) ", chart))
+    assert len(places) == 2 * MOST_CURVES
+    assert min(np.diff(places)) > 4
+
+
+def test_colours_are_told_apart_by_every_eye_and_strokes_in_grey_print():
+    strokes = re.findall(r"^\.curve-\d {.*?(dasharray: [\d ]+)?; }", STYLE, re.MULTILINE)
+    assert len(set(strokes)) == len(strokes) == MOST_CURVES
+    for background, colors in schemes():
+        behind = LIGHT[1] @ linear(background)
+        for color in colors:
+            low, high = sorted((behind, LIGHT[1] @ linear(color)))
+            assert (high + 0.05) / (low + 0.05) > 3, f"{color} on {background}"
+        for eye, matrix in EYES.items():
+            seen = {color: lab(matrix @ linear(color)) for color in colors}
+            for one, other in itertools.combinations(colors, 2):
+                assert np.linalg.norm(seen[one] - seen[other]) > 10, f"{eye}: {one} and {other}"
