@@ -13,7 +13,9 @@ _WRITTEN_OUT = (
 )
 # A number with everything attached to it: 7, -7, 1,000; also 7.5, 7/8, 7th and 1e3, which are not
 # whole numbers: their parts must not be read instead.
-_NUMBER = r"(?<![^\W_])(?<![^\W_]\.)[-−]?(?:(?<!\.)\.)?\d[^\W_]*(?:[-−.,:/%^]+[^\W_]+)*%?"
+_NUMBER = (
+    r"(?=[-−.\d])(?<![^\W_])(?<![^\W_]\.)[-−]?(?:(?<!\.)\.)?\d[^\W_]*(?:[-−.,:/%^]+[^\W_]+)*%?"
+)
 _WHOLE = re.compile(r"(\d+|\d{1,3}(?:,\d{3})+)(?:\.0+)?", re.ASCII)
 #: What follows a spelled-out number that counts something or is part of a larger number.
 _COUNTING = (
@@ -86,7 +88,7 @@ class AnswerWords:
         self._numbers = {}
         if not names or any(str(number) in names for number in range(len(_WRITTEN_OUT))):
             self._numbers = {word: str(number) for number, word in enumerate(_WRITTEN_OUT)}
-        pattern = rf"(?P<written>(?<![\w-])(?:{_WRITTEN})(?![\w-])(?!{_COUNTING}))"
+        pattern = rf"(?P<written>(?=[zotfsen])(?<![\w-])(?:{_WRITTEN})(?![\w-])(?!{_COUNTING}))"
         alternatives = [*_spellings(names), *([pattern] if self._numbers else [])]
         if names and not self._names.keys() & set(_PLACES):
             alternatives.insert(0, _WHERE)

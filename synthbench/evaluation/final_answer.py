@@ -50,6 +50,7 @@ from synthbench.evaluation.marked_places import (
     last_bold,
     last_marked,
     last_results,
+    line_at,
     may_mark,
 )
 from synthbench.evaluation.plain_text import plain, split_end, without_fonts, without_thoughts
@@ -121,6 +122,8 @@ def score_answer(answer: str | None, entry: Mapping[str, Any], task: str | Task)
     return task.score(entry, None if answer is None else find_answer(task, answer))
 
 
+#: How many characters beside a term may change what it says.
+_NEAR = 100
 #: Words in brackets: "7 (in 3 steps)".
 _REMARK = re.compile(r"\([^()\n]{0,200}?[a-zA-Z]{2}[^()\n]{0,200}\)")
 #: Before an unmarked number in letters: "It is seven."
@@ -145,17 +148,14 @@ def _find_at_end(words: AnswerWords, said: str) -> Term | None:
     end = plain(end)
     if found := _marked(words, end):
         return found
-    if may_mark(said[: len(head) + 300]) or CORRECTION.search(end):
+    if may_mark(said[: len(head) + 300]):
         return None
     end = _OFFER.sub("", end)
-    terms = find_terms(words, end)
-    lines = _lines(end)
-    if lines and terms and (found := _alone(end, terms, lines[-1:])):
+    if found := _alone(words, end, [_last_line(end)]):
         return found
-    first = next(filter(None, map(str.strip, head.splitlines())), "")
-    if has_emphasis(head + end) or len(first) < 50:
+    if has_emphasis(head) or _alone(words, head, [line_at(head, 0)]):
         return None
-    return _last(end, terms)
+    return _last(words, end)
 
 
 def _find_in(words: AnswerWords, text: str) -> Term | None:
@@ -163,21 +163,17 @@ def _find_in(words: AnswerWords, text: str) -> Term | None:
     if found := _marked(words, text):
         return found
     text = _OFFER.sub("", text)
-    if not (terms := find_terms(words, text)):
-        return None
-    lines = _lines(text)
-    if found := _alone(text, terms, [lines[0], lines[-1]]):
+    if found := _alone(words, text, [line_at(text, 0), _last_line(text)]):
         return corrected(words, text, found)
-    stated = [term for term in terms if is_stated(text, 0, term)]
-    if stated and (found := corrected(words, text, stated[0])) is not stated[0]:
-        return found
-    return _last(text, terms)
+    return _last(words, text)
 
 
-def _lines(text: str) -> list[Span]:
-    """The lines of a text that have a letter or digit."""
-    lines = (line.span() for line in re.finditer(r"[^\n]+", text))
-    return [line for line in lines if _has_alnum(text[slice(*line)])]
+def _last_line(text: str) -> Span:
+    """The last line of a text that has a letter or digit."""
+    end = len(text)
+    while end > 0 and not _has_alnum(text[text.rfind("\n", 0, end) + 1 : end]):
+        end = text.rfind("\n", 0, end)
+    return text.rfind("\n", 0, max(end, 0)) + 1, max(end, 0)
 
 
 def _has_alnum(text: str) -> bool:
@@ -215,21 +211,36 @@ def _from_mark(text: str, start: int, terms: list[Term]) -> Term:
 # Rule 2.
 
 
-def _alone(text: str, terms: list[Term], lines: list[Span]) -> Term | None:
+def _alone(words: AnswerWords, text: str, lines: list[Span]) -> Term | None:
     """The term of the last line or part in bold with nothing else, or of a later result."""
-    found = None
+    found, terms = None, []
     for span in [*lines, *last_bold(text)]:
-        inner = [term for term in terms if span[0] <= term.start and term.end <= span[1]]
-        if (found is None or span[0] > found.start) and _is_alone(text, span, inner):
-            # In "**7**, not **3**" only 7 counts.
-            found = found if is_set_aside(text, inner[0]) else inner[0]
+        if span[1] - span[0] > 2 * _NEAR or (found is not None and span[0] <= found.start):
+            continue
+        near = find_terms(words, text, *_around(text, span))
+        inner = [term for term in near if span[0] <= term.start and term.end <= span[1]]
+        # In "**7**, not **3**" only 7 counts.
+        if _is_alone(text, span, inner) and not is_set_aside(text, inner[0]):
+            found, terms = inner[0], near
     for start, end in last_results(text):
-        inner = [term for term in terms if start <= term.start and term.end <= end]
+        inner = find_terms(words, text, start, end)
         if inner and not _has_alnum(text[start : inner[0].start]):
             if found is None or start > found.start:
                 return settled_at(text, inner, 0)
             break
     return found and settled_at(text, terms, terms.index(found))
+
+
+def _around(text: str, span: Span) -> Span:
+    """A part of a text with the words around it."""
+    start, end = max(0, span[0] - _NEAR), min(len(text), span[1] + _NEAR)
+    if start > 0:
+        space = text.find(" ", start, span[0])
+        start = span[0] if space < 0 else space
+    if end < len(text):
+        space = text.rfind(" ", span[1], end)
+        end = span[1] if space < 0 else space
+    return start, end
 
 
 def _is_alone(text: str, span: Span, terms: list[Term]) -> bool:
@@ -240,19 +251,38 @@ def _is_alone(text: str, span: Span, terms: list[Term]) -> bool:
     around = "".join(text[start:end] for start, end in zip(ends[::2], ends[1::2], strict=True))
     if _has_alnum(around):
         return False
-    goes_on = text[span[1] :].partition("\n")[0].strip(" *_")
+    goes_on = text[span[1] : line_at(text, span[1])[1]].partition("\n")[0].strip(" *_")
     return not (goes_on and around.rstrip().endswith((".", ")", ":")))
 
 
 # Rule 3.
 
 
-def _last(text: str, terms: list[Term]) -> Term | None:
+def _last(words: AnswerWords, text: str) -> Term | None:
+    """The last term of a text, or what corrects another in the last paragraph."""
+    end = len(split_end(text)[0])
+    paragraph = max(end, text.rstrip().rfind("\n\n"))
+    if CORRECTION.search(text, paragraph):
+        terms = find_terms(words, text, paragraph)
+        first = next((term for term in terms if is_stated(text, paragraph, term)), None)
+        if first and (found := corrected(words, text, first)) is not first:
+            return found
+    near = text.rfind(" ", 0, max(0, len(text) - 3 * _NEAR)) + 1
+    for begin in (near, end, 0):
+        if found := _last_of(text, find_terms(words, text, begin)):
+            return found
+    return None
+
+
+def _last_of(text: str, terms: list[Term]) -> Term | None:
     """The last term outside of remarks in brackets that is said of nothing else."""
-    outside = _REMARK.sub(lambda remark: " " * len(remark[0]), text)
+    begin = max(0, terms[0].start - 2 * _NEAR) if terms else len(text)
+    outside = _REMARK.sub(lambda remark: " " * len(remark[0]), text[begin:])
     for index in reversed(range(len(terms))):
         term = terms[index]
-        if outside[term.start] == " " or is_set_aside(text, term) or is_refused(text, term):
+        if outside[term.start - begin] == " ":
+            continue
+        if is_set_aside(text, term) or is_refused(text, term):
             continue
         if term.word.written_out and not _SAID.search(text, max(0, term.start - 20), term.start):
             continue

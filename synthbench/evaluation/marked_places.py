@@ -2,8 +2,9 @@ r"""Where a text marks its answer: `\boxed{7}`, `<answer>7</answer>`, `#### 7`, 
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 _CLOSING = r"[\"'*_`)\]]*"
 _IS = (
@@ -21,9 +22,8 @@ _MARK = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-#: What a mark has in small letters, one character from its beginning at most.
-_CUES = ("answer", "boxed", "####", *_ANSWER.split("|"), *_ANSWER_UNSPACED.split("|"))
-_ASCII_CUES = tuple(dict.fromkeys(filter(str.isascii, _CUES)))
+#: What marks begin with, in small letters.
+_MARK_CUES = (r"\boxed", "<answer>", "####", *_ANSWER.split("|"), *_ANSWER_UNSPACED.split("|"))
 _LINE = re.compile(r"[\W_]*[^\n]*")
 #: Not a mark: a "result" may be intermediate.
 _RESULT = re.compile(rf"\bresult{_CLOSING}\s*{_IS}", re.IGNORECASE)
@@ -33,18 +33,35 @@ _BOLD = re.compile(
     re.IGNORECASE,
 )
 
+_BOLD_CUES = ("**", "</b>", "</strong>", r"\textbf{", r"\mathbf{")
+#: How many places of a kind are looked at.
+_MOST = 10
+
 #: A part of a text, from its start to its end.
 Span = tuple[int, int]
 
 
-def _from_last(pattern: re.Pattern[str], text: str) -> list[re.Match[str]]:
-    """The last ten matches of a pattern, the last one first."""
-    return [*pattern.finditer(text)][:-11:-1]
+def _cued(text: str, cues: Iterable[str]) -> list[int]:
+    """Where a text has one of these, the last place first."""
+    lowered = text.lower()
+    places = []
+    for cue in cues:
+        place = lowered.find(cue)
+        while place >= 0:
+            places.append(place)
+            place = lowered.find(cue, place + 1)
+    return sorted(places, reverse=True)
+
+
+def _from_last(pattern: re.Pattern[str], cues: Iterable[str], text: str) -> Iterator[re.Match[str]]:
+    """The last matches of a pattern that begins with one of these cues, the last one first."""
+    matches = (pattern.match(text, place) for place in _cued(text, cues))
+    return itertools.islice(filter(None, matches), _MOST)
 
 
 def last_marked(text: str) -> Iterator[Span]:
     """The last ten places that are marked as the answer, the last one first."""
-    for mark in _from_last(_MARK, text):
+    for mark in _from_last(_MARK, _MARK_CUES, text):
         start = mark.end()
         if mark["tag"]:
             end = text.find("</", start)
@@ -52,42 +69,43 @@ def last_marked(text: str) -> Iterator[Span]:
         elif mark["brace"]:
             yield start, start - 1 + len(enclosed(text[start - 1 :], "{}")[0])
         else:
-            yield start, _line_end(text, start)
+            yield line_at(text, start)
 
 
 def last_results(text: str) -> Iterator[Span]:
     """The places behind the last ten times that a text says "the result is"."""
-    return ((one.end(), _line_end(text, one.end())) for one in _from_last(_RESULT, text))
+    found = _from_last(_RESULT, ["result"], text)
+    return (line_at(text, one.end()) for one in found)
 
 
 def last_bold(text: str) -> Iterator[Span]:
-    """The last ten parts of a text in bold."""
-    return (one.span(one.lastgroup or 0) for one in _from_last(_BOLD, text))
+    """The last ten parts of a text in bold, the last one first."""
+    return itertools.islice(_bold(text), _MOST)
+
+
+def _bold(text: str) -> Iterator[Span]:
+    begin = len(text) + 1
+    for place in _cued(text, _BOLD_CUES):
+        if place < begin:
+            begin = text.rfind("\n", 0, place) + 1
+            end = text.find("\n", place)
+            found = _BOLD.finditer(text, begin, len(text) if end < 0 else end)
+            yield from reversed([one.span(one.lastgroup or 0) for one in found])
 
 
 def may_mark(text: str) -> bool:
-    """Whether a text has a mark, told in little time."""
-    lowered = text.lower()
-    if len(lowered) != len(text):
-        return _MARK.search(text) is not None
-    for cue in _ASCII_CUES if text.isascii() else _CUES:
-        place = lowered.find(cue)
-        while place >= 0:
-            if _MARK.match(text, place) or _MARK.match(text, max(0, place - 1)):
-                return True
-            place = lowered.find(cue, place + 1)
-    return False
+    """Whether a text has a place that is marked as the answer."""
+    return next(_from_last(_MARK, _MARK_CUES, text), None) is not None
 
 
 def has_emphasis(text: str) -> bool:
     """Whether a text may have a part in bold, or say "the result is"."""
-    lowered = text.lower()
-    return any(cue in lowered for cue in ("**", "<b>", "<strong>", "bf{", "result"))
+    return bool(_cued(text, (*_BOLD_CUES, "result")))
 
 
-def _line_end(text: str, start: int) -> int:
-    """The end of the first line from `start` on that has a letter or digit."""
-    return _LINE.match(text, start).end()  # type: ignore[union-attr]  # always matches
+def line_at(text: str, start: int) -> Span:
+    """From `start` to the end of the first line from there on that has a letter or digit."""
+    return start, _LINE.match(text, start).end()  # type: ignore[union-attr]  # always matches
 
 
 def enclosed(text: str, brackets: str) -> list[str]:

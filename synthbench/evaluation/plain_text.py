@@ -35,24 +35,17 @@ _SCRIPT_CHANGES = re.compile(
 #: How many characters at the end of a text are looked at first.
 _END = 1500
 _SPACE = re.compile(r"\s")
-_THOUGHTS = ("think", "thinking", "thought", "thoughts", "reasoning")
+_THOUGHTS = "(?:think|thinking|thought|thoughts|reasoning)>"
+_THOUGHTS_BEGIN = re.compile(f"<{_THOUGHTS}", re.IGNORECASE)
+_THOUGHTS_END = re.compile(f"</{_THOUGHTS}", re.IGNORECASE)
 
 
 def without_thoughts(text: str) -> str | None:
     """The text behind the last thoughts, `<think>...</think>`; None if they are never closed."""
-    folded = text.lower() if text.isascii() else re.sub("[A-Z]+", _lower, text)
-    begin = max(
-        (place + len(name) + 3 if place >= 0 else 0)
-        for name in _THOUGHTS
-        for place in [folded.rfind(f"</{name}>")]
-    )
-    if any(folded.find(f"<{name}>", begin) >= 0 for name in _THOUGHTS):
-        return None
-    return text[begin:]
-
-
-def _lower(capitals: re.Match[str]) -> str:
-    return capitals[0].lower()
+    if "<" not in text:
+        return text
+    text = _THOUGHTS_END.split(text)[-1]
+    return None if _THOUGHTS_BEGIN.search(text) else text
 
 
 def split_end(text: str) -> tuple[str, str]:
