@@ -17,9 +17,9 @@ MARKUP = r"[\s*_`$\"'()\[\]{}\\]*"
 _OPEN, _CLOSE = r"[ \t$(\[{]*", r"[ \t$)\]}]*"
 #: Between two numbers of a calculation.
 _OPERATION = re.compile(
-    rf"{_CLOSE}(?:[+×·÷/^±%−-]|(?<=\s)\*(?=\s)|(?<![\s*])\*(?![\s*])|\}}\{{|\b(?P<modulo>mod(?:ulo)?)\b"
-    rf"|[(]\s*(?P<bracket>mod(?:ulo)?)\b|\b(?:plus|minus|times|over|to\ the\ power\ of"
-    rf"|(?:divided|multiplied)\ by)\b){_OPEN}",
+    rf"{_CLOSE}(?:\+/-|[+×·÷/^±−-]|(?<=\s)\*(?=\s)|(?<![\s*])\*(?![\s*])|\}}\{{"
+    rf"|(?P<modulo>%|[({{\s]*\bmod(?:ulo)?\b\}}?)|\b(?:plus|minus|times|over|point|less|more\ than"
+    rf"|short\ of|to\ the\ power\ of|(?:divided|multiplied)\ by)\b){_OPEN}",
     re.IGNORECASE,
 )
 #: Between the sides of a calculation.
@@ -42,25 +42,27 @@ _CALCULATED = re.compile(
 #: again, as in "101 a b c".
 _UNSETTLED = re.compile(
     r"\s*(?:[+×·÷^/=?≠±]|!=|[-−*]\s*[\d(]|\b(?:plus|minus|times|squared|cubed|factorial|per\s?cent"
-    r"|hundred|thousand|million|billion|point|(?:divided|multiplied)\s+by"
+    r"|hundred|thousand|million|billion|point|doubled|halved|and\s+a\s+half|(?:divided|multiplied)\s+by"
     r"|or\s+(?:more|less|fewer|so|higher|lower))\b)"
-    rf"|{MARKUP}(?:is|was)(?:n['’]t|\s+(?:not|wrong|incorrect))\b|(?:[ \t]+[a-z]\b){{2}}"
+    rf"|{MARKUP}(?:(?:is|was|would\s+be)(?:n['’]t|\s+(?:not|wrong|incorrect|impossible|excluded|out))"
+    r"|(?:cannot|ca\s?n['’]t)\s+be)\b|(?:[ \t]+[a-z]\b){2}"
     r"|\s*(?:では[なあ]|じゃな|[이가]\s*아[니닙])",
     re.IGNORECASE,
 )
 #: Before a number that is denied, or said of something else: "not 7", "modulo 10", "step 7".
 _SET_ASIDE_BEFORE = re.compile(
-    r"(?:≠|!=|[\w)][ \t]+[<>≤≥]=?|不是|[^\W\d_][-–]"
-    r"|(?:\b(?:not|neither|nor|never|without|except|than|nicht|kein|pas|no\s+es|non\s+è|não\s+é|не)"
+    r"(?:≠|!=|[\w)][ \t]+[<>≤≥]=?|不[^\d\s]{0,3}是|[^\W\d_][-–]"
+    r"|(?:\b(?:not|neither|nor|never|without|except|than|nicht|kein|pas|no\s+es|non\s+è|não\s+é|не|ليس)"
     r"|n['’]t)\b\W*(?:(?:be|even|exactly|quite|really|(?:equal|identical)\s+to)\b\W*)?"
-    r"|\b(?:(?<!wait\s)no|(?:anything|everything|all|any\s+\w+|every\s+\w+)\s+but|different\s+from"
-    r"|as\s+opposed\s+to|unequal\s+to|whether\b[^.,!?\n]{0,30})"
-    r"|\b(?:nearly|almost|close\s+to|at\s+(?:least|most)|up\s+to|under|over|above|below|mod|modulo"
-    r"|base|from|from\s+\d+\s+to|divi(?:ded|sible)\s+by"
+    r"|\b(?:(?<!wait\s)no|(?:anything|everything|all|any\s+\w+|every\s+\w+)\s+but"
+    r"|(?:different|apart)\s+from|as\s+opposed\s+to|unequal\s+to|whether\b[^.,!?\n]{0,30})"
+    r"|\b(?:nearly|almost|(?:close|next)\s+to|after|before|besides|excluding|rule\s+out"
+    r"|at\s+(?:least|most)|up\s+to|under|over|above|below|mod|modulo|base|from|from\s+\d+\s+to|divi(?:ded|sible)\s+by"
     r"|(?:multiples?|denominator|length|limit|instead|out|because|short|as)\s+of)"
-    r"|\b(?:error|exception|http|exit|status)(?:\s+(?:code|status))?\s*:?\s*\#?"
-    r"|\b(?:step|code|rule|line|row|column|part|case|question|problem|example|exercise|page|length"
-    r"|section|chapter|version|level|depth|attempt|try|round|iteration|schritt|paso|étape)s?\s*\#?|第"
+    r"|\b(?:error|fault|exception|http|exit|status)(?:\s+(?:code|status))?\s*:?\s*\#?"
+    r"|\b(?:step|code|rule|line|row|column|part|case|question|problem|example|exercise|page"
+    r"|length|figure|table|position|index|section|chapter|version|level|depth|attempt|try|round"
+    r"|iteration|schritt|paso|étape)s?\s*\#?|第|错误\s*"
     r")[\s*_`$\"'(\[{-]*(?:\b(?:a|an|the)\s+[\s*_`$\"'(\[{]*)?\Z",
     re.IGNORECASE,
 )
@@ -72,7 +74,7 @@ _GOES_ON = (
     r"|then|again|too|here|indeed|therefore|modulo|mod|let|would|had)\b"
 )
 _COUNTED = re.compile(
-    r"[ \t*_]+(?:(?:digit|number|value|step)s?\b|of\s+(?:them|these|those)\b"
+    r"[ \t*_]+(?:(?:digit|number|value|step)s?\b|(?:m?s|sec|min)\b|of\s+(?:them|these|those)\b"
     rf"|(?:(?!{_GOES_ON})[a-zà-ÿ]+\s+){{0,2}}?(?!{_GOES_ON})[a-zà-ÿ]{{2,}}(?<!ss|us|is)(?<=s)\b)"
     r"|\s*[个個步次张張回枚番개번단]",
     re.IGNORECASE,
@@ -81,15 +83,17 @@ _COUNTED = re.compile(
 _REFUSAL = re.compile(
     r"\b(?:give\ up|cannot|(?:ca|could|do|did|wo)n['’]t|(?:could|do|did)\ not|unable"
     r"|refuse|no\ idea|impossible|not\ possible)\b"
-    r"(?:(?!\b(?:but|so|maybe|perhaps|guess|probably|(?<!to\ )say|think|is)\b)[^.!?\n=:])*\Z",
+    r"(?:(?!\b(?:but|so|maybe|perhaps|guess|probably|i(?:['’]d)?\ say|think|is)\b)[^.!?\n=:])*\Z",
     re.IGNORECASE,
 )
-_OR = r"(?:and/or|or|and|vs\.?|versus|oder|ou|o|или|または|か|或者?|还是|또는)(?:\s+even)?"
+_OR = r"(?:and/or|or|and|vs\.?|versus|oder|ou|o|или|または|か|或者?|还是|또는|أو)"
 #: Between two alternatives: "7 or 8", "a = 7 or b = 8", "7 ... maybe it is 8".
 _ALTERNATIVES = re.compile(
-    rf"{MARKUP}(?:{_OR}(?:\s+[a-z]\s*=)?|[,;/|&~–]|,?\s*if\s+not|[\s.…,;]*(?:\b(?:or|and|but|if|not|it"
+    rf"{MARKUP}(?:{_OR}(?:\s+(?:[a-z]\s*=|an?|the|even)(?!\w))*|[,;/|&~–]|,?\s*if\s+not"
+    r"|[\s.…,;]*(?:\b(?:or|and|but|if|not|it"
     rf"|could|might|may|also|even|be|wait|no|hmm|actually)\b[\s,]*)*\b(?:maybe|perhaps|possibly|else|or"
-    rf"|alternatively|otherwise|be)\b,?(?:\s+(?:it|is|be|could|might|may)\b)*){MARKUP}|[ \t]+",
+    rf"|alternatively|otherwise|be)\b,?(?:\s+(?:it|is|be|could|might|may|an?|the)\b)*){MARKUP}"
+    r"|[ \t]+",
     re.IGNORECASE,
 )
 #: Between the ends of a range: "7 to 8".
@@ -166,7 +170,7 @@ def _result(text: str, side: list[Word]) -> Word | None:
         return side[0]
     number, modulus, *more = side
     between = _OPERATION.fullmatch(text, number.end, modulus.start)
-    if more or not between or not (between["modulo"] or between["bracket"]):
+    if more or not between or not between["modulo"]:
         return None
     values = [one.value or "" for one in side]
     if not all(value.isdecimal() and len(value) < 18 for value in values):
@@ -192,10 +196,11 @@ def is_refused(text: str, term: Term) -> bool:
 def has_alternative(text: str, terms: list[Term], index: int) -> bool:
     """Whether another answer stands beside a term: "7 or 8"."""
     for one, other in itertools.pairwise(terms[max(0, index - 1) : index + 2]):
-        if one.key == other.key or not _ALTERNATIVES.fullmatch(text, one.end, other.start):
+        between = text[one.end : other.start]
+        if one.key == other.key or "\n\n" in between or not _ALTERNATIVES.fullmatch(between):
             continue
         # Calculations may stand one behind another, and "9 and 8 is 17" is a sum.
-        said = re.findall(r"[^\W\d_]+", text[one.end : other.start])
+        said = re.findall(r"[^\W\d_]+", between)
         if one.words == other.words == 1 or said not in ([], ["and"]):
             return True
     return False

@@ -15,9 +15,10 @@ from synthbench.evaluation.answer_words import AnswerWords
 
 #: Announces that an answer is corrected.
 CORRECTION = re.compile(
-    r"\b(?:wait|actually|correct(?:ion|ed)|oops|sorry|apologi\w+|hmm+|rather|instead|nope|wrong"
-    r"|incorrect|mistaken?|i\ mean|make\ (?:that|it)|(?:scratch|strike)\ that|second\ thought"
-    r"|no(?=\s*[,:;.!–—-]|\ wait)|edit|update|hold\ on|correct\ (?:that|it|this|myself))\b"
+    r"\b(?=[wacorhimsneuf])(?:wait|actually|correct(?:ion|ed)|oops|sorry|apologi\w+|hmm+|rather|instead"
+    r"|nope|wrong|incorrect|mis\w+|updated?|revised|re-?(?:check|evaluate)|never\ mind|forget\ that"
+    r"|i\ mean|make\ (?:that|it)|(?:scratch|strike)\ that|second\ thought"
+    r"|no(?=\s*[,:;.!–—-]|\ wait)|edit|hold\ on|correct\ (?:that|it|this|myself))\b"
     r"|更正|不对|不(?=\s*,)|いや|아니",
     re.IGNORECASE,
 )

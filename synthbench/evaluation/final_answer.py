@@ -152,7 +152,7 @@ def _find_at_end(words: AnswerWords, said: str) -> Term | None:
         return None
     end = _OFFER.sub("", end)
     if found := _alone(words, end, [_last_line(end)]):
-        return found
+        return corrected(words, end, found)
     if has_emphasis(head) or _alone(words, head, [line_at(head, 0)]):
         return None
     return _last(words, end)
@@ -269,8 +269,8 @@ def _last(words: AnswerWords, text: str) -> Term | None:
             return found
     near = text.rfind(" ", 0, max(0, len(text) - 3 * _NEAR)) + 1
     for begin in (near, end, 0):
-        if found := _last_of(text, find_terms(words, text, begin)):
-            return found
+        if last := _last_of(text, find_terms(words, text, begin)):
+            return last
     return None
 
 

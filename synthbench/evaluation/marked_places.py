@@ -45,7 +45,7 @@ def _cued(text: str, cues: Iterable[str]) -> list[int]:
     """Where a text has one of these, the last place first."""
     lowered = text.lower()
     places = []
-    for cue in cues:
+    for cue in filter(str.isascii, cues) if text.isascii() else cues:
         place = lowered.find(cue)
         while place >= 0:
             places.append(place)
