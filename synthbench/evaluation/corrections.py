@@ -41,6 +41,8 @@ _STATED = re.compile(
     re.IGNORECASE,
 )
 
+_REST_OF_LINE = re.compile(r"[^\n]*")
+
 
 def corrected(words: AnswerWords, text: str, settled: Term) -> Term:
     """The last term that is stated behind a correction; without one, what was settled before."""
@@ -63,6 +65,6 @@ def is_stated(text: str, start: int, term: Term) -> bool:
 
 
 def corrections(text: str) -> list[str]:
-    """What stands behind each correction in a text, to the end of its line, the last one first."""
-    found = [text[one.end() :].partition("\n")[0] for one in CORRECTION.finditer(text)]
-    return found[::-1]
+    """What stands behind the last ten corrections, to the end of the line, the last one first."""
+    ends = [one.end() for one in CORRECTION.finditer(text)][:-11:-1]
+    return [_REST_OF_LINE.match(text, end)[0] for end in ends]  # type: ignore[index]

@@ -117,6 +117,11 @@ def test_whole_numbers_are_read_as_their_digits(tmp_path):
         assert synthbench.score(Squares(), rows[1], unreadable) == 0.0
 
 
+def test_a_sequence_is_found_in_a_text_that_runs_away():
+    for piece in ("wait, ", "answer: ", "**5** ", "5, ", "\n5", "~~", "no, 5. "):
+        find_answer(Squares(), piece * 20_000)
+
+
 @pytest.mark.parametrize(
     ("tokens", "separator", "label", "texts"),
     [
@@ -124,7 +129,9 @@ def test_whole_numbers_are_read_as_their_digits(tmp_path):
             "57263454", "57,263,454", "**57,263,454**", "The product is 57,263,454.",
             "The product is **57,263,454**.", "Answer: 57,263,454", r"\boxed{57{,}263{,}454}",
             "5 7 2 6 3 4 5 4", "[5, 7, 2, 6, 3, 4, 5, 4]", "7 × 8180493 + 3 = 57,263,454",
-            "答案是５７２６３４５４",
+            "答案是５７２６３４５４", "57,263,455. Wait, 57,263,454.", "~~57,263,455~~ 57,263,454",
+            "The product is **57,263,454**.\n\nLet me know if you want 3 more.",
+            "Answer: 57,263,454 (by long multiplication)", '{"answer": 57263454}',
         ]),
         (DIGITS, " ", "5 7 2", ["5 7 2", "572", "5, 7, 2", "[5, 7, 2]", "Answer: 5, 7, 2."]),
         (("13204", "23140", "01234"), " ", "13204 23140", [
@@ -143,7 +150,7 @@ def test_a_sequence_is_read_however_its_tokens_are_separated(tokens, separator, 
     for text in texts:
         found = find_answer(Made(), text)
         assert Made().answer.read(found, None) == label, text
-    for text in ("I cannot say.", "", "9 x", "57,26x"):
+    for text in ("I cannot say.", "", "9 x", "57,26x", "I used 3 steps.", "Error 6"):
         assert Made().answer.read(find_answer(Made(), text), None) is None, text
 
 
