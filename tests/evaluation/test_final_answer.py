@@ -143,7 +143,8 @@ def test_text_of_any_kind_is_read_without_an_error(text):
         "__", "answer to ", "result ", "result: ", "one ", "seven-", "the one ", "\n", "7\n", "T-",
         "(", "<b>", "let me know ", "**7** 8 ", "(ab 7) ", "(aa", "tell me. ", "answer: 7 or ",
         "7 or maybe ", "\\text", "\\textbf{", "[({", "7-", "1,", "Answer: 3 or 7\n", "7 a b ",
-        "6. wait, ", "no 7 or ", "7 = ", "7 mod ", "I cannot 7 ", "答案是", "~~7 ", "\\times ", "1 0 ",
+        "6. wait, ", "no 7 or ", "7 = ", "7 mod ", "I cannot 7 ", "答案是", "~~7 ",
+        "\\times ", "1 0 ",
     ],
 )  # fmt: skip
 def test_a_text_that_runs_away_is_read_in_no_time_worth_mentioning(piece):
