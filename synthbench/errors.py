@@ -29,6 +29,10 @@ class DatasetError(SynthbenchError):
     """A dataset directory, a shard or a predictions file is not what it should be."""
 
 
+class TaskError(SynthbenchError, ValueError):
+    """A method or attribute of a task gives what no task may give; the text names it."""
+
+
 class ExhaustedError(SynthbenchError):
     """A split cannot be filled: its buckets have fewer rows than were asked for."""
 

@@ -32,6 +32,17 @@ def fingerprints(task: Task, block: Block) -> NDArray[np.uint64]:
     return (problem & PROBLEM_BITS) | (content & ~PROBLEM_BITS)
 
 
+def recomputed(task: Task, rows: pa.Table) -> NDArray[np.uint64]:
+    """The ids of rows as their inputs in a file give them, as numbers, uint64 `(rows,)`.
+
+    Raises:
+        ValueError: a row that is not one of the task's.
+    """
+    return fingerprints(
+        task, task.parse({name: rows[name].combine_chunks() for name in task.inputs})
+    )
+
+
 def is_held_out(prints: NDArray[np.uint64]) -> NDArray[np.bool_]:
     """Which rows are held out, by their fingerprints or problem keys, bool `(rows,)`."""
     held_out: NDArray[np.bool_] = np.equal(prints & PROBLEM_BITS, 0)

@@ -204,11 +204,6 @@ class Task(abc.ABC):
     def _given(self, block: Block) -> dict[str, Any]:
         return dict(self.render(block))
 
-    def candidates(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
-        """What `propose` gives, as a block; see there."""
-        drawn = self.propose(draws, n, split, bucket)
-        return drawn if isinstance(drawn, Block) else Block(drawn)
-
     # Buckets: what rows are balanced over.
 
     def buckets(self, columns: Mapping[str, pa.Array]) -> NDArray[np.int64]:
@@ -229,8 +224,11 @@ class Task(abc.ABC):
         """The number of distinct rows in the bucket, None where they cannot be counted."""
         return None
 
-    def enumerate_rows(self, split: Split, bucket: int) -> Block:
-        """Every row of a bucket whose `capacity` is known, in any fixed order."""
+    def enumerate_rows(self, split: Split, bucket: int) -> Block | dict[str, NDArray[Any]]:
+        """Every row of a bucket whose `capacity` is known, as `propose` gives them, in any order.
+
+        The order is always the same.
+        """
         raise TypeError(f"{self.name} has no enumerate_rows")  # pragma: no cover
 
     # Row identity, see `synthbench.tasks.row_ids`.

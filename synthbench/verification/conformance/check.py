@@ -102,14 +102,24 @@ def _of_the_task(task: Task) -> Iterator[tuple[str, Callable[[], Problems]]]:
 
 def _of_rows(task: Task) -> Iterator[tuple[str, Callable[[], Problems]]]:
     """The checks of a few rows from some buckets of every split."""
+    buckets = [(split, bucket) for split in task.splits for bucket in _spread(split.buckets)]
 
     @functools.cache
     def proposed() -> list[tuple[Split, int, Block, int]]:
         return [
             (split, bucket, *draws.propose_rows(task, split, bucket, _ROWS))
-            for split in task.splits
-            for bucket in _spread(split.buckets)
+            for split, bucket in buckets
         ]
+
+    @functools.cache
+    def listed() -> list[tuple[Split, int, Block]]:
+        every = ((*one, draws.enumerated_rows(task, *one)) for one in buckets)
+        return [(split, bucket, block) for split, bucket, block in every if block is not None]
+
+    def some() -> Iterator[tuple[int, Block]]:
+        """Rows that were proposed, and a few of those that are listed."""
+        yield from ((bucket, block) for _, bucket, block, _ in proposed() if len(block))
+        yield from ((bucket, block.take(slice(0, _ROWS))) for _, bucket, block in listed())
 
     def starved() -> Problems:
         return _distinct(
@@ -119,18 +129,18 @@ def _of_rows(task: Task) -> Iterator[tuple[str, Callable[[], Problems]]]:
         )
 
     def in_buckets() -> Problems:
-        return _distinct(
-            rows.check_buckets(task, block, bucket)
-            for _, bucket, block, _ in proposed()
-            if len(block)
-        )
+        return _distinct(rows.check_buckets(task, block, bucket) for bucket, block in some())
+
+    def enumerated() -> Problems:
+        return _distinct(draws.check_enumerated(task, *one) for one in listed())
 
     def each(check: Callable[[Task, Block], Problems]) -> Callable[[], Problems]:
-        return lambda: _distinct(check(task, block) for _, _, block, _ in proposed() if len(block))
+        return lambda: _distinct(check(task, block) for _, block in some())
 
     yield "Every bucket gets rows", starved
     yield "Rows do not depend on their neighbours", each(rows.check_parts)
     yield "Rows are in the bucket they were proposed for", in_buckets
+    yield "Listed rows are those that are proposed", enumerated
     yield "Rows read from a file keep their ids", each(rows.check_ids)
     yield "solve gives every label and column", each(rows.check_solver)
     yield "solve refuses other texts with a ValueError", each(rows.check_refusals)

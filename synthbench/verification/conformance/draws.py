@@ -18,11 +18,16 @@ from synthbench.errors import SynthbenchError
 from synthbench.sampling.plan import LISTABLE_ROWS
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Split, Task
+from synthbench.tasks.returned import capacity_of, enumerated, proposed
+from synthbench.tasks.row_ids import fingerprints
+from synthbench.text.lines import short
 from synthbench.verification.conformance.rows import Problems, plain_rows
 
 _CANDIDATES = 256
 #: Blocks that are proposed for a bucket before it counts as starved.
 _TRIED_BLOCKS = 3
+#: Buckets with at most so many rows are listed.
+_LISTED = 1 << 16
 #: Values tried for every parameter; a task must work with them or refuse them with our errors.
 _STRANGE_VALUES: tuple[Any, ...] = ("?", "", None, [], 0, -1, 1, 2.5, True)
 
@@ -81,7 +86,7 @@ def check_parameters(task: Task) -> Problems:
                 other = type(task)(task.variant, {name: given})
                 for split in other.splits:
                     for bucket in split.buckets[:1] + split.buckets[-1:]:
-                        block = other.candidates(_draws(other), 16, split, bucket)
+                        block = proposed(other, _draws(other), 16, split, bucket)
                         plain_rows(other, block)
             except SynthbenchError:
                 continue
@@ -97,21 +102,16 @@ def check_parameters(task: Task) -> Problems:
 
 def check_blocks(task: Task, split: Split) -> Problems:
     """Blocks of all buckets of a split have the same columns, of the same types."""
-    shapes: dict[object, int] = {}
+    forms: dict[str, int] = {}
     for bucket in split.buckets:
-        block = task.candidates(_draws(task), _CANDIDATES, split, bucket)
-        if len(block) > _CANDIDATES:
-            return [f"propose gave {len(block)} rows of {_CANDIDATES} candidates: at most n."]
-        if len({len(column) for column in block.columns.values()}) > 1:
-            return [f"The columns of the block of bucket {bucket} have different lengths."]
-        # Columns of two axes may have any width: the sampler pads them.
-        shape = tuple((key, one.dtype, one.shape[2:]) for key, one in block.columns.items())
-        shapes.setdefault(shape, bucket)
-    if len(shapes) == 1:
+        block = proposed(task, _draws(task), _CANDIDATES, split, bucket)
+        forms.setdefault(_form(block), bucket)
+    if len(forms) == 1:
         return []
-    one, other = list(shapes.values())[:2]
+    (one, first), (other, second) = list(forms.items())[:2]
     return [
-        f"Split {split.name}: the blocks of buckets {one} and {other} differ in columns or types."
+        f"Split {split.name}: propose gives arrays {one} for {task.bucket_name} "
+        f"{task.bucket_label(first)} and {other} for {task.bucket_label(second)}: give the same."
     ]
 
 
@@ -119,7 +119,7 @@ def check_repeatable(task: Task, split: Split, bucket: int) -> Problems:
     """A block depends only on its draws, not on the blocks before it."""
 
     def block(drawing: Task, number: int) -> Block:
-        return drawing.candidates(_draws(drawing, number), _CANDIDATES, split, bucket)
+        return proposed(drawing, _draws(drawing, number), _CANDIDATES, split, bucket)
 
     first, second = block(task, 0), block(task, 1)
     fresh = pickle.loads(pickle.dumps(task))
@@ -142,7 +142,7 @@ def check_global_state(task: Task, split: Split, bucket: int) -> Problems:
             random.seed(seed)
             np.random.seed(seed)
             with _watched("propose", problems):
-                block = task.candidates(_draws(task), _CANDIDATES, split, bucket)
+                block = proposed(task, _draws(task), _CANDIDATES, split, bucket)
             made.append(block)
             with _watched("render", problems):
                 rows = plain_rows(task, block.take(slice(0, 20)))
@@ -187,7 +187,7 @@ def propose_rows(task: Task, split: Split, bucket: int, rows: int) -> tuple[Bloc
     """At most `rows` rows of a bucket, and the number of candidates that were proposed."""
     tried = 0
     for number, count in enumerate([4 * _CANDIDATES] + [task.block_rows] * _TRIED_BLOCKS):
-        block = task.candidates(_draws(task, number), count, split, bucket)
+        block = proposed(task, _draws(task, number), count, split, bucket)
         tried += count
         if len(block):
             break
@@ -196,7 +196,7 @@ def propose_rows(task: Task, split: Split, bucket: int, rows: int) -> tuple[Bloc
 
 def starved(task: Task, split: Split, bucket: int, tried: int) -> Problems:
     """Report a bucket that got no rows, unless its rows can be enumerated."""
-    capacity = task.capacity(split, bucket)
+    capacity = capacity_of(task, split, bucket)
     if capacity is not None and capacity <= LISTABLE_ROWS:
         return []
     return [
@@ -204,6 +204,45 @@ def starved(task: Task, split: Split, bucket: int, tried: int) -> Problems:
         f"{tried:,} candidates that propose drew for it, it kept none. Draw them given the bucket, "
         "or take the bucket out of splits."
     ]
+
+
+def enumerated_rows(task: Task, split: Split, bucket: int) -> Block | None:
+    """All rows of a bucket that are counted and few; None of any other bucket."""
+    capacity = capacity_of(task, split, bucket)
+    few = capacity is not None and 0 < capacity <= _LISTED
+    return enumerated(task, split, bucket) if few else None
+
+
+def check_enumerated(task: Task, split: Split, bucket: int, listed: Block) -> Problems:
+    """The rows that `enumerate_rows` gives are different, and those that `propose` draws.
+
+    A row has one id, whichever method gave it; otherwise it could be held out and not.
+    """
+    drawn = proposed(task, _draws(task), _CANDIDATES, split, bucket)
+    one, other = _form(listed), _form(drawn)
+    if one != other:
+        return [f"enumerate_rows gives arrays {one}, propose gives {other}: give the same."]
+    prints = fingerprints(task, listed)
+    count = len(np.unique(prints))
+    if count < len(prints):
+        return [f"Of {len(prints):,} rows that enumerate_rows gives, only {count:,} are different."]
+    lacking = ~np.isin(fingerprints(task, drawn), prints)
+    if not lacking.any():
+        return []
+    row = plain_rows(task, drawn.take(lacking))[0]
+    return [
+        f"propose gives {short(row[task.inputs[0]])}, whose id none of the rows has that "
+        f"enumerate_rows gives for {task.bucket_name} {task.bucket_label(bucket)}: list every row, "
+        "and let content be the same for the same row."
+    ]
+
+
+def _form(block: Block) -> str:
+    """Names and types of a block's columns. Columns of two axes may have any width."""
+    return ", ".join(
+        f"{name} {one.dtype} {('rows', *(['width'] if one.ndim > 1 else []), *one.shape[2:])}"
+        for name, one in block.columns.items()
+    )
 
 
 def _draws(task: Task, number: int = 0) -> Draws:
