@@ -29,10 +29,6 @@ class DatasetError(SynthbenchError):
     """A dataset directory, a shard or a predictions file is not what it should be."""
 
 
-class TaskError(SynthbenchError, ValueError):
-    """A method or attribute of a task gives what no task may give; the text names it."""
-
-
 class ExhaustedError(SynthbenchError):
     """A split cannot be filled: its buckets have fewer rows than were asked for."""
 
@@ -49,6 +45,15 @@ class MissingPathError(UsageError, DatasetError):
 
 class ParameterError(UsageError):
     """A parameter, or a combination of parameters, that is impossible."""
+
+
+class TaskError(UsageError):
+    """A task of another package is or gives what no task may. Exit status 1.
+
+    The text names its attribute or method and what that gave.
+    """
+
+    exit_status = 1
 
 
 class MissingSourceError(UsageError):

@@ -30,10 +30,9 @@ if TYPE_CHECKING:
 def list_(as_json: bool) -> None:
     """Show all tasks with their variants, splits and default sizes."""
     from synthbench.tasks import describe
-    from synthbench.tasks.registry import list_tasks
 
     if as_json:
-        show_json([describe.task_facts(name) for name in list_tasks()])
+        show_json(describe.all_facts())
     else:
         show(describe.describe_tasks())
 

@@ -51,7 +51,7 @@ class TextTask(Task):
     @functools.cached_property
     def vocabulary(self) -> Vocabulary:
         """The tokens with their ids."""
-        return Vocabulary(self.tokens, self.separator)
+        return Vocabulary(tuple(self.tokens), self.separator)
 
     def _given(self, block: Block) -> dict[str, Any]:
         given = super()._given(block)

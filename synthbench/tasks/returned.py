@@ -7,8 +7,9 @@ names the method and what it gave.
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,8 +32,9 @@ def proposed(task: Task, draws: Draws, n: int, split: Split, bucket: int) -> Blo
     Raises:
         TaskError: it is no block of at most `n` rows.
     """
-    given = task.propose(draws, n, split, bucket)
     method = f"propose of {task.name}, asked for {_place(task, split, bucket)},"
+    with _no_exit(method):
+        given = task.propose(draws, n, split, bucket)
     block = _block(task, method, given)
     if len(block) > n:
         raise TaskError(f"{method} gave {len(block):,} rows of {n:,} candidates: at most n.")
@@ -46,11 +48,22 @@ def enumerated(task: Task, split: Split, bucket: int) -> Block:
         TaskError: it is no block, or has not as many rows as `capacity` says.
     """
     method = f"enumerate_rows of {task.name}, asked for {_place(task, split, bucket)},"
-    block = _block(task, method, task.enumerate_rows(split, bucket))
+    with _no_exit(method):
+        given = task.enumerate_rows(split, bucket)
+    block = _block(task, method, given)
     capacity = capacity_of(task, split, bucket)
-    if len(block) != capacity:
+    if capacity is not None and len(block) != capacity:
         raise TaskError(f"{method} gave {len(block):,} rows, but capacity says {capacity:,}.")
     return block
+
+
+@contextlib.contextmanager
+def _no_exit(method: str) -> Iterator[None]:
+    """In a worker process, `sys.exit` would look like a lack of memory."""
+    try:
+        yield
+    except SystemExit as error:
+        raise TaskError(f"{method} calls sys.exit({error.code!r}).") from error
 
 
 def capacity_of(task: Task, split: Split, bucket: int) -> int | None:
