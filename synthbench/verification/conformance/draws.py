@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import pickle
 import random
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from synthbench.errors import SynthbenchError
+from synthbench.errors import SynthbenchError, TaskError
 from synthbench.sampling.plan import LISTABLE_ROWS
 from synthbench.seeding import Draws
+from synthbench.tasks import declared
 from synthbench.tasks.base import Block, Split, Task
 from synthbench.tasks.returned import capacity_of, enumerated, proposed
 from synthbench.tasks.row_ids import fingerprints
@@ -33,36 +33,18 @@ _STRANGE_VALUES: tuple[Any, ...] = ("?", "", None, [], 0, -1, 1, 2.5, True)
 
 
 def check_names(task: Task) -> Problems:
-    """The class describes itself, and its splits have names that can be part of file names."""
+    """The class describes itself; `synthbench.tasks.declared` has checked the form."""
     problems = []
-    for attribute in ("title", "summary", "source", "bucket_name"):
-        text = getattr(task, attribute)
-        if not text or text != text.strip():
-            problems.append(f"{attribute} is {text!r}: expected a text without outer spaces.")
     if not task.__doc__:
         problems.append(f"Class {type(task).__name__} has no docstring.")
     if not all(task.variants.values()):
         problems.append("variants has a variant without a sentence on it.")
-    if "id" in task.columns:
-        problems.append("columns has a column id: the package adds it.")
     for split in task.splits:
-        problems += _check_split(task, split)
-    return problems
-
-
-def _check_split(task: Task, split: Split) -> Problems:
-    problems = []
-    if not re.fullmatch(r"\w+(\.\w+)*", split.name) or split.name == "all":
-        problems.append(f"Split {split.name!r}: allowed are letters, digits and _, but not 'all'.")
-    if split.evaluation != (split.name != "train"):
-        problems.append(
-            f"Split {split.name} has evaluation={split.evaluation}: only train has False; all "
-            "other splits get rows that are held out."
-        )
-    if split.rows < 1 or not split.buckets or len(set(split.buckets)) < len(split.buckets):
-        problems.append(f"Split {split.name} needs at least one row and different buckets.")
-    if len(task.bucket_weights(split)) != len(split.buckets):
-        problems.append(f"bucket_weights of split {split.name}: expected a weight for each bucket.")
+        if split.evaluation != (split.name != "train"):
+            problems.append(
+                f"Split {split.name} has evaluation={split.evaluation}: only train has False; all "
+                "other splits get rows that are held out."
+            )
     return problems
 
 
@@ -84,16 +66,17 @@ def check_parameters(task: Task) -> Problems:
         for given in _STRANGE_VALUES:
             try:
                 other = type(task)(task.variant, {name: given})
+                declared.check_task(other)
                 for split in other.splits:
                     for bucket in split.buckets[:1] + split.buckets[-1:]:
                         block = proposed(other, _draws(other), 16, split, bucket)
                         plain_rows(other, block)
-            except SynthbenchError:
-                continue
             except Exception as error:
+                if isinstance(error, SynthbenchError) and not isinstance(error, TaskError):
+                    continue
                 problems.append(
                     f"{name}={given!r} is accepted and then fails with {type(error).__name__}: "
-                    f"{error}. Refuse it in __post_init__ of {task.parameters_type.__name__} "
+                    f"{error} Refuse it in __post_init__ of {task.parameters_type.__name__} "
                     "with a ParameterError that says what is allowed."
                 )
                 break

@@ -213,7 +213,7 @@ BROKEN = [
     (Forgetful, "Same block from the same draws", "anything that propose remembers"),
     (OfThisProcess, "Same rows from another process", "in another process, with another PYTHONH"),
     (HashOrder, "Same rows from another process", "Look for the order of sets"),
-    (OfAWorker, "Same rows with two workers", "got other rows with two workers"),
+    (OfAWorker, "Same rows from another process", "what differs in a worker process"),
     (WrongLabel, "solve gives every label and column", "render gives label .* solve .* give "),
     (
         LooksUp,
