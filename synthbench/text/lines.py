@@ -15,8 +15,8 @@ _SHORT.maxstring = _SHORT.maxother = 60
 
 
 def short(given: Any) -> str:
-    """A value in a few words."""
-    return _SHORT.repr(given)
+    """A value in a few words on one line."""
+    return " ".join(map(str.strip, _SHORT.repr(given).splitlines()))  # arrays have several
 
 
 def one_line(text: str) -> str:

@@ -96,7 +96,8 @@ def check_elsewhere(made: SmallDataset) -> Problems:
         made,
         json.loads(done.stdout),
         "in another process, with another PYTHONHASHSEED. Look for the order of sets and for "
-        "hash() (sort sets, take fingerprints from hashlib), and for what differs in a worker process.",
+        "hash() (sort sets, take fingerprints from hashlib), and for what differs in a worker "
+        "process.",
     )
 
 

@@ -208,7 +208,9 @@ def check_enumerated(task: Task, split: Split, bucket: int, listed: Block) -> Pr
     prints = fingerprints(task, listed)
     count = len(np.unique(prints))
     if count < len(prints):
-        return [f"Of {len(prints):,} rows that enumerate_rows gives, only {count:,} are different."]
+        return [
+            f"Of {len(prints):,} rows that enumerate_rows gives, only {count:,} differ in content."
+        ]
     lacking = ~np.isin(fingerprints(task, drawn), prints)
     if not lacking.any():
         return []

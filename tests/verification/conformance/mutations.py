@@ -20,7 +20,7 @@ class Toy(TextTask):
     tokens = tuple("0123456789")
     columns = {"text": value("string"), "label": class_label(tokens), "length": value("int8")}
     bucket_name = "length"
-    splits = (Split("train", 300, (2, 4), evaluation=False), Split("test", 60, (2, 5)))
+    splits = (Split("train", 300, (2, 7), evaluation=False), Split("test", 60, (2, 8)))
     block_rows = 64
     levels = {"easy": {}}
 
@@ -57,7 +57,13 @@ def does(method, action):
         action()
         return getattr(Toy, method)(self, *arguments)
 
-    return {method: changed}
+    return {method: named(method, changed)}
+
+
+def named(method, function):
+    """The function as if it were written with the method's name."""
+    function.__code__ = function.__code__.replace(co_name=method)
+    return function
 
 
 def changes(method, change):
@@ -68,10 +74,10 @@ def changes(method, change):
 def fails(method, error):
     """The method raises this."""
 
-    def raising(*_):
+    def raising(self, *_):
         raise error
 
-    return {method: raising}
+    return {method: named(method, raising)}
 
 
 def fails_to_give(attribute, error):
@@ -153,7 +159,7 @@ MUTATIONS = {
     "other arrays in one bucket": (
         {"propose": lambda self, draws, n, split, bucket: {
             **Toy.propose(self, draws, n, split, bucket),
-            **({"more": np.arange(n)} if bucket == 4 else {}),
+            **({"more": np.arange(n)} if bucket == 7 else {}),
         }}, "propose",
     ),
     "always the same rows": (
@@ -193,7 +199,7 @@ MUTATIONS = {
     ),
     "listing raises": (fails("enumerate_rows", IndexError("no row")), "enumerate_rows"),
     "listed rows are of another bucket": (
-        changes("enumerate_rows", ids(lambda one: np.pad(one, [(0, 0), (0, 1)], constant_values=1))),
+        changes("enumerate_rows", ids(lambda one: np.pad(one, [(0, 0), (0, 1)], mode="edge"))),
         "enumerate_rows",
     ),
     # What `render` returns.
@@ -240,7 +246,7 @@ MUTATIONS = {
         {"content": lambda self, block: np.ones((len(block), 1), np.uint8)}, "content",
     ),
     "content that depends on the block": (
-        {"content": lambda self, block: block["tokens"] + np.uint8(len(block) % 2)}, "content",
+        {"content": lambda self, block: block["tokens"] + np.uint8(len(block) == 64)}, "id",
     ),
     "problem of another type": (
         {"problem": lambda self, block: np.arange(len(block))}, "problem",
@@ -253,7 +259,9 @@ MUTATIONS = {
     ),
     # Buckets.
     "buckets are None": (gives("buckets", None), "buckets"),
-    "buckets are texts": ({"buckets": lambda self, columns: ["2"] * len(columns["text"])}, "buckets"),
+    "buckets are texts": (
+        {"buckets": lambda self, columns: ["2"] * len(columns["text"])}, "buckets",
+    ),
     "weights are None": (gives("bucket_weights", None), "bucket_weights"),
     "too few weights": (gives("bucket_weights", (1.0,)), "bucket_weights"),
     "a weight of 0": (gives("bucket_weights", (0.0, 1.0)), "bucket_weights"),
@@ -336,7 +344,7 @@ HARD = {
 
 
 def mutant(changed):
-    """The toy with a fault."""
-    return type(
-        "Mutant", (Toy,), {"__doc__": "A toy with a fault.", "__module__": __name__, **changed}
-    )
+    """The toy with a fault, as a class of this module, so that it can be pickled."""
+    form = {"__doc__": "A toy with a fault.", "__module__": __name__}
+    globals()["Mutant"] = type("Mutant", (Toy,), {**form, **changed})
+    return globals()["Mutant"]

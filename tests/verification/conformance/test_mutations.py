@@ -88,7 +88,7 @@ def test_a_fault_is_named(fault, install, run, tmp_path):
     install(mutant(changed))
     told = looked_at(run, tmp_path / "rows")
     assert "check" in told
-    assert word in "".join(told.values()), told
+    assert word in "".join(told.values())
     status, text = run("list")
     assert status == 0
     assert all(name in text for name in (*registry._OWN, "toy"))
