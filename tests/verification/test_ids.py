@@ -80,7 +80,8 @@ class Leaking(Numbers):
 
     def content(self, block):
         numbers = block["number"] if "number" in block.columns else super().content(block)
-        return np.append(numbers.view(np.uint8).reshape(len(block), -1), [[1]] * len(block), 1)
+        last = np.ones((len(block), 1), np.uint8)
+        return np.append(numbers.view(np.uint8).reshape(len(block), -1), last, 1)
 
     def enumerate_rows(self, split, bucket):
         listed = super().enumerate_rows(split, bucket).columns
