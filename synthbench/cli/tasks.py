@@ -30,10 +30,9 @@ if TYPE_CHECKING:
 def list_(as_json: bool) -> None:
     """Show all tasks with their variants, splits and default sizes."""
     from synthbench.tasks import describe
-    from synthbench.tasks.registry import list_tasks
 
     if as_json:
-        show_json([describe.task_facts(name) for name in list_tasks()])
+        show_json(describe.all_facts())
     else:
         show(describe.describe_tasks())
 
@@ -79,28 +78,41 @@ def preview(task: str, settings: Sequence[str], source_dir: Sequence[str], **cho
 
 @click.command(cls=WithExamples, epilog="synthbench check parity")
 @task_argument
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(min=1),
+    default=120,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long one check may take.",
+)
 @source_option
-def check(task: str, source_dir: Sequence[str]) -> int:
+def check(task: str, time_limit: float, source_dir: Sequence[str]) -> int:
     """Check that TASK, yours or ours, does what every task must.
 
-    Each check prints a line that ends in yes or no; a no is followed by the
-    problems. The exit status is 1 if any check fails.
+    If all checks hold, each prints a line that ends in yes. Otherwise those
+    that fail print a line that ends in no, followed by what is wrong, and the
+    exit status is 1.
     """
     from synthbench.tasks.images.source_dirs import use_source_dir
-    from synthbench.verification.conformance.check import check_task
+    from synthbench.text.progress import progress_bar
+    from synthbench.verification.conformance.check import CHECKS, check_task
 
     findings: list[Finding] = []
-    with use_source_dir(source_dir):
-        for finding in check_task(task):
-            if not findings or findings[-1].variant != finding.variant:
-                show(styled(f"{task}, variant {finding.variant}:", "bold"))
-            verdict = styled("no", "red") if finding.problems else styled("yes", "green")
-            problems = [items(finding.problems)] if finding.problems else []
-            show(styled(f"{finding.statement}: ", whole=True) + verdict, *problems)
+    with use_source_dir(source_dir), progress_bar(True, f"check {task}", "checks", CHECKS) as bar:
+        for finding in check_task(task, seconds=time_limit):
             findings.append(finding)
-    failed = sum(bool(finding.problems) for finding in findings)
+            bar.update(1, now=f"{finding.variant}: {finding.statement}")
+    failed = [finding for finding in findings if finding.problems]
+    shown = failed or findings
+    for before, finding in zip([None, *shown], shown, strict=False):
+        if before is None or before.variant != finding.variant:
+            show(styled(f"{task}, variant {finding.variant}:", "bold"))
+        verdict = styled("no", "red") if finding.problems else styled("yes", "green")
+        problems = [items(finding.problems)] if finding.problems else []
+        show(styled(f"{finding.statement}: ", whole=True) + verdict, *problems)
     if failed:
-        show(styled(f"{task} fails {failed} of {len(findings)} checks.", "red"))
+        show(styled(f"{task} fails {len(failed)} of {len(findings)} checks.", "red"))
         return 1
     show(styled(f"{task} passes all {len(findings)} checks.", "green"))
     return 0

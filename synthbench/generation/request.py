@@ -22,7 +22,7 @@ from synthbench.sampling.plan import PRESETS, Plan, most_blocks, plan_rows
 from synthbench.sampling.seen import FingerprintSet
 from synthbench.tasks.base import Task
 from synthbench.tasks.images.source_dirs import SourceDir
-from synthbench.tasks.registry import task_class
+from synthbench.tasks.registry import make_task, task_class
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Request:
             raise UsageError(
                 f"Variants {', '.join(names)!r}: a name is repeated, or none is given."
             )
-        return [chosen(name, self.parameters, self.seed) for name in names]
+        return [make_task(self.task, name, self.parameters, self.seed) for name in names]
 
 
 @dataclasses.dataclass(frozen=True)

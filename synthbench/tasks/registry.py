@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 import importlib
+import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from synthbench.errors import SynthbenchError, UsageError, unknown_name
+from synthbench.errors import SynthbenchError, TaskError, UsageError, unknown_name
 from synthbench.tasks.base import Parameters, Task
-from synthbench.tasks.column import Column
+from synthbench.tasks.declared import check_class, check_task
 
 if TYPE_CHECKING:
     import importlib.metadata
@@ -44,6 +45,7 @@ def register(task: type[Task]) -> type[Task]:
     Raises:
         UsageError: `task` is not a subclass of `Task`, lacks a method, names a column that it does
             not have, or has the name of another task.
+        TaskError: an attribute or property is not what it should be.
 
     Example:
         >>> import synthbench
@@ -62,37 +64,28 @@ def register(task: type[Task]) -> type[Task]:
         missing.append("enumerate_rows")  # rows that can be counted must be listed, too
     if missing:
         raise UsageError(f"{task.__name__} is an incomplete task: it lacks {', '.join(missing)}.")
-    for variant in task.variants:
-        _check_columns(task(variant))
+    check_class(task)
+    for chosen in ({}, *task.levels.values()):
+        for variant in task.variants:
+            check_task(_made(task, variant, chosen))
     if task.name in _OWN or _registered.get(task.name, task) is not task:
         raise UsageError(f"A task named {task.name!r} exists already; choose another name.")
     _registered[task.name] = task
     return task
 
 
-def _check_columns(task: Task) -> None:
-    """Make sure that columns are columns, and that a task has those that its attributes name."""
-    for name, column in task.columns.items():
-        if not isinstance(column, Column):
-            raise UsageError(
-                f"Column {name!r} of {type(task).__name__} is {column!r:.60}: expected value(...), "
-                "class_label(...), sequence(...), list_of(...), struct(...) or image()."
-            )
-    named = {
-        "inputs": task.inputs,
-        "judged_by": task.judged_by,
-        "breakdowns": [breakdown.column for breakdown in task.breakdowns],
-    }
-    # `Task.buckets` reads the column `bucket_name`, unless the only bucket is 0.
-    if type(task).buckets is Task.buckets and any(split.buckets != (0,) for split in task.splits):
-        named["bucket_name"] = [task.bucket_name]
-    for attribute, names in named.items():
-        for name in names:
-            if name not in task.columns:
-                what = f"column in {type(task).__name__}.{attribute}"
-                hint = "If the bucket is not a column, override buckets."
-                error = unknown_name(what, name, task.columns)
-                raise UsageError(f"{error} {hint}") if attribute == "bucket_name" else error
+def _made(cls: type[Task], variant: str | None, parameters: Any, seed: int = 0) -> Task:
+    """A task of another package that can be told from others."""
+    task = cls(variant, parameters, seed)
+    try:
+        hash(task)
+        json.dumps(task.parameters.to_dict(), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise TaskError(
+            f"parameters_type of {cls.name} must be a frozen dataclass of numbers, texts and "
+            f"tuples of these: {error}."
+        ) from error
+    return task
 
 
 @functools.cache
@@ -142,12 +135,18 @@ def _load(point: importlib.metadata.EntryPoint) -> type[Task]:
         found: type[Task] = point.load()
     except SynthbenchError:  # from `register`, used as a decorator
         raise
-    except Exception as error:  # whatever the module of another package raises
+    except (Exception, SystemExit) as error:  # whatever the module of another package raises
         reason = f"{type(error).__name__}: {error}"
         raise SynthbenchError(f"{place} cannot be loaded: {reason}.") from error
     if (name := getattr(found, "name", None)) != point.name:
         raise SynthbenchError(f"{place} has the name {name!r}: expected a task of the same name.")
-    return register(found)
+    try:
+        return register(found)
+    except SynthbenchError:
+        raise
+    except Exception as error:  # whatever its parameters raise
+        reason = f"{type(error).__name__}: {error}"
+        raise SynthbenchError(f"{place} cannot be made: {reason}.") from error
 
 
 def level_parameters(name: str, level: str | None) -> Mapping[str, Any]:
@@ -182,6 +181,7 @@ def make_task(
     Raises:
         UsageError: unknown task or variant, or a seed that is not a whole number from 0.
         ParameterError: unknown or impossible parameters.
+        TaskError: a task of another package is not whole with these parameters.
 
     Example:
         >>> from synthbench.tasks.registry import make_task
@@ -189,4 +189,9 @@ def make_task(
         >>> task.variant, task.symbols
         ('backward', ('00', '01', '10', '11'))
     """
-    return task_class(name)(variant, parameters, seed)
+    cls = task_class(name)
+    if name in _OWN:
+        return cls(variant, parameters, seed)
+    task = _made(cls, variant, parameters, seed)
+    check_task(task)
+    return task
