@@ -48,6 +48,15 @@ class ParameterError(UsageError):
     """A parameter, or a combination of parameters, that is impossible."""
 
 
+class TaskError(UsageError):
+    """A task of another package is or gives what no task may. Exit status 1.
+
+    The text names its attribute or method and what that gave.
+    """
+
+    exit_status = 1
+
+
 class MissingSourceError(UsageError):
     """Source images were not found; `--source-dir` can name another place."""
 

@@ -90,11 +90,13 @@ def _run(command: click.Command, arguments: Sequence[str] | None) -> int:
         return _failed(
             "Out of memory; finished parts are kept. Fewer --workers need less memory.", 1
         )
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         from synthbench.engine.error_origin import where_raised
 
         text = f"Unexpected {type(error).__name__}: {error}".splitlines()[0]
         where = where_raised(error)
+        if where is None and isinstance(error, SystemExit):
+            raise
         if where is None:
             hint = "This is a bug in synthbench; please report it with the output of"
             return _failed(f"{text}\n{hint} SYNTHBENCH_DEBUG=1.", 1)

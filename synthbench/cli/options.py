@@ -127,9 +127,9 @@ def chosen_task(
         UsageError: an unknown name, or a `--set` word that is no `KEY=VALUE`.
         ParameterError: a parameter with an impossible value.
     """
-    from synthbench.tasks.registry import changed, task_class
+    from synthbench.tasks.registry import changed, task_from
 
-    made = task_class(name)(variant, None, seed)
+    made = task_from(name, variant, None, seed)
     return changed(made, level=level, parameters=pairs(settings, "--set"))
 
 

@@ -31,10 +31,9 @@ if TYPE_CHECKING:
 def list_(as_json: bool) -> None:
     """Show all tasks with their variants, splits and default sizes."""
     from synthbench.tasks import describe
-    from synthbench.tasks.registry import list_tasks
 
     if as_json:
-        show_json([describe.task_facts(name) for name in list_tasks()])
+        show_json(describe.all_facts())
     else:
         show(describe.describe_tasks())
 
@@ -88,27 +87,42 @@ def preview(
 @task_argument
 @click.option("--variant", metavar="V", help="Default: all of the task.")
 @level_option
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(min=1),
+    default=120,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long one check may take.",
+)
 @source_option
-def check_task(task: str, variant: str | None, level: str | None) -> int:
+def check_task(task: str, variant: str | None, level: str | None, time_limit: float) -> int:
     """Check that TASK, yours or ours, does what every task must.
 
-    Each check prints a line that ends in yes or no; a no is followed by the
-    problems. The exit status is 1 if any check fails.
+    If all checks hold, each prints a line that ends in yes. Otherwise those
+    that fail print a line that ends in no, followed by what is wrong, and the
+    exit status is 1.
     """
+    from synthbench.text.progress import progress_bar
+    from synthbench.verification.conformance.check import CHECKS
     from synthbench.verification.conformance.check import check_task as check
 
     findings: list[Finding] = []
-    one = variant or level
-    for finding in check(chosen_task(task, variant, 0, level, ()) if one else task):
-        if not findings or findings[-1].variant != finding.variant:
+    one = chosen_task(task, variant, 0, level, ()) if variant or level else task
+    with progress_bar(True, f"check {task}", "checks", CHECKS) as bar:
+        for finding in check(one, seconds=time_limit):
+            findings.append(finding)
+            bar.update(1, now=f"{finding.variant}: {finding.statement}")
+    failed = [finding for finding in findings if finding.problems]
+    shown = failed or findings
+    for before, finding in zip([None, *shown], shown, strict=False):
+        if before is None or before.variant != finding.variant:
             show(styled(f"{task}, variant {finding.variant}:", "bold"))
         verdict = styled("no", "red") if finding.problems else styled("yes", "green")
         problems = [items(finding.problems)] if finding.problems else []
         show(styled(f"{finding.statement}: ", whole=True) + verdict, *problems)
-        findings.append(finding)
-    failed = sum(bool(finding.problems) for finding in findings)
     if failed:
-        show(styled(f"{task} fails {failed} of {len(findings)} checks.", "red"))
+        show(styled(f"{task} fails {len(failed)} of {len(findings)} checks.", "red"))
         return 1
     show(styled(f"{task} passes all {len(findings)} checks.", "green"))
     return 0

@@ -12,7 +12,7 @@ from typing import Any
 from synthbench.dataset.files import PLAIN_NAME, read_json, read_regular, why_unreadable
 from synthbench.errors import DatasetError, MissingPathError
 from synthbench.tasks.base import Task
-from synthbench.tasks.registry import task_class
+from synthbench.tasks.registry import task_from
 from synthbench.text.lines import one_line, short
 
 #: Version of the manifest's form; readers refuse newer ones.
@@ -153,7 +153,7 @@ class Manifest:
         Raises:
             UsageError: a task, variant or parameter that this version does not know.
         """
-        return task_class(self.task)(variant, self.parameters, self.seed)
+        return task_from(self.task, variant, self.parameters, self.seed)
 
 
 def shard_file(variant: str, split: str, number: int, count: int) -> str:

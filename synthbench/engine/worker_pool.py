@@ -188,7 +188,7 @@ def _work(pipe: Connection) -> None:
     """Answer requests until the process is ended."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Control-C is for the main process
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    end_with_parent()
     keep_freed_memory()
     with contextlib.suppress(EOFError, OSError):  # the main process has gone
         while True:
@@ -205,10 +205,15 @@ def _answer(function: Callable[..., Any], args: Any, kwargs: Any) -> bytes:
         return pickle.dumps((None, sent, traceback.format_exc()), pickle.HIGHEST_PROTOCOL)
 
 
-def _end_with_parent() -> None:
-    if (parent := multiprocessing.parent_process()) is not None:
-        parent.join()
-        os._exit(1)
+def end_with_parent() -> None:
+    """Let this process end when the one that started it does."""
+
+    def wait() -> None:
+        if (parent := multiprocessing.parent_process()) is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 #: Parameters of `mallopt`, as in <malloc.h>.

@@ -13,7 +13,9 @@ _WRITTEN_OUT = (
 )
 # A number with everything attached to it: 7, -7, 1,000; also 7.5, 7/8, 7th and 1e3, which are not
 # whole numbers: their parts must not be read instead.
-_NUMBER = r"(?<![^\W_])(?<![^\W_]\.)[-−]?(?:(?<!\.)\.)?\d[^\W_]*(?:[-−.,:/%^]+[^\W_]+)*%?"
+_NUMBER = (
+    r"(?=[-−.\d])(?<![^\W_])(?<![^\W_]\.)[-−]?(?:(?<!\.)\.)?\d[^\W_]*(?:[-−.,:/%^]+[^\W_]+)*%?"
+)
 _WHOLE = re.compile(r"(\d+|\d{1,3}(?:,\d{3})+)(?:\.0+)?", re.ASCII)
 #: What follows a spelled-out number that counts something or is part of a larger number.
 _COUNTING = (
@@ -33,10 +35,19 @@ _WRITTEN = "|".join(
 )
 _IS_PRONOUN = re.compile(
     r"\b(?:no|the|this|that|which|each|every|any|another|other|first|last|next|only|same|right|"
-    r"wrong|correct|final|good|new|old)\s+one\Z",
+    r"wrong|correct|final|good|new|old|(?!number)\w{2,}e(?:r|st))\s+one\Z",
     re.IGNORECASE,
 )
 _SEPARATOR = re.compile(r"[-_\s]+")
+#: Single digits with the same separator between them: `1 0 1`.
+_SPACED = re.compile(r"\d(?:[ ,-] ?\d)+", re.ASCII)
+#: Words that say where something is, even if they are parts of names: "at the top", "top-right".
+_PLACES = ("top", "bottom", "left", "right", "upper", "lower", "middle", "center", "centre")
+_PLACE = "(?:" + "|".join(_PLACES) + r")\b"
+_WHERE = (
+    rf"\b(?:(?:at|in|on|from|to)\s+(?:the\s+)?(?:very\s+)?{_PLACE}(?:[-\s]*{_PLACE})?"
+    rf"|{_PLACE}[-\s]*(?:{_PLACE}|(?:half|row|line|corner|quadrant|picture|image|panel|cell|part)))"
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,23 +74,32 @@ class Word:
 
 
 class AnswerWords:
-    """The words that answers may have: those of class `names`; without names, whole numbers."""
+    """The words that answers may have: those of class `names`; without names, whole numbers.
+
+    Only names count, the index of a class never does.
+    """
 
     def __init__(self, names: tuple[str, ...]) -> None:
+        counted = all(name == str(index) for index, name in enumerate(names))
+        self._indices = 0 if counted else len(names)
         self._names = {name.casefold(): name for name in reversed(names)}
         self._names.update((name, name) for name in names)
         self._forms = _forms(names)
         self._numbers = {}
         if not names or any(str(number) in names for number in range(len(_WRITTEN_OUT))):
             self._numbers = {word: str(number) for number, word in enumerate(_WRITTEN_OUT)}
-        pattern = rf"(?P<written>(?<![\w-])(?:{_WRITTEN})(?![\w-])(?!{_COUNTING}))"
-        alternatives = [*_spellings(names), *([pattern] if self._numbers else []), _NUMBER]
+        pattern = rf"(?P<written>(?=[zotfsen])(?<![\w-])(?:{_WRITTEN})(?![\w-])(?!{_COUNTING}))"
+        alternatives = [*_spellings(names), *([pattern] if self._numbers else [])]
+        if names and not self._names.keys() & set(_PLACES):
+            alternatives.insert(0, _WHERE)
+        if not names or any(map(str.isdigit, self._names | self._forms)):
+            alternatives += [*_spaced(names), _NUMBER]
         self._pattern = re.compile("|".join(alternatives), re.IGNORECASE)
 
-    def find(self, text: str) -> list[Word]:
-        """The words of a text, in order."""
+    def find(self, text: str, start: int = 0, end: int | None = None) -> list[Word]:
+        """The words of a text, or of the part from `start` to `end`, in order."""
         found = []
-        for match in self._pattern.finditer(text):
+        for match in self._pattern.finditer(text, start, len(text) if end is None else end):
             start, end = match.span()
             written_out = bool(match.groupdict().get("written"))
             if written_out and _IS_PRONOUN.search(text[max(0, start - 20) : end]):
@@ -91,11 +111,17 @@ class AnswerWords:
 
     def _value(self, word: str) -> str | None:
         """The number without commas, or the name of the class, that a word stands for."""
-        if whole := _WHOLE.fullmatch(word):
-            return whole[1].replace(",", "")
         if word in self._names:
             return self._names[word]
         folded = word.casefold()
+        if whole := _WHOLE.fullmatch(word):
+            number = whole[1].replace(",", "")
+            if number in self._names or number in self._forms:
+                return self._names.get(number) or self._forms[number]
+            is_index = int(number[-9:]) < self._indices and not number[:-9].strip("0")
+            return None if is_index else number
+        if word[0].isdigit() and (joined := re.sub(r"\D", "", word)) in self._names:
+            return joined if _SPACED.fullmatch(word) else None
         return self._names.get(folded) or self._forms.get(_plain(word)) or self._numbers.get(folded)
 
 
@@ -126,7 +152,16 @@ def _parts(name: str) -> set[str]:
     either = re.split(r"\sor\s", name)
     between = [part for one in either for part in one.split("/") if part.strip()]
     parts = {part.strip() for part in [*either, *between, *(part.split()[-1] for part in between)]}
-    return {name, *(part for part in parts if len(part) > 2)}
+    return {name, *(part for part in parts if len(part) > 2 or (part.isdigit() and part in either))}
+
+
+def _spaced(names: tuple[str, ...]) -> list[str]:
+    """A pattern for names of several digits with spaces between them, if all are as long."""
+    lengths = {len(name) for name in names if name.isdigit()}
+    if len(lengths) != 1 or (length := lengths.pop()) < 2:
+        return []
+    more = rf"\d(?P<gap>[ ,-] ?)\d(?:(?P=gap)\d){{{length - 2}}}"
+    return [rf"(?<![\w.,-])(?<!\d )(?<!\d, ){more}(?!\w|[ ,-] ?\d)"]
 
 
 def _spellings(names: tuple[str, ...]) -> list[str]:
@@ -137,7 +172,7 @@ def _spellings(names: tuple[str, ...]) -> list[str]:
     # The words of a part may be joined by a hyphen, a space or nothing.
     words = [r"[-_\s]?".join(map(re.escape, _SEPARATOR.split(part))) for part in lettered]
     spaced = [word.replace("/", r"\s*/\s*") for word in words]
-    return [rf"(?<![^\W_]){word}(?:e?s)?(?![^\W_])" for word in spaced]
+    return [rf"(?<![^\W_]){word}(?:e?s)?(?![^\W_]|-[^\W_])" for word in spaced]
 
 
 @functools.lru_cache(maxsize=64)

@@ -23,9 +23,11 @@ from synthbench.dataset.files import why_unreadable, write_failure
 from synthbench.dataset.manifest import Shard, shard_file
 from synthbench.dataset.staging import Staging
 from synthbench.engine.engine import Engine
+from synthbench.errors import TaskError
 from synthbench.sampling.blocks import Candidates, Order, Round, Rows
 from synthbench.tasks.base import Split, Task
 from synthbench.tasks.features import Columns, arrow_schema
+from synthbench.tasks.returned import wrong_bucket
 from synthbench.tasks.row_ids import columns_of, rows_table
 
 S = TypeVar("S", Rows, Round)
@@ -53,6 +55,9 @@ def make_shard(task: Task, rows: Rows) -> MadeShard:
 
     A rendered group needs far more memory than its rows: an image is hundreds of times as large as
     the values that it is drawn from.
+
+    Raises:
+        TaskError: the task gave a row of another bucket than it was asked for.
     """
     columns = columns_of(task)
     digest = RowDigest(columns, checked=False)
@@ -61,6 +66,8 @@ def make_shard(task: Task, rows: Rows) -> MadeShard:
         for first in range(0, len(rows), task.group_rows):
             group = rows.take(slice(first, first + task.group_rows))
             table = rows_table(task, group.block, group.fingerprints)
+            if (wrong := wrong_bucket(task, table, group.buckets)) is not None:
+                raise TaskError(wrong[1])
             digest.update(table)
             file.write_table(table.combine_chunks(), row_group_size=table.num_rows)
     content = place.getvalue().to_pybytes()

@@ -21,7 +21,7 @@ from synthbench.llm.prompts import TEXT, image_url, metadata, open_task, questio
 from synthbench.llm.scoring import reward_of
 from synthbench.tasks import registry
 from synthbench.tasks.base import LABEL, Task
-from synthbench.tasks.registry import list_tasks, task_class
+from synthbench.tasks.registry import list_tasks, task_from
 
 
 def inspect_task(
@@ -62,7 +62,7 @@ def _input(task: Task, row: Mapping[str, Any]) -> str | list[Any]:
 @scorer(metrics=[accuracy(), stderr()])
 def right_answer(task: str, variant: str, seed: int, parameters: dict[str, Any]) -> Scorer:
     """1.0 for a completion that gives the right answer, else 0.0."""
-    made = task_class(task)(variant, parameters, seed)
+    made = task_from(task, variant, parameters, seed)
 
     async def score(state: TaskState, target: Target) -> Score:
         completion = state.output.completion

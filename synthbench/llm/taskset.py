@@ -22,7 +22,7 @@ from synthbench.llm.scoring import reward_of
 from synthbench.streaming.rounds import Rounds
 from synthbench.tasks import registry
 from synthbench.tasks.base import LABEL
-from synthbench.tasks.registry import task_class
+from synthbench.tasks.registry import task_from
 
 
 class SynthbenchConfig(vf.TasksetConfig):
@@ -58,7 +58,7 @@ class SynthbenchTask(vf.Task[SynthbenchData]):
     async def right_answer(self, trace: vf.Trace) -> float:
         """1.0 if the model's reply gives the right answer, else 0.0."""
         name, variant, seed, parameters = self.data.source
-        task = task_class(name)(variant, parameters, seed)
+        task = task_from(name, variant, parameters, seed)
         return reward_of(task, self.data.row, trace.last_reply)
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Split, Task
+from synthbench.tasks.returned import enumerated, proposed
 from synthbench.tasks.row_ids import fingerprints, may_have
 
 
@@ -39,9 +40,15 @@ class BlockSummary:
 
 @dataclasses.dataclass(frozen=True)
 class Candidates(BlockSummary):
-    """The rows of a block that the split may have, all different, in the order of drawing."""
+    """The rows of a block that the split may have, all different, in the order of drawing.
+
+    Attributes:
+        block: the rows.
+        bucket: the bucket that they were drawn from.
+    """
 
     block: Block
+    bucket: int
 
 
 def draw_blocks(
@@ -49,7 +56,7 @@ def draw_blocks(
 ) -> list[Candidates]:
     """Blocks `numbers` of a bucket's stream: a pure function of the arguments."""
     rows = task.block_rows
-    blocks = (task.candidates(Draws(stream, number), rows, split, bucket) for number in numbers)
+    blocks = (proposed(task, Draws(stream, number), rows, split, bucket) for number in numbers)
     return [_allowed(task, split, bucket, block, rows) for block in blocks]
 
 
@@ -57,7 +64,7 @@ def list_candidates(
     task: Task, stream: Mapping[str, object], split: Split, bucket: int
 ) -> list[Candidates]:
     """One block with every row of a bucket that the split may have, in an order drawn at random."""
-    block = task.enumerate_rows(split, bucket)
+    block = enumerated(task, split, bucket)
     block = block.take(Draws(stream).permutation(len(block)))
     return [_allowed(task, split, bucket, block, len(block))]
 
@@ -75,7 +82,7 @@ def _allowed(task: Task, split: Split, bucket: int, block: Block, tried: int) ->
     if len(starts) < len(prints):
         first = np.sort(np.minimum.reduceat(order, starts))
         block, prints = block.take(first), prints[first]
-    return Candidates(prints, tried, block)
+    return Candidates(prints, tried, block, bucket)
 
 
 def summaries(blocks: Sequence[Candidates]) -> list[BlockSummary]:
@@ -85,17 +92,18 @@ def summaries(blocks: Sequence[Candidates]) -> list[BlockSummary]:
 
 @dataclasses.dataclass(frozen=True)
 class Rows:
-    """Rows with their fingerprints, uint64 `(rows,)`."""
+    """Rows with their fingerprints, uint64 `(rows,)`, and their buckets, int64 `(rows,)`."""
 
     block: Block
     fingerprints: NDArray[np.uint64]
+    buckets: NDArray[np.int64]
 
     def __len__(self) -> int:
         return len(self.fingerprints)
 
     def take(self, chosen: NDArray[np.integer] | slice) -> Rows:
         """Some of the rows, by their indices or as a slice."""
-        return Rows(self.block.take(chosen), self.fingerprints[chosen])
+        return Rows(self.block.take(chosen), self.fingerprints[chosen], self.buckets[chosen])
 
     @classmethod
     def concatenate(cls, several: Sequence[Rows]) -> Rows:
@@ -103,6 +111,7 @@ class Rows:
         return cls(
             Block.concatenate([one.block for one in several]),
             np.concatenate([one.fingerprints for one in several]),
+            np.concatenate([one.buckets for one in several]),
         )
 
 
@@ -145,7 +154,9 @@ class Order:
         taken = []
         for one in self.accepted:
             drawn = calls[one.call][one.place]
-            taken.append(Rows(drawn.block.take(one.rows), drawn.fingerprints[one.rows]))
+            buckets = np.full(len(one.rows), drawn.bucket, np.int64)
+            rows = Rows(drawn.block.take(one.rows), drawn.fingerprints[one.rows], buckets)
+            taken.append(rows)
         return Rows.concatenate(taken).take(order)
 
 

@@ -10,6 +10,7 @@ from fractions import Fraction
 from synthbench.errors import ParameterError, UsageError, whole_number
 from synthbench.sampling.blocks import list_candidates
 from synthbench.tasks.base import Split, Task
+from synthbench.tasks.returned import capacity_of, weights_of
 from synthbench.tasks.row_ids import share_of
 from synthbench.text.lines import short
 
@@ -130,7 +131,7 @@ def make_plan(task: Task, rows: Mapping[str, int], at_most: bool = False) -> Pla
 
 def divide(task: Task, split: Split, rows: int) -> dict[int, int]:
     """How many rows a split takes from each of its buckets; together `rows`, or all that exist."""
-    weights = task.bucket_weights(split)
+    weights = weights_of(task, split)
     limits: list[int | None] = [None] * len(split.buckets)
     while True:
         shares = share_out(rows, limits, weights)
@@ -154,13 +155,13 @@ def rows_there(task: Task, split: Split, bucket: int, wanted: int) -> int | None
     # The number of rows that are held out is about Poisson distributed.
     if expected is None or 2 * wanted + 32 <= expected:
         return None
-    listable = (task.capacity(split, bucket) or 0) <= LISTABLE_ROWS
+    listable = (capacity_of(task, split, bucket) or 0) <= LISTABLE_ROWS
     return _count(task, split, bucket) if listable else expected
 
 
 def expected_rows(task: Task, split: Split, bucket: int) -> int | None:
     """About how many rows of a bucket a split may have; None if they cannot be counted."""
-    everything = task.capacity(split, bucket)
+    everything = capacity_of(task, split, bucket)
     return None if everything is None else int(everything * _exact(share_of(task, split, bucket)))
 
 

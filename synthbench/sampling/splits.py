@@ -29,6 +29,7 @@ from synthbench.sampling.blocks import (
 from synthbench.sampling.plan import LISTABLE_ROWS, Plan, expected_rows, share_out
 from synthbench.sampling.seen import FingerprintSet
 from synthbench.tasks.base import Split, Task
+from synthbench.tasks.returned import capacity_of, weights_of
 
 
 class SplitSampler:
@@ -121,7 +122,7 @@ class SplitSampler:
         for bucket, stream in self._streams.items():
             if stream.exhausted:
                 self._left[bucket] = 0
-        weight = dict(zip(self._split.buckets, self._task.bucket_weights(self._split), strict=True))
+        weight = dict(zip(self._split.buckets, weights_of(self._task, self._split), strict=True))
         shares = share_out(lacking, [None] * len(others), tuple(weight[b] for b in others))
         for bucket, more in zip(others, shares, strict=True):
             self._left[bucket] += more
@@ -181,7 +182,7 @@ class BucketStream:
         self._task, self._split, self._bucket = task, split, bucket
         self._stream = {**coordinates, "bucket": bucket}
         self._engine = engine
-        self._capacity = task.capacity(split, bucket)
+        self._capacity = capacity_of(task, split, bucket)
         self._expected = expected_rows(task, split, bucket)
         self.tried, self.taken, self.exhausted = 0, 0, False
         self._seen = FingerprintSet()

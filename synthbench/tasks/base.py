@@ -18,7 +18,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from synthbench.seeding import Draws
 from synthbench.tasks.block import Block, Breakdown, Split
 from synthbench.tasks.numeric import read_class
 from synthbench.tasks.parameters import Parameters, parameter
@@ -52,12 +51,7 @@ class TextTask(Task):
     @functools.cached_property
     def vocabulary(self) -> Vocabulary:
         """The tokens with their ids."""
-        return Vocabulary(self.tokens, self.separator)
-
-    def candidates(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
-        block = super().candidates(draws, n, split, bucket)
-        tokens = block["tokens"].astype(self.vocabulary.dtype, copy=False)
-        return Block({**block.columns, "tokens": tokens})
+        return Vocabulary(tuple(self.tokens), self.separator)
 
     def _given(self, block: Block) -> dict[str, Any]:
         given = super()._given(block)

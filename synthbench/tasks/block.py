@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from synthbench.errors import TaskError
+
 
 class Block:
     """Rows as a struct of arrays: every column's first axis counts the rows.
@@ -42,9 +44,33 @@ class Block:
         """The rows of all blocks, in order; the blocks have the same columns.
 
         Columns of two axes are padded with 0 on the right to the widest.
+
+        Raises:
+            TaskError: the blocks have other columns, of other axes or kinds of values.
         """
+        first = blocks[0].form
+        for block in blocks[1:]:
+            if block.form != first:
+                raise TaskError(
+                    "propose and enumerate_rows must give arrays of one form for all buckets; they "
+                    f"gave {_in_words(first)}, and {_in_words(block.form)}."
+                )
         names = blocks[0].columns
         return Block({name: _stack([block[name] for block in blocks]) for name in names})
+
+    @property
+    def form(self) -> dict[str, tuple[str, ...]]:
+        """By column: its type and its axes; a text may be of any length, a second axis, too."""
+        return {name: _form(column) for name, column in self.columns.items()}
+
+
+def _form(column: NDArray[Any]) -> tuple[str, ...]:
+    dtype = str(column.dtype) if column.dtype.kind not in "SU" else column.dtype.kind
+    return dtype, "rows", *(["width"] if column.ndim > 1 else []), *map(str, column.shape[2:])
+
+
+def _in_words(form: Mapping[str, tuple[str, ...]]) -> str:
+    return ", ".join(f"{name} {dtype} ({', '.join(axes)})" for name, (dtype, *axes) in form.items())
 
 
 def _stack(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:

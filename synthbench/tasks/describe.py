@@ -6,10 +6,12 @@ import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from synthbench.errors import SynthbenchError
 from synthbench.tasks.base import Task
 from synthbench.tasks.companions import companion
 from synthbench.tasks.registry import as_task, list_tasks, task_class
 from synthbench.tasks.scalar import span
+from synthbench.text.lines import one_line
 from synthbench.text.tables import Table, stack, styled
 
 if TYPE_CHECKING:
@@ -62,10 +64,25 @@ def parameter_help(task: Task) -> list[tuple[str, str]]:
     return [(field.name, field.metadata.get("help", "")) for field in fields]
 
 
+def all_facts() -> list[dict[str, Any]]:
+    """`task_facts` of every task; of one that another package has broken, `task` and `fault`."""
+    every = []
+    for name in list_tasks():
+        try:
+            every.append(task_facts(name))
+        except Exception as error:  # whatever another package raises
+            fault = str(error) if isinstance(error, SynthbenchError) else f"{error!r}"
+            every.append({"task": name, "fault": one_line(fault)})
+    return every
+
+
 def describe_tasks() -> Table:
     """All tasks with variants, splits and default sizes."""
     rows = []
-    for facts in map(task_facts, list_tasks()):
+    for facts in all_facts():
+        if "fault" in facts:
+            rows.append((facts["task"], facts["fault"], "", "", ""))
+            continue
         sizes = "\n".join(f"{split['rows']:,}" for split in facts["splits"].values())
         variants, splits = "\n".join(facts["variants"]), "\n".join(facts["splits"])
         rows.append((facts["task"], facts["summary"], variants, splits, sizes))

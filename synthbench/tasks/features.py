@@ -85,11 +85,12 @@ def card_features(columns: Columns) -> list[dict[str, Any]]:
     return [{"name": name, **one.card} for name, one in columns.items()]
 
 
-def cast(columns: Columns, given: Mapping[str, Any]) -> dict[str, pa.Array]:
+def cast(columns: Columns, given: Mapping[str, Any], rows: int) -> dict[str, pa.Array]:
     """The columns that `render` returned, in the declared order and types.
 
     Raises:
-        ValueError: other columns are given, or a value that its column cannot have.
+        ValueError: other columns are given, another number of values than rows, a null, or a value
+            that its column cannot have.
     """
     if given.keys() != columns.keys():
         declared, names = ", ".join(columns), ", ".join(given)
@@ -100,4 +101,20 @@ def cast(columns: Columns, given: Mapping[str, Any]) -> dict[str, pa.Array]:
             arrays[name] = column.cast(given[name])
         except ValueError as error:
             raise ValueError(f"Column {name}: {error}") from error
+        _check_values(name, column, arrays[name], rows)
     return arrays
+
+
+def _check_values(name: str, column: Column, values: pa.Array, rows: int) -> None:
+    if len(values) != rows:
+        raise ValueError(f"{len(values)} values of {name} for {rows} rows")
+    if values.null_count:
+        raise ValueError(f"null as {name} in {values.null_count} rows")
+    if column.names is not None and rows:
+        classes = values.to_numpy()
+        low, high = int(classes.min()), int(classes.max())
+        if low < 0 or high >= len(column.names):
+            raise ValueError(
+                f"Column {name} has the classes {low} to {high}, but only {len(column.names)} "
+                "names: a class is an index from 0"
+            )

@@ -10,8 +10,10 @@ import sys
 from importlib import resources
 from pathlib import Path
 from string import Template
+from typing import Any
 
 from synthbench.errors import UsageError, claim_output
+from synthbench.tasks.base import Task
 from synthbench.tasks.registry import list_tasks
 
 _LONGEST = 40
@@ -45,24 +47,16 @@ def write_package(name: str, directory: str | Path | None = None) -> list[Path]:
         >>> [str(path) for path in write_package("digit-sum")][3:5]
         ['digit-sum/src/digit_sum/task.py', 'digit-sum/src/digit_sum/card.md']
     """
-    module = _module_of(name)
+    _check_name(name)
     target = Path(name if directory is None else directory)
     claim_output(target)
-    words = {
-        "name": name,
-        "module": module,
-        "title": name.replace("-", " ").capitalize(),
-        "class_name": "".join(word.capitalize() for word in name.split("-")),
-    }
-    templates = resources.files("synthbench.tasks") / "templates"
     written = []
     existed = target.exists()
     try:
         for template, place in _FILES.items():
-            text = (templates / f"{template}.template").read_text(encoding="utf-8")
-            path = target / Template(place).substitute(words)
+            path = target / Template(place).substitute(_words(name))
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(Template(text).substitute(words), encoding="utf-8", newline="\n")
+            path.write_text(template_text(template, name), encoding="utf-8", newline="\n")
             written.append(path)
     except OSError:
         if not existed:
@@ -71,8 +65,34 @@ def write_package(name: str, directory: str | Path | None = None) -> list[Path]:
     return written
 
 
-def _module_of(name: str) -> str:
-    """The name of the package's module; UsageError if the task's name is not allowed or taken."""
+def template_text(file: str, name: str = "template") -> str:
+    """A file of the package as `write_package` writes it for a task of this name."""
+    text = (resources.files("synthbench.tasks") / "templates" / f"{file}.template").read_text(
+        encoding="utf-8"
+    )
+    return Template(text).substitute(_words(name))
+
+
+def template_task() -> Task:
+    """The task that `write_package` writes."""
+    made: dict[str, Any] = {}
+    exec(template_text("task.py"), made)  # our own template
+    task: Task = made["Template"]()
+    return task
+
+
+def _words(name: str) -> dict[str, str]:
+    """What the names in templates stand for."""
+    return {
+        "name": name,
+        "module": name.replace("-", "_"),
+        "title": name.replace("-", " ").capitalize(),
+        "class_name": "".join(word.capitalize() for word in name.split("-")),
+    }
+
+
+def _check_name(name: str) -> None:
+    """Make sure that a task and a module may have the name; UsageError if it is taken."""
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name) or len(name) > _LONGEST:
         nearest = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-0123456789")[:_LONGEST]
         hint = f" Did you mean {nearest!r}?" if nearest and nearest != name else ""
@@ -87,7 +107,6 @@ def _module_of(name: str) -> str:
         raise UsageError(
             f"Name {name!r}: a Python module {module!r} exists already; choose another name."
         )
-    return module
 
 
 def _is_installed(module: str) -> bool:

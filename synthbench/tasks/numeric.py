@@ -14,6 +14,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from synthbench.errors import TaskError
+
 _LARGEST = float(np.finfo(np.float32).max)
 
 
@@ -21,6 +23,20 @@ def _offsets(lengths: NDArray[np.integer[Any]]) -> NDArray[np.int32]:
     offsets = np.zeros(len(lengths) + 1, np.int32)
     np.cumsum(lengths, out=offsets[1:])
     return offsets
+
+
+def json_rows(columns: Sequence[pa.Array]) -> NDArray[np.uint8]:
+    """The rows of some columns as JSON, uint8 `(rows, width)`, padded with zeros on the right.
+
+    Raises:
+        TaskError: a column has values that are not JSON, such as bytes.
+    """
+    rows = zip(*(column.to_pylist() for column in columns), strict=True)
+    try:
+        texts = np.array([json.dumps(row).encode() for row in rows] or [b" "], np.bytes_)
+    except TypeError as error:
+        raise TaskError(f"The inputs of a task: {error}; override content and parse.") from error
+    return texts[: len(columns[0]), None].view(np.uint8)
 
 
 def list_array(

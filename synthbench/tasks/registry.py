@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 import importlib
+import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from synthbench.errors import SynthbenchError, UsageError, unknown_name
-from synthbench.tasks.base import Task
-from synthbench.tasks.column import Column
+from synthbench.errors import SynthbenchError, TaskError, UsageError, unknown_name
+from synthbench.tasks.base import Parameters, Task
+from synthbench.tasks.declared import check_class, check_task
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.tasks.images.task import ImageTask
 
@@ -46,6 +47,7 @@ def register(task: type[Task]) -> type[Task]:
     Raises:
         UsageError: `task` is not a subclass of `Task`, lacks a method, names a column that it does
             not have, or has the name of another task.
+        TaskError: an attribute or property is not what it should be.
 
     Example:
         >>> import synthbench
@@ -64,37 +66,28 @@ def register(task: type[Task]) -> type[Task]:
         missing.append("enumerate_rows")  # rows that can be counted must be listed, too
     if missing:
         raise UsageError(f"{task.__name__} is an incomplete task: it lacks {', '.join(missing)}.")
-    for variant in task.variants:
-        _check_columns(task(variant))
+    check_class(task)
+    for chosen in ({}, *task.levels.values()):
+        for variant in task.variants:
+            check_task(_made(task, variant, chosen))
     if task.name in _OWN or _registered.get(task.name, task) is not task:
         raise UsageError(f"A task named {task.name!r} exists already; choose another name.")
     _registered[task.name] = task
     return task
 
 
-def _check_columns(task: Task) -> None:
-    """Make sure that columns are columns, and that a task has those that its attributes name."""
-    for name, column in task.columns.items():
-        if not isinstance(column, Column):
-            raise UsageError(
-                f"Column {name!r} of {type(task).__name__} is {column!r:.60}: expected value(...), "
-                "class_label(...), sequence(...), list_of(...), struct(...) or image()."
-            )
-    named = {
-        "inputs": task.inputs,
-        "judged_by": task.judged_by,
-        "breakdowns": [breakdown.column for breakdown in task.breakdowns],
-    }
-    # `Task.buckets` reads the column `bucket_name`, unless the only bucket is 0.
-    if type(task).buckets is Task.buckets and any(split.buckets != (0,) for split in task.splits):
-        named["bucket_name"] = [task.bucket_name]
-    for attribute, names in named.items():
-        for name in names:
-            if name not in task.columns:
-                what = f"column in {type(task).__name__}.{attribute}"
-                hint = "If the bucket is not a column, override buckets."
-                error = unknown_name(what, name, task.columns)
-                raise UsageError(f"{error} {hint}") if attribute == "bucket_name" else error
+def _made(cls: type[Task], variant: str | None, parameters: Any, seed: int = 0) -> Task:
+    """A task of another package that can be told from others."""
+    task = cls(variant, parameters, seed)
+    try:
+        hash(task)
+        json.dumps(task.parameters.to_dict(), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise TaskError(
+            f"parameters_type of {cls.name} must be a frozen dataclass of numbers, texts and "
+            f"tuples of these: {error}."
+        ) from error
+    return task
 
 
 @functools.cache
@@ -144,12 +137,18 @@ def _load(point: importlib.metadata.EntryPoint) -> type[Task]:
         found: type[Task] = point.load()
     except SynthbenchError:  # from `register`, used as a decorator
         raise
-    except Exception as error:  # whatever the module of another package raises
+    except (Exception, SystemExit) as error:  # whatever the module of another package raises
         reason = f"{type(error).__name__}: {error}"
         raise SynthbenchError(f"{place} cannot be loaded: {reason}.") from error
     if (name := getattr(found, "name", None)) != point.name:
         raise SynthbenchError(f"{place} has the name {name!r}: expected a task of the same name.")
-    return register(found)
+    try:
+        return register(found)
+    except SynthbenchError:
+        raise
+    except Exception as error:  # whatever its parameters raise
+        reason = f"{type(error).__name__}: {error}"
+        raise SynthbenchError(f"{place} cannot be made: {reason}.") from error
 
 
 def task(
@@ -183,6 +182,7 @@ def task(
             from 0, or a `source_dir` for a task without images.
         ParameterError: a parameter with an impossible value.
         MissingPathError: a source directory does not exist.
+        TaskError: a task of another package is not whole with these parameters.
 
     Example:
         >>> import synthbench
@@ -196,7 +196,22 @@ def task(
     if source_dir is not None and not issubclass(chosen, ImageTask):
         raise UsageError(f"source_dir={source_dir!r}: {name} has no images; leave it out.")
     with use_source_dir(source_dir):
-        return chosen(variant, {**_level(chosen, level), **parameters}, seed)
+        return task_from(name, variant, {**_level(chosen, level), **parameters}, seed)
+
+
+def task_from(
+    name: str,
+    variant: str | None,
+    parameters: Mapping[str, Any] | Parameters | None = None,
+    seed: int = 0,
+) -> Task:
+    """The task of choices that are data, as a manifest or a study has them; raises as `task`."""
+    chosen = task_class(name)
+    if name in _OWN:
+        return chosen(variant, parameters, seed)
+    made = _made(chosen, variant, parameters, seed)
+    check_task(made)
+    return made
 
 
 def _level(chosen: type[Task], level: str | None) -> Mapping[str, Any]:
@@ -220,7 +235,7 @@ def changed(
         ParameterError: a parameter with an impossible value.
     """
     chosen = {**given.parameters.to_dict(), **_level(type(given), level), **(parameters or {})}
-    return type(given)(given.variant, chosen, given.seed)
+    return task_from(given.name, given.variant, chosen, given.seed)
 
 
 def as_task(task_or_name: str | Task) -> Task:
@@ -259,7 +274,7 @@ def as_tasks(given: str | Task | Sequence[Task]) -> tuple[Task, ...]:
     if len(set(names)) < len(names):
         raise UsageError(f"Variants {', '.join(names)!r}: a name is repeated.")
     for one in tasks[1:]:
-        if type(first)(one.variant, first.parameters, first.seed) != one:
+        if task_from(first.name, one.variant, first.parameters, first.seed) != one:
             raise UsageError(
                 f"{one!r} cannot be in one dataset with {first!r}: only variants may differ."
             )

@@ -9,14 +9,18 @@ problem in another form (`Task.problem`), and the ids prove it.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from synthbench.errors import TaskError
 from synthbench.seeding import hash_rows
 from synthbench.tasks.base import Block, Split, Task
 from synthbench.tasks.features import Columns, arrow_schema, value
 from synthbench.tasks.numeric import join_bytes
+from synthbench.text.lines import short
 
 #: The bits that come from the problem, and the share of all rows for which they are zero.
 PROBLEM_BITS = np.uint64(0b111 << 61)
@@ -24,12 +28,43 @@ HELD_OUT_SHARE = 1 / 8
 
 
 def fingerprints(task: Task, block: Block) -> NDArray[np.uint64]:
-    """The ids of a block's rows as numbers, uint64 `(rows,)`."""
-    content = hash_rows(task.content(block))
+    """The ids of a block's rows as numbers, uint64 `(rows,)`.
+
+    Raises:
+        TaskError: `content` or `problem` gives other arrays than it may.
+    """
+    rows = len(block)
+    content = hash_rows(_array(task, "content", task.content(block), np.uint8, rows, axes=2))
     problem = task.problem(block)
     if problem is None:
         return content
+    problem = _array(task, "problem", problem, np.uint64, rows, axes=1)
     return (problem & PROBLEM_BITS) | (content & ~PROBLEM_BITS)
+
+
+def _array(
+    task: Task, method: str, given: Any, dtype: type[np.generic], rows: int, axes: int
+) -> NDArray[Any]:
+    """What a method gave, if it is an array of this type with this many rows and axes."""
+    there = isinstance(given, np.ndarray)
+    if there and given.dtype == dtype and given.ndim == axes and len(given) == rows:
+        return given  # type: ignore[no-any-return]
+    gave = f"{given.dtype} of shape {given.shape}" if there else short(given)
+    raise TaskError(
+        f"{method} of {task.name} gave {gave} for {rows:,} rows: expected {np.dtype(dtype)} of "
+        f"shape ({', '.join(['rows', 'width'][:axes])})."
+    )
+
+
+def recomputed(task: Task, rows: pa.Table) -> NDArray[np.uint64]:
+    """The ids of rows as their inputs in a file give them, as numbers, uint64 `(rows,)`.
+
+    Raises:
+        ValueError: a row that is not one of the task's.
+    """
+    return fingerprints(
+        task, task.parse({name: rows[name].combine_chunks() for name in task.inputs})
+    )
 
 
 def are_held_out(prints: NDArray[np.uint64]) -> NDArray[np.bool_]:

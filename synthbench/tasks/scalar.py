@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from synthbench.tasks.column import Column, Encoded, filled
 from synthbench.tasks.numeric import (
+    is_number,
+    plain_value,
     plain_values,
     read_array,
     read_class,
@@ -22,6 +24,8 @@ from synthbench.tasks.numeric import (
 )
 from synthbench.tasks.tokens import Vocabulary, pad
 
+#: Longer whole numbers are not read as digits; `str` refuses more than 4,300 digits.
+_MOST_BITS = 14_000
 #: The most names of classes that a message lists.
 _SHOWN_NAMES = 12
 
@@ -161,7 +165,13 @@ class Sequence(Text):
         return text.split(self.separator) if self.separator else list(text)
 
     def read(self, prediction: Any, label: Any) -> str | None:
-        """The text of a sequence, from its text or from a list or array of its tokens."""
+        """The text of a sequence, from its text or from a list or array of its tokens.
+
+        A whole number stands for its digits, as JSON and tables have them.
+        """
+        prediction = plain_value(prediction)
+        if is_number(prediction):
+            prediction = _digits(prediction)
         if isinstance(prediction, str):
             text = prediction.strip()
             given = text.split() if self.separator.isspace() else self._split(text)
@@ -192,7 +202,7 @@ class Sequence(Text):
 
     def may_be(self, prediction: Any) -> bool:
         array = read_array(prediction)
-        return array is not None and array.ndim == 1
+        return is_number(prediction) or (array is not None and array.ndim == 1)
 
     def encodes_items(self, vocabulary: Vocabulary | None) -> bool:
         return False
@@ -271,6 +281,14 @@ class ClassLabel(Column):
     @property
     def has_targets(self) -> bool:
         return True
+
+
+def _digits(number: Any) -> str | None:
+    """A whole number as text; None if it is not whole, or if `str` refuses it as too long."""
+    if isinstance(number, int):
+        return str(number) if number.bit_length() < _MOST_BITS else None
+    whole = read_whole_number(number)
+    return None if whole is None else str(whole)
 
 
 def _known(vocabulary: Vocabulary | None, name: str) -> Vocabulary:

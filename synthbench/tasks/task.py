@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import abc
 import functools
-import json
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -16,13 +15,15 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from synthbench.errors import check_whole_number, unknown_name
+from synthbench.errors import TaskError, check_whole_number, unknown_name
 from synthbench.seeding import Draws
 from synthbench.tasks.block import Block, Breakdown, Split
 from synthbench.tasks.column import Column
 from synthbench.tasks.features import cast, list_of, value
+from synthbench.tasks.numeric import json_rows
 from synthbench.tasks.parameters import Parameters
 from synthbench.tasks.tokens import Vocabulary
+from synthbench.text.lines import short
 
 LABEL = "label"
 #: The column of a block that holds its rows' content, for tasks that do not encode it themselves.
@@ -203,17 +204,19 @@ class Task(abc.ABC):
         """The columns of a block in order, of the types that `columns` declares.
 
         Raises:
-            ValueError: `render` gives other columns, or a value that its column cannot have.
+            TaskError: `render` gives other columns, or a value that its column cannot have.
         """
-        return cast(self.columns, self._given(block))
+        given = self._given(block)
+        try:
+            return cast(self.columns, given, len(block))
+        except ValueError as error:
+            raise TaskError(f"render of {self.name}: {error}.") from error
 
     def _given(self, block: Block) -> dict[str, Any]:
-        return dict(self.render(block))
-
-    def candidates(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
-        """What `propose` gives, as a block; see there."""
-        drawn = self.propose(draws, n, split, bucket)
-        return drawn if isinstance(drawn, Block) else Block(drawn)
+        given = self.render(block)
+        if not isinstance(given, Mapping):
+            raise TaskError(f"render of {self.name} gave {short(given)}: expected columns by name.")
+        return dict(given)
 
     # Buckets: what rows are balanced over.
 
@@ -225,7 +228,8 @@ class Task(abc.ABC):
 
     def bucket_label(self, bucket: int) -> str:
         """The bucket as the manifest names it."""
-        return str(bucket) if self.bucket_name in self.columns else "all"
+        told = self.bucket_name in self.columns or type(self).buckets is not Task.buckets
+        return str(bucket) if told else "all"
 
     def bucket_weights(self, split: Split) -> tuple[float, ...]:
         """The proportions in which the split's buckets are filled; equal by default."""
@@ -235,8 +239,8 @@ class Task(abc.ABC):
         """The number of distinct rows in the bucket, None where they cannot be counted."""
         return None
 
-    def enumerate_rows(self, split: Split, bucket: int) -> Block:
-        """Every row of a bucket whose `capacity` is known, in any fixed order."""
+    def enumerate_rows(self, split: Split, bucket: int) -> Block | dict[str, NDArray[Any]]:
+        """Every row of a bucket whose `capacity` is known, in any fixed order; see `propose`."""
         raise TypeError(f"{self.name} has no enumerate_rows")  # pragma: no cover
 
     # Row identity, see `synthbench.tasks.row_ids`.
@@ -266,10 +270,7 @@ class Task(abc.ABC):
         Raises:
             ValueError: a row that is not one of this task's.
         """
-        values = zip(*(columns[name].to_pylist() for name in self.inputs), strict=True)
-        texts = np.array([json.dumps(row).encode() for row in values] or [b" "], np.bytes_)
-        rows = len(columns[self.inputs[0]])
-        return Block({_CONTENT: texts[:rows, None].view(np.uint8)})
+        return Block({_CONTENT: json_rows([columns[name] for name in self.inputs])})
 
     # Rows that are read from a dataset.
 
@@ -277,8 +278,7 @@ class Task(abc.ABC):
         """All columns but the inputs and images, from the row's `inputs`, by `solve`."""
         if LABEL not in self.columns:
             return {}
-        answer = self.solve(row[self.inputs[0]])
-        return {LABEL: self.answer.from_solved(answer)}
+        return {LABEL: self.answer.from_solved(self.solve(row[self.inputs[0]]))}
 
     def arrays(self, block: Block) -> dict[str, NDArray[Any]]:
         """The block's columns in NumPy, as `stream` gives them: text as objects of `str`."""

@@ -15,8 +15,8 @@ _SHORT.maxstring = _SHORT.maxother = 60
 
 
 def short(given: Any) -> str:
-    """A value in a few words."""
-    return _SHORT.repr(given)
+    """A value in a few words on one line."""
+    return " ".join(map(str.strip, _SHORT.repr(given).splitlines()))  # arrays have several
 
 
 def one_line(text: str) -> str:
@@ -47,6 +47,17 @@ def printable(text: str, keep: str = "") -> str:
     )
 
 
+#: Characters that turn the direction of the text behind them.
+_TURNING = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
+
+
 def is_one_line(text: str) -> bool:
-    """Whether a text is one line without control characters or lone surrogates."""
-    return not any(unicodedata.category(one) in ("Cc", "Cs", "Zl", "Zp") for one in text)
+    """Whether a text is one line without control characters or lone surrogates.
+
+    Characters that turn the direction of the text behind them count as control characters.
+    """
+    return not any(
+        unicodedata.category(one) in ("Cc", "Cs", "Zl", "Zp")
+        or unicodedata.bidirectional(one) in _TURNING
+        for one in text
+    )

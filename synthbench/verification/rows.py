@@ -9,12 +9,12 @@ made again are read from the files and solved.
 from __future__ import annotations
 
 import bisect
+import collections
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from synthbench.dataset.digest import CHUNK_ROWS, RowDigest
 from synthbench.dataset.manifest import MANIFEST
@@ -25,9 +25,10 @@ from synthbench.generation.shards import rechunk
 from synthbench.sampling.blocks import Rows
 from synthbench.sampling.plan import Plan, divide
 from synthbench.sampling.splits import SplitSampler
-from synthbench.tasks.base import Block, Task
+from synthbench.tasks.base import Task
 from synthbench.tasks.features import Columns
-from synthbench.tasks.row_ids import columns_of, rows_table
+from synthbench.tasks.returned import buckets_of, label_of, wrong_bucket
+from synthbench.tasks.row_ids import columns_of, ids, recomputed, rows_table
 from synthbench.text.lines import one_line, short
 from synthbench.verification.files import RowGroup, SplitFiles
 
@@ -56,18 +57,19 @@ def make_again(
         return
     sampler = SplitSampler(task, split, Plan({split.name: quotas}), engine)
     chunks = map(Rows.concatenate, rechunk((one.rows() for one in sampler.rounds()), CHUNK_ROWS))
-    calls = ((task, rows.block, rows.fingerprints) for rows in chunks)
+    calls = ((task, rows) for rows in chunks)
     there, row = files.chunks or [], 0
     try:
-        for made, (digest, wrong) in engine.in_order(digest_and_solve, calls):
+        for (_, made), (digest, wrong) in engine.in_order(digest_and_solve, calls):
             if digest != there[row // CHUNK_ROWS]:
-                yield _first_difference(files, row, rows_table(*made))
+                table = rows_table(task, made.block, made.fingerprints)
+                yield _first_difference(files, row, table)
                 return
             if wrong is not None:
                 yield f"{files.place(row + wrong[0])}: {wrong[1]}"
                 return
-            row += len(made[1])
-            advance(len(made[1]))
+            row += len(made)
+            advance(len(made))
             # A corrupt manifest may ask for rows that take forever to find.
             if sampler.tried > record.candidates:
                 break
@@ -92,12 +94,15 @@ def make_again(
         )
 
 
-def digest_and_solve(
-    task: Task, block: Block, fingerprints: NDArray[np.uint64]
-) -> tuple[bytes, tuple[int, str] | None]:
-    """The digest of a chunk of rows, and the first of them that the reference solver refutes."""
-    table = rows_table(task, block, fingerprints)
-    return _digest(table, columns_of(task)), first_wrong_row(task, table)
+def digest_and_solve(task: Task, rows: Rows) -> tuple[bytes, tuple[int, str] | None]:
+    """The digest of a chunk of rows, and the first of them that is wrong.
+
+    A row is wrong if the reference solver refutes it, its id is not that of its inputs, or it is in
+    another bucket than it was drawn for.
+    """
+    table = rows_table(task, rows.block, rows.fingerprints)
+    wrong = first_wrong_row(task, table) or first_wrong_id(task, table)
+    return _digest(table, columns_of(task)), wrong or wrong_bucket(task, table, rows.buckets)
 
 
 def _digest(rows: pa.Table, features: Columns) -> bytes:
@@ -159,18 +164,64 @@ def first_wrong_row(task: Task, rows: pa.Table) -> tuple[int, str] | None:
     return None
 
 
+def first_wrong_id(task: Task, rows: pa.Table) -> tuple[int, str] | None:
+    """The first row whose id is not that of its inputs, and what it should be; None if all are."""
+    try:
+        right = ids(recomputed(task, rows))
+    except Exception as error:  # as above
+        return 0, one_line(f"the ids cannot be computed: {type(error).__name__}: {error}")
+    there = rows["id"].combine_chunks()
+    if there.equals(right):
+        return None
+    pairs = enumerate(zip(there.to_pylist(), right.to_pylist(), strict=True))
+    row, (found, expected) = next(one for one in pairs if one[1][0] != one[1][1])
+    return row, f"id is {short(found)}, the row's inputs give {short(expected)}"
+
+
 def solve_rows(
-    files: SplitFiles, engine: Engine, advance: Callable[[int], object]
+    files: SplitFiles, engine: Engine, advance: Callable[[int], object], ours: bool
 ) -> Iterator[str]:
-    """Solve the rows in a split's files; yields the first row that the solver refutes, if any."""
-    calls = ((files.task, files.directory, group) for group in files.groups)
-    for (_, _, group), wrong in engine.in_order(_first_wrong_of_group, calls):
+    """Look at the rows in a split's files, and count those of each bucket.
+
+    Args:
+        files: the split's files.
+        engine: looks at row groups.
+        advance: called with the number of rows of each row group.
+        ours: whether this version makes the same rows, so that ids and buckets are checked, too.
+
+    Yields:
+        The first row that the reference solver refutes or whose id is wrong, if any; otherwise
+        whether the manifest has other numbers of rows by bucket.
+    """
+    task, counted = files.task, collections.Counter[int]()
+    calls = ((task, files.directory, group, ours) for group in files.groups)
+    for (_, _, group, _), (wrong, buckets) in engine.in_order(_look_at_group, calls):
         if wrong is not None:
             yield f"{files.place(group.start + wrong[0])}: {wrong[1]}"
             return
+        counted.update(buckets)
         advance(group.rows)
+    found = {label_of(task, bucket): rows for bucket, rows in sorted(counted.items())}
+    recorded = {name: rows for name, rows in files.record.buckets.items() if rows}
+    if ours and found != recorded:
+        yield (
+            f"{MANIFEST}: rows by {task.bucket_name} of {files.name} are {recorded}, but {found} "
+            "in the files"
+        )
 
 
-def _first_wrong_of_group(task: Task, directory: Path, group: RowGroup) -> tuple[int, str] | None:
-    batches = read_batches(directory / group.file, groups=[group.number])
-    return first_wrong_row(task, pa.Table.from_batches(batches))
+def _look_at_group(
+    task: Task, directory: Path, group: RowGroup, ours: bool
+) -> tuple[tuple[int, str] | None, dict[int, int]]:
+    """The first wrong row of a row group, and how many of its rows are in each bucket."""
+    rows = pa.Table.from_batches(read_batches(directory / group.file, groups=[group.number]))
+    wrong = first_wrong_row(task, rows)
+    if ours and wrong is None:
+        wrong = first_wrong_id(task, rows)
+    if wrong is not None or not ours:
+        return wrong, {}
+    try:
+        buckets, counts = np.unique(buckets_of(task, rows), return_counts=True)
+    except Exception as error:  # as above
+        return (0, one_line(f"the buckets cannot be told: {type(error).__name__}: {error}")), {}
+    return None, dict(zip(buckets.tolist(), counts.tolist(), strict=True))

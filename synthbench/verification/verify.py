@@ -6,7 +6,9 @@ is made again from the manifest and compared, and the reference solver solves ev
 
 from __future__ import annotations
 
+import collections
 import dataclasses
+import functools
 from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
@@ -25,12 +27,14 @@ from synthbench.text.progress import progress_bar
 from synthbench.text.tables import render, stack, styled
 from synthbench.verification.card import check_card
 from synthbench.verification.files import (
+    SplitFiles,
     check_tables,
     make_tasks,
     read_split,
     release,
     unknown_files,
 )
+from synthbench.verification.ids import check_ids
 from synthbench.verification.rows import derived_columns, make_again, solve_rows
 
 if TYPE_CHECKING:
@@ -113,9 +117,10 @@ def verify(
     """Check every row of a dataset directory, then make the dataset again and compare.
 
     It checks the checksums, sizes and schemas of the shards; the digest of every split; every
-    derived column, by the reference solver; the task's tables; what the card says about content,
-    rows, features and the command; and that `data` has no other shard. Every split is generated
-    again from the manifest; the first row of each split that differs is named.
+    derived column, by the reference solver; every id, from the row's inputs; that no row comes
+    twice, and that each is in its split and bucket; the task's tables; what the card says about
+    content, rows, features and the command; and that `data` has no other shard. Every split is
+    generated again from the manifest; the first row of each split that differs is named.
 
     Args:
         dataset: the dataset directory.
@@ -145,8 +150,9 @@ def verify(
     opened = DatasetDirectory.open(dataset)
     manifest, findings, unproved = opened.manifest, list[str](), list[str]()
     tasks = make_tasks(opened, findings)
+    with_sources = bool(opened.source_dirs)
     if len(tasks) == len(manifest.variants):
-        findings += check_tables(manifest, tasks, bool(opened.source_dirs))
+        findings += check_tables(manifest, tasks, with_sources)
         findings += check_card(opened, tasks)
     findings += unknown_files(opened)
     splits = [
@@ -156,8 +162,10 @@ def verify(
         for split in task.splits
         if split.name in records
     ]
-    reason = _why_not_again(manifest.synthbench, tasks.values(), fast, bool(opened.source_dirs))
-    prove = solve_rows if reason else make_again
+    other = _why_other_rows(manifest.synthbench)
+    reason = other or _why_not_again(tasks.values(), fast, with_sources)
+    look = functools.partial(solve_rows, ours=other is None)
+    prove = look if reason else make_again
     checked = dict.fromkeys(_COUNTED, 0) | {"variants": len(tasks), "splits": len(splits)}
     rows = sum(record.rows for *_, record, _ in splits)
     with (
@@ -169,16 +177,23 @@ def verify(
             checked["rows made again"] += 0 if reason else rows
             bar.update(rows)
 
+        sound = collections.defaultdict[str, list[SplitFiles]](list)
         for _, files in engine.in_order(read_split, splits):
             bar.update(0, now=files.name)
-            findings += files.faults
+            found = files.faults
             checked["shards"] += files.shards
             checked["rows"] += files.rows
             checked["derived values"] += files.rows * len(derived_columns(files.task))
             if files.chunks is None:
                 unproved.append(files.name)
             else:
-                findings += prove(files, engine, advance)
+                found = [*found, *prove(files, engine, advance)]
+            findings += found
+            if not found:
+                sound[files.task.variant].append(files)
+        if other is None:
+            for alike in sound.values():
+                findings += check_ids(alike, engine)
     unproved += [name for name in manifest.variants if name not in tasks]
     not_proved = [reason] if reason else []
     not_proved += [f"{name}: its rows, because of what was found wrong." for name in unproved]
@@ -186,10 +201,8 @@ def verify(
     return VerificationReport(opened.path, manifest.task, failures, checked, not_proved)
 
 
-def _why_not_again(
-    made_by: str, tasks: Iterable[Task], fast: bool, with_sources: bool
-) -> str | None:
-    """What is not proved because the dataset is not made again, and why; None if it is."""
+def _why_other_rows(made_by: str) -> str | None:
+    """What is not proved because another version may have made other rows; None if ours does."""
     made, since, ours = release(made_by), release(ROWS_SINCE), release(__version__)
     trusted = f"ids, {_BY_MAKING_AGAIN}: made by synthbench {made_by}"
     if made and since and made < since:
@@ -199,12 +212,17 @@ def _why_not_again(
         )
     if made and ours and made > ours:
         return f"{trusted}, which is newer than this version, {__version__}, and may differ."
+    return None
+
+
+def _why_not_again(tasks: Iterable[Task], fast: bool, with_sources: bool) -> str | None:
+    """What is not proved because the dataset is not made again, and why; None if it is."""
     if fast:
-        return f"ids, {_BY_MAKING_AGAIN}: not made again (--fast)."
+        return f"{_BY_MAKING_AGAIN}: not made again (--fast)."
     sourced = [task for task in tasks if isinstance(task, ImageTask)]
     if not with_sources and not all(task.has_sources() for task in sourced):
         return (
-            f"ids, pixels, tables, {_BY_MAKING_AGAIN}: not made again, because the source images "
-            "are missing (--source-dir says where they are)."
+            f"pixels, tables, {_BY_MAKING_AGAIN}: not made again, because the source images are "
+            "missing (--source-dir says where they are)."
         )
     return None

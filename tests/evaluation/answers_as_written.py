@@ -141,7 +141,7 @@ SYMBOLS: list[tuple[str, Any]] = [
     ("a maps 101 to 011, and b maps 011 to **110**, in 2 steps", "110"),
     ("Answer: `001`. It took 2 look-ups.", "001"), ("The final symbol is 111.", "111"),
     ("The resulting symbol: 100 (after 4 functions)", "100"), ("101 or 011", None),
-    ("0101", "0101"), ("1 0 1", None),
+    ("0101", "0101"), ("1 0 1", "101"),
     # Written by SmolLM2-135M-Instruct, with symbols of two digits: often the question again.
     ("The answer is: 011 c b b f d", None), ("101 a d b c\n\nThe answer is 101 a d b c.", None),
     ("The answer is 000 to 011.", None), ("The answer is: 000 to 011", None),

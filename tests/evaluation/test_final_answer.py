@@ -17,12 +17,15 @@ from synthbench.evaluation.answer_words import answer_words_of
 from synthbench.evaluation.final_answer import find_answer, score_answer
 from synthbench.tasks.registry import make_task
 from tests.evaluation import answers_as_written as written
+from tests.evaluation import answers_by_name as by_name
+from tests.evaluation import answers_by_rule as by_rule
 from tests.planted.task import Reversal
 from tests.toy_task import Numbers
 
 LISTOPS = make_task("listops")
 CTL = make_task("ctl")
 GRID = make_task("grid-count")
+CLOTHES = make_task("composites")
 
 #: Texts that answer with what stands for {}.
 FORMS = [
@@ -80,7 +83,7 @@ FORMS = [
 
 #: Texts that answer nothing, or not with one digit.
 SILENCE = [
-    "none", ".7", "−7", "8/7", "7-8", "7:30", "7e0", "0x7", "f7", "７", "7²", "7 8", "8, 7",
+    "none", ".7", "−7", "8/7", "7-8", "7:30", "7e0", "0x7", "f7", "7²", "7 8", "8, 7",
     "(7 or 8)", "either 8 / 7", "3 + 7", "3*7", "3 - 7", "7 + ", "7 =", r"\frac{8}{7}", "not 7",
     "less than 7", "it isn't 7", "!= 7", "**7** isn't right", "The answer is 7? No, 3.",
     "The answer is not 7", "The answer is 7, 8", "The answer is 7 + 8",
@@ -140,6 +143,8 @@ def test_text_of_any_kind_is_read_without_an_error(text):
         "__", "answer to ", "result ", "result: ", "one ", "seven-", "the one ", "\n", "7\n", "T-",
         "(", "<b>", "let me know ", "**7** 8 ", "(ab 7) ", "(aa", "tell me. ", "answer: 7 or ",
         "7 or maybe ", "\\text", "\\textbf{", "[({", "7-", "1,", "Answer: 3 or 7\n", "7 a b ",
+        "6. wait, ", "no 7 or ", "7 = ", "7 mod ", "I cannot 7 ", "答案是", "~~7 ",
+        "\\times ", "1 0 ",
     ],
 )  # fmt: skip
 def test_a_text_that_runs_away_is_read_in_no_time_worth_mentioning(piece):
@@ -158,10 +163,10 @@ def test_no_answer_scores_as_nothing():
 
 # The table.
 
-WRITTEN = {
-    LISTOPS: written.DIGITS,
-    CTL: written.SYMBOLS,
-    make_task("composites"): written.CLOTHES,
+WRITTEN: dict[Any, list[tuple[str, Any]]] = {
+    LISTOPS: written.DIGITS + by_rule.DIGITS + [(text, "7") for text in by_name.SEVENS],
+    CTL: written.SYMBOLS + by_name.SYMBOLS,
+    CLOTHES: written.CLOTHES + by_name.CLOTHES,
     GRID: written.GRIDS,
     make_task("identity"): written.VECTORS,
     Reversal(): written.TEXTS,
@@ -172,6 +177,52 @@ WRITTEN = {
 def test_an_answer_is_read_as_models_write_it(task):
     expected = dict(WRITTEN[task])
     assert {text: find_answer(task, text) for text in expected} == expected
+
+
+@pytest.mark.parametrize("task", [LISTOPS, CTL, CLOTHES], ids=lambda task: task.name)
+def test_no_text_wins_more_than_one_answer(task):
+    for text, expected in WRITTEN[task]:
+        won = [
+            label
+            for label in range(len(task.labels))
+            if score_answer(text, {"label": label, "steps": [], "text": ""}, task)
+        ]
+        assert [task.labels[label] for label in won] in ([], [expected]), text
+
+
+def test_only_names_count_and_an_index_never():
+    cifar = make_task("composites", "cifar")  # "T-shirt/top or 0", ...
+    assert find_answer(cifar, "The digit is 3.") == "Dress or 3"
+    assert find_answer(cifar, "Answer: bag") == "Bag or 8"
+    for index in range(10):
+        for text in ("{}", "Answer: {}", "0{}", "**{}**", "It is class {}.", r"\boxed{{{}}}"):
+            for task in (CTL, CLOTHES):
+                found = find_answer(task, text.format(index))
+                assert task.read_answer({"label": 0}, found) is None, text
+
+
+# The end of a long text.
+
+#: What may stand before the end, 8,000 characters of it.
+BEFORE = ["We take 3 and go on to the 4th one. ", "3 is next to 4.\n", "- **3** is small\n",
+          "The answer is 3.\n", "It is 3. Wait, 4.\n\n", "$3 \\times 4 = 12$, ",
+          "答案是3。"]  # fmt: skip
+
+
+@pytest.mark.parametrize("before", BEFORE)
+def test_looking_at_the_end_first_finds_what_reading_everything_finds(before, monkeypatch):
+    texts = [f"{before * (8_000 // len(before))}\n\n{text}" for text, _ in WRITTEN[LISTOPS][::3]]
+    found = [find_answer(LISTOPS, text) for text in texts]
+    monkeypatch.setattr("synthbench.evaluation.plain_text._END", 10**9)
+    assert found == [find_answer(LISTOPS, text) for text in texts]
+
+
+def test_a_long_text_before_it_does_not_change_an_answer():
+    before = "We take 3 and go on to the 4th one. Is it larger? "
+    for text, expected in WRITTEN[LISTOPS]:
+        begins = text.partition("\n")[0].strip("*#_ ")
+        if expected is not None and not begins.isdigit() and "think" not in text:
+            assert find_answer(LISTOPS, f"{before * 200}\n\n{text}") == expected, text
 
 
 # Text as labels.

@@ -45,6 +45,9 @@ class Nested(Numbers):
     def content(self, block):
         return block["number"].astype("<i8").reshape(-1, 1).view("u1")
 
+    def buckets(self, columns):
+        return np.full(len(columns["label"]), 1)
+
     def render(self, block):
         rows = [
             {
@@ -61,7 +64,7 @@ class Nested(Numbers):
 
 def rows_of(task, count):
     block = task.propose(Draws({"test": True}), count, task.split("train"), 1)
-    return Rows(block, fingerprints(task, block))
+    return Rows(block, fingerprints(task, block), np.full(count, 1))
 
 
 def read(made):
@@ -117,7 +120,7 @@ def test_every_row_group_but_a_shards_last_has_the_rows_of_a_group():
 
 def numbered(first, last):
     numbers = np.arange(first, last)
-    return Rows(Block({"number": numbers}), numbers.astype(np.uint64))
+    return Rows(Block({"number": numbers}), numbers.astype(np.uint64), numbers % 3)
 
 
 @given(st.integers(1, 60), st.integers(1, 25), st.lists(st.integers(0, 60), max_size=8))
@@ -131,6 +134,7 @@ def test_rows_keep_their_order_however_they_are_cut(count, size, places):
     whole = Rows.concatenate(cut)
     assert whole.block["number"].tolist() == list(range(count))
     assert whole.fingerprints.tolist() == list(range(count))
+    assert whole.buckets.tolist() == [number % 3 for number in range(count)]
 
 
 @given(st.integers(1, 300))

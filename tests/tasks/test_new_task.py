@@ -52,6 +52,27 @@ def test_the_package_is_made_installed_checked_generated_and_verified(tmp_path):
         assert part.strip() in card
 
 
+@pytest.mark.slow
+def test_check_refuses_the_templates_card_for_another_task(tmp_path):
+    write_package("digit-sum", tmp_path / "digit-sum")
+    changes = install(tmp_path / "digit-sum", tmp_path / "site")
+    task = tmp_path / "digit-sum" / "src" / "digit_sum" / "task.py"
+    text = task.read_text(encoding="utf-8")
+    for before, after in (
+        ("return sum(map(int, digits)) % 10", "return max(map(int, digits))"),
+        ("(ids - 1).sum(axis=1, where=ids > 0) % 10", "ids.max(axis=1).astype(int) - 1"),
+    ):
+        assert before in text
+        text = text.replace(before, after)
+    task.write_text(text, encoding="utf-8")
+    done = run_program("check", "digit-sum", cwd=tmp_path, **changes)
+    assert done.returncode == 1
+    card = "card.md still says of the task that new-task wrote: 'Each row is a sequence of"
+    assert card in " ".join(done.stdout.split())
+    assert "summary is still that of the task that new-task wrote" in " ".join(done.stdout.split())
+    assert "fails 2 of 18 checks" in done.stdout
+
+
 def test_the_task_is_short_and_nothing_is_left_to_fill_in(tmp_path):
     files = write_package("a-task-2", tmp_path / "made")
     texts = {path.name: path.read_text(encoding="utf-8") for path in files}

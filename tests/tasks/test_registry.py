@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib.metadata
+import json
 from typing import ClassVar
 
 import datasets
 import pytest
 
 import synthbench
+from synthbench.cli.main import _run, commands
 from synthbench.errors import SynthbenchError, UsageError
 from synthbench.tasks import describe, registry
 from synthbench.tasks.base import Breakdown, Split, Task
@@ -205,6 +207,17 @@ def test_an_entry_point_that_leads_nowhere_is_named_with_the_reason(monkeypatch,
     with pytest.raises(SynthbenchError, match=f"'broken' .*{place}.*{reason}"):
         make_task("broken")
     assert make_task("parity").name == "parity"
+
+
+def test_a_broken_package_is_named_and_the_other_tasks_are_listed(monkeypatch, capsys):
+    install(monkeypatch, broken="tests.no_such_module:Numbers", numbers="tests.toy_task:Numbers")
+    names, faults = zip(*(row[:2] for row in describe.describe_tasks().rows), strict=True)
+    assert names == (*OURS, "broken", "numbers")
+    assert "cannot be loaded: ModuleNotFoundError: No module named 'tests.no_such" in faults[-2]
+    assert _run(commands, ["list", "--json"]) == 0
+    facts = {one["task"]: one for one in json.loads(capsys.readouterr().out)}
+    assert facts["broken"] == {"task": "broken", "fault": faults[-2]}
+    assert facts["numbers"]["title"] == "Numbers"
 
 
 # A task of another package, all the way: as the guide "Add a task" has it.

@@ -9,6 +9,7 @@ import torch
 import synthbench
 from synthbench.cli.main import _run, commands
 from synthbench.errors import UsageError
+from synthbench.evaluation.final_answer import find_answer
 from synthbench.sharing.export import export
 from synthbench.streaming.torch import TorchStream
 from synthbench.tasks import registry
@@ -92,7 +93,65 @@ def test_an_answer_is_scored_as_a_whole_and_by_position(prediction, exact, posit
 
 def test_what_cannot_be_an_answer_is_refused_with_what_can():
     with pytest.raises(UsageError, match=r"expected a list of tokens \(0, 1, .*\), or a text"):
-        synthbench.score(Sorting(), ROW, 7)
+        synthbench.score(Sorting(), ROW, True)
+
+
+class Squares(Sorting):
+    """A task whose labels are numbers as digits without separator."""
+
+    columns = {**Sorting.columns, "label": sequence(DIGITS, "")}
+
+
+def test_whole_numbers_are_read_as_their_digits(tmp_path):
+    rows = [{"id": "a", "label": "57263454"}, {"id": "b", "label": "9"}, {"id": "c", "label": "10"}]
+    numbers = [57263454, 9, 10]
+    forms = (numbers, list(map(str, numbers)), np.array(numbers), [57263454.0, 9.0, 10.0])
+    for given in forms:
+        assert synthbench.evaluate(rows, given, task=Squares()).accuracy == 1.0
+    table = [{"id": row["id"], "prediction": one} for row, one in zip(rows, numbers, strict=True)]
+    (tmp_path / "p.jsonl").write_text("".join(json.dumps(one) + "\n" for one in table), "utf-8")
+    (tmp_path / "p.csv").write_text("id,prediction\na,57263454\nb,9\nc,10\n", "utf-8")
+    for name in ("p.jsonl", "p.csv"):
+        assert synthbench.evaluate(rows, tmp_path / name, task=Squares()).accuracy == 1.0
+    for unreadable in (7.5, -7, 10**5000, float("nan"), float("inf")):
+        assert synthbench.score(Squares(), rows[1], unreadable) == 0.0
+
+
+def test_a_sequence_is_found_in_a_text_that_runs_away():
+    for piece in ("wait, ", "answer: ", "**5** ", "5, ", "\n5", "~~", "no, 5. "):
+        find_answer(Squares(), piece * 20_000)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "separator", "label", "texts"),
+    [
+        (DIGITS, "", "57263454", [
+            "57263454", "57,263,454", "**57,263,454**", "The product is 57,263,454.",
+            "The product is **57,263,454**.", "Answer: 57,263,454", r"\boxed{57{,}263{,}454}",
+            "5 7 2 6 3 4 5 4", "[5, 7, 2, 6, 3, 4, 5, 4]", "7 × 8180493 + 3 = 57,263,454",
+            "答案是５７２６３４５４", "57,263,455. Wait, 57,263,454.", "~~57,263,455~~ 57,263,454",
+            "The product is **57,263,454**.\n\nLet me know if you want 3 more.",
+            "Answer: 57,263,454 (by long multiplication)", '{"answer": 57263454}',
+        ]),
+        (DIGITS, " ", "5 7 2", ["5 7 2", "572", "5, 7, 2", "[5, 7, 2]", "Answer: 5, 7, 2."]),
+        (("13204", "23140", "01234"), " ", "13204 23140", [
+            "13204 23140", "[13204, 23140]", "13204, 23140", "Answer: [13204, 23140]",
+            '["13204", "23140"]', "(13204; 23140)", r"\boxed{13204, 23140}",
+            "The answer is 13204, 23140.", "I compose them.\n\n**13204, 23140**",
+        ]),
+        (("(", ")", "[", "]"), "", "([])", ["([])", "Answer: ([])", "The answer is `([])`."]),
+        (tuple("ab"), " ", "a b b", ["a b b", "abb", "a, b, b", "Answer: a b b"]),
+    ],
+)  # fmt: skip
+def test_a_sequence_is_read_however_its_tokens_are_separated(tokens, separator, label, texts):
+    class Made(Sorting):
+        columns = {**Sorting.columns, "label": sequence(tokens, separator)}
+
+    for text in texts:
+        found = find_answer(Made(), text)
+        assert Made().answer.read(found, None) == label, text
+    for text in ("I cannot say.", "", "9 x", "57,26x", "I used 3 steps.", "Error 6"):
+        assert Made().answer.read(find_answer(Made(), text), None) is None, text
 
 
 def test_evaluate_gives_both_metrics_and_an_interval_of_the_exact_one(made):

@@ -67,9 +67,9 @@ def problem_keys(ids: NDArray[np.integer[Any]], tokens: Sequence[str]) -> NDArra
 
     Example:
         >>> import pyarrow as pa
-        >>> from synthbench.tasks.registry import make_task
+        >>> import synthbench
         >>> from synthbench.tasks.trees.problems import problem_keys
-        >>> task = make_task("arithmetic")
+        >>> task = synthbench.task("arithmetic")
         >>> ids = task.vocabulary.encode(pa.array(["((1+2)*3)", "(3*(2+1))", "((1*2)+3)"]))
         >>> [f"{key:016x}" for key in problem_keys(ids, task.tokens)]
         ['235597942bee5fbc', '235597942bee5fbc', '5bd57dfbe8041c41']

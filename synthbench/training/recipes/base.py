@@ -10,7 +10,7 @@ from typing import Any
 from synthbench.errors import ParameterError, unknown_name
 from synthbench.tasks.base import Task
 from synthbench.tasks.parameters import read_value
-from synthbench.tasks.registry import task_class
+from synthbench.tasks.registry import task_from
 
 #: Fields of a recipe that users do not change.
 _FIXED = ("name", "model", "options", "by_variant", "published", "line")
@@ -248,8 +248,8 @@ class Study:
 
     def tasks(self, variants: Sequence[str] = ()) -> tuple[Task, ...]:
         """The study's task in each of its variants, or in those given."""
-        chosen = task_class(self.task)
-        return tuple(chosen(name, self.parameters) for name in variants or self.variants)
+        names = variants or self.variants
+        return tuple(task_from(self.task, name, self.parameters) for name in names)
 
     def of(self, tasks: Sequence[Task]) -> Study:
         """The study on other variants of its task, or with other parameters."""

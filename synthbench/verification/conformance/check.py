@@ -6,16 +6,18 @@ import dataclasses
 import functools
 import itertools
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from pathlib import Path
 
-from synthbench.engine.error_origin import where_raised
-from synthbench.errors import MissingSourceError
+from synthbench.errors import MissingSourceError, unknown_name
+from synthbench.tasks import registry
 from synthbench.tasks.base import Block, Split, Task
-from synthbench.tasks.registry import variants_of
-from synthbench.text.lines import one_line
+from synthbench.tasks.registry import list_tasks, task_class
 from synthbench.verification.conformance import datasets, draws, rows
+from synthbench.verification.conformance.card import check_card
 from synthbench.verification.conformance.datasets import SmallDataset
+from synthbench.verification.conformance.isolated import Step, Stopped, in_words, run_isolated
+from synthbench.verification.conformance.levels import check_levels
 from synthbench.verification.conformance.rows import Problems
 
 #: How many rows per bucket, and how many buckets per split, are checked.
@@ -37,15 +39,27 @@ class Finding:
     problems: list[str]
 
 
-def check_task(task: str | Task) -> Iterator[Finding]:
+#: The most seconds that a check may take.
+SECONDS = 120.0
+#: How many checks a variant gets that passes all of them.
+CHECKS = 25
+#: How many problems of one check are told; more of them mostly have the same cause.
+_TOLD = 2
+
+
+def check_task(task: str | Task, seconds: float = SECONDS) -> Iterator[Finding]:
     """Check a task of this or another package, as `synthbench check` does.
+
+    The checks run in a process of their own, because a task may end its process or never return.
 
     Args:
         task: the task, or its name for all of its variants with the default parameters. It is
-            checked on small datasets in a temporary directory.
+            checked at every level, too, on small datasets in a temporary directory.
+        seconds: the most seconds that one check may take.
 
     Returns:
-        The results, one after another. Checks of datasets are skipped if an earlier check fails.
+        The results, one after another. A check that cannot be done, or that raises, is the last of
+        its variant, and the first variant with a problem is the last that is checked.
 
     Raises:
         UsageError: no task has this name, or the task's class cannot be registered.
@@ -57,21 +71,66 @@ def check_task(task: str | Task) -> Iterator[Finding]:
         >>> all(not finding.problems for finding in check_task("parity"))
         True
     """
-    tasks = [task] if isinstance(task, Task) else variants_of(task)
-    return itertools.chain.from_iterable(map(_check_variant, tasks))
+    if not isinstance(task, Task) and task not in list_tasks():
+        raise unknown_name("task", task, list_tasks())
+    return _findings(task, seconds)
 
 
-def _check_variant(task: Task) -> Iterator[Finding]:
+def _findings(task: str | Task, seconds: float) -> Iterator[Finding]:
+    for one in run_isolated(_run, task, seconds):
+        if isinstance(one, Finding):
+            yield one
+        elif isinstance(one, Stopped):
+            yield Finding(one.step.variant, one.step.statement, [one.problem])
+
+
+def _run(task: str | Task) -> Iterator[Step | Finding]:
+    """The checks of a task: before each of them, which it is, and then what was found."""
+    yield Step(task.variant if isinstance(task, Task) else "", "Can be made")
+    variants = [task.variant] if isinstance(task, Task) else list(task_class(task).variants)
+    for number, one in enumerate(variants):
+        sound = True
+        made = task if isinstance(task, Task) else registry.task(task, one)
+        for step in _check_variant(made):
+            sound &= not (isinstance(step, Finding) and step.problems)
+            yield step
+        if not sound:
+            if left := variants[number + 1 :]:
+                untried = f"Not tried: {', '.join(left)}. Fix the problems above first."
+                yield Finding(one, "Other variants", [untried])
+            return
+
+
+def _check_variant(task: Task) -> Iterator[Step | Finding]:
+    with tempfile.TemporaryDirectory(prefix="synthbench-check-") as place:
+        sound = yield from _ask_each(task, [*_of_the_task(task), *_of_rows(task)])
+        if sound:
+            yield from _ask_each(task, _of_datasets(task, Path(place)))
+        else:
+            skipped = "Not tried: fix the problems above first."
+            yield Finding(task.variant, "A small dataset can be made and verified", [skipped])
+
+
+def _ask_each(
+    task: Task, checks: Iterable[tuple[str, Callable[[], Problems]]]
+) -> Generator[Step | Finding, None, bool]:
+    """Do checks, up to the first that raises an error; returns whether all of them hold."""
     sound = True
-    for statement, check in [*_of_the_task(task), *_of_rows(task)]:
-        finding = _ask(task, statement, check)
-        sound &= not finding.problems
-        yield finding
-    if sound:
-        yield from _check_datasets(task)
-    else:
-        skipped = "Not tried: fix the problems above first."
-        yield Finding(task.variant, "A small dataset can be made and verified", [skipped])
+    for statement, check in checks:
+        yield Step(task.variant, statement)
+        try:
+            with draws.restored_state():
+                problems = check()
+        except MissingSourceError:  # says nothing about the task
+            raise
+        except (Exception, SystemExit) as error:  # the checks after it would tell the same
+            yield Finding(task.variant, statement, [in_words(error)])
+            return False
+        if len(problems) > _TOLD:
+            problems = [*problems[:_TOLD], f"... and {len(problems) - _TOLD} more like these."]
+        yield Finding(task.variant, statement, problems)
+        sound &= not problems
+    return sound
 
 
 def _of_the_task(task: Task) -> Iterator[tuple[str, Callable[[], Problems]]]:
@@ -100,14 +159,24 @@ def _of_the_task(task: Task) -> Iterator[tuple[str, Callable[[], Problems]]]:
 
 def _of_rows(task: Task) -> Iterator[tuple[str, Callable[[], Problems]]]:
     """The checks of a few rows from some buckets of every split."""
+    buckets = [(split, bucket) for split in task.splits for bucket in _spread(split.buckets)]
 
     @functools.cache
     def proposed() -> list[tuple[Split, int, Block, int]]:
         return [
             (split, bucket, *draws.propose_rows(task, split, bucket, _ROWS))
-            for split in task.splits
-            for bucket in _spread(split.buckets)
+            for split, bucket in buckets
         ]
+
+    @functools.cache
+    def listed() -> list[tuple[Split, int, Block]]:
+        every = ((*one, draws.enumerated_rows(task, *one)) for one in buckets)
+        return [(split, bucket, block) for split, bucket, block in every if block is not None]
+
+    def some() -> Iterator[tuple[int, Block]]:
+        """Rows that were proposed, and a few of those that are listed."""
+        yield from ((bucket, block) for _, bucket, block, _ in proposed() if len(block))
+        yield from ((bucket, block.take(slice(0, _ROWS))) for _, bucket, block in listed())
 
     def starved() -> Problems:
         return _distinct(
@@ -117,61 +186,51 @@ def _of_rows(task: Task) -> Iterator[tuple[str, Callable[[], Problems]]]:
         )
 
     def in_buckets() -> Problems:
-        return _distinct(
-            rows.check_buckets(task, block, bucket)
-            for _, bucket, block, _ in proposed()
-            if len(block)
-        )
+        return _distinct(rows.check_buckets(task, block, bucket) for bucket, block in some())
+
+    def enumerated() -> Problems:
+        return _distinct(draws.check_enumerated(task, *one) for one in listed())
 
     def each(check: Callable[[Task, Block], Problems]) -> Callable[[], Problems]:
-        return lambda: _distinct(check(task, block) for _, _, block, _ in proposed() if len(block))
+        return lambda: _distinct(check(task, block) for _, block in some())
+
+    def questions() -> list[object]:
+        return [row[task.inputs[0]] for _, block in some() for row in rows.plain_rows(task, block)]
 
     yield "Every bucket gets rows", starved
     yield "Rows do not depend on their neighbours", each(rows.check_parts)
     yield "Rows are in the bucket they were proposed for", in_buckets
+    yield "Listed rows are those that are proposed", enumerated
     yield "Rows read from a file keep their ids", each(rows.check_ids)
     yield "solve gives every label and column", each(rows.check_solver)
     yield "solve refuses other texts with a ValueError", each(rows.check_refusals)
     yield "The right answer scores best, a wrong one does not", each(rows.check_answers)
     yield "Rows can be shown to people", each(rows.check_drawing)
+    yield "Its card and summary are its own", lambda: check_card(task, questions())
 
 
-def _check_datasets(task: Task) -> Iterator[Finding]:
-    """The checks of a small dataset; if it cannot be made, the rest is skipped."""
-    with tempfile.TemporaryDirectory(prefix="synthbench-check-") as place:
-        made: list[SmallDataset] = []
+def _of_datasets(task: Task, place: Path) -> Iterator[tuple[str, Callable[[], Problems]]]:
+    """The checks of small datasets."""
 
-        def make() -> Problems:
-            made.append(SmallDataset.make(task, Path(place)))
-            return []
+    @functools.cache
+    def made() -> SmallDataset:
+        return SmallDataset.make(task, place)
 
-        first = _ask(task, "A small dataset can be made", make)
-        yield first
-        if first.problems:
-            return
-        for statement, check in (
-            ("Every bucket fills", datasets.check_full),
-            ("No row comes twice", datasets.check_distinct),
-            ("Same rows when made twice", datasets.check_again),
-            ("Same rows from another process", datasets.check_elsewhere),
-            ("Same rows with two workers", datasets.check_two_workers),
-            ("synthbench verify finds nothing wrong", datasets.check_verified),
-        ):
-            yield _ask(task, statement, functools.partial(check, made[0]))
+    def make() -> Problems:
+        made()
+        return []
 
-
-def _ask(task: Task, statement: str, check: Callable[[], Problems]) -> Finding:
-    """The result of a check; an exception in the task's code is a problem, too."""
-    try:
-        with draws.restored_state():
-            problems = check()
-    except MissingSourceError:  # says nothing about the task
-        raise
-    except Exception as error:
-        where = where_raised(error)
-        place = "" if where is None else f", raised in {where}"
-        problems = [one_line(f"{type(error).__name__}: {error}") + place]
-    return Finding(task.variant, statement, problems)
+    yield "A small dataset can be made", make
+    for statement, check in (
+        ("Every bucket fills", datasets.check_full),
+        ("No row comes twice", datasets.check_distinct),
+        ("Same rows when made twice", datasets.check_again),
+        ("Same rows from another process", datasets.check_elsewhere),
+        ("Same rows with two workers", datasets.check_two_workers),
+        ("synthbench verify finds nothing wrong", datasets.check_verified),
+    ):
+        yield statement, lambda check=check: check(made())  # type: ignore[misc]
+    yield "Every level has rows and a stream", lambda: check_levels(task, place)
 
 
 def _spread(buckets: tuple[int, ...]) -> list[int]:

@@ -14,12 +14,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
+
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.manifest import Manifest
 from synthbench.generation.generate import generate
 from synthbench.sampling.plan import Plan, make_plan
 from synthbench.tasks import registry
 from synthbench.tasks.base import Split, Task
+from synthbench.tasks.returned import buckets_of
 from synthbench.verification.conformance.rows import Problems
 from synthbench.verification.verify import verify
 
@@ -93,7 +96,8 @@ def check_elsewhere(made: SmallDataset) -> Problems:
         made,
         json.loads(done.stdout),
         "in another process, with another PYTHONHASHSEED. Look for the order of sets and for "
-        "hash(): sort sets, and take fingerprints from hashlib.",
+        "hash() (sort sets, take fingerprints from hashlib), and for what differs in a worker "
+        "process.",
     )
 
 
@@ -122,15 +126,14 @@ def check_full(made: SmallDataset) -> Problems:
     for split in task.splits:
         found: collections.Counter[int] = collections.Counter()
         for batch in made.first.batches(task.variant, split.name):
-            columns = dict(zip(batch.schema.names, batch.columns, strict=True))
-            found.update(task.buckets(columns).tolist())
+            found.update(buckets_of(task, pa.Table.from_batches([batch])).tolist())
         for bucket, planned in made.plan.quotas[split.name].items():
             if found[bucket] < planned:
                 problems.append(
                     f"Split {split.name}, {task.bucket_name} {task.bucket_label(bucket)} is "
                     f"starved: {found[bucket]:,} of {planned:,} rows were found, then only "
-                    "repeated ones. If it has no more, count them in capacity; otherwise make "
-                    "them more likely in propose."
+                    "repeated ones. If it has no more, count them in capacity and list them in "
+                    "enumerate_rows; otherwise make them more likely in propose."
                 )
     return problems
 

@@ -7,57 +7,44 @@ from __future__ import annotations
 
 import pickle
 import random
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from synthbench.errors import SynthbenchError
+from synthbench.errors import SynthbenchError, TaskError
 from synthbench.sampling.plan import LISTABLE_ROWS
 from synthbench.seeding import Draws
+from synthbench.tasks import declared
 from synthbench.tasks.base import Block, Split, Task
+from synthbench.tasks.returned import capacity_of, enumerated, proposed
+from synthbench.tasks.row_ids import fingerprints
+from synthbench.text.lines import short
 from synthbench.verification.conformance.rows import Problems, plain_rows
 
 _CANDIDATES = 256
 #: Blocks that are proposed for a bucket before it counts as starved.
 _TRIED_BLOCKS = 3
+#: Buckets with at most so many rows are listed.
+_LISTED = 1 << 16
 #: Values tried for every parameter; a task must work with them or refuse them with our errors.
 _STRANGE_VALUES: tuple[Any, ...] = ("?", "", None, [], 0, -1, 1, 2.5, True)
 
 
 def check_names(task: Task) -> Problems:
-    """The class describes itself, and its splits have names that can be part of file names."""
+    """The class describes itself; `synthbench.tasks.declared` has checked the form."""
     problems = []
-    for attribute in ("title", "summary", "source", "bucket_name"):
-        text = getattr(task, attribute)
-        if not text or text != text.strip():
-            problems.append(f"{attribute} is {text!r}: expected a text without outer spaces.")
     if not task.__doc__:
         problems.append(f"Class {type(task).__name__} has no docstring.")
     if not all(task.variants.values()):
         problems.append("variants has a variant without a sentence on it.")
-    if "id" in task.columns:
-        problems.append("columns has a column id: the package adds it.")
     for split in task.splits:
-        problems += _check_split(task, split)
-    return problems
-
-
-def _check_split(task: Task, split: Split) -> Problems:
-    problems = []
-    if not re.fullmatch(r"\w+(\.\w+)*", split.name) or split.name == "all":
-        problems.append(f"Split {split.name!r}: allowed are letters, digits and _, but not 'all'.")
-    if split.evaluation != (split.name != "train"):
-        problems.append(
-            f"Split {split.name} has evaluation={split.evaluation}: only train has False; all "
-            "other splits get rows that are held out."
-        )
-    if split.rows < 1 or not split.buckets or len(set(split.buckets)) < len(split.buckets):
-        problems.append(f"Split {split.name} needs at least one row and different buckets.")
-    if len(task.bucket_weights(split)) != len(split.buckets):
-        problems.append(f"bucket_weights of split {split.name}: expected a weight for each bucket.")
+        if split.evaluation != (split.name != "train"):
+            problems.append(
+                f"Split {split.name} has evaluation={split.evaluation}: only train has False; all "
+                "other splits get rows that are held out."
+            )
     return problems
 
 
@@ -79,16 +66,17 @@ def check_parameters(task: Task) -> Problems:
         for given in _STRANGE_VALUES:
             try:
                 other = type(task)(task.variant, {name: given})
+                declared.check_task(other)
                 for split in other.splits:
                     for bucket in split.buckets[:1] + split.buckets[-1:]:
-                        block = other.candidates(_draws(other), 16, split, bucket)
+                        block = proposed(other, _draws(other), 16, split, bucket)
                         plain_rows(other, block)
-            except SynthbenchError:
-                continue
             except Exception as error:
+                if isinstance(error, SynthbenchError) and not isinstance(error, TaskError):
+                    continue
                 problems.append(
                     f"{name}={given!r} is accepted and then fails with {type(error).__name__}: "
-                    f"{error}. Refuse it in __post_init__ of {task.parameters_type.__name__} "
+                    f"{error} Refuse it in __post_init__ of {task.parameters_type.__name__} "
                     "with a ParameterError that says what is allowed."
                 )
                 break
@@ -97,21 +85,16 @@ def check_parameters(task: Task) -> Problems:
 
 def check_blocks(task: Task, split: Split) -> Problems:
     """Blocks of all buckets of a split have the same columns, of the same types."""
-    shapes: dict[object, int] = {}
+    forms: dict[str, int] = {}
     for bucket in split.buckets:
-        block = task.candidates(_draws(task), _CANDIDATES, split, bucket)
-        if len(block) > _CANDIDATES:
-            return [f"propose gave {len(block)} rows of {_CANDIDATES} candidates: at most n."]
-        if len({len(column) for column in block.columns.values()}) > 1:
-            return [f"The columns of the block of bucket {bucket} have different lengths."]
-        # Columns of two axes may have any width: the sampler pads them.
-        shape = tuple((key, one.dtype, one.shape[2:]) for key, one in block.columns.items())
-        shapes.setdefault(shape, bucket)
-    if len(shapes) == 1:
+        block = proposed(task, _draws(task), _CANDIDATES, split, bucket)
+        forms.setdefault(_form(block), bucket)
+    if len(forms) == 1:
         return []
-    one, other = list(shapes.values())[:2]
+    (one, first), (other, second) = list(forms.items())[:2]
     return [
-        f"Split {split.name}: the blocks of buckets {one} and {other} differ in columns or types."
+        f"Split {split.name}: propose gives arrays {one} for {task.bucket_name} "
+        f"{task.bucket_label(first)} and {other} for {task.bucket_label(second)}: give the same."
     ]
 
 
@@ -119,7 +102,7 @@ def check_repeatable(task: Task, split: Split, bucket: int) -> Problems:
     """A block depends only on its draws, not on the blocks before it."""
 
     def block(drawing: Task, number: int) -> Block:
-        return drawing.candidates(_draws(drawing, number), _CANDIDATES, split, bucket)
+        return proposed(drawing, _draws(drawing, number), _CANDIDATES, split, bucket)
 
     first, second = block(task, 0), block(task, 1)
     fresh = pickle.loads(pickle.dumps(task))
@@ -142,7 +125,7 @@ def check_global_state(task: Task, split: Split, bucket: int) -> Problems:
             random.seed(seed)
             np.random.seed(seed)
             with _watched("propose", problems):
-                block = task.candidates(_draws(task), _CANDIDATES, split, bucket)
+                block = proposed(task, _draws(task), _CANDIDATES, split, bucket)
             made.append(block)
             with _watched("render", problems):
                 rows = plain_rows(task, block.take(slice(0, 20)))
@@ -187,7 +170,7 @@ def propose_rows(task: Task, split: Split, bucket: int, rows: int) -> tuple[Bloc
     """At most `rows` rows of a bucket, and the number of candidates that were proposed."""
     tried = 0
     for number, count in enumerate([4 * _CANDIDATES] + [task.block_rows] * _TRIED_BLOCKS):
-        block = task.candidates(_draws(task, number), count, split, bucket)
+        block = proposed(task, _draws(task, number), count, split, bucket)
         tried += count
         if len(block):
             break
@@ -196,7 +179,7 @@ def propose_rows(task: Task, split: Split, bucket: int, rows: int) -> tuple[Bloc
 
 def starved(task: Task, split: Split, bucket: int, tried: int) -> Problems:
     """Report a bucket that got no rows, unless its rows can be enumerated."""
-    capacity = task.capacity(split, bucket)
+    capacity = capacity_of(task, split, bucket)
     if capacity is not None and capacity <= LISTABLE_ROWS:
         return []
     return [
@@ -204,6 +187,47 @@ def starved(task: Task, split: Split, bucket: int, tried: int) -> Problems:
         f"{tried:,} candidates that propose drew for it, it kept none. Draw them given the bucket, "
         "or take the bucket out of splits."
     ]
+
+
+def enumerated_rows(task: Task, split: Split, bucket: int) -> Block | None:
+    """All rows of a bucket that are counted and few; None of any other bucket."""
+    capacity = capacity_of(task, split, bucket)
+    few = capacity is not None and 0 < capacity <= _LISTED
+    return enumerated(task, split, bucket) if few else None
+
+
+def check_enumerated(task: Task, split: Split, bucket: int, listed: Block) -> Problems:
+    """The rows that `enumerate_rows` gives are different, and those that `propose` draws.
+
+    A row has one id, whichever method gave it; otherwise it could be held out and not.
+    """
+    drawn = proposed(task, _draws(task), _CANDIDATES, split, bucket)
+    one, other = _form(listed), _form(drawn)
+    if one != other:
+        return [f"enumerate_rows gives arrays {one}, propose gives {other}: give the same."]
+    prints = fingerprints(task, listed)
+    count = len(np.unique(prints))
+    if count < len(prints):
+        return [
+            f"Of {len(prints):,} rows that enumerate_rows gives, only {count:,} differ in content."
+        ]
+    lacking = ~np.isin(fingerprints(task, drawn), prints)
+    if not lacking.any():
+        return []
+    row = plain_rows(task, drawn.take(lacking))[0]
+    return [
+        f"propose gives {short(row[task.inputs[0]])}, whose id none of the rows has that "
+        f"enumerate_rows gives for {task.bucket_name} {task.bucket_label(bucket)}: list every row, "
+        "and let content be the same for the same row."
+    ]
+
+
+def _form(block: Block) -> str:
+    """Names and types of a block's columns. Columns of two axes may have any width."""
+    return ", ".join(
+        f"{name} {one.dtype} {('rows', *(['width'] if one.ndim > 1 else []), *one.shape[2:])}"
+        for name, one in block.columns.items()
+    )
 
 
 def _draws(task: Task, number: int = 0) -> Draws:

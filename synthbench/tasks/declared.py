@@ -1,0 +1,237 @@
+"""What a task of another package says of itself, checked before anything is made with it.
+
+Names become files, directories and entries of a card; texts are shown in terminals and pages;
+splits and buckets are the coordinates of random streams. An error names the attribute and what it
+is. What the task's methods return is checked when they are called (`synthbench.tasks.returned`).
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from synthbench.errors import SynthbenchError, TaskError, UsageError, unknown_name
+from synthbench.tasks.base import Parameters, Split, Task, TextTask
+from synthbench.tasks.column import Column
+from synthbench.tasks.images.task import ImageTask
+from synthbench.tasks.returned import weights_of
+from synthbench.text.lines import is_one_line, short
+
+#: Splits and variants name files and directories; "all" stands for all of them.
+_NAME = re.compile(r"(?!all$)\w+([.-]\w+)*")
+_SPLIT = re.compile(r"(?!all$)\w+(\.\w+)*")
+#: A vocabulary's ids have two bytes.
+_MOST_TOKENS = (1 << 15) - 1
+_SIZES = "block_rows", "round_rows", "group_rows", "shard_rows"
+
+
+def check_class(cls: type[Task]) -> None:
+    """Make sure that a task's class can make tasks.
+
+    Raises:
+        TaskError: an attribute that it needs for this is not what it should be.
+    """
+    _require(cls, "name", _is_name, "letters, digits, '-', '_' and '.'")
+    for attribute in ("title", "summary", "source", "bucket_name"):
+        _require(cls, attribute, _is_text, "a text on one line, without control characters")
+    _require(cls, "variants", _is_named_texts, "sentences by name; a name has letters and digits")
+    _require(
+        cls,
+        "parameters_type",
+        lambda given: isinstance(given, type) and issubclass(given, Parameters),
+        "a subclass of Parameters",
+    )
+    _require(
+        cls,
+        "levels",
+        lambda given: (
+            isinstance(given, Mapping)
+            and all(isinstance(one, str) for one in given)
+            and all(isinstance(one, Mapping) for one in given.values())
+        ),
+        "parameters by level, such as {'easy': {'longest': 5}}",
+    )
+
+
+@functools.lru_cache(maxsize=256)
+def check_task(task: Task) -> None:
+    """Make sure that a task with its parameters is whole.
+
+    Raises:
+        TaskError: an attribute or property is not what it should be, or raises an error.
+        UsageError: a column is no column, or an attribute names a column that does not exist.
+    """
+    _check_columns(task)
+    _require(task, "instruction", _is_prose, "a text without control characters")
+    _require(task, "splits", _are_splits, "a tuple of Split, each with a name of its own")
+    for split in task.splits:
+        _check_split(task, split)
+    for attribute in _SIZES:
+        _require(task, attribute, _is_count, "a whole number from 1")
+    for attribute in ("categories", "metrics", "binary_metrics"):
+        _require(task, attribute, _are_texts, "a tuple of texts")
+    _require(task, "stream", _is_json, "JSON values by name")
+    if not isinstance(task, ImageTask):  # its tables need source images
+        _require(task, "tables", _is_json, "JSON values by name")
+    if isinstance(task, TextTask):
+        _check_tokens(task)
+
+
+def _check_split(task: Task, split: Split) -> None:
+    what = f"splits of {task.name}: split {split.name!r} "
+    if not _SPLIT.fullmatch(split.name):
+        raise TaskError(f"{what}: allowed are letters, digits and _, but not 'all'.")
+    if not _is_count(split.rows):
+        raise TaskError(f"{what}has {short(split.rows)} rows: allowed are whole numbers from 1.")
+    buckets = split.buckets
+    whole = isinstance(buckets, tuple) and buckets and all(type(one) is int for one in buckets)
+    if not whole or len(set(buckets)) < len(buckets):
+        raise TaskError(
+            f"{what}has the buckets {short(buckets)}: expected different whole numbers."
+        )
+    if type(split.evaluation) is not bool:
+        raise TaskError(f"{what}has evaluation={short(split.evaluation)}: expected a truth value.")
+    weights_of(task, split)
+    labels = [task.bucket_label(bucket) for bucket in buckets]
+    if not all(map(_is_text, labels)) or len(set(labels)) < len(labels):
+        raise TaskError(
+            f"bucket_label of {task.name} gives {short(labels)} for the buckets of split "
+            f"{split.name}: expected a text for each, all different."
+        )
+
+
+def _check_tokens(task: TextTask) -> None:
+    separator = task.separator
+    if not isinstance(separator, str):
+        raise TaskError(f"separator of {task.name} is {short(separator)}: expected a text.")
+    tokens = _asked(task, "tokens")
+    if not _are_texts(tokens) or not tokens:
+        raise TaskError(f"tokens of {task.name} is {short(tokens)}: expected a tuple of texts.")
+    if len(set(tokens)) < len(tokens) or len(tokens) > _MOST_TOKENS:
+        raise TaskError(
+            f"tokens of {task.name} has {len(tokens):,} texts, {len(set(tokens)):,} of them "
+            f"different: allowed are up to {_MOST_TOKENS:,}, all different."
+        )
+    for token in tokens:
+        if not _is_prose(token) or (separator in token if separator else len(token) > 1):
+            raise TaskError(
+                f"tokens of {task.name} has {short(token)}: a token has no separator "
+                f"({separator!r}) and no control characters; without a separator it is one "
+                "character."
+            )
+    if "text" not in task.columns:
+        raise TaskError(f"columns of {task.name} has no 'text': a TextTask declares it.")
+
+
+def _check_columns(task: Task) -> None:
+    """Make sure that columns are columns, and that a task has those that its attributes name."""
+    columns = _require(
+        task,
+        "columns",
+        lambda given: isinstance(given, Mapping) and given and all(map(_is_text, given)),
+        "columns by name, such as {'text': value('string')}",
+    )
+    for name, column in columns.items():
+        if not isinstance(column, Column):
+            raise UsageError(
+                f"Column {name!r} of {type(task).__name__} is {column!r:.60}: expected value(...), "
+                "class_label(...), sequence(...), list_of(...), struct(...) or image()."
+            )
+        try:
+            _ = column.arrow, column.card
+        except Exception as error:  # a type that Arrow does not know
+            raise TaskError(f"Column {name!r} of {task.name} is {column}: {error}.") from error
+    if "id" in columns:
+        raise TaskError(f"columns of {task.name} has a column id: synthbench adds it.")
+    _require(task, "inputs", lambda given: _are_texts(given) and given, "a tuple of column names")
+    _require(task, "judged_by", _are_texts, "a tuple of column names")
+    named = {
+        "inputs": task.inputs,
+        "judged_by": task.judged_by,
+        "breakdowns": [breakdown.column for breakdown in _asked(task, "breakdowns")],
+    }
+    # `Task.buckets` reads the column `bucket_name`, unless the only bucket is 0.
+    splits = _require(task, "splits", _are_splits, "a tuple of Split, each with a name of its own")
+    if type(task).buckets is Task.buckets and any(split.buckets != (0,) for split in splits):
+        named["bucket_name"] = [task.bucket_name]
+    for attribute, names in named.items():
+        for name in names:
+            if name not in columns:
+                what = f"column in {type(task).__name__}.{attribute}"
+                hint = "If the bucket is not a column, override buckets."
+                unknown = unknown_name(what, name, columns)
+                raise UsageError(f"{unknown} {hint}") if attribute == "bucket_name" else unknown
+
+
+# What values may be.
+
+
+def _is_text(given: object) -> bool:
+    return isinstance(given, str) and given.strip() == given != "" and is_one_line(given)
+
+
+def _is_prose(given: object) -> bool:
+    return isinstance(given, str) and given != "" and is_one_line(given.replace("\n", " "))
+
+
+def _is_name(given: object) -> bool:
+    return isinstance(given, str) and _NAME.fullmatch(given) is not None
+
+
+def _is_named_texts(given: object) -> bool:
+    return (
+        isinstance(given, Mapping)
+        and bool(given)
+        and all(map(_is_name, given))
+        and all(one == "" or _is_text(one) for one in given.values())
+    )
+
+
+def _is_count(given: object) -> bool:
+    return type(given) is int and given >= 1
+
+
+def _are_texts(given: object) -> bool:
+    return isinstance(given, tuple | list) and all(isinstance(one, str) for one in given)
+
+
+def _are_splits(given: object) -> bool:
+    if not isinstance(given, tuple | list) or not given:
+        return False
+    if not all(isinstance(one, Split) and isinstance(one.name, str) for one in given):
+        return False
+    return len({one.name for one in given}) == len(given)
+
+
+def _is_json(given: object) -> bool:
+    try:
+        json.dumps(given, allow_nan=False)
+    except (TypeError, ValueError):
+        return False
+    return isinstance(given, Mapping)
+
+
+def _require(owner: Any, attribute: str, right: Callable[[Any], object], expected: str) -> Any:
+    """The value of an attribute.
+
+    Raises:
+        TaskError: it is not right, or getting it raises an error.
+    """
+    given = _asked(owner, attribute)
+    if not right(given):
+        name = getattr(owner, "__name__", type(owner).__name__)
+        raise TaskError(f"{attribute} of {name} is {short(given)}: expected {expected}.")
+    return given
+
+
+def _asked(owner: Any, attribute: str) -> Any:
+    try:
+        return getattr(owner, attribute)
+    except SynthbenchError:
+        raise
+    except Exception as error:  # whatever the task's property raises
+        name = getattr(owner, "__name__", type(owner).__name__)
+        raise TaskError(f"{attribute} of {name} raises {type(error).__name__}: {error}.") from error

@@ -1,0 +1,209 @@
+"""What the methods of a task return, checked before anything is made of it.
+
+A task may be somebody else's. A value that no task may return would give wrong rows, or an error
+far from its cause. So the rest of the package asks for blocks, counts and buckets here; an error
+names the method and what it gave.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from synthbench.errors import TaskError
+from synthbench.seeding import Draws
+from synthbench.tasks.base import Block, Split, Task
+from synthbench.tasks.tokens import Vocabulary
+from synthbench.text.lines import short
+
+#: Weights are divided as decimal fractions of six digits.
+_LEAST_WEIGHT = 0.000001
+
+
+def proposed(task: Task, draws: Draws, n: int, split: Split, bucket: int) -> Block:
+    """What `Task.propose` gives, as a block; a `TextTask`'s tokens have its vocabulary's type.
+
+    Raises:
+        TaskError: it is no block of at most `n` rows.
+    """
+    method = f"propose of {task.name}, asked for {_place(task, split, bucket)},"
+    with _no_exit(method):
+        given = task.propose(draws, n, split, bucket)
+    block = _block(task, method, given)
+    if len(block) > n:
+        raise TaskError(f"{method} gave {len(block):,} rows of {n:,} candidates: at most n.")
+    return block
+
+
+def enumerated(task: Task, split: Split, bucket: int) -> Block:
+    """What `Task.enumerate_rows` gives, as a block of the same form as `proposed`.
+
+    Raises:
+        TaskError: it is no block, or has not as many rows as `capacity` says.
+    """
+    method = f"enumerate_rows of {task.name}, asked for {_place(task, split, bucket)},"
+    with _no_exit(method):
+        given = task.enumerate_rows(split, bucket)
+    block = _block(task, method, given)
+    capacity = capacity_of(task, split, bucket)
+    if capacity is not None and len(block) != capacity:
+        raise TaskError(f"{method} gave {len(block):,} rows, but capacity says {capacity:,}.")
+    return block
+
+
+@contextlib.contextmanager
+def _no_exit(method: str) -> Iterator[None]:
+    """In a worker process, `sys.exit` would look like a lack of memory."""
+    try:
+        yield
+    except SystemExit as error:
+        raise TaskError(f"{method} calls sys.exit({error.code!r}).") from error
+
+
+def capacity_of(task: Task, split: Split, bucket: int) -> int | None:
+    """What `Task.capacity` gives.
+
+    Raises:
+        TaskError: it is neither None nor a whole number from 0.
+    """
+    given = task.capacity(split, bucket)
+    if given is None:
+        return None
+    if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < 0:
+        raise TaskError(
+            f"capacity of {task.name}, asked for {_place(task, split, bucket)}, gave "
+            f"{short(given)}: expected the number of distinct rows, or None if it is unknown."
+        )
+    return int(given)
+
+
+def weights_of(task: Task, split: Split) -> tuple[float, ...]:
+    """What `Task.bucket_weights` gives.
+
+    Raises:
+        TaskError: it is not a number from 0.000001 for each of the split's buckets.
+    """
+    given = task.bucket_weights(split)
+    right = isinstance(given, Sequence | np.ndarray) and len(given) == len(split.buckets)
+    if not right or not all(_is_weight(one) for one in given):
+        raise TaskError(
+            f"bucket_weights of {task.name} gave {short(given)} for split {split.name}: expected "
+            f"{len(split.buckets)} numbers from {_LEAST_WEIGHT}, one for each bucket."
+        )
+    return tuple(map(float, given))
+
+
+def _is_weight(given: object) -> bool:
+    number = isinstance(given, int | float | np.number) and not isinstance(given, bool)
+    return number and _LEAST_WEIGHT <= given < math.inf  # type: ignore[operator]
+
+
+def buckets_of(task: Task, rows: pa.Table) -> NDArray[np.int64]:
+    """What `Task.buckets` gives for the rows of a shard, int64 `(rows,)`.
+
+    Raises:
+        TaskError: it is not a whole number for each row.
+    """
+    columns = {name: rows[name].combine_chunks() for name in task.columns}
+    given = np.asarray(task.buckets(columns))
+    if given.shape != (rows.num_rows,) or given.dtype.kind not in "iu":
+        raise TaskError(
+            f"buckets of {task.name} gave {given.dtype} values of shape {given.shape} for "
+            f"{rows.num_rows:,} rows: expected a whole number for each row."
+        )
+    return given.astype(np.int64, copy=False)
+
+
+def wrong_bucket(task: Task, rows: pa.Table, asked: NDArray[np.int64]) -> tuple[int, str] | None:
+    """The first row that is not in the bucket for which it was drawn, and what is wrong with it.
+
+    Args:
+        task: the task.
+        rows: its columns.
+        asked: the bucket of each row, as `propose` or `enumerate_rows` was asked for it.
+
+    Raises:
+        TaskError: `buckets` gives something else than a bucket for each row.
+    """
+    found = buckets_of(task, rows)
+    wrong = np.flatnonzero(found != asked)
+    if not len(wrong):
+        return None
+    row = int(wrong[0])
+    first = short(rows[task.inputs[0]][row].as_py())
+    counted = type(task).enumerate_rows is not Task.enumerate_rows
+    methods = "propose or enumerate_rows" if counted else "propose"
+    return row, (
+        f"{methods} of {task.name} was asked for {task.bucket_name} "
+        f"{task.bucket_label(int(asked[row]))} and gave the row {first} of {task.bucket_name} "
+        f"{label_of(task, int(found[row]))}: keep only candidates of the bucket."
+    )
+
+
+def label_of(task: Task, bucket: int) -> str:
+    """The name of a bucket, which may be one that no split has."""
+    known = any(bucket in split.buckets for split in task.splits)
+    return task.bucket_label(bucket) if known else str(bucket)
+
+
+def _place(task: Task, split: Split, bucket: int) -> str:
+    """Split and bucket in words."""
+    return f"split {split.name}, {task.bucket_name} {task.bucket_label(bucket)}"
+
+
+def _block(task: Task, method: str, given: object) -> Block:
+    """What a method gave, as a block."""
+    columns = given.columns if isinstance(given, Block) else given
+    if not isinstance(columns, Mapping) or not columns:
+        raise TaskError(
+            f"{method} gave {short(given)}: expected arrays by name, such as {{'tokens': ids}}."
+        )
+    for name, column in columns.items():
+        if not isinstance(name, str) or not isinstance(column, np.ndarray) or not column.ndim:
+            raise TaskError(
+                f"{method} gave {short(column)} as {short(name)}: expected a NumPy array whose "
+                "first axis counts the rows."
+            )
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        each = ", ".join(f"{count:,} of {name}" for name, count in lengths.items())
+        raise TaskError(f"{method} gave arrays of different lengths: {each}.")
+    if task.vocabulary is None:
+        return Block(columns)
+    if "tokens" not in columns:
+        raise TaskError(f"{method} gave only {', '.join(columns)}: a TextTask gives tokens, too.")
+    return Block({**columns, "tokens": _tokens(task.vocabulary, method, columns["tokens"])})
+
+
+def _tokens(vocabulary: Vocabulary, method: str, ids: NDArray[Any]) -> NDArray[np.integer[Any]]:
+    """The ids of texts in the type in which `Vocabulary.encode` gives them.
+
+    Ids depend on it (`TextTask.content`), so it must be the same wherever a text comes from.
+    """
+    if ids.ndim != 2 or ids.dtype.kind not in "iu":
+        raise TaskError(
+            f"{method} gave {ids.dtype} tokens of shape {ids.shape}: expected whole numbers of "
+            "shape (rows, width)."
+        )
+    if not len(ids):
+        return ids.astype(vocabulary.dtype)
+    most = len(vocabulary.tokens)
+    low, high = int(ids.min(initial=0)), int(ids.max(initial=0))
+    if low < 0 or high > most:
+        raise TaskError(
+            f"{method} gave the token id {high if high > most else low}: allowed are 1 to {most}, "
+            "and 0 for padding on the right."
+        )
+    there = ids > 0
+    if not ids.shape[1] or not there[:, 0].all() or (there[:, 1:] > there[:, :-1]).any():
+        raise TaskError(
+            f"{method} gave tokens that begin with 0 or have one between others: 0 is padding, "
+            "on the right of at least one token."
+        )
+    return ids.astype(vocabulary.dtype, copy=False)

@@ -1,0 +1,59 @@
+"""The prose of a task's card: what `synthbench new-task` wrote of its own task must not stay."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from synthbench.tasks.base import Task
+from synthbench.tasks.companions import companion_text
+from synthbench.tasks.new_task import template_task, template_text
+from synthbench.text.lines import short
+from synthbench.verification.conformance.rows import Problems
+
+#: What has to be as in the template's task, for a section of its card to be right: by heading.
+_RIGHT: dict[str, Callable[[Task, Task], bool]] = {
+    "Columns": lambda task, its: str(task.columns) == str(its.columns),
+    "How rows are drawn": lambda task, its: (
+        [(one.name, one.buckets) for one in task.splits]
+        == [(one.name, one.buckets) for one in its.splits]
+    ),
+    "Scoring": lambda task, its: task.labels == its.labels,
+}
+
+
+def check_card(task: Task, questions: list[object]) -> Problems:
+    """Nothing in `card.md` or `summary` is about the task of the template, unless it is this one.
+
+    Args:
+        task: the task.
+        questions: the first inputs of some of its rows.
+    """
+    card, its = companion_text(task, "card.md"), template_task()
+    problems, ruled = [], _same_rule(task, its, questions)
+    if not ruled and task.summary == its.summary:
+        problems.append(f"summary is still that of the task that new-task wrote: {its.summary!r}.")
+    there = set(_sections(card or "").values())
+    for heading, text in _sections(template_text("card.md")).items():
+        same = _RIGHT[heading](task, its) if heading in _RIGHT else ruled
+        if text in there and not same:
+            problems.append(
+                f"card.md still says of the task that new-task wrote: {short(text)}. Every dataset "
+                "shows it: describe your rows."
+            )
+    return problems
+
+
+def _sections(card: str) -> dict[str, str]:
+    """The text below each heading, on one line; that above the first heading by ""."""
+    parts = re.split(r"^#+ +(.*)$", card, flags=re.MULTILINE)
+    pairs = zip(["", *parts[1::2]], parts[0::2], strict=True)
+    return {heading.strip(): " ".join(text.split()) for heading, text in pairs}
+
+
+def _same_rule(task: Task, its: Task, questions: list[object]) -> bool:
+    """Whether the template's task answers questions of this one as this one does."""
+    try:
+        return all(its.solve(one) == task.solve(one) for one in questions)
+    except Exception:  # a solver may raise anything on another task's questions
+        return False

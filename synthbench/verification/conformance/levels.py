@@ -1,0 +1,52 @@
+"""Every level of a task has rows that can be made, verified and streamed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from synthbench.errors import SynthbenchError
+from synthbench.generation.generate import generate
+from synthbench.sampling.plan import make_plan
+from synthbench.streaming import stream
+from synthbench.tasks.base import Task
+from synthbench.tasks.registry import changed
+from synthbench.tasks.row_ids import are_held_out
+from synthbench.verification.conformance.rows import Problems
+from synthbench.verification.verify import verify
+
+#: Rows of each split of a level.
+_ROWS = 16
+
+
+def check_levels(task: Task, place: Path) -> Problems:
+    """A few rows of every split are made, verified and streamed, by default and at each level.
+
+    Args:
+        task: the task.
+        place: a directory for the datasets.
+    """
+    problems = []
+    for level, chosen in {"": {}, **task.levels}.items():
+        where = f"Level {level}" if level else "With the default parameters"
+        leveled = changed(task, parameters=chosen)
+        try:
+            found = _check_rows(leveled, place / f"level-{level}")
+        except SynthbenchError as error:
+            found = [str(error)]
+        problems += [f"{where}: {one}" for one in found]
+    return problems
+
+
+def _check_rows(task: Task, out: Path) -> Problems:
+    plan = make_plan(task, {split.name: _ROWS for split in task.splits}, at_most=True)
+    rows = {split.name: plan.rows(split.name) for split in task.splits}
+    generate(task, out=out, rows=rows, workers=1, progress=False)
+    problems = verify(out, fast=True, workers=1, progress=False).failures
+    for split in task.splits:
+        batch = next(stream(task, split=split.name, batch_size=1))
+        prints = np.array([int(one, 16) for one in batch["id"]], np.uint64)
+        if not split.evaluation and are_held_out(prints).any():
+            problems.append(f"The stream of split {split.name} has a row that is held out.")
+    return problems

@@ -1,0 +1,67 @@
+"""What the ids of a variant's rows prove: no row comes twice, and none is in a wrong split."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from synthbench.dataset.parquet import read_batches
+from synthbench.engine.engine import Engine
+from synthbench.tasks.row_ids import are_held_out, ids, read_ids
+from synthbench.verification.files import SplitFiles
+
+
+def check_ids(splits: Sequence[SplitFiles], engine: Engine) -> Iterator[str]:
+    """Look at the ids of a variant's rows, each of which is that of its row.
+
+    Args:
+        splits: all splits of the variant; every file could be read.
+        engine: reads the splits.
+
+    Yields:
+        The first row of each split that is held out in a split without held-out rows, or the
+        reverse; if there is none, the first row that the variant has twice.
+    """
+    calls = ((files.directory, [one.file for one in files.record.shards]) for files in splits)
+    prints = [found for _, found in engine.in_order(_stored_ids, calls)]
+    misplaced = False
+    for files, own in zip(splits, prints, strict=True):
+        wrong = np.flatnonzero(are_held_out(own) != files.split.evaluation)
+        if len(wrong):
+            misplaced = True
+            is_one, has = ("not held out", "only") if files.split.evaluation else ("held out", "no")
+            place = files.place(int(wrong[0]))
+            yield f"{place}: the row is {is_one}, but the split has {has} rows that are held out"
+    if not misplaced:
+        yield from _repeated(splits, prints)
+
+
+def _stored_ids(directory: Path, files: Sequence[str]) -> NDArray[np.uint64]:
+    batches = [one for file in files for one in read_batches(directory / file, ["id"])]
+    return read_ids(pa.Table.from_batches(batches)["id"].combine_chunks())
+
+
+def _repeated(splits: Sequence[SplitFiles], prints: Sequence[NDArray[np.uint64]]) -> Iterator[str]:
+    """The first row of a variant that equals one before it."""
+    every = np.concatenate(prints)
+    order = np.argsort(every, kind="stable")
+    same = np.flatnonzero(every[order[1:]] == every[order[:-1]])
+    if not len(same):
+        return
+    pair = int(same[np.argmin(order[same + 1])])
+    first, second = (_place(splits, int(order[one])) for one in (pair, pair + 1))
+    (one,) = ids(every[order[pair : pair + 1]]).to_pylist()
+    yield f"{second}: the same row as {first} (id {one})"
+
+
+def _place(splits: Sequence[SplitFiles], row: int) -> str:
+    """Where row number `row` of the variant is."""
+    for files in splits:
+        if row < files.rows:
+            return files.place(row)
+        row -= files.rows
+    raise IndexError(row)
