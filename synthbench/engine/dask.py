@@ -20,7 +20,7 @@ from typing import Any, ParamSpec, TypeVar
 import distributed
 
 from synthbench import __version__
-from synthbench.engine.engine import Engine, Kept
+from synthbench.engine.engine import Engine, Remote
 from synthbench.engine.error_origin import for_another_process
 from synthbench.engine.worker_pool import keep_freed_memory
 from synthbench.errors import SynthbenchError
@@ -137,14 +137,14 @@ class _ClusterEngine(Engine):
         """Ask for `function(*args, **kwargs)`."""
         return self._fetch(self._ask(function, *args, **kwargs))
 
-    def keep(
+    def submit_remote(
         self, view: Callable[[T], V], function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs
-    ) -> Kept[V]:
+    ) -> Remote[V]:
         """Ask for `function(*args, **kwargs)`; only `view` of the result is sent here."""
         handle = self._ask(function, *args, **kwargs)
-        return Kept(handle, self._fetch(self._ask(view, handle)))
+        return Remote(handle, self._fetch(self._ask(view, handle)))
 
-    def use(self, function: Callable[..., T], /, *args: Any) -> Future[T]:
+    def run_near(self, function: Callable[..., T], /, *args: Any) -> Future[T]:
         """Ask for `function(*args)`; Dask replaces handles in lists of the arguments."""
         return self.submit(function, *args)
 
