@@ -12,6 +12,8 @@ import contextlib
 import dataclasses
 import itertools
 import logging
+import operator
+import pickle
 import signal
 import uuid
 import weakref
@@ -22,16 +24,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import distributed
 
-from synthbench.engine.dask_calls import (
-    Made,
-    Terms,
-    call,
-    is_same,
-    pack,
-    run_packed,
-    terms_of,
-    view_of,
-)
+from synthbench.engine.dask_calls import RUN, Made, Terms, is_same, pack, terms_of
 from synthbench.engine.dask_watch import PATIENCE, Watch, find_scheduler, quiet_logs
 from synthbench.engine.engine import Engine, Remote
 from synthbench.errors import SynthbenchError
@@ -133,7 +126,8 @@ class _ClusterEngine(Engine):
     ) -> Remote[V]:
         """Ask for `function(*args, **kwargs)`; only `view` of the result is sent here."""
         asked = self._ask(view, function, args, kwargs)
-        viewed = self._client.submit(view_of, asked.made, key=_key(view))
+        seen = operator.itemgetter(Made._fields.index("view"), Made._fields.index("worker"))
+        viewed = self._client.submit(seen, asked.made, key=_key(view))
         return Remote(asked.made, self._fetch(asked, viewed))
 
     def run_near(self, function: Callable[..., T], /, *args: Any) -> Future[T]:
@@ -141,8 +135,9 @@ class _ClusterEngine(Engine):
         return self.submit(function, *args)
 
     def _ask(self, view: Any, function: Callable[..., Any], args: Any, kwargs: Any) -> _Asked:
-        packed, handles = pack(view, function, args, kwargs)
-        made = self._client.submit(call, self._terms, packed, handles, key=_key(function))
+        packed, handles = pack(self._terms, view, function, args, kwargs)
+        words = [packed, handles], pickle.loads
+        made = self._client.submit(*RUN, *words, key=_key(function))
         return _Asked(next(self._numbers), function.__name__, packed, handles, made)
 
     def _fetch(self, asked: _Asked, there: Any) -> Future[Any]:
@@ -157,27 +152,27 @@ class _ClusterEngine(Engine):
 
     async def _arrived(self, asked: _Asked, there: Any) -> Any:
         """What a call gives, as soon as it is here, and compared if its turn has come."""
-        made: Made = await self._watch.result(there)
-        first = (asked.name, made.worker) not in self._compared
+        *_, view, worker = await self._watch.result(there)
+        first = (asked.name, worker) not in self._compared
         if first or asked.number % _COMPARED == 0:
-            self._compared.add((asked.name, made.worker))
-            await self._compare(asked, made)
-        return made.view
+            self._compared.add((asked.name, worker))
+            await self._compare(asked, view, worker)
+        return view
 
-    async def _compare(self, asked: _Asked, made: Made) -> None:
+    async def _compare(self, asked: _Asked, view: Any, worker: str) -> None:
         """Make a call here, too.
 
         Raises:
             SynthbenchError: the worker's result is another.
         """
         results = [(await self._watch.result(handle)).value for handle in asked.handles]
-        _, here = await asyncio.to_thread(run_packed, asked.packed, results)
-        if not is_same(made.view, here):
+        _, here = await asyncio.to_thread(pickle.loads(asked.packed).run, results)
+        if not is_same(view, here):
             raise SynthbenchError(
-                f"Dask worker {made.worker} made other rows than this machine does from the same "
-                f"call of {asked.name}: it runs other code, or its hardware fails.\nStop it, run "
-                "the same command again, and check the dataset with `synthbench verify`: parts "
-                "that this worker finished before may be wrong, too."
+                f"Dask worker {worker} made other rows than this machine does from the same call "
+                f"of {asked.name}: it runs other code, or its hardware fails.\nStop it, run the "
+                "same command again, and check the dataset with `synthbench verify`: parts that "
+                "this worker finished before may be wrong, too."
             )
 
 

@@ -1,6 +1,7 @@
 """Calls as a Dask worker gets them: it runs them only with the code that the main process has.
 
-A call travels as bytes that only the worker reads, so that the scheduler needs no task's package.
+A call travels as bytes that only Dask's `RUN` reads. A worker that cannot read what Dask sends it
+would end at once; what `RUN` cannot read is an error. So the scheduler does not need our code.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ import functools
 import hashlib
 import io
 import json
+import operator
 import pickle
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import cloudpickle
 import distributed
@@ -60,14 +62,18 @@ def terms_of(tasks: Sequence[Task]) -> Terms:
     return Terms(__version__, pa.__version__, code, tables, cloudpickle.dumps(tasks), sources)
 
 
-@dataclasses.dataclass(frozen=True)
-class Made:
-    """The result of a call.
+#: Function and first argument of a Dask task; then a list follows with a packed call and the list
+#: of its results: `pickle.loads(packed)(results)`, by nothing but the standard library.
+RUN = functools.reduce, operator.call
+
+
+class Made(NamedTuple):
+    """What a packed call gives on its worker.
 
     Attributes:
-        value: the result; None in what leaves its worker.
+        value: the result.
         view: what the main process needs of it.
-        worker: the address of the worker that made it.
+        worker: the address of the worker.
     """
 
     value: Any
@@ -75,10 +81,13 @@ class Made:
     worker: str
 
 
-def pack(view: Callable[[Any], Any] | None, function: Any, args: Any, kwargs: Any) -> Any:
+def pack(
+    terms: Terms, view: Callable[[Any], Any] | None, function: Any, args: Any, kwargs: Any
+) -> tuple[bytes, list[Any]]:
     """A call as bytes, and the Dask futures among its arguments.
 
     Args:
+        terms: what the worker must have in common with this process.
         view: leaves out parts of the result; None keeps all of it.
         function: gives the result.
         args: its arguments; futures may be in lists.
@@ -95,48 +104,49 @@ def pack(view: Callable[[Any], Any] | None, function: Any, args: Any, kwargs: An
 
     file = io.BytesIO()
     Packer(file, protocol=pickle.HIGHEST_PROTOCOL).dump((view, function, args, kwargs))
-    return file.getvalue(), futures
+    return pickle.dumps(PackedCall(terms, file.getvalue())), futures
 
 
-def run_packed(packed: bytes, results: Sequence[Any]) -> tuple[Any, Any]:
-    """Make a packed call.
+@dataclasses.dataclass(frozen=True)
+class PackedCall:
+    """A call, as bytes that need the packages of its function and of its arguments.
 
-    Args:
-        packed: from `pack`.
-        results: those of the futures among the arguments, which replace them.
-
-    Returns:
-        The result and its view.
+    Attributes:
+        terms: what the worker must have in common with the main process.
+        content: view, function and arguments, pickled; numbers stand for futures.
     """
 
-    class Unpacker(pickle.Unpickler):
-        def persistent_load(self, number: Any) -> Any:
-            return results[number]
+    terms: Terms
+    content: bytes
 
-    view, function, args, kwargs = Unpacker(io.BytesIO(packed)).load()
-    value = function(*args, **kwargs)
-    return value, value if view is None else view(value)
+    def __call__(self, results: Sequence[Made]) -> Made:
+        """Make the call on a worker.
 
+        Args:
+            results: those of the futures among the arguments.
 
-def call(terms: Terms, packed: bytes, futures: Sequence[Made]) -> Made:
-    """Make a packed call on a worker.
+        Raises:
+            SynthbenchError: the worker would make other bytes than the main process.
+        """
+        worker = distributed.get_worker().address
+        keep_freed_memory()
+        carry_source_dirs(self.terms.sources)
+        try:
+            _check(self.terms, worker)
+            return Made(*self.run([made.value for made in results]), worker)
+        except Exception as error:
+            raise for_another_process(error)  # noqa: B904 - mostly the same error
 
-    Raises:
-        SynthbenchError: the worker would make other bytes than the main process.
-    """
-    worker = distributed.get_worker().address
-    keep_freed_memory()
-    carry_source_dirs(terms.sources)
-    try:
-        _check(terms, worker)
-        return Made(*run_packed(packed, [made.value for made in futures]), worker)
-    except Exception as error:
-        raise for_another_process(error)  # noqa: B904 - mostly the same error
+    def run(self, results: Sequence[Any]) -> tuple[Any, Any]:
+        """Make the call in this process; gives the result and its view."""
 
+        class Unpacker(pickle.Unpickler):
+            def persistent_load(self, number: Any) -> Any:
+                return results[number]
 
-def view_of(made: Made) -> Made:
-    """What the main process needs of a result."""
-    return dataclasses.replace(made, value=None)
+        view, function, args, kwargs = Unpacker(io.BytesIO(self.content)).load()
+        value = function(*args, **kwargs)
+        return value, value if view is None else view(value)
 
 
 @functools.lru_cache(maxsize=8)  # a worker does this for its first call of a run

@@ -17,7 +17,7 @@ from distributed.comm.core import connect
 from distributed.core import send_recv
 
 from synthbench import __version__
-from synthbench.engine.dask_calls import disagreement, view_of
+from synthbench.engine.dask_calls import PackedCall, disagreement
 from synthbench.engine.error_origin import came_from_another_process
 from synthbench.engine.source_digest import source_digest
 from synthbench.errors import SynthbenchError, UsageError
@@ -143,7 +143,8 @@ class Watch:
         self._waiting = 0
         self._heard = time.monotonic()  # when the last result came, or the first was asked for
         self._told, self._told_at = "", 0.0
-        self._beats: dict[str, float] = {}
+        # By worker, when the scheduler last heard of it, and since when we know of nothing later.
+        self._beats: dict[str, tuple[float, float]] = {}
         self._without_workers = 0  # how many looks in sequence found none
         loop = client.loop.asyncio_loop
         self._hopeless: asyncio.Future[SynthbenchError] = loop.create_future()
@@ -197,10 +198,12 @@ class Watch:
         except Exception:  # of a connection; if it is lost, the client cancels its futures
             return f"the scheduler at {self._address} does not answer"
         workers = found["workers"]
-        beats = {address: worker["last_seen"] for address, worker in workers.items()}
-        silent = [one for one in beats if beats[one] == self._beats.get(one)]
+        now = time.monotonic()
+        for address, worker in workers.items():
+            if self._beats.get(address, (0, 0))[0] != worker["last_seen"]:
+                self._beats[address] = worker["last_seen"], now
+        silent = [one for one in workers if now - self._beats[one][1] >= PATIENCE]
         paused = [one for one in workers if workers[one]["status"] == "paused"]
-        self._beats = beats
         self._without_workers = 0 if workers else self._without_workers + 1
         if not workers:
             return f"the scheduler at {self._address} has no workers now"
@@ -219,9 +222,9 @@ class Watch:
         """An error of Dask itself, in our words."""
         if isinstance(error, distributed.KilledWorker):
             return SynthbenchError(
-                f"{error.allowed_failures + 1} Dask workers died at the same call, perhaps for "
-                f"lack of memory; the last was {error.last_worker.address}.\nIts log may say why. "
-                f"Mend it, and {_RUN_AGAIN}."
+                f"Every Dask worker that tried a call died ({error.allowed_failures + 1}, the last "
+                f"at {error.last_worker.address}), perhaps for lack of memory.\nThe logs of the "
+                f"workers may say why. Then {_RUN_AGAIN}."
             )
         if isinstance(error, CancelledError | OSError):
             reason = getattr(error, "reason", _LOST)
@@ -233,36 +236,31 @@ class Watch:
             return SynthbenchError(f"Dask cancelled a call ({reason}); {_RUN_AGAIN}.")
         with contextlib.suppress(Exception):  # the cluster may go at any moment
             async with asyncio.timeout(PATIENCE):
-                found: SynthbenchError = await asyncio.to_thread(self._ill_equipped, error)
-                return found
-        return _cannot_load(f"Dask at {self._address}", error)
+                if (found := await asyncio.to_thread(self._other_worker)) is not None:
+                    return found
+        return SynthbenchError(f"A call failed on the Dask cluster: {_in_a_line(error)}.")
 
-    def _ill_equipped(self, error: Exception) -> SynthbenchError:
-        """Find who lacks our code, after an error of the scheduler or of a worker in loading it."""
-        name, calls = pkgutil.resolve_name, view_of.__module__
+    def _other_worker(self) -> SynthbenchError | None:
+        """Find a worker that cannot read our calls: its synthbench is another, or missing."""
+        name, calls = pkgutil.resolve_name, PackedCall.__module__
         for what, function, argument, here in (
             ("version of synthbench", name, "synthbench:__version__", __version__),
             ("module of calls", name, f"{calls}:__name__", calls),
             ("source code of synthbench", source_digest, "synthbench", source_digest("synthbench")),
         ):
-            try:
-                self._client.run_on_scheduler(function, argument)
-            except (
-                Exception
-            ) as failure:  # the scheduler needs a package that has our calls, no more
-                return _cannot_load(f"The Dask scheduler at {self._address}", failure)
             found = self._client.run(function, argument, on_error="return")
             for worker, there in found.items():
                 if isinstance(there, Exception):
-                    return _cannot_load(f"Dask worker {worker}", there)
+                    return SynthbenchError(
+                        f"Dask worker {worker} cannot load synthbench {__version__} "
+                        f"({_in_a_line(there)}).\nInstall it there, restart the worker, and "
+                        f"{_RUN_AGAIN}."
+                    )
                 if there != here:
-                    return disagreement(worker, what, str(there), here)
-        return _cannot_load(f"Dask at {self._address}", error)
+                    return disagreement(worker, what, there, here)
+        return None
 
 
-def _cannot_load(who: str, error: Exception) -> SynthbenchError:
-    text = (str(error).strip().splitlines() or [""])[0]
-    return SynthbenchError(
-        f"{who} cannot load synthbench {__version__} ({type(error).__name__}: {text}).\n"
-        f"Install it there, and {_RUN_AGAIN}."
-    )
+def _in_a_line(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0].rstrip('.')}" if lines else type(error).__name__
