@@ -7,9 +7,10 @@ import contextlib
 import logging
 import os
 import pkgutil
+import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import CancelledError, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future
 from typing import Any
 
 import distributed
@@ -44,8 +45,17 @@ def find_scheduler(address: str) -> int:
         UsageError: the address cannot be one.
         SynthbenchError: there is no scheduler, or it has no workers.
     """
-    with ThreadPoolExecutor(1) as thread:  # this thread may have a running event loop
-        return thread.submit(asyncio.run, _find_scheduler(address)).result()
+    found: Future[int] = Future()
+
+    def find() -> None:
+        try:
+            found.set_result(asyncio.run(_find_scheduler(address)))
+        except Exception as error:
+            found.set_exception(error)
+
+    # This thread may have a running event loop, and Control-C must not wait for the answer.
+    threading.Thread(target=find, daemon=True).start()
+    return found.result()
 
 
 async def _find_scheduler(address: str) -> int:
