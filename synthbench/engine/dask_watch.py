@@ -14,7 +14,9 @@ from concurrent.futures import CancelledError, Future
 from typing import Any
 
 import distributed
+from distributed.comm.addressing import parse_address, parse_host_port
 from distributed.comm.core import connect
+from distributed.comm.registry import get_backend
 from distributed.core import send_recv
 
 from synthbench import __version__
@@ -45,6 +47,16 @@ def find_scheduler(address: str) -> int:
         UsageError: the address cannot be one.
         SynthbenchError: there is no scheduler, or it has no workers.
     """
+    try:
+        scheme, place = parse_address(address)
+        get_backend(scheme)
+        parse_host_port(place)
+    except ValueError as error:
+        text = str(error).splitlines()[0].rstrip(".")
+        raise UsageError(
+            f"No Dask scheduler at {address!r}: {text}. An address is, for example, "
+            "tcp://127.0.0.1:8786."
+        ) from None
     found: Future[int] = Future()
 
     def find() -> None:
@@ -96,14 +108,11 @@ def _unreachable(address: str, error: Exception) -> SynthbenchError:
     """The error about an address at which no scheduler could be asked."""
     scheme = address.partition("://")[0] if "://" in address else "tcp"
     text = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
-    begin = f"No Dask scheduler at {address!r}"
     if isinstance(error, TimeoutError):
         reason = f"what is there did not answer as one within {PATIENCE:.0f} seconds"
     elif text.startswith("Timed out trying to connect"):
         cause = str(error.__cause__ or "")
         reason = f"no connection within {PATIENCE:.0f} seconds" + (f" ({cause})" if cause else "")
-    elif isinstance(error, ValueError) and not isinstance(error, UnicodeError):
-        return UsageError(f"{begin}: {text}. An address is, for example, tcp://127.0.0.1:8786.")
     elif scheme == "tls":
         reason = "tls needs certificates; name them in Dask's configuration, distributed.comm.tls"
     elif scheme != "tcp":
@@ -112,7 +121,7 @@ def _unreachable(address: str, error: Exception) -> SynthbenchError:
         reason = "the connection was closed; a scheduler with TLS has an address with tls://"
     else:
         reason = "what answers there is no Dask scheduler"
-    return SynthbenchError(f"{begin}: {reason}.")
+    return SynthbenchError(f"No Dask scheduler at {address!r}: {reason}.")
 
 
 def _no_workers(address: str) -> SynthbenchError:
