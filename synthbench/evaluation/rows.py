@@ -10,9 +10,17 @@ from typing import Any
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import UsageError, unknown_name
 from synthbench.tasks.base import Parameters, Task
+from synthbench.tasks.features import row_values
 from synthbench.tasks.registry import make_task
+from synthbench.text.lines import one_line, short
 
 _BATCH_ROWS = 1_024
+#: The columns of a table of predictions; `SPLIT` is optional, and `ANSWERS` are accepted in place
+#: of `PREDICTION`.
+ID, PREDICTION, SPLIT = "id", "prediction", "split"
+ANSWERS = ("response", "completion")
+#: Columns that rows may have beside those of the task.
+PREDICTED = (ID, PREDICTION, SPLIT, *ANSWERS)
 
 Columns = Mapping[str, Sequence[Any]]
 
@@ -134,8 +142,52 @@ def _in_memory(data: Any, task: Task, split: str | None) -> RowSource:
                     )
             yield {name: [row[name] for row in batch] for name in columns}
 
+    def plain_batches(split: str, columns: Sequence[str]) -> Iterator[Columns]:
+        for number, batch in enumerate(batches(split, columns)):
+            yield _plain(task, split, batch, number * _BATCH_ROWS)
+
+    for name in splits:
+        _check_columns(task, name, columns(name))
+        if all(one in columns(name) for one in task.inputs):
+            _check_question(task, name, next(plain_batches(name, task.inputs)))
     sizes = {name: len(rows) for name, rows in splits.items()}
-    return RowSource("the rows", task, sizes, columns, batches)
+    return RowSource("the rows", task, sizes, columns, plain_batches)
+
+
+def _plain(task: Task, split: str, batch: Columns, first: int) -> Columns:
+    """The columns of a batch, whose first row is number `first`, with plain values."""
+    rows = []
+    for number, cells in enumerate(zip(*batch.values(), strict=True), start=first):
+        try:
+            row = dict(zip(batch, cells, strict=True))
+            rows.append(row_values(task.columns, row))
+        except UsageError as error:
+            raise UsageError(f"Row {number} of split {split!r}: {error}") from None
+    return {name: [row[name] for row in rows] for name in batch}
+
+
+def _check_columns(task: Task, split: str, columns: Sequence[str]) -> None:
+    """Refuse the rows of another task: they lack columns of this one, and have others instead."""
+    missing = [name for name in task.columns if name not in columns]
+    others = [name for name in columns if name not in {*task.columns, *PREDICTED}]
+    if missing and others:
+        raise UsageError(
+            f"Rows of split {split!r} are not rows of {task.name}: they have the columns "
+            f"{', '.join(others)} and lack {', '.join(missing)}. Give all columns, or only columns "
+            "of the task."
+        )
+
+
+def _check_question(task: Task, split: str, batch: Columns) -> None:
+    """Refuse the rows of another task with the same columns: the first is no question of it."""
+    question = batch[task.inputs[0]][0]
+    try:
+        task.solve(question)
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        raise UsageError(
+            f"Row 0 of split {split!r} is not a row of {task.name} with these parameters: "
+            f"{short(question)}: {one_line(str(error))}"
+        ) from None
 
 
 def _is_table(rows: Any) -> bool:

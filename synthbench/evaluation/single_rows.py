@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 
 from synthbench.errors import UsageError
-from synthbench.evaluation.evaluate import may_be_answer
 from synthbench.evaluation.rows import choose_task, no_column
+from synthbench.evaluation.unreadable import may_be_answer
 from synthbench.tasks.base import Parameters, Task, TextTask
 from synthbench.tasks.row_ids import fingerprints, is_held_out
 from synthbench.text.lines import short

@@ -20,11 +20,10 @@ from synthbench.errors import check_whole_number, unknown_name
 from synthbench.seeding import Draws
 from synthbench.tasks.block import Block, Breakdown, Split
 from synthbench.tasks.column import Column
-from synthbench.tasks.features import cast, list_of, value
+from synthbench.tasks.features import LABEL, cast, list_of, row_values, value
 from synthbench.tasks.parameters import Parameters
 from synthbench.tasks.tokens import Vocabulary
 
-LABEL = "label"
 #: The column of a block that holds its rows' content, for tasks that do not encode it themselves.
 _CONTENT = "content"
 
@@ -308,6 +307,7 @@ class Task(abc.ABC):
 
     def score(self, row: Mapping[str, Any], prediction: Any) -> float:
         """The first metric of one prediction; a prediction that cannot be read is wrong."""
+        row = row_values({name: self.columns[name] for name in self.judged_by or self.columns}, row)
         return self.measure(row, self.read_answer(row, prediction))[self.metrics[0]]
 
     def baseline(self) -> dict[str, float]:

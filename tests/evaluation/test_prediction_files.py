@@ -126,9 +126,8 @@ def test_a_file_without_predictions_for_the_split_says_for_which_it_has_some(tmp
 def test_another_kind_of_file_is_refused(tmp_path):
     for name in ("p.txt", "p", "p.jsonl.gz", "p.jsonl.zip", "-"):
         path = tmp_path / name
-        expected = (
-            f"Predictions {str(path)!r}: allowed are files .jsonl, .json, .csv, .tsv and .parquet."
-        )
+        allowed = ".jsonl, .json, .csv, .tsv, .parquet, .eval"
+        expected = f"Predictions {str(path)!r}: allowed are files {allowed}."
         assert refusal(path, UsageError) == expected
 
 

@@ -39,10 +39,10 @@ def test_predictions_in_order_need_one_split(made):
     assert evaluate({"test": made.rows["test"]}, [0] * 40, task="listops").rows == 40
 
 
-def test_predictions_for_no_row_at_all_are_refused_unless_a_split_is_named(made):
-    text = refusal(UsageError, made.path, {"x": 1, "y": 2})
+def test_predictions_for_no_row_of_any_split_are_refused(made):
+    text = refusal(DatasetError, made.path, {"x": 1, "y": 2})
     assert text.startswith("None of the 2 predictions has an id of ")
-    assert evaluate(made.path, {"x": 1}, split="iid").unknown == ("x",)
+    assert text.endswith("variant 'default'; their ids begin 'x', 'y'.")
 
 
 def test_rows_need_a_task(made):
@@ -92,8 +92,8 @@ class Undeclared(ListOps):
 
 
 def test_rows_of_quite_another_kind_are_refused():
-    text = refusal(UsageError, [{"name": 3}], [3], task=Undeclared())
-    expected = "the columns text, label, depth, dependency_depth, length; these have name."
+    text = refusal(UsageError, [{"id": "a"}], [3], task=Undeclared())
+    expected = "the columns text, label, depth, dependency_depth, length; these have id."
     assert text.endswith(expected)
     assert evaluate([{"label": 3}], [3], task=Undeclared()).accuracy == 1.0
 
