@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from synthbench.errors import DatasetError, UsageError, unknown_name
+from synthbench.errors import DatasetError, UsageError, check_name
 from synthbench.evaluation.final_answer import find_answer
 from synthbench.evaluation.predictions import TEXT, VALUE, Predictions, read_predictions
 from synthbench.evaluation.report import Report
-from synthbench.evaluation.rows import RowSource, no_column, open_rows
+from synthbench.evaluation.rows import NO_ROW, RowSource, cannot_be_judged, no_column, open_rows
 from synthbench.evaluation.scores import score_of, scores_by
 from synthbench.evaluation.unreadable import Unreadable
 from synthbench.tasks.base import Parameters, Task
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.tasks.numeric import plain_value
-from synthbench.text.lines import one_line, short
+from synthbench.text.lines import short
 from synthbench.text.progress import Bar, progress_bar
 
 #: No bar is shown for fewer rows: they take no time, and a caller's loop may have its own bar.
@@ -83,8 +83,7 @@ def evaluate(
         >>> round(report.accuracy, 2), report.unreadable
         (0.67, ('c',))
     """
-    if read not in (VALUE, TEXT):
-        raise unknown_name("way to read predictions", read, (VALUE, TEXT))
+    check_name("way to read predictions", read, (VALUE, TEXT))
     with use_source_dir(source_dir):
         source = open_rows(dataset, task, variant, split, parameters, seed)
         classes = source.task.labels
@@ -230,9 +229,9 @@ class _Judgement:
             return [measured[metric] for metric in self._task.metrics]
         except KeyError as error:
             raise no_column(self._task, error.args[0]) from error
-        except (ValueError, TypeError, IndexError) as error:  # the row is not one of the task's
-            text = f"Row {short(name)} of {split!r} cannot be judged"
-            raise DatasetError(one_line(f"{text}: {type(error).__name__}: {error}")) from error
+        except NO_ROW as error:
+            text = cannot_be_judged(f"Row {short(name)} of {split!r}", error)
+            raise DatasetError(text) from error
 
     def _read(self, row: Mapping[str, Any], name: str, prediction: Any) -> Any:
         """The answer that a prediction gives; None if it cannot be read."""

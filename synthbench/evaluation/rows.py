@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from synthbench.dataset.dataset import DatasetDirectory
-from synthbench.errors import UsageError, unknown_name
+from synthbench.errors import UsageError, check_name
 from synthbench.tasks.base import Parameters, Task
 from synthbench.tasks.features import row_values
 from synthbench.tasks.registry import make_task
@@ -23,6 +23,10 @@ ANSWERS = ("response", "completion")
 PREDICTED = (ID, PREDICTION, SPLIT, *ANSWERS)
 
 Columns = Mapping[str, Sequence[Any]]
+
+
+#: What `Task.measure` raises for a row that is not one of the task's.
+NO_ROW = (ValueError, TypeError, IndexError, ArithmeticError)
 
 
 def choose_task(
@@ -45,6 +49,11 @@ def choose_task(
             "leave them out, or give the task's name."
         )
     return task
+
+
+def cannot_be_judged(row: str, error: Exception) -> str:
+    """The text of an error for a row whose values are not those of its task."""
+    return one_line(f"{row} cannot be judged: {type(error).__name__}: {error}")
 
 
 def no_column(task: Task, name: Any) -> UsageError:
@@ -85,11 +94,13 @@ def open_rows(
         UsageError: another form, or an unknown name.
         DatasetError: a directory without a dataset.
     """
+    if not isinstance(split, str | None):
+        raise UsageError(f"Split {short(split)}: expected the name of a split.")
     if isinstance(data, str | os.PathLike):
         for name, given in {"task": task, "parameters": parameters, "seed": seed or None}.items():
             if given is not None:
                 raise UsageError(
-                    f"{name}={given!r}: the dataset directory determines it; leave it out."
+                    f"{name}={short(given)}: the dataset directory determines it; leave it out."
                 )
         return _in_directory(os.fspath(data), variant, split)
     if task is None:
@@ -118,8 +129,8 @@ def _in_memory(data: Any, task: Task, split: str | None) -> RowSource:
     splits = data
     if not isinstance(data, Mapping):
         splits = {split or str(getattr(data, "split", None) or "rows"): data}
-    if split is not None and split not in splits:
-        raise unknown_name("split of the rows", split, splits)
+    if split is not None:
+        check_name("split of the rows", split, splits)
     for name, rows in splits.items():
         _check_rows(name, rows)
 
@@ -206,4 +217,4 @@ def _check_rows(split: str, rows: Any) -> None:
     if not len(rows):
         raise UsageError(f"Split {split!r} has no rows.")
     if not _is_table(rows) and not isinstance(rows[0], Mapping):
-        raise UsageError(f"Row 0 of split {split!r} is {rows[0]!r:.60}: expected a dict.")
+        raise UsageError(f"Row 0 of split {split!r} is {short(rows[0])}: expected a dict.")

@@ -7,7 +7,7 @@ import importlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from synthbench.errors import SynthbenchError, UsageError, unknown_name
+from synthbench.errors import SynthbenchError, UsageError, check_name, unknown_name
 from synthbench.tasks.base import Parameters, Task
 from synthbench.tasks.column import Column
 
@@ -124,6 +124,8 @@ def task_class(name: str) -> type[Task]:
         UsageError: no task has this name; the nearest is offered.
         SynthbenchError: it is the task of another package and cannot be loaded.
     """
+    if not isinstance(name, str):
+        raise unknown_name("task", name, list_tasks())
     if name in _OWN:
         module = importlib.import_module(f"synthbench.tasks.{name.replace('-', '_')}.task")
         found: type[Task] = getattr(module, _OWN[name])
@@ -164,10 +166,11 @@ def level_parameters(name: str, level: str | None) -> Mapping[str, Any]:
     levels = task_class(name).levels
     if level is None:
         return {}
+    if not isinstance(level, str):
+        raise unknown_name(f"level of {name}", level, levels)
     if not levels:
         raise UsageError(f"Level {level!r}: task {name!r} has no levels; leave it out.")
-    if level not in levels:
-        raise unknown_name(f"level of {name}", level, levels)
+    check_name(f"level of {name}", level, levels)
     return levels[level]
 
 

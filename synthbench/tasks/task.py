@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from synthbench.errors import check_whole_number, unknown_name
+from synthbench.errors import check_name, check_whole_number
 from synthbench.seeding import Draws
 from synthbench.tasks.block import Block, Breakdown, Split
 from synthbench.tasks.column import Column
@@ -67,11 +67,10 @@ class Task(abc.ABC):
         seed: int = 0,
     ) -> None:
         self.variant = next(iter(self.variants)) if variant is None else variant
-        if self.variant not in self.variants:
-            raise unknown_name(f"variant of {self.name}", self.variant, self.variants)
+        check_name(f"variant of {self.name}", self.variant, self.variants)
         if isinstance(parameters, Parameters):
             parameters = parameters.to_dict()
-        self.parameters: Any = self.parameters_type.make(parameters or {})
+        self.parameters: Any = self.parameters_type.make({} if parameters is None else parameters)
         check_whole_number("Seed", seed, least=0)
         self.seed = seed
 
@@ -151,8 +150,7 @@ class Task(abc.ABC):
             UsageError: there is no split of this name.
         """
         by_name = {split.name: split for split in self.splits}
-        if name not in by_name:
-            raise unknown_name(f"split of {self.name}", name, by_name)
+        check_name(f"split of {self.name}", name, by_name)
         return by_name[name]
 
     @property

@@ -27,8 +27,8 @@ _SHORT.maxstring = _SHORT.maxother = 60
 
 
 def short(given: Any) -> str:
-    """A value in a few words."""
-    return _SHORT.repr(given)
+    """A value in a few words, on one line."""
+    return printable(_SHORT.repr(given))
 
 
 def one_line(text: str) -> str:

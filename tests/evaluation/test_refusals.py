@@ -98,6 +98,34 @@ def test_rows_of_quite_another_kind_are_refused():
     assert evaluate([{"label": 3}], [3], task=Undeclared()).accuracy == 1.0
 
 
+PARITY = {"id": "a", "text": "3 4 7 2 =", "label": 7, "a": 3, "b": 4, "c": 7, "d": 2}
+
+
+@pytest.mark.parametrize("form", [list, datasets.Dataset.from_list])
+def test_the_rows_of_another_task_are_refused(made, form):
+    text = refusal(UsageError, form([PARITY]), [7], task="listops")
+    assert "they have the columns a, b, c, d and lack depth, dependency_depth, length." in text
+    rows = form(made.rows["test"])
+    text = refusal(UsageError, rows, [7] * 40, task="arithmetic")  # which has the same columns
+    assert text.startswith("Row 0 of split 'rows' is not a row of arithmetic with these parameters")
+    text = refusal(UsageError, rows, [7] * 40, task="parity")
+    assert "they have the columns depth, dependency_depth, length and lack a, b, c, d." in text
+
+
+def test_rows_may_lack_columns_or_have_more_or_hold_the_prediction():
+    less = {"id": "a", "label": 7, "prediction": 7}
+    for row in (PARITY, {**PARITY, "note": "x"}, less, {"label": 7}):
+        assert evaluate([row], [7], task="parity").accuracy == 1.0
+
+
+def test_a_label_of_other_parameters_is_refused():
+    text = refusal(UsageError, [{"label": 15}], [15], task="parity")
+    assert text.startswith(
+        "Row 0 of split 'rows': Column 'label' of a row: 15 is not a class (0, 1"
+    )
+    assert evaluate([{"label": 15}], [15], task="parity", parameters={"n_values": 20}).accuracy == 1
+
+
 def test_streamed_rows_are_refused(made):
     streamed = datasets.Dataset.from_list(made.rows["test"]).to_iterable_dataset()
     text = refusal(UsageError, streamed, {}, task="listops")
