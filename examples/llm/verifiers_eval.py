@@ -1,10 +1,10 @@
 """Evaluate SmolLM2 with verifiers: `vf-eval` asks a model server, here that of Transformers.
 
-Prints what `vf-eval` says, with the reward of each row; traces go to `./outputs`. The exit status
-is 1 if a row got no reply. `python examples/llm/verifiers_eval.py 100` asks 100 fresh rows. The
-server needs `pip install 'transformers[serving]'`; its key is any variable that is set.
+Prints what `vf-eval` says, with the reward of each row, and fails if a row got no reply.
+`python examples/llm/verifiers_eval.py 100` asks 100 rows; it needs `transformers[serving]`.
 """
 
+import contextlib
 import json
 import socket
 import subprocess
@@ -22,11 +22,12 @@ ASK = f"-c 1 --client.api-key-var PATH --sampling.max-tokens 24 --no-push --no-r
 def main(rows: str = "5") -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         host, port = free.getsockname()
-    serve = [PROGRAMS / "transformers", *f"serve --device cpu --port {port}".split()]
     ask = f"{TASK} -n {rows} --client.base-url http://{host}:{port}/v1 {ASK}"
-    model = smollm2.directory()
-    with subprocess.Popen([*serve, model]) as server:
-        while server.poll() is None and socket.socket().connect_ex((host, port)):
+    model, serve = smollm2.directory(), f"serve --device cpu --port {port}"
+    with subprocess.Popen([PROGRAMS / "transformers", *serve.split(), model]) as server:
+        while server.poll() is None:
+            with contextlib.suppress(OSError), socket.create_connection((host, port)):
+                break
             time.sleep(0.5)
         subprocess.run([PROGRAMS / "vf-eval", *ask.split(), model], check=False)
         server.terminate()

@@ -214,7 +214,7 @@ class _Judgement:
         if not found:
             raise UsageError(
                 f"Rows of {task.name} have the columns {', '.join(task.columns)}; "
-                f"these have {', '.join(columns)}."
+                f"these have {', '.join(map(str, columns))}."
             )
         return found
 

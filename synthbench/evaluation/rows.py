@@ -179,13 +179,13 @@ def _plain(task: Task, split: str, batch: Columns, first: int) -> Columns:
 
 def _check_columns(task: Task, split: str, columns: Sequence[str]) -> None:
     """Refuse the rows of another task: they lack columns of this one, and have others instead."""
-    missing = [name for name in task.columns if name not in columns]
-    others = [name for name in columns if name not in {*task.columns, *PREDICTED}]
+    missing = ", ".join(name for name in task.columns if name not in columns)
+    known = {*task.columns, *PREDICTED}
+    others = ", ".join(str(name) for name in columns if name not in known)
     if missing and others:
         raise UsageError(
-            f"Rows of split {split!r} are not rows of {task.name}: they have the columns "
-            f"{', '.join(others)} and lack {', '.join(missing)}. Give all columns, or only columns "
-            "of the task."
+            f"Rows of split {split!r} are not rows of {task.name}: they have the columns {others} "
+            f"and lack {missing}. Give all columns, or only columns of the task."
         )
 
 

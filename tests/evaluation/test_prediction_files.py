@@ -328,8 +328,8 @@ def test_the_replies_of_an_inspect_log_are_running_text(tmp_path):
     kept = {"attachments": {"f00": "So it is 4."}}
     samples = [sample("a", "Answer: 3"), sample("b", ""), sample("c", "attachment://f00", **kept)]
     log = {"version": 2, "status": "success", "eval": {"task": "parity"}, "samples": samples}
-    for given in (log, written(tmp_path / "log.json", json.dumps(log))):
-        found = read_predictions(given)
+    for form in (log, written(tmp_path / "log.json", json.dumps(log))):
+        found = read_predictions(form)
         assert found.by_id == {"a": "Answer: 3", "b": None, "c": "So it is 4."}
         assert found.read_as == "text"
     log["samples"] += [sample("a", "Answer: 9")]
