@@ -122,8 +122,8 @@ def row_values(columns: Columns, row: Mapping[str, Any]) -> dict[str, Any]:
     for name in filter(columns.__contains__, row):
         try:
             values[name] = columns[name].from_row(row[name])
-            if name == LABEL and values[name] is None:
-                raise ValueError("None is no answer to compare with")
         except ValueError as error:
             raise UsageError(f"Column {name!r} of a row: {error}.") from None
+        if name == LABEL and values[name] is None:
+            raise UsageError("Column 'label' of a row: None is no answer to compare with.")
     return values

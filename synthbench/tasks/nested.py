@@ -68,7 +68,7 @@ class ListOf(Column):
         return read_numbers(prediction, np.shape(label))
 
     def from_row(self, given: Any) -> Any:
-        """Lists as they are; an array of any library, or lists written as JSON, as lists."""
+        """Lists, from an array of any library or JSON, too; ValueError if it is none of these."""
         if given is None or isinstance(given, list):
             return given
         if (array := read_array(given)) is None or array.ndim == 0:

@@ -192,7 +192,7 @@ class Sequence(Text):
         return self.read(answer, None)
 
     def from_row(self, given: Any) -> str | None:
-        """A text, or a list or array of tokens."""
+        """The text, from a text or from a list or array of tokens; ValueError if it is neither."""
         if given is not None and (text := self.read(given, None)) is None:
             raise ValueError(f"{short(given)} is not {self.expected}")
         return None if given is None else text
