@@ -5,17 +5,19 @@ from __future__ import annotations
 import base64
 import functools
 import itertools
+import sys
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from synthbench.dataset.dataset import DatasetDirectory
-from synthbench.errors import UsageError, check_whole_number, unknown_name
+from synthbench.errors import UsageError, check_whole_number, unknown_name, usable_path
 from synthbench.generation.cache import cached_dataset
 from synthbench.generation.load_dataset import open_with_datasets
 from synthbench.tasks.base import LABEL, Task
 from synthbench.tasks.registry import level_parameters, list_tasks, make_task
+from synthbench.text.lines import short
 
 if TYPE_CHECKING:
     import datasets
@@ -91,6 +93,7 @@ def prompts(
     texts = opened[TEXT] if TEXT in columns else [None] * len(opened)
     image = None if made.image_column is None else {"type": "image", "text": None}
     asked = [_user_message(question(made, text), image) for text in texts]
+    check_whole_number("Shots", shots, least=0, most=10_000)
     if shots:
         worked = _worked_examples(made, dataset, split, shots)
         asked = [[*worked, {"role": "user", "content": text}] for text in texts]
@@ -140,7 +143,7 @@ def open_task(
 ) -> tuple[Task, DatasetDirectory]:
     """A task whose rows can be prompts, with its dataset; arguments as in `prompts`."""
     if limit is not None:
-        check_whole_number("Limit", limit, least=1)
+        check_whole_number("Limit", limit, least=1, most=sys.maxsize)
     made, dataset = askable_task(task, **options)
     if dataset is None:
         made.split(split)
@@ -165,11 +168,13 @@ def askable_task(
             parameters beside a directory, or a task without a single right answer.
     """
     dataset = None
+    if not isinstance(task, str | PathLike):
+        raise unknown_name("task or dataset directory", task, list_tasks())
     if task in list_tasks():
         chosen = {**level_parameters(str(task), level), **parameters}
         made = make_task(str(task), variant, chosen, seed)
     else:
-        if not Path(task).exists():
+        if not usable_path("Dataset", task).exists():
             raise unknown_name("task or dataset directory", str(task), list_tasks())
         _refuse_beside_a_directory(task, {"seed": seed, "level": level, **parameters})
         dataset = DatasetDirectory.open(Path(task))
@@ -183,8 +188,8 @@ def _refuse_beside_a_directory(task: str | PathLike[str], options: Mapping[str, 
     for name, given in options.items():
         if given:
             raise UsageError(
-                f"{name}={given!r}: {str(task)!r} is a dataset directory and has its own {name}; "
-                "leave it out."
+                f"{name}={short(given)}: {str(task)!r} is a dataset directory and has its own "
+                f"{name}; leave it out."
             )
 
 
@@ -217,7 +222,6 @@ def _worked_examples(
     task: Task, dataset: DatasetDirectory, split: str, shots: int
 ) -> list[dict[str, Any]]:
     """The first rows of train as turns: the rule and a question, its answer, the next question."""
-    check_whole_number("Shots", shots, least=0)
     trained = next((one.name for one in task.splits if not one.evaluation), None)
     if trained is None or task.image_column is not None:
         raise UsageError(

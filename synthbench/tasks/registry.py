@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from synthbench.errors import SynthbenchError, TaskError, UsageError, unknown_name
+from synthbench.errors import SynthbenchError, TaskError, UsageError, check_name, unknown_name
 from synthbench.tasks.base import Parameters, Task
 from synthbench.tasks.declared import check_class, check_task
 
@@ -117,6 +117,8 @@ def task_class(name: str) -> type[Task]:
         UsageError: no task has this name; the nearest is offered.
         SynthbenchError: it is the task of another package and cannot be loaded.
     """
+    if not isinstance(name, str):
+        raise unknown_name("task", name, list_tasks())
     if name in _OWN:
         module = importlib.import_module(f"synthbench.tasks.{name.replace('-', '_')}.task")
         found: type[Task] = getattr(module, _OWN[name])
@@ -163,10 +165,11 @@ def level_parameters(name: str, level: str | None) -> Mapping[str, Any]:
     levels = task_class(name).levels
     if level is None:
         return {}
+    if not isinstance(level, str):
+        raise unknown_name(f"level of {name}", level, levels)
     if not levels:
         raise UsageError(f"Level {level!r}: task {name!r} has no levels; leave it out.")
-    if level not in levels:
-        raise unknown_name(f"level of {name}", level, levels)
+    check_name(f"level of {name}", level, levels)
     return levels[level]
 
 
