@@ -89,11 +89,22 @@ def unknown_name(kind: str, name: object, allowed: Iterable[str]) -> UsageError:
         >>> str(unknown_name("split", "tset", ["train", "test"]))
         "Unknown split 'tset'; allowed: train, test. Did you mean 'test'?"
     """
-    names = list(allowed)
+    names, given = list(allowed), repr(name) if isinstance(name, str) else short(name)
     lowered = {one.lower(): one for one in names}
-    nearest = difflib.get_close_matches(str(name).lower(), list(lowered), n=1, cutoff=0.5)
+    word = name.lower() if isinstance(name, str) else given
+    nearest = difflib.get_close_matches(word, list(lowered), n=1, cutoff=0.5)
     hint = f" Did you mean {lowered[nearest[0]]!r}?" if nearest else ""
-    return UsageError(f"Unknown {kind} {name!r}; allowed: {', '.join(names)}.{hint}")
+    return UsageError(f"Unknown {kind} {given}; allowed: {', '.join(names)}.{hint}")
+
+
+def check_name(kind: str, name: object, allowed: Collection[str]) -> None:
+    """Make sure that a name exists; whatever is no text is no name.
+
+    Raises:
+        UsageError: as `unknown_name` makes it.
+    """
+    if not (isinstance(name, str) and name in allowed):
+        raise unknown_name(kind, name, allowed)
 
 
 def whole_number(given: object) -> int | None:
@@ -113,12 +124,14 @@ def check_whole_number(what: str, given: object, least: int, most: int | None = 
         what: the option's name in an error.
         given: the value given, whatever `whole_number` takes.
         least: the smallest number that is allowed.
-        most: the largest number that is allowed; None for no limit.
+        most: the largest number that is allowed; None for 2**64 - 1, which nothing reaches.
 
     Raises:
         UsageError: the value is not allowed.
     """
     number = whole_number(given)
+    if most is None and number is not None and number >= 2**64:
+        most = 2**64 - 1
     if number is None or number < least or (most is not None and number > most):
         limits = f"from {least}" if most is None else f"from {least} to {most}"
         raise UsageError(f"{what} {short(given)}: allowed are whole numbers {limits}.")

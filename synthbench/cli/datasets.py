@@ -66,7 +66,7 @@ def audit(
     epilog="""
     synthbench evaluate listops predictions.jsonl
     synthbench evaluate listops predictions.jsonl --split test --json
-    synthbench evaluate listops predictions.jsonl --read text
+    synthbench evaluate listops predictions.jsonl --read text --answered-only
     """,
 )
 @dataset_argument
@@ -75,6 +75,7 @@ def audit(
 @variant_option
 @source_option
 @choice_option("--read", "value", "text")
+@click.option("--answered-only", is_flag=True, help="Leave out rows that have no prediction.")
 @json_option
 def evaluate(
     dataset: str, predictions: str, variant: str | None, as_json: bool, **chosen: Any
@@ -82,9 +83,10 @@ def evaluate(
     """Score PREDICTIONS on the dataset in DIR.
 
     PREDICTIONS is a .jsonl, .json, .csv, .tsv or .parquet file with `id` and
-    `prediction` (or `response` or `completion`). A prediction is the answer and
-    nothing else; --read text finds the answer in running text, such as "The
-    answer is 7".
+    `prediction` (or `response` or `completion`), or a log of Inspect (.eval, or
+    .json) or lm-evaluation-harness. A prediction is the answer and nothing else;
+    --read text finds the answer in running text, such as "The answer is 7".
+    Rows without a prediction score as wrong, unless --answered-only is given.
     """
     from synthbench.dataset.dataset import DatasetDirectory
     from synthbench.evaluation.evaluate import evaluate as judge

@@ -1,31 +1,34 @@
 """A Dask cluster as an engine: large results stay with the workers that made them.
 
 Dask moves a result to the worker whose call needs it, and remakes the results of a dead worker.
-One call draws several consecutive blocks, because each call costs Dask some milliseconds.
+One call draws several consecutive blocks, because each call costs Dask some milliseconds. Every
+worker compares its code with ours (`dask_calls`); some results are made here again and compared.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
+import itertools
 import logging
+import operator
+import pickle
 import signal
 import uuid
 import weakref
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import CancelledError, Future
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from concurrent.futures import Future
 from multiprocessing import resource_tracker
 from typing import Any, ParamSpec, TypeVar
 
 import distributed
 
-from synthbench import __version__
-from synthbench.engine.engine import Engine, Kept
-from synthbench.engine.error_origin import for_another_process
-from synthbench.engine.worker_pool import keep_freed_memory
+from synthbench.engine.dask_calls import RUN, Made, Terms, is_same, pack, terms_of
+from synthbench.engine.dask_watch import PATIENCE, Watch, find_scheduler, quiet_logs
+from synthbench.engine.engine import Engine, Remote
 from synthbench.errors import SynthbenchError
 from synthbench.tasks.base import Task
-from synthbench.tasks.images.source_dirs import carried_source_dirs, carry_source_dirs
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -33,8 +36,8 @@ V = TypeVar("V")
 
 #: Consecutive blocks that one call draws.
 _BATCH = 8
-#: Seconds to wait for a scheduler, for a first worker, and for a result before checking workers.
-_PATIENCE = 15
+#: One call in so many is made here again, besides the first of each function from each worker.
+_COMPARED = 128
 
 
 @contextlib.contextmanager
@@ -49,10 +52,10 @@ def open_cluster(
         tasks: tasks for which the workers must make the same rows as this process.
 
     Raises:
-        SynthbenchError: there is no scheduler at the address, it has no workers, or a worker would
-            make other rows.
+        SynthbenchError: there is no scheduler at the address, or it has no workers.
     """
     with contextlib.ExitStack() as stack:
+        stack.enter_context(quiet_logs())
         if scheduler is None:
             with _no_interrupts():
                 cluster: Any = distributed.LocalCluster(
@@ -64,19 +67,13 @@ def open_cluster(
                     host="127.0.0.1",
                     silence_logs=logging.CRITICAL,  # what matters is raised as an error
                 )
-            client = stack.enter_context(distributed.Client(stack.enter_context(cluster)))
-        else:
-            try:
-                client = stack.enter_context(distributed.Client(scheduler, timeout=_PATIENCE))
-            except (OSError, TimeoutError, ValueError) as error:
-                raise SynthbenchError(f"No Dask scheduler at {scheduler!r}: {error}") from None
+            scheduler = stack.enter_context(cluster).scheduler_address
+        threads = find_scheduler(scheduler)
         try:
-            client.wait_for_workers(1, timeout=_PATIENCE)
-        except TimeoutError:
-            raise _no_workers(client) from None
-        for task in tasks:
-            _check_workers(client, task)
-        yield stack.enter_context(_ClusterEngine(client))
+            client = stack.enter_context(distributed.Client(scheduler, timeout=PATIENCE))
+        except (OSError, TimeoutError, ValueError) as error:
+            raise SynthbenchError(f"No Dask scheduler at {scheduler!r}: {error}") from None
+        yield stack.enter_context(_ClusterEngine(client, threads, terms_of(tasks)))
 
 
 @contextlib.contextmanager
@@ -93,40 +90,26 @@ def _no_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _no_workers(client: Any) -> SynthbenchError:
-    address = client.scheduler.address
-    return SynthbenchError(
-        f"The Dask scheduler at {address} has no workers; start some with "
-        f"`dask worker {address}`. Finished parts are kept."
-    )
-
-
-def _check_workers(client: Any, task: Task) -> None:
-    """Make sure that the workers would make the same rows of a task as this process."""
-    expected = _versions(task)
-    try:
-        found = client.run(_call, carried_source_dirs(), _versions, (task,), {})
-    except Exception as error:
-        raise SynthbenchError(f"A Dask worker cannot make {task.name}: {error}") from None
-    for worker, there in found.items():
-        if there != expected:
-            raise SynthbenchError(
-                f"Dask worker {worker} would make different rows of {task.name}: it has synthbench "
-                f"{there[0]} (here {expected[0]})"
-                f"{' and other source images' if there[1] != expected[1] else ''}."
-            )
-
-
 class _ClusterEngine(Engine):
-    """Runs functions on the workers of a Dask cluster."""
+    """Runs functions on the workers of a Dask cluster.
+
+    Args:
+        client: of the cluster.
+        threads: how many the workers have.
+        terms: what the workers must have in common with this process.
+    """
 
     batch = _BATCH
 
-    def __init__(self, client: Any) -> None:
-        super().__init__(None, sum(client.nthreads().values()))
-        self._client = client
-        self._sources = carried_source_dirs()
+    def __init__(self, client: Any, threads: int, terms: Terms) -> None:
+        super().__init__(None, threads)
+        self._client, self._terms = client, terms
+        self._watch = Watch(client, client.scheduler.address)
+        self._numbers = itertools.count()
+        # Functions and the workers whose results of them were compared.
+        self._compared: set[tuple[str, str]] = set()
         self._coming: weakref.WeakSet[Future[Any]] = weakref.WeakSet()
+        self._start(self._watch.run())
         self.ahead = self.makers = self.workers + 1
 
     def __exit__(self, *exception: object) -> None:
@@ -135,76 +118,83 @@ class _ClusterEngine(Engine):
 
     def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Ask for `function(*args, **kwargs)`."""
-        return self._fetch(self._ask(function, *args, **kwargs))
+        asked = self._ask(None, function, args, kwargs)
+        return self._fetch(asked, asked.made)
 
-    def keep(
+    def submit_remote(
         self, view: Callable[[T], V], function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs
-    ) -> Kept[V]:
+    ) -> Remote[V]:
         """Ask for `function(*args, **kwargs)`; only `view` of the result is sent here."""
-        handle = self._ask(function, *args, **kwargs)
-        return Kept(handle, self._fetch(self._ask(view, handle)))
+        asked = self._ask(view, function, args, kwargs)
+        seen = operator.itemgetter(Made._fields.index("view"), Made._fields.index("worker"))
+        viewed = self._client.submit(seen, asked.made, key=_key(view))
+        return Remote(asked.made, self._fetch(asked, viewed))
 
-    def use(self, function: Callable[..., T], /, *args: Any) -> Future[T]:
-        """Ask for `function(*args)`; Dask replaces handles in lists of the arguments."""
+    def run_near(self, function: Callable[..., T], /, *args: Any) -> Future[T]:
+        """Ask for `function(*args)`; handles in lists of the arguments are replaced, too."""
         return self.submit(function, *args)
 
-    def _ask(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        # Dask estimates how long a call takes from calls with the same name before the dash.
-        key = f"{function.__name__}-{uuid.uuid4().hex}"
-        return self._client.submit(_call, self._sources, function, args, kwargs, key=key)
+    def _ask(self, view: Any, function: Callable[..., Any], args: Any, kwargs: Any) -> _Asked:
+        packed, handles = pack(self._terms, view, function, args, kwargs)
+        words = [packed, handles], pickle.loads
+        made = self._client.submit(*RUN, *words, key=_key(function))
+        return _Asked(next(self._numbers), function.__name__, packed, handles, made)
 
-    def _fetch(self, there: Any) -> Future[Any]:
-        """Have a result sent here as soon as it is ready, without blocking this thread."""
+    def _fetch(self, asked: _Asked, there: Any) -> Future[Any]:
+        return self._start(self._arrived(asked, there))
+
+    def _start(self, coroutine: Coroutine[Any, Any, T]) -> Future[T]:
+        """Run a coroutine on the client's event loop, without blocking this thread."""
         loop = self._client.loop.asyncio_loop
-        coming = asyncio.run_coroutine_threadsafe(_result(self._client, there), loop)
+        coming = asyncio.run_coroutine_threadsafe(coroutine, loop)
         self._coming.add(coming)
         return coming
 
+    async def _arrived(self, asked: _Asked, there: Any) -> Any:
+        """What a call gives, as soon as it is here, and compared if its turn has come."""
+        *_, view, worker = await self._watch.result(there)
+        first = (asked.name, worker) not in self._compared
+        if first or asked.number % _COMPARED == 0:
+            self._compared.add((asked.name, worker))
+            await self._compare(asked, view, worker)
+        return view
 
-async def _result(client: Any, there: Any) -> Any:
-    """Wait for the result of a Dask future as long as there are workers.
+    async def _compare(self, asked: _Asked, view: Any, worker: str) -> None:
+        """Make a call here, too.
 
-    Raises:
-        SynthbenchError: the cluster has gone.
+        Raises:
+            SynthbenchError: the worker's result is another.
+        """
+        results = [(await self._watch.result(handle)).value for handle in asked.handles]
+        _, here = await asyncio.to_thread(pickle.loads(asked.packed).run, results)
+        if not is_same(view, here):
+            raise SynthbenchError(
+                f"Dask worker {worker} made other rows than this machine does from the same call "
+                f"of {asked.name}: it runs other code, or its hardware fails.\nStop it, run the "
+                "same command again, and check the dataset with `synthbench verify`: parts that "
+                "this worker finished before may be wrong, too."
+            )
+
+
+@dataclasses.dataclass(frozen=True)
+class _Asked:
+    """A call that a worker was asked for.
+
+    Attributes:
+        number: how many calls were asked for before.
+        name: the function's name.
+        packed: the call as bytes.
+        handles: Dask futures of the results among its arguments.
+        made: the Dask future of its result, a `Made`.
     """
-    # Not the client's `gather`, whose coroutines complain on the terminal when cancelled.
-    coming = asyncio.ensure_future(there)
-    alone = False  # whether there were no workers the last time; Dask may be starting new ones
-    try:
-        while not (await asyncio.wait([coming], timeout=_PATIENCE))[0]:
-            without = not (await client.scheduler.identity())["workers"]
-            if alone and without:
-                raise _no_workers(client)
-            alone = without
-        return coming.result()
-    except distributed.KilledWorker as error:
-        raise SynthbenchError(
-            "Every Dask worker that tried died, perhaps for lack of memory; finished "
-            f"parts are kept. Run the same command to continue.\nDask says: {error}"
-        ) from None
-    except (CancelledError, OSError) as error:
-        raise SynthbenchError(
-            f"The Dask scheduler is gone ({type(error).__name__}); finished parts are "
-            "kept. Run the same command to continue."
-        ) from None
-    finally:
-        coming.cancel()
+
+    number: int
+    name: str
+    packed: bytes
+    handles: list[Any]
+    made: Any
 
 
-def _call(
-    sources: str | None,
-    function: Callable[..., T],
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-) -> T:
-    """Call a function on a worker, with the source directories of this run."""
-    keep_freed_memory()
-    carry_source_dirs(sources)
-    try:
-        return function(*args, **kwargs)
-    except Exception as error:
-        raise for_another_process(error)  # noqa: B904 - mostly the same error
-
-
-def _versions(task: Task) -> tuple[str, dict[str, Any]]:
-    return __version__, task.tables
+def _key(function: Callable[..., Any]) -> str:
+    # Dask estimates how long a call takes from calls with the same name before the dash.
+    return f"{function.__name__}-{uuid.uuid4().hex}"

@@ -25,16 +25,16 @@ ENGINES = ("local", "dask")
 #: The maximum number of workers. Each worker takes three file descriptors of this process; many
 #: systems allow a process 1,024.
 MAX_WORKERS = 256
-#: The maximum number of threads that use kept results.
+#: The maximum number of threads that use remote results.
 MAX_MAKERS = 8
 
 
 @dataclasses.dataclass(frozen=True)
-class Kept(Generic[V]):
+class Remote(Generic[V]):
     """A large result that stays where it is made.
 
     Attributes:
-        handle: stands for the result in the arguments of `Engine.use`.
+        handle: stands for the result in the arguments of `Engine.run_near`.
         view: the small part of the result that comes here.
     """
 
@@ -48,7 +48,7 @@ class Engine:
     Args:
         executor: runs what is submitted; None runs it here and now.
         workers: how many functions run at once.
-        makers: how many threads of this process run what uses kept results; 0 runs it here and now.
+        makers: how many threads of this process run what uses remote results; 0 runs it at once.
 
     Attributes:
         ahead: how many results of a sequence to ask for before they are needed.
@@ -74,9 +74,9 @@ class Engine:
         """Ask for `function(*args, **kwargs)`; without an executor it is called here and now."""
         return _submit(self._executor, function, *args, **kwargs)
 
-    def keep(
+    def submit_remote(
         self, view: Callable[[T], V], function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs
-    ) -> Kept[V]:
+    ) -> Remote[V]:
         """Ask for `function(*args, **kwargs)`, of which only `view` is needed here.
 
         Args:
@@ -87,10 +87,10 @@ class Engine:
         """
         asked = self.submit(function, *args, **kwargs)
         # It comes here whole, with all that its view has.
-        return Kept(asked, cast("Future[V]", asked))
+        return Remote(asked, cast("Future[V]", asked))
 
-    def use(self, function: Callable[..., T], /, *args: Any) -> Future[T]:
-        """Ask for `function(*args)` where the kept results are; these replace their handles."""
+    def run_near(self, function: Callable[..., T], /, *args: Any) -> Future[T]:
+        """Ask for `function(*args)` where the remote results are; these replace their handles."""
         return _submit(self._threads, function, *_fetched(list(args)))
 
     def in_order(self, function: Callable[..., T], calls: Iterable[A]) -> Iterator[tuple[A, T]]:

@@ -59,6 +59,11 @@ def for_another_process(error: Exception) -> Exception:
     return error
 
 
+def came_from_another_process(error: BaseException) -> bool:
+    """Whether `for_another_process` prepared the error: our function raised it, not its engine."""
+    return isinstance(getattr(error, _NOTE, None), str)
+
+
 def _is_ours(frame: FrameType) -> bool:
     return frame.f_code.co_filename.startswith(_PACKAGE)
 

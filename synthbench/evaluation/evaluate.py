@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import collections
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from synthbench.errors import DatasetError, UsageError, unknown_name
+from synthbench.errors import DatasetError, UsageError, check_name
 from synthbench.evaluation.final_answer import find_answer
-from synthbench.evaluation.predictions import VALUE, Predictions, read_predictions
+from synthbench.evaluation.predictions import TEXT, VALUE, Predictions, read_predictions
 from synthbench.evaluation.report import Report
-from synthbench.evaluation.rows import RowSource, no_column, open_rows
+from synthbench.evaluation.rows import NO_ROW, RowSource, cannot_be_judged, no_column, open_rows
 from synthbench.evaluation.scores import score_of, scores_by
+from synthbench.evaluation.unreadable import Unreadable
 from synthbench.tasks.base import Task
 from synthbench.tasks.numeric import plain_value
-from synthbench.text.lines import one_line, short
+from synthbench.text.lines import short
 from synthbench.text.progress import Bar, progress_bar
 
-#: Predictions may be read as answers (`VALUE`), or as text that contains an answer.
-TEXT = "text"
 #: No bar is shown for fewer rows: they take no time, and a caller's loop may have its own bar.
 _FEW_ROWS = 10_000
 _MISSING = object()
@@ -35,6 +32,7 @@ def evaluate(
     *,
     split: str | None = None,
     read: str = "value",
+    answered_only: bool = False,
     progress: bool = True,
 ) -> Report:
     """Score predictions on rows.
@@ -55,7 +53,10 @@ def evaluate(
         split: the split to evaluate; for rows without splits, its name in the report. Default: all
             splits in which some id has a prediction. Predictions in order need a single split.
         read: `value`, if a prediction is the answer and nothing else; or `text`, if the answer
-            is somewhere in the predicted text, see `final_answer.find_answer`.
+            is somewhere in the predicted text, see `final_answer.find_answer`. Logs of Inspect are
+            always read as text.
+        answered_only: leave out rows without a prediction, which otherwise score as wrong. A
+            prediction that cannot be read is still wrong.
         progress: show a bar on standard error, if that is a terminal.
 
     Returns:
@@ -63,9 +64,9 @@ def evaluate(
 
     Raises:
         UsageError: an unknown task or split; no task, or no source images; predictions of
-            an ambiguous form, in order but more or fewer than the rows, or, if no split is named,
-            none with an id of the rows.
-        DatasetError: a dataset or a file that is missing or corrupt.
+            an ambiguous form, or in order but more or fewer than the rows; rows of another task.
+        DatasetError: a dataset or a file that is missing or corrupt, or predictions of which none
+            has an id of the rows.
 
     Example:
         >>> import synthbench
@@ -75,19 +76,20 @@ def evaluate(
         >>> round(report.accuracy, 2), report.unreadable
         (0.67, ('c',))
     """
-    if read not in (VALUE, TEXT):
-        raise unknown_name("way to read predictions", read, (VALUE, TEXT))
+    check_name("way to read predictions", read, (VALUE, TEXT))
     source = open_rows(dataset, task, split)
     classes = source.task.labels
     given = read_predictions(predictions, split, None if classes is None else len(classes))
     names = [split] if split is not None else _predicted_splits(source, given)
-    judgement = _Judgement(source, given, read)
+    judgement = _Judgement(source, given, read, answered_only)
     rows = sum(source.sizes.get(name, 0) for name in names)
     shown = progress and rows > _FEW_ROWS
     with progress_bar(shown, f"evaluate {source.task.name}", "rows", rows) as bar:
         for name in names:
             judgement.add(name, bar)
     left_out = [name for name in source.sizes if split is None and name not in names]
+    if judgement.no_id_is_known:
+        raise _no_known_id(source, given, split)
     return judgement.report(left_out)
 
 
@@ -108,11 +110,17 @@ def _predicted_splits(source: RowSource, given: Predictions) -> list[str]:
         if any(not given.by_id.keys().isdisjoint(_ids(name, batch)) for batch in batches):
             predicted.append(name)
     if not predicted:
-        raise UsageError(
-            f"None of the {len(given.by_id):,} predictions has an id of {source.name}, variant "
-            f"{source.task.variant!r}; name a split to have its rows scored as wrong."
-        )
+        raise _no_known_id(source, given)
     return predicted
+
+
+def _no_known_id(source: RowSource, given: Predictions, split: str | None = None) -> DatasetError:
+    """The error for predictions by id of which none is for a row: they belong to other rows."""
+    ids = list(given.by_id or ())
+    rows = f"{source.name}, variant {source.task.variant!r}"
+    rows += "" if split is None else f", split {split!r}"
+    some = f"; their ids begin {', '.join(map(short, ids[:3]))}" if ids else ""
+    return DatasetError(f"None of the {len(ids):,} predictions has an id of {rows}{some}.")
 
 
 def _check_has_ids(source: RowSource, split: str) -> None:
@@ -131,14 +139,19 @@ def _ids(split: str, batch: Mapping[str, Sequence[Any]]) -> Sequence[str]:
 class _Judgement:
     """The scores and problems of predictions, collected split by split."""
 
-    def __init__(self, source: RowSource, given: Predictions, read: str) -> None:
+    def __init__(
+        self, source: RowSource, given: Predictions, read: str, answered_only: bool
+    ) -> None:
         self._source, self._given, self._task = source, given, source.task
-        self._read_text = read == TEXT
-        self._metrics: dict[str, NDArray[np.float64]] = {}  # by split, (rows, metrics)
+        self._read_text = TEXT in (read, given.read_as)
+        self._answered_only = answered_only
+        self._metrics: list[list[float]] = []  # of each row, in the task's order
+        self._places: dict[str, slice] = {}  # the rows of each split
         self._groups: dict[str, list[Any]] = {one.column: [] for one in self._task.breakdowns}
         self._missing: list[str] = []
         self._unreadable = Unreadable(source.task, self._read_text)
         self._answered: list[bool] = []
+        self._asked: list[bool] = []
         self._readings: collections.Counter[str] = collections.Counter()
         self._unknown = set(given.by_id or ())
 
@@ -157,26 +170,32 @@ class _Judgement:
         judged_by = self._judged_by(columns)
         groups = [name for name in self._groups if name in columns]
         wanted = [name for name in columns if name in {"id", *judged_by, *groups}]
-        metrics: list[list[float]] = []
+        start, number = len(self._metrics), 0
         for batch in self._source.batches(split, wanted):
             cells = zip(*(batch[name] for name in judged_by), strict=True)
             rows = [dict(zip(judged_by, row, strict=True)) for row in cells]
-            place = slice(len(metrics), len(metrics) + len(rows))
-            if "id" in wanted:
-                ids = _ids(split, batch)
-            else:
-                ids = [f"row {number}" for number in range(place.start, place.stop)]
+            places = range(number, number := number + len(rows))
+            ids = _ids(split, batch) if "id" in wanted else [f"row {one}" for one in places]
             if in_order is not None:
-                predictions = in_order[place]
+                predictions = in_order[places.start : places.stop]
             else:
                 predictions = [by_id.get(one, _MISSING) for one in ids]
                 self._unknown.difference_update(ids)
-            for row, name, prediction in zip(rows, ids, predictions, strict=True):
-                metrics.append(self._judge(split, row, name, prediction))
-            for name in groups:
-                self._groups[name].extend(batch[name])
+            for place, judged in enumerate(zip(rows, ids, predictions, strict=True)):
+                asked = judged[-1] is not _MISSING
+                if asked or not self._answered_only:
+                    self._asked.append(asked)
+                    self._metrics.append(self._judge(split, *judged))
+                    for name in groups:
+                        self._groups[name].append(batch[name][place])
+            self._missing += [one for one in ids if in_order is None and one not in by_id]
             bar.update(len(rows))
-        self._metrics[split] = np.array(metrics, np.float64)
+        self._places[split] = slice(start, len(self._metrics))
+
+    @property
+    def no_id_is_known(self) -> bool:
+        """Whether predictions are by id, and all of them are for other rows."""
+        return self._given.by_id is not None and self._unknown == set(self._given.by_id)
 
     def _judged_by(self, columns: Sequence[str]) -> list[str]:
         """The columns that answers are judged by; if the task does not name them, all."""
@@ -187,7 +206,7 @@ class _Judgement:
         if not found:
             raise UsageError(
                 f"Rows of {task.name} have the columns {', '.join(task.columns)}; "
-                f"these have {', '.join(columns)}."
+                f"these have {', '.join(map(str, columns))}."
             )
         return found
 
@@ -195,18 +214,16 @@ class _Judgement:
         """The metrics of one row, in the task's order."""
         try:
             answer = None
-            if prediction is _MISSING:
-                self._missing.append(name)
-            else:
+            if prediction is not _MISSING:
                 answer = self._read(row, name, prediction)
             self._answered.append(answer is not None)
             measured = self._task.measure(row, answer)
             return [measured[metric] for metric in self._task.metrics]
         except KeyError as error:
             raise no_column(self._task, error.args[0]) from error
-        except (ValueError, TypeError, IndexError) as error:  # the row is not one of the task's
-            text = f"Row {short(name)} of {split!r} cannot be judged"
-            raise DatasetError(one_line(f"{text}: {type(error).__name__}: {error}")) from error
+        except NO_ROW as error:
+            text = cannot_be_judged(f"Row {short(name)} of {split!r}", error)
+            raise DatasetError(text) from error
 
     def _read(self, row: Mapping[str, Any], name: str, prediction: Any) -> Any:
         """The answer that a prediction gives; None if it cannot be read."""
@@ -222,16 +239,19 @@ class _Judgement:
 
     def report(self, left_out: Sequence[str]) -> Report:
         """The report on everything that was judged; raises as `Unreadable.check`."""
-        task, values = self._task, np.concatenate(list(self._metrics.values()))
-        answered = np.array(self._answered, np.bool_)
+        task, values = self._task, np.array(self._metrics, np.float64)
+        answered, asked = np.array(self._answered, np.bool_), np.array(self._asked, np.bool_)
         self._unreadable.check(int(answered.sum()), self._given.shape)
         return Report(
-            **vars(score_of(task, values)),
+            **vars(score_of(task, values, asked)),
             task=task.name,
             variant=task.variant,
-            splits={name: score_of(task, own) for name, own in self._metrics.items()},
+            splits={
+                name: score_of(task, values[place], asked[place])
+                for name, place in self._places.items()
+            },
             by={
-                one.column: scores_by(task, one, column, values)
+                one.column: scores_by(task, one, column, values, asked)
                 for one in task.breakdowns
                 if len(column := self._groups[one.column]) == len(values)
             },
@@ -241,90 +261,8 @@ class _Judgement:
             unreadable=tuple(self._unreadable.names),
             baselines=task.baseline(),
             without_predictions=tuple(left_out),
-            answered=score_of(task, values[answered]),
+            answered_only=self._answered_only,
+            answered=score_of(task, values[answered], answered[answered]),
             readings=dict(self._readings),
-            warning=self._unreadable.warning(len(values) - len(self._missing)),
-        )
-
-
-def may_be_answer(task: Task, prediction: Any) -> bool:
-    """Whether a prediction has a type that answers to the task, right or wrong, can have.
-
-    A bool, a dict, or a list where a class is expected must be a mistake in the caller's program.
-    Text, None and NaN may come from any model.
-    """
-    prediction = plain_value(prediction)
-    if prediction is None or isinstance(prediction, str | bytes):
-        return True
-    if isinstance(prediction, float) and math.isnan(prediction):
-        return True
-    return task.answer.may_be(prediction)
-
-
-class Unreadable:
-    """The predictions that could not be read.
-
-    Attributes:
-        names: their ids, in the order of the rows.
-    """
-
-    def __init__(self, task: Task, read_text: bool) -> None:
-        self.names: list[str] = []
-        self._task, self._read_text = task, read_text
-        # Row, id and prediction: the first whose type an answer can have, and the first other.
-        self._candidate: tuple[Mapping[str, Any], str, Any] | None = None
-        self._misfit: tuple[Mapping[str, Any], str, Any] | None = None
-
-    def add(self, row: Mapping[str, Any], name: str, prediction: Any) -> None:
-        """Add a prediction with its row and id."""
-        self.names.append(name)
-        if plain_value(prediction) is None:
-            return
-        if may_be_answer(self._task, prediction):
-            self._candidate = self._candidate or (row, name, prediction)
-        else:
-            self._misfit = self._misfit or (row, name, prediction)
-
-    @property
-    def _example(self) -> tuple[Mapping[str, Any], str, Any] | None:
-        return self._candidate or self._misfit
-
-    def check(self, answered: int, shape: tuple[int, ...] | None) -> None:
-        """Refuse predictions that must be a mistake in the caller's program.
-
-        Args:
-            answered: how many predictions could be read.
-            shape: the shape of the array that they were given as, if any.
-
-        Raises:
-            UsageError: none could be read, and either none has a type that answers can have, or
-                they are an array of the wrong shape.
-        """
-        found = self._example
-        if answered or found is None:
-            return
-        _, name, prediction = found
-        got = f"{short(prediction)} of type {type(prediction).__name__} for id {short(name)}"
-        if self._candidate is None:
-            expected = self._task.answer.expected
-            if self._task.labels is not None:
-                expected += ". Scores are given as one floating array (rows, classes)"
-            raise UsageError(f"No prediction is an answer: got {got}; expected {expected}.")
-        if shape is not None and np.isfinite(np.asarray(prediction, np.float64)).all():
-            text = f"Predictions: an array {shape}, but none of its rows is an answer"
-            raise UsageError(f"{text}; expected {self._task.answer.expected}.")
-
-    def warning(self, given: int) -> str | None:
-        """A warning if most of the `given` predictions cannot be read, else None."""
-        if len(self.names) <= given / 2:
-            return None
-        row, name, prediction = self._example or ({}, self.names[0], None)
-        remedy = f"Expected {self._task.answer.expected}."
-        if not self._read_text and isinstance(prediction, str):
-            answer = find_answer(self._task, prediction)
-            if answer is not None and self._task.read_answer(row, answer) is not None:
-                remedy = "With --read text (read='text') answers are found in running text."
-        return (
-            f"{len(self.names):,} of {given:,} predictions cannot be read, such as "
-            f"{short(prediction)} for id {short(name)}. {remedy}"
+            warning=self._unreadable.warning(int(asked.sum())),
         )

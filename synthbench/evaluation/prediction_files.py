@@ -1,9 +1,4 @@
-"""Files of predictions: their records, or their columns, and errors that say where.
-
-Logs of lm-evaluation-harness (`--log_samples`) are read, too. An entry has the row under `doc`.
-Under `filtered_resps` it has what a filter made of the answer: a text, or for a multiple choice the
-log-likelihood of each choice and whether it was the likeliest text.
-"""
+"""Files of predictions: their records, or their columns, and errors that say where."""
 
 from __future__ import annotations
 
@@ -11,13 +6,14 @@ import codecs
 import csv
 import dataclasses
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from synthbench.dataset.files import read_json
 from synthbench.dataset.parquet import open_parquet, read_batches
 from synthbench.errors import DatasetError, MissingPathError, SynthbenchError, UsageError
+from synthbench.evaluation.logs import open_inspect_log
 from synthbench.text.lines import one_line, short
 
 #: The largest line and the largest JSON file that are read, in bytes.
@@ -65,12 +61,12 @@ def open_file(path: Path) -> tuple[Origin, Any]:
     """Open a file of predictions; its extension tells its form.
 
     Args:
-        path: a `.jsonl`, `.json`, `.csv`, `.tsv` or `.parquet` file.
+        path: a `.jsonl`, `.json`, `.csv`, `.tsv`, `.parquet` or `.eval` file.
 
     Returns:
         The origin, and what the file holds: for `.jsonl` an iterator over its values, each with
-        the number of its line; for `.json` a list or a dict; for the others a `Table`, or an
-        empty list if not even the columns have names.
+        the number of its line; for `.json` a list or a dict; for `.eval` the log as a dict; for
+        the others a `Table`, or an empty list if not even the columns have names.
 
     Raises:
         UsageError: another kind of file.
@@ -78,13 +74,12 @@ def open_file(path: Path) -> tuple[Origin, Any]:
         DatasetError: it cannot be read.
     """
     ending = path.suffix.lower()
-    if ending != ".parquet" and ending not in _READERS:
-        raise UsageError(
-            f"Predictions {str(path)!r}: allowed are files {', '.join(_READERS)} and .parquet."
-        )
+    if ending not in _BINARY and ending not in _READERS:
+        allowed = ", ".join([*_READERS, *_BINARY])
+        raise UsageError(f"Predictions {str(path)!r}: allowed are files {allowed}.")
     _check_regular(path)
-    if ending == ".parquet":
-        return Origin(str(path)), _parquet(path)
+    if ending in _BINARY:
+        return Origin(str(path)), _BINARY[ending](path)
     unit, longest, read = _READERS[ending]
     origin = Origin(str(path), unit)
     return origin, read(_lines(path, origin, longest), origin)
@@ -195,6 +190,8 @@ def _parquet(path: Path) -> Table:
     return Table(names, rows)
 
 
+#: By the ending of a file's name: the reader of a file that is not text.
+_BINARY: dict[str, Callable[[Path], Any]] = {".parquet": _parquet, ".eval": open_inspect_log}
 #: By the ending of a file's name: what an entry is called, the longest line, and the reader.
 _READERS: dict[str, tuple[str, int, Callable[[_Lines, Origin], Any]]] = {
     ".jsonl": ("line", _LONGEST_LINE, _json_lines),
@@ -202,40 +199,3 @@ _READERS: dict[str, tuple[str, int, Callable[[_Lines, Origin], Any]]] = {
     ".csv": ("line", _LONGEST_LINE, _separated(",")),
     ".tsv": ("line", _LONGEST_LINE, _separated("\t")),
 }
-
-
-def read_logs(records: Iterable[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
-    """Turn the entries of a log into dicts with `id` and `prediction`.
-
-    Entries of all filters but the first are left out. Any other record stays as it is.
-
-    Args:
-        records: values, each with the number of its line or row.
-    """
-    first: Any = None
-    for number, record in records:
-        if not _is_entry(record):
-            yield number, record
-            continue
-        first = first or record.get("filter")
-        if record.get("filter") == first:
-            yield number, _read_entry(record)
-
-
-def _is_entry(record: Any) -> bool:
-    if not isinstance(record, dict) or "prediction" in record:
-        return False
-    return isinstance(record.get("doc"), dict) and isinstance(record.get("filtered_resps"), list)
-
-
-def _read_entry(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The row's id, if it has one, and the prediction: a text, or the likeliest choice's number."""
-    row, answers = record["doc"], record["filtered_resps"]
-    answer = answers[0] if answers else None
-    if isinstance(answer, list):
-        try:
-            values = [float(choice[0]) for choice in answers]
-            answer = values.index(max(values))
-        except (TypeError, ValueError, LookupError, OverflowError):
-            answer = None  # a choice without a log-likelihood
-    return {**({"id": row["id"]} if "id" in row else {}), "prediction": answer}

@@ -17,18 +17,16 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.errors import UsageError
-from synthbench.evaluation.prediction_files import Origin, Table, open_file, read_logs
+from synthbench.evaluation.logs import is_inspect_log, read_inspect_log, read_logs
+from synthbench.evaluation.prediction_files import Origin, Table, open_file
+from synthbench.evaluation.rows import ANSWERS, ID, PREDICTION, SPLIT
 from synthbench.tasks.numeric import to_array
 from synthbench.text.lines import one_line, short
 
-#: The columns of a table of predictions; `SPLIT` is optional, and `ANSWERS` are accepted in place
-#: of `PREDICTION`.
-ID, PREDICTION, SPLIT = "id", "prediction", "split"
-ANSWERS = ("response", "completion")
 #: The number of the line or row, the id, the prediction, and the split or None.
 _Entry = tuple[int, Any, Any, Any]
 #: How predictions were read, as reports call it.
-VALUE, SCORES = "value", "argmax of scores"
+VALUE, TEXT, SCORES = "value", "text", "argmax of scores"
 
 _ALLOWED = (
     "{id: prediction}, a sequence or an array in the order of the rows, a pandas Series or a frame "
@@ -46,7 +44,8 @@ class Predictions:
         by_id: the (first) prediction of each id; None if in order.
         in_order: one prediction for each row; None if by id.
         repeated: the ids that have more than one prediction.
-        read_as: `VALUE`, or `SCORES` if predictions are the classes of the largest scores.
+        read_as: `VALUE`; `TEXT` if predictions are a language model's replies; or `SCORES` if they
+            are the classes of the largest scores.
         shape: the shape of the array that they were given as, if it has several axes.
     """
 
@@ -90,8 +89,9 @@ def read_predictions(
             - a floating array `(rows, classes)` of scores, of which the largest counts; a row with
               NaN has no prediction
             - the path of a `.jsonl`, `.json`, `.csv`, `.tsv` or `.parquet` file with these
-              columns, or of a log of lm-evaluation-harness (`--log_samples`), of which the first
-              filter counts
+              columns; of a log of lm-evaluation-harness (`--log_samples`), of which the first
+              filter counts; or of a log of Inspect (`.eval`, or `.json`), of which the first epoch
+              counts
 
             A prediction may be anything: the task decides whether it can be read as an answer.
         split: the split that is evaluated; a table's predictions for other splits are ignored.
@@ -230,6 +230,11 @@ def _table(
 
 
 def _from_mapping(given: Mapping[Any, Any], wanted: _Wanted) -> Predictions:
+    if is_inspect_log(given):
+        origin = dataclasses.replace(wanted.origin_of(given), unit="sample")
+        records = enumerate(read_inspect_log(given))
+        replies = _collect(_record_entries(records, origin), wanted, origin)
+        return dataclasses.replace(replies, read_as=TEXT)
     if ID in given and any(name in given for name in (PREDICTION, *ANSWERS)):
         return _from_columns(given, wanted)
     for name in given:

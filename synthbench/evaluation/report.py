@@ -22,14 +22,15 @@ class Report(Score):
     """Scores of predictions, over all evaluated rows and over groups of rows; prints as a table.
 
     Attributes:
-        rows, metrics, intervals: the score of all evaluated rows, as in `Score`.
+        rows, asked, metrics, intervals: the score of all evaluated rows, as in `Score`.
         task: name of the task.
         variant: its variant.
         splits: the score of each evaluated split.
         by: for each breakdown's column, the score of the rows with each of its values, whatever
             their split. The values are class names for class labels, bands such as `"11..20"` for
             lengths, and otherwise as in the column.
-        missing: ids without a prediction, which scored as wrong.
+        missing: ids without a prediction, which scored as wrong, or do not count if
+            `answered_only`.
         unknown: ids with a prediction that are in none of the evaluated splits.
         repeated: ids with more than one prediction, of which the first counted.
         unreadable: ids (`"row 7"`, counted from 0, for rows without) whose prediction could not
@@ -37,6 +38,7 @@ class Report(Score):
         baselines: the scores that are possible without solving the task, by name.
         without_predictions: splits that were not evaluated, because no split was named and none
             of their rows had a prediction.
+        answered_only: whether only the rows with a prediction count.
         answered: the score of only the rows whose prediction could be read.
         readings: how many of these were read as a value, as text that holds an answer, or as the
             argmax of scores.
@@ -53,6 +55,7 @@ class Report(Score):
     unreadable: tuple[str, ...]
     baselines: dict[str, float]
     without_predictions: tuple[str, ...]
+    answered_only: bool
     answered: Score
     readings: dict[str, int]
     warning: str | None
@@ -68,6 +71,7 @@ class Report(Score):
         for problem, ids in self._problems().items():
             values[problem] = len(ids)
             values[f"{problem}_ids"] = list(ids[:_IDS_IN_DICT])
+        values["answered_only"] = self.answered_only
         values["answered"] = self.answered.to_dict()
         values["readings"] = dict(self.readings)
         values["warning"] = self.warning
@@ -79,15 +83,16 @@ class Report(Score):
         """The scores as a `pandas.DataFrame`, a row for each split and each group of rows.
 
         Returns:
-            Columns `by` (`split`, or a breakdown's column) and `value`, `rows`, each metric, and
-            for metrics with an interval its ends as `METRIC_low` and `METRIC_high`.
+            Columns `by` (`split`, or a breakdown's column) and `value`, `rows`, `asked`, each
+            metric, and for metrics with an interval its ends as `METRIC_low` and `METRIC_high`.
         """
         import pandas as pd
 
         table = []
         for title, scores in self._groups().items():
             for value, score in scores.items():
-                line = {"by": title, "value": value, "rows": score.rows, **score.metrics}
+                line = {"by": title, "value": value, "rows": score.rows, "asked": score.asked}
+                line.update(score.metrics)
                 for name in self.intervals:
                     ends = score.intervals.get(name, (math.nan, math.nan))
                     line[f"{name}_low"], line[f"{name}_high"] = ends
@@ -121,9 +126,15 @@ class Report(Score):
             splits["answered rows"] = self.answered
         return {"split": splits, **self.by}
 
+    def _counts(self) -> list[str]:
+        """The columns of numbers of rows, by their attributes of `Score`."""
+        if self.answered_only:
+            return ["asked"]
+        return ["rows", "asked"] if self.missing else ["rows"]
+
     def _cells(self, score: Score) -> list[str]:
         """A score in the columns of `_table`; a score of no rows has no intervals."""
-        cells = [f"{score.rows:,}"]
+        cells = [f"{getattr(score, count):,}" for count in self._counts()]
         for name, mean in score.metrics.items():
             cells.append(_number(mean))
             if name in self.intervals:
@@ -132,7 +143,7 @@ class Report(Score):
 
     def _table(self) -> Table:
         """The scores by split, then under a heading each the scores by breakdown."""
-        head = ["rows"]
+        head = self._counts()
         for name in self.metrics:
             head += [name, "95% interval"] if name in self.intervals else [name]
         lines: list[Sequence[str]] = []
@@ -149,7 +160,8 @@ class Report(Score):
             counts = (f"{read_as} ({count:,})" for read_as, count in self.readings.items())
             notes.append(f"Read as: {', '.join(counts)}")
         meaning = {
-            "missing": "no prediction, scored as wrong",
+            "missing": "no prediction, "
+            + ("do not count" if self.answered_only else "scored as wrong"),
             "unknown": f"not in {', '.join(self.splits)}",
             "repeated": "the first prediction counts",
             "unreadable": "no answer, scored as wrong",

@@ -8,13 +8,30 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from synthbench.dataset.dataset import DatasetDirectory
-from synthbench.errors import UsageError, unknown_name
+from synthbench.errors import UsageError, check_name
 from synthbench.tasks.base import Task
+from synthbench.tasks.features import row_values
 from synthbench.tasks.registry import as_task
+from synthbench.text.lines import one_line, short
 
 _BATCH_ROWS = 1_024
+#: The columns of a table of predictions; `SPLIT` is optional, and `ANSWERS` are accepted in place
+#: of `PREDICTION`.
+ID, PREDICTION, SPLIT = "id", "prediction", "split"
+ANSWERS = ("response", "completion")
+#: Columns that rows may have beside those of the task.
+PREDICTED = (ID, PREDICTION, SPLIT, *ANSWERS)
 
 Columns = Mapping[str, Sequence[Any]]
+
+
+#: What `Task.measure` raises for a row that is not one of the task's.
+NO_ROW = (ValueError, TypeError, IndexError, ArithmeticError)
+
+
+def cannot_be_judged(row: str, error: Exception) -> str:
+    """The text of an error for a row whose values are not those of its task."""
+    return one_line(f"{row} cannot be judged: {type(error).__name__}: {error}")
 
 
 def no_column(task: Task, name: Any) -> UsageError:
@@ -48,6 +65,8 @@ def open_rows(data: Any, task: str | Task | None, split: str | None) -> RowSourc
         UsageError: another form, an unknown name, or a directory with the rows of another task.
         DatasetError: a directory without a dataset.
     """
+    if not isinstance(split, str | None):
+        raise UsageError(f"Split {short(split)}: expected the name of a split.")
     if isinstance(data, str | os.PathLike):
         return _in_directory(os.fspath(data), task, split)
     if task is None:
@@ -77,8 +96,8 @@ def _in_memory(data: Any, task: Task, split: str | None) -> RowSource:
     splits = data
     if not isinstance(data, Mapping):
         splits = {split or str(getattr(data, "split", None) or "rows"): data}
-    if split is not None and split not in splits:
-        raise unknown_name("split of the rows", split, splits)
+    if split is not None:
+        check_name("split of the rows", split, splits)
     for name, rows in splits.items():
         _check_rows(name, rows)
 
@@ -101,8 +120,52 @@ def _in_memory(data: Any, task: Task, split: str | None) -> RowSource:
                     )
             yield {name: [row[name] for row in batch] for name in columns}
 
+    def plain_batches(split: str, columns: Sequence[str]) -> Iterator[Columns]:
+        for number, batch in enumerate(batches(split, columns)):
+            yield _plain(task, split, batch, number * _BATCH_ROWS)
+
+    for name in splits:
+        _check_columns(task, name, columns(name))
+        if all(one in columns(name) for one in task.inputs):
+            _check_question(task, name, next(plain_batches(name, task.inputs)))
     sizes = {name: len(rows) for name, rows in splits.items()}
-    return RowSource("the rows", task, sizes, columns, batches)
+    return RowSource("the rows", task, sizes, columns, plain_batches)
+
+
+def _plain(task: Task, split: str, batch: Columns, first: int) -> Columns:
+    """The columns of a batch, whose first row is number `first`, with plain values."""
+    rows = []
+    for number, cells in enumerate(zip(*batch.values(), strict=True), start=first):
+        try:
+            row = dict(zip(batch, cells, strict=True))
+            rows.append(row_values(task.columns, row))
+        except UsageError as error:
+            raise UsageError(f"Row {number} of split {split!r}: {error}") from None
+    return {name: [row[name] for row in rows] for name in batch}
+
+
+def _check_columns(task: Task, split: str, columns: Sequence[str]) -> None:
+    """Refuse the rows of another task: they lack columns of this one, and have others instead."""
+    missing = ", ".join(name for name in task.columns if name not in columns)
+    known = {*task.columns, *PREDICTED}
+    others = ", ".join(str(name) for name in columns if name not in known)
+    if missing and others:
+        raise UsageError(
+            f"Rows of split {split!r} are not rows of {task.name}: they have the columns {others} "
+            f"and lack {missing}. Give all columns, or only columns of the task."
+        )
+
+
+def _check_question(task: Task, split: str, batch: Columns) -> None:
+    """Refuse the rows of another task with the same columns: the first is no question of it."""
+    question = batch[task.inputs[0]][0]
+    try:
+        task.solve(question)
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        raise UsageError(
+            f"Row 0 of split {split!r} is not a row of {task.name} with these parameters: "
+            f"{short(question)}: {one_line(str(error))}"
+        ) from None
 
 
 def _is_table(rows: Any) -> bool:
@@ -121,4 +184,4 @@ def _check_rows(split: str, rows: Any) -> None:
     if not len(rows):
         raise UsageError(f"Split {split!r} has no rows.")
     if not _is_table(rows) and not isinstance(rows[0], Mapping):
-        raise UsageError(f"Row 0 of split {split!r} is {rows[0]!r:.60}: expected a dict.")
+        raise UsageError(f"Row 0 of split {split!r} is {short(rows[0])}: expected a dict.")

@@ -22,13 +22,15 @@ class Score:
     """The metrics of some rows.
 
     Attributes:
-        rows: the number of rows.
+        rows: the number of rows that count.
+        asked: how many of them have a prediction, readable or not.
         metrics: the mean of each metric over the rows where it is defined (not NaN); NaN if it is
             defined for no row.
         intervals: the 95% Wilson interval of each metric that is 0 or 1 for every row.
     """
 
     rows: int
+    asked: int
     metrics: dict[str, float]
     intervals: dict[str, tuple[float, float]]
 
@@ -42,7 +44,7 @@ class Score:
 
     def to_dict(self) -> dict[str, Any]:
         """The score as JSON values; a mean that is not finite is None."""
-        values: dict[str, Any] = {"rows": self.rows}
+        values: dict[str, Any] = {"rows": self.rows, "asked": self.asked}
         for name, mean in self.metrics.items():
             values[name] = mean if math.isfinite(mean) else None
             if name in self.intervals:
@@ -74,8 +76,14 @@ def wilson(successes: float, trials: int) -> tuple[float, float]:
     return low, high
 
 
-def score_of(task: Task, values: NDArray[np.float64]) -> Score:
-    """The score of rows with these metrics, float64 `(rows, metrics)`, in the task's order."""
+def score_of(task: Task, values: NDArray[np.float64], asked: NDArray[np.bool_]) -> Score:
+    """The score of some rows.
+
+    Args:
+        task: the task.
+        values: the metrics of each row, float64 `(rows, metrics)`, in the task's order.
+        asked: whether a row has a prediction, bool; only the number of those that have is used.
+    """
     metrics, intervals = {}, {}
     for name, column in zip(task.metrics, values.T, strict=True):
         defined = column[~np.isnan(column)]
@@ -83,11 +91,15 @@ def score_of(task: Task, values: NDArray[np.float64]) -> Score:
         metrics[name] = total / len(defined) if len(defined) else math.nan
         if len(defined) and name in task.binary_metrics:
             intervals[name] = wilson(total, len(defined))
-    return Score(len(values), metrics, intervals)
+    return Score(len(values), int(asked.sum()), metrics, intervals)
 
 
 def scores_by(
-    task: Task, breakdown: Breakdown, column: Sequence[Any], values: NDArray[np.float64]
+    task: Task,
+    breakdown: Breakdown,
+    column: Sequence[Any],
+    values: NDArray[np.float64],
+    asked: NDArray[np.bool_],
 ) -> dict[Any, Score]:
     """The score of the rows with each value of a column, or in each band of values, sorted.
 
@@ -96,6 +108,7 @@ def scores_by(
         breakdown: which column, and how wide its bands are.
         column: the column's value of each row.
         values: the metrics of each row, float64 `(rows, metrics)`.
+        asked: whether each row has a prediction, bool `(rows,)`.
 
     Raises:
         UsageError: the column has lists, or values that cannot be ordered.
@@ -115,7 +128,7 @@ def scores_by(
         for row, value in enumerate(column):
             rows.setdefault(value, []).append(row)
         return {
-            name(value): score_of(task, values[rows[value]])
+            name(value): score_of(task, values[rows[value]], asked[rows[value]])
             for value in sorted(rows, key=lambda value: (value is None, value))
         }
     except TypeError as error:  # lists, or values of several kinds

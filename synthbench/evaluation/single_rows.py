@@ -8,9 +8,9 @@ from typing import Any
 import pyarrow as pa
 
 from synthbench.arguments import checked
-from synthbench.errors import UsageError
-from synthbench.evaluation.evaluate import may_be_answer
-from synthbench.evaluation.rows import no_column
+from synthbench.errors import SynthbenchError, UsageError
+from synthbench.evaluation.rows import NO_ROW, cannot_be_judged, no_column
+from synthbench.evaluation.unreadable import may_be_answer
 from synthbench.tasks.base import Task, TextTask
 from synthbench.tasks.registry import as_task, variants_of
 from synthbench.tasks.row_ids import are_held_out, fingerprints
@@ -45,7 +45,7 @@ def score(
     """
     chosen = as_task(task)
     if not isinstance(row, Mapping):
-        raise UsageError(f"Row {row!r:.60}: expected a dict with the columns of {chosen.name}.")
+        raise UsageError(f"Row {short(row)}: expected a dict with the columns of {chosen.name}.")
     try:
         if chosen.read_answer(row, answer) is None and not may_be_answer(chosen, answer):
             raise UsageError(
@@ -57,8 +57,10 @@ def score(
         raise
     except KeyError as error:
         raise no_column(chosen, error.args[0]) from error
-    except (TypeError, AttributeError, ValueError, IndexError) as error:
-        raise UsageError(f"{short(row)} is not a row of {chosen.name}: {error}") from error
+    except SynthbenchError:
+        raise
+    except NO_ROW as error:
+        raise UsageError(cannot_be_judged("The row", error)) from error
 
 
 @checked
@@ -93,11 +95,11 @@ def solve(
     except (TypeError, AttributeError) as error:
         expected = " and ".join(f"{name!r}" for name in chosen.inputs)
         raise UsageError(
-            f"Cannot solve {question!r:.60}: {chosen.name} expects the {expected} of a row."
+            f"Cannot solve {short(question)}: {chosen.name} expects the {expected} of a row."
         ) from error
     except (ValueError, LookupError, RecursionError) as error:
         raise UsageError(
-            f"Cannot solve {question!r:.80}: not a row of {chosen.name}: {error}"
+            f"Cannot solve {short(question)}: not a row of {chosen.name}: {error}"
         ) from error
 
 

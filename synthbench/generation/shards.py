@@ -157,7 +157,7 @@ class ShardWriter:
             if file not in self._finished:
                 calls = [one.calls for one in its_rounds]
                 orders = [one.order for one in its_rounds]
-                making.append((file, engine.use(shard_of_blocks, self._task, calls, orders)))
+                making.append((file, engine.run_near(shard_of_blocks, self._task, calls, orders)))
             while making and (len(making) > engine.makers or making[0][1].done()):
                 self._save(*making.popleft())
         while making:

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from synthbench.errors import UsageError, check_whole_number, unknown_name
+from synthbench.errors import UsageError, check_name, check_whole_number
 from synthbench.llm.prompts import TEXT, check_askable, messages
-from synthbench.llm.scoring import reward_of
+from synthbench.llm.scoring import reward_of, rows_of
 from synthbench.streaming.rounds import Rounds
 from synthbench.tasks.base import LABEL, Task
+from synthbench.tasks.numeric import is_number
 from synthbench.tasks.registry import as_task, changed
+from synthbench.text.lines import short
 
 if TYPE_CHECKING:
     import datasets
@@ -73,6 +75,8 @@ class Curriculum:
         chosen = as_task(task)
         if levels is None:
             levels = list(chosen.levels)
+        if isinstance(levels, str | bytes) or not isinstance(levels, Mapping | Sequence):
+            raise UsageError(f"Levels {short(levels)}: expected a list of levels of the task.")
         if not isinstance(levels, Mapping):
             levels = {level: changed(chosen, level=level) for level in levels}
         if not levels:
@@ -80,11 +84,15 @@ class Curriculum:
                 f"A curriculum needs levels, and task {chosen.name!r} has none; give levels=."
             )
         check_whole_number("Window", window, least=1)
-        if not down < up:
-            raise UsageError(f"down={down} and up={up}: down must be less than up.")
+        if not (all(isinstance(one, int | float) for one in (up, down)) and down < up):
+            raise UsageError(
+                f"down={short(down)} and up={short(up)}: expected two numbers, down less than up."
+            )
         self._up, self._down, self._window = up, down, window
         self._rows: dict[str, _LevelRows] = {}
         for level, made in levels.items():
+            if not isinstance(made, Task):
+                raise UsageError(f"Level {level!r} is {short(made)}: expected a task.")
             check_askable(made)
             if TEXT not in made.columns:
                 raise UsageError(
@@ -124,19 +132,17 @@ class Curriculum:
         Raises:
             UsageError: a column is missing, or a level is not in this curriculum.
         """
-        if "level" not in columns:
+        if columns.get("level") is None:
             raise UsageError("The rewards of a curriculum need the column 'level' of its rows.")
-        rewards = []
-        for place, (completion, level) in enumerate(
-            zip(completions, columns["level"], strict=True)
-        ):
-            if level not in self._rows:
-                raise unknown_name("level of this curriculum", level, self._names)
-            task = self._rows[level].task
-            row = {name: columns[name][place] for name in task.columns if name in columns}
-            rewards.append(reward_of(task, row, completion))
+        names = ["level", *self._rows[self.level].task.columns]
+        levels, rewards = [], []
+        for completion, row in zip(completions, rows_of(completions, names, columns), strict=True):
+            levels.append(level := row.pop("level"))
+            check_name("level of this curriculum", level, self._names)
+            rewards.append(reward_of(self._rows[level].task, row, completion))
+        for level, reward in zip(levels, rewards, strict=True):
             if level == self.level:
-                self._record(rewards[-1])
+                self._record(reward)
         return rewards
 
     def _record(self, reward: float) -> None:
@@ -163,14 +169,21 @@ class Curriculum:
         Raises:
             UsageError: `state` is something else.
         """
-        shape = {"level", "rewards", "given"}
-        if not isinstance(state, Mapping) or set(state) != shape:
-            raise UsageError(f"State {state!r:.100}: expected what state_dict returns.")
-        if list(state["given"]) != self._names or state["level"] not in self._rows:
+        shape = {"level": str, "rewards": list, "given": dict}
+        if not (
+            isinstance(state, Mapping)
+            and state.keys() == shape.keys()
+            and all(isinstance(state[name], kind) for name, kind in shape.items())
+            and all(map(is_number, state["rewards"]))
+        ):
+            raise UsageError(f"State {short(state)}: expected what state_dict returns.")
+        if list(state["given"]) != self._names or state["level"] not in self._names:
             raise UsageError(
-                f"State of the levels {', '.join(state['given'])}: this curriculum has "
+                f"State of the levels {', '.join(map(str, state['given']))}: this curriculum has "
                 f"{', '.join(self._names)}."
             )
+        for given in state["given"].values():
+            check_whole_number("Rows given", given, least=0)
         self.level, self._rewards = state["level"], list(state["rewards"])
         for level, given in state["given"].items():
             self._rows[level].given = given

@@ -5,13 +5,14 @@ from __future__ import annotations
 import base64
 import functools
 import itertools
+import sys
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from synthbench.dataset.dataset import DatasetDirectory
-from synthbench.errors import UsageError, check_whole_number, unknown_name
+from synthbench.errors import UsageError, check_whole_number, unknown_name, usable_path
 from synthbench.generation.cache import cached_dataset
 from synthbench.generation.load_dataset import open_with_datasets
 from synthbench.tasks.base import LABEL, Task
@@ -73,6 +74,7 @@ def prompts(
     texts = opened[TEXT] if TEXT in columns else [None] * len(opened)
     image = None if made.image_column is None else {"type": "image", "text": None}
     asked = [_user_message(question(made, text), image) for text in texts]
+    check_whole_number("Shots", shots, least=0, most=10_000)
     if shots:
         worked = _worked_examples(made, dataset, split, shots)
         asked = [[*worked, {"role": "user", "content": text}] for text in texts]
@@ -120,7 +122,7 @@ def open_task(
 ) -> tuple[Task, DatasetDirectory]:
     """A task whose rows can be prompts, with its dataset; arguments as in `prompts`."""
     if limit is not None:
-        check_whole_number("Limit", limit, least=1)
+        check_whole_number("Limit", limit, least=1, most=sys.maxsize)
     made, dataset = askable_task(task)
     if dataset is None:
         made.split(split)
@@ -141,10 +143,12 @@ def askable_task(task: str | Task | PathLike[str]) -> tuple[Task, DatasetDirecto
         UsageError: neither a task nor a dataset, or a task without a single right answer.
     """
     dataset = None
+    if not isinstance(task, Task | str | PathLike):
+        raise unknown_name("task or dataset directory", task, list_tasks())
     if isinstance(task, Task) or task in list_tasks():
-        made = as_task(task)
+        made = as_task(task)  # type: ignore[arg-type]
     else:
-        if not isinstance(task, str | PathLike) or not Path(task).exists():
+        if not usable_path("Dataset", task).exists():
             raise unknown_name("task or dataset directory", str(task), list_tasks())
         dataset = DatasetDirectory.open(Path(task))
         made = dataset.make_task()
@@ -181,7 +185,6 @@ def _worked_examples(
     task: Task, dataset: DatasetDirectory, split: str, shots: int
 ) -> list[dict[str, Any]]:
     """The first rows of train as turns: the rule and a question, its answer, the next question."""
-    check_whole_number("Shots", shots, least=0)
     trained = next((one.name for one in task.splits if not one.evaluation), None)
     if trained is None or task.image_column is not None:
         raise UsageError(

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from synthbench.engine.engine import Engine, Kept
+from synthbench.engine.engine import Engine, Remote
 from synthbench.errors import ExhaustedError
 from synthbench.sampling.blocks import (
     Accepted,
@@ -192,7 +192,8 @@ class BucketStream:
         # Number of the current block, and how many of its candidates were looked at.
         self._number, self._offset = 0, 0
         # The current block and those requested after it, each with its place in its call's result.
-        self._blocks: collections.deque[tuple[Kept[list[BlockSummary]], int]] = collections.deque()
+        self._blocks: collections.deque[tuple[Remote[list[BlockSummary]], int]]
+        self._blocks = collections.deque()
         self._window = 0  # new rows to compare with `STALL_ROWS`
         self._yield = 0.0  # expected new rows of a block; 0 before the first block is there
 
@@ -214,11 +215,12 @@ class BucketStream:
             asked = self._request(range(first, first + count))
             self._blocks += [(asked, place) for place in range(1 if self._listed else count)]
 
-    def _request(self, numbers: range) -> Kept[list[BlockSummary]]:
-        task, stream, split, bucket = self._task, self._stream, self._split, self._bucket
+    def _request(self, numbers: range) -> Remote[list[BlockSummary]]:
+        submit, task, stream = self._engine.submit_remote, self._task, self._stream
+        split, bucket = self._split, self._bucket
         if self._listed:
-            return self._engine.keep(summaries, list_candidates, task, stream, split, bucket)
-        return self._engine.keep(summaries, draw_blocks, task, stream, split, bucket, numbers)
+            return submit(summaries, list_candidates, task, stream, split, bucket)
+        return submit(summaries, draw_blocks, task, stream, split, bucket, numbers)
 
     def _current(self) -> BlockSummary:
         call, place = self._blocks[0]

@@ -19,9 +19,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.tasks.block import Block, Breakdown, Split
+from synthbench.tasks.features import LABEL
 from synthbench.tasks.numeric import read_class
 from synthbench.tasks.parameters import Parameters, parameter
-from synthbench.tasks.task import LABEL, Task
+from synthbench.tasks.task import Task
 from synthbench.tasks.tokens import Vocabulary
 
 __all__ = [

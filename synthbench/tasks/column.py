@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from synthbench.tasks.numeric import is_number, nest, plain_values
+from synthbench.tasks.numeric import is_number, nest, plain_value, plain_values
 from synthbench.tasks.tokens import Vocabulary
 
 
@@ -143,6 +143,22 @@ class Column(abc.ABC):
             prediction: what was predicted, in any form.
             label: the right value; where it is a list, the answer has its shape.
         """
+
+    def from_row(self, given: Any) -> Any:
+        """The value that a row from elsewhere has, such as a class by name or a scalar of torch.
+
+        Args:
+            given: the value in any form; None where a row has none.
+
+        Raises:
+            ValueError: it cannot be understood as a value of this column.
+        """
+        given = plain_value(given)
+        return given if given is None else self._from_row(given)
+
+    def _from_row(self, given: Any) -> Any:
+        """`from_row` of a plain value that is not None."""
+        return given
 
     def measure(self, label: Any, answer: Any) -> dict[str, float]:
         """The metrics of one answer, as `read` returns it; None gets the worst values."""

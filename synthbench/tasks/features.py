@@ -8,8 +8,12 @@ from typing import Any
 
 import pyarrow as pa
 
+from synthbench.errors import UsageError
 from synthbench.tasks import nested, scalar
 from synthbench.tasks.column import Column
+
+#: The column of right answers.
+LABEL = "label"
 
 Columns = Mapping[str, Column]
 
@@ -103,6 +107,28 @@ def cast(columns: Columns, given: Mapping[str, Any], rows: int) -> dict[str, pa.
             raise ValueError(f"Column {name}: {error}") from error
         _check_values(name, column, arrays[name], rows)
     return arrays
+
+
+def row_values(columns: Columns, row: Mapping[str, Any]) -> dict[str, Any]:
+    """The plain values of a row from elsewhere; what is no column stays as it is.
+
+    Args:
+        columns: the columns that are read.
+        row: the row, whose values may be text, or scalars and arrays of any library; None stands
+            for a missing value, which only a label must not be.
+
+    Raises:
+        UsageError: a value that its column cannot have.
+    """
+    values = dict(row)
+    for name in filter(columns.__contains__, row):
+        try:
+            values[name] = columns[name].from_row(row[name])
+        except ValueError as error:
+            raise UsageError(f"Column {name!r} of a row: {error}.") from None
+        if name == LABEL and values[name] is None:
+            raise UsageError("Column 'label' of a row: None is no answer to compare with.")
+    return values
 
 
 def _check_values(name: str, column: Column, values: pa.Array, rows: int) -> None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from synthbench.tasks.column import Column, Encoded, filled
 from synthbench.tasks.numeric import read_array, read_numbers, unwrap
 from synthbench.tasks.tokens import Vocabulary, pad
+from synthbench.text.lines import short
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,6 +66,14 @@ class ListOf(Column):
 
     def read(self, prediction: Any, label: Any) -> NDArray[np.float64] | None:
         return read_numbers(prediction, np.shape(label))
+
+    def from_row(self, given: Any) -> Any:
+        """Lists, from an array of any library or JSON, too; ValueError if it is none of these."""
+        if given is None or isinstance(given, list):
+            return given
+        if (array := read_array(given)) is None or array.ndim == 0:
+            raise ValueError(f"{short(given)} is not {self}")
+        return array.tolist()
 
     def measure(self, label: Any, answer: Any) -> dict[str, float]:
         return {"accuracy": float(answer is not None and np.array_equal(answer, label))}

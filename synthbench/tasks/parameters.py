@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from synthbench.errors import ParameterError, UsageError, unknown_name
-from synthbench.text.lines import LONGEST_LINE, is_one_line
+from synthbench.text.lines import LONGEST_LINE, is_one_line, short
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Parameters:
             ParameterError: a value that cannot be read or is not allowed.
         """
         if not isinstance(values, Mapping):
-            raise UsageError(f"Parameters {values!r}: expected a mapping of names to values.")
+            raise UsageError(f"Parameters {short(values)}: expected a mapping of names to values.")
         fields = {field.name: field for field in dataclasses.fields(cls)}
         chosen = {}
         for name, given in values.items():
@@ -106,10 +106,10 @@ def _check(field: dataclasses.Field[Any], given: Any) -> None:
     low, high = (f"{end:g}" if isinstance(end, float) else str(end) for end in (least, most))
     if not isinstance(given, tuple):
         if not least <= given <= most:
-            raise ParameterError(f"Parameter {name}={given}: allowed are {low} to {high}.")
+            raise ParameterError(f"Parameter {name}={short(given)}: allowed are {low} to {high}.")
     elif not given or len(set(given)) < len(given) or min(given) < least or max(given) > most:
         raise ParameterError(
-            f"Parameter {name}={','.join(map(str, given))}: "
+            f"Parameter {name}={','.join(map(short, given))}: "
             f"allowed are different {name.rpartition('_')[2]} from {low} to {high}."
         )
 
@@ -153,7 +153,7 @@ def read_value(name: str, given: Any, default: Any) -> Any:
                     raise ValueError
                 return text
     except (ValueError, TypeError, KeyError, OverflowError):
-        raise ParameterError(f"{name}={given!r}: expected {_EXPECTED[kind]}.") from None
+        raise ParameterError(f"{name}={short(given)}: expected {_EXPECTED[kind]}.") from None
 
 
 def _numbers(item: Any) -> Iterable[int]:

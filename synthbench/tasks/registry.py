@@ -119,6 +119,8 @@ def task_class(name: str) -> type[Task]:
         UsageError: no task has this name; the nearest is offered.
         SynthbenchError: it is the task of another package and cannot be loaded.
     """
+    if not isinstance(name, str):
+        raise unknown_name("task", name, list_tasks())
     if name in _OWN:
         module = importlib.import_module(f"synthbench.tasks.{name.replace('-', '_')}.task")
         found: type[Task] = getattr(module, _OWN[name])

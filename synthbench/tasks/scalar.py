@@ -23,6 +23,7 @@ from synthbench.tasks.numeric import (
     to_array,
 )
 from synthbench.tasks.tokens import Vocabulary, pad
+from synthbench.text.lines import short
 
 #: Longer whole numbers are not read as digits; `str` refuses more than 4,300 digits.
 _MOST_BITS = 14_000
@@ -55,6 +56,13 @@ class Number(Column):
         if pa.types.is_integer(self.arrow):
             return read_whole_number(prediction)
         return read_numbers(prediction, ())
+
+    def _from_row(self, given: Any) -> Any:
+        if pa.types.is_boolean(self.arrow):
+            return given
+        if (number := self.read(given, None)) is None:
+            raise ValueError(f"{short(given)} is not {self}")
+        return number if isinstance(number, int) else float(number)
 
     def encodes_items(self, vocabulary: Vocabulary | None) -> bool:
         return True
@@ -105,6 +113,11 @@ class Text(Column):
 
     def read(self, prediction: Any, label: Any) -> Any:
         return prediction.strip() if isinstance(prediction, str) else None
+
+    def _from_row(self, given: Any) -> str:
+        if not isinstance(given, str):
+            raise ValueError(f"{short(given)} is not text")
+        return str(given)
 
     def write(self, value: Any) -> str:
         return str(value)
@@ -187,6 +200,12 @@ class Sequence(Text):
 
     def from_solved(self, answer: Any) -> str | None:
         return self.read(answer, None)
+
+    def from_row(self, given: Any) -> str | None:
+        """The text, from a text or from a list or array of tokens; ValueError if it is neither."""
+        if given is not None and (text := self.read(given, None)) is None:
+            raise ValueError(f"{short(given)} is not {self.expected}")
+        return None if given is None else text
 
     def measure(self, label: Any, answer: Any) -> dict[str, float]:
         """Whether all tokens are right, and the share of positions with the right token.
@@ -271,6 +290,14 @@ class ClassLabel(Column):
 
     def from_solved(self, answer: Any) -> int | None:
         return read_class(answer, self.names)
+
+    def _from_row(self, given: Any) -> int:
+        """An index from 0, or a name; a table of text has the index as text."""
+        is_padded = isinstance(given, str) and given[:1] == "0" and given[1:2].isdigit()
+        index = None if is_padded and given not in self.names else read_class(given, self.names)
+        if index is None:
+            raise ValueError(f"{short(given)} is not {self.expected}")
+        return index
 
     def write(self, value: Any) -> str:
         return str(self.names[value])

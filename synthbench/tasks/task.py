@@ -15,17 +15,16 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from synthbench.errors import TaskError, check_whole_number, unknown_name
+from synthbench.errors import TaskError, check_name, check_whole_number
 from synthbench.seeding import Draws
 from synthbench.tasks.block import Block, Breakdown, Split
 from synthbench.tasks.column import Column
-from synthbench.tasks.features import cast, list_of, value
+from synthbench.tasks.features import LABEL, cast, list_of, row_values, value
 from synthbench.tasks.numeric import json_rows
 from synthbench.tasks.parameters import Parameters
 from synthbench.tasks.tokens import Vocabulary
 from synthbench.text.lines import short
 
-LABEL = "label"
 #: The column of a block that holds its rows' content, for tasks that do not encode it themselves.
 _CONTENT = "content"
 
@@ -69,11 +68,10 @@ class Task(abc.ABC):
         seed: int = 0,
     ) -> None:
         self.variant = next(iter(self.variants)) if variant is None else variant
-        if self.variant not in self.variants:
-            raise unknown_name(f"variant of {self.name}", self.variant, self.variants)
+        check_name(f"variant of {self.name}", self.variant, self.variants)
         if isinstance(parameters, Parameters):
             parameters = parameters.to_dict()
-        self.parameters: Any = self.parameters_type.make(parameters or {})
+        self.parameters: Any = self.parameters_type.make({} if parameters is None else parameters)
         self.seed = check_whole_number("Seed", seed, least=0)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -159,8 +157,7 @@ class Task(abc.ABC):
             UsageError: there is no split of this name.
         """
         by_name = {split.name: split for split in self.splits}
-        if name not in by_name:
-            raise unknown_name(f"split of {self.name}", name, by_name)
+        check_name(f"split of {self.name}", name, by_name)
         return by_name[name]
 
     @property
@@ -314,6 +311,7 @@ class Task(abc.ABC):
 
     def score(self, row: Mapping[str, Any], prediction: Any) -> float:
         """The first metric of one prediction; a prediction that cannot be read is wrong."""
+        row = row_values({name: self.columns[name] for name in self.judged_by or self.columns}, row)
         return self.measure(row, self.read_answer(row, prediction))[self.metrics[0]]
 
     def baseline(self) -> dict[str, float]:

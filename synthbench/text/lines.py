@@ -9,14 +9,27 @@ from typing import Any
 #: The most characters of a line.
 LONGEST_LINE = 1_000
 
-_SHORT = reprlib.Repr()
+
+class _Short(reprlib.Repr):
+    """Values in a few words, whatever they are."""
+
+    def repr_int(self, x: int, level: int) -> str:
+        """A whole number; Python refuses to write one of more than 4,300 digits."""
+        try:
+            return super().repr_int(x, level)
+        except ValueError:
+            return "a number of thousands of digits"
+
+
+_SHORT = _Short()
 _SHORT.maxlist = _SHORT.maxdict = 12
 _SHORT.maxstring = _SHORT.maxother = 60
 
 
 def short(given: Any) -> str:
-    """A value in a few words on one line."""
-    return " ".join(map(str.strip, _SHORT.repr(given).splitlines()))  # arrays have several
+    """A value in a few words, on one line."""
+    words = " ".join(map(str.strip, _SHORT.repr(given).splitlines()))  # arrays have several lines
+    return printable(words)
 
 
 def one_line(text: str) -> str:

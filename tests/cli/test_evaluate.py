@@ -50,3 +50,29 @@ def test_most_answers_unreadable_is_a_warning_that_says_what_would_mend_it(progr
     assert report["accuracy"] == 1.0
     assert report["readings"] == {"text": len(rows)}
     assert program("evaluate parity responses.jsonl --read texts")[0] == 2
+
+
+def test_only_the_rows_that_were_asked_count(program, tmp_path):
+    program("generate parity --preset small --workers 1 --quiet")
+    rows = stored_rows(tmp_path / "parity", "default", "test").to_pylist()[:20]
+    samples = [
+        {"id": row["id"], "output": {"completion": f"It is {row['label']}."}} for row in rows
+    ]
+    samples[0]["output"]["completion"] = "No idea."
+    log = {"version": 2, "status": "success", "eval": {}, "samples": samples}
+    (tmp_path / "log.json").write_text(json.dumps(log))
+    status, printed, errors = program("evaluate parity log.json --answered-only --json")
+    assert (status, errors) == (0, "")
+    report = json.loads(printed)
+    assert (report["rows"], report["asked"], report["accuracy"]) == (20, 20, 0.95)
+    report = json.loads(program("evaluate parity log.json --json")[1])
+    assert (report["rows"], report["asked"], report["missing"]) == (100, 20, 80)
+
+
+@pytest.mark.parametrize("words", ["", " --split test", " --answered-only", " --read text"])
+def test_a_file_of_which_no_id_is_known_is_an_error(program, tmp_path, words):
+    program("generate parity --preset small --workers 1 --quiet")
+    (tmp_path / "other.json").write_text('{"version": "7", "status": "7"}')
+    status, printed, errors = program(f"evaluate parity other.json{words}")
+    assert (status, printed) == (1, "")
+    assert re.match("Error: None of the 2 predictions has an id of .*begin 'version', ", errors)

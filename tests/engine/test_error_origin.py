@@ -5,12 +5,14 @@ from __future__ import annotations
 import dataclasses
 import json
 import pickle
+import types
 from typing import ClassVar
 
+import distributed
 import pytest
 
 from synthbench.cli import main
-from synthbench.engine.dask import _call
+from synthbench.engine.dask_calls import pack, terms_of
 from synthbench.engine.error_origin import for_another_process, where_raised
 from synthbench.tasks import registry
 from synthbench.tasks.base import Block, Parameters, parameter
@@ -122,11 +124,14 @@ def test_an_error_raised_elsewhere_names_the_function():
     assert where_raised(caught.value) == ("function JSONDecoder.raw_decode of module json.decoder")
 
 
-def test_where_an_error_was_raised_is_known_in_another_process():
+def test_where_an_error_was_raised_is_known_in_another_process(monkeypatch):
     task = LacksAttribute()
     arguments = (None, 1, task.split("train"), 1)
+    packed, _ = pack(terms_of([]), None, task.propose, arguments, {})
+    worker = types.SimpleNamespace(address="tcp://127.0.0.1:1")
+    monkeypatch.setattr(distributed, "get_worker", lambda: worker)
     with pytest.raises(AttributeError) as caught:  # as a Dask worker calls it
-        _call(None, task.propose, arguments, {})
+        pickle.loads(packed)([])
     arrived = pickle.loads(pickle.dumps(caught.value))
     assert where_raised(arrived) == (
         "method propose of class LacksAttribute (tests.engine.test_error_origin)"

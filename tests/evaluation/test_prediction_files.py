@@ -1,5 +1,6 @@
 """Predictions are read in every form that is promised, and every other is refused by name."""
 
+import importlib.util
 import json
 
 import numpy as np
@@ -126,9 +127,8 @@ def test_a_file_without_predictions_for_the_split_says_for_which_it_has_some(tmp
 def test_another_kind_of_file_is_refused(tmp_path):
     for name in ("p.txt", "p", "p.jsonl.gz", "p.jsonl.zip", "-"):
         path = tmp_path / name
-        expected = (
-            f"Predictions {str(path)!r}: allowed are files .jsonl, .json, .csv, .tsv and .parquet."
-        )
+        allowed = ".jsonl, .json, .csv, .tsv, .parquet, .eval"
+        expected = f"Predictions {str(path)!r}: allowed are files {allowed}."
         assert refusal(path, UsageError) == expected
 
 
@@ -315,6 +315,48 @@ def test_a_harness_log_of_rows_without_ids_is_refused(tmp_path):
         read(tmp_path / "samples.jsonl", {"id": "a", "doc": "x", "filtered_resps": ["3"]})
     found = read(tmp_path / "samples.jsonl", {"doc": {"id": "a"}, "filtered_resps": []})
     assert found.by_id == {"a": None}
+
+
+# Logs of Inspect.
+
+
+def sample(name, completion, **more):
+    return {"id": name, "epoch": 1, "output": {"model": "m", "completion": completion}, **more}
+
+
+def test_the_replies_of_an_inspect_log_are_running_text(tmp_path):
+    kept = {"attachments": {"f00": "So it is 4."}}
+    samples = [sample("a", "Answer: 3"), sample("b", ""), sample("c", "attachment://f00", **kept)]
+    log = {"version": 2, "status": "success", "eval": {"task": "parity"}, "samples": samples}
+    for form in (log, written(tmp_path / "log.json", json.dumps(log))):
+        found = read_predictions(form)
+        assert found.by_id == {"a": "Answer: 3", "b": None, "c": "So it is 4."}
+        assert found.read_as == "text"
+    log["samples"] += [sample("a", "Answer: 9")]
+    assert read_predictions(log).repeated == ("a",)
+
+
+@pytest.mark.parametrize(
+    ("samples", "expected"),
+    [
+        ({}, " is empty: it holds no predictions."),
+        ({"samples": []}, " is empty: it holds no predictions."),
+        ({"samples": [sample(3, "x")]}, ", sample 0: id 3 is not text."),
+        ({"samples": [7]}, ", sample 0: expected an object with 'id' and 'prediction', got 7."),
+        ({"samples": 7}, " is empty: it holds no predictions."),
+    ],
+)
+def test_an_inspect_log_that_cannot_be_read_is_told(tmp_path, samples, expected):
+    log = {"version": 2, "status": "success", "eval": {}, **samples}
+    path = written(tmp_path / "log.json", json.dumps(log))
+    assert refusal(path, DatasetError) == f"{path}{expected}"
+
+
+def test_a_file_that_is_no_inspect_log_is_told(tmp_path):
+    if importlib.util.find_spec("inspect_ai") is None:
+        pytest.skip("the extras inspect and dev have inspect_ai")
+    path = write(tmp_path / "log.eval", "no archive")
+    assert refusal(path, DatasetError).startswith(f"{path} cannot be read as a log of Inspect: ")
 
 
 def test_a_file_name_that_a_terminal_would_obey_is_written_out():

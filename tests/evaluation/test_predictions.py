@@ -13,9 +13,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from synthbench.errors import DatasetError
 from synthbench.evaluation.evaluate import evaluate
 from synthbench.tasks.listops.task import ListOps
-from tests.evaluation.making import SIZES, wrong
+from tests.evaluation.making import SIZES, refusal, wrong
 
 # Predictions that were changed: the report tells exactly how.
 
@@ -79,12 +80,15 @@ def test_of_repeated_ids_the_first_prediction_counts(made, tmp_path_factory, dra
     assert report.repeated == tuple(dict.fromkeys(again))
 
 
-def test_predictions_without_any_id_of_the_split_score_nothing(made):
-    report = evaluate(made.path, made.right("iid"), split="test")
-    assert report.accuracy == 0.0
-    assert len(report.missing) == SIZES["test"]
+def test_predictions_of_which_none_is_for_a_row_are_an_error_and_no_score(made):
+    for predictions in (made.right("iid"), {"x": 1}, {}):
+        text = refusal(DatasetError, made.path, predictions, split="test")
+        assert f"None of the {len(predictions)} predictions has an id of " in text
+        assert "'default', split 'test'" in text
+    one = {made.rows["test"][0]["id"]: 1, **made.right("iid")}
+    report = evaluate(made.path, one, split="test")
+    assert len(report.missing) == SIZES["test"] - 1
     assert report.unknown == tuple(row["id"] for row in made.rows["iid"])
-    assert evaluate(made.path, {}, split="test").accuracy == 0.0
 
 
 # Forms of rows and predictions.

@@ -33,7 +33,7 @@ def test_scores_are_given_over_all_rows_and_over_the_answered_ones(made):
 def test_without_any_answer_there_is_no_score_over_the_answered_rows():
     report = evaluate([{"label": 9}], [None], task="listops")
     assert report.answered.rows == 0 and np.isnan(report.answered.accuracy)
-    assert report.to_dict()["answered"] == {"rows": 0, "accuracy": None}
+    assert report.to_dict()["answered"] == {"rows": 0, "asked": 0, "accuracy": None}
     assert str(report).splitlines()[4].split() == ["answered", "rows", "0", "-", "-"]
 
 
@@ -104,7 +104,15 @@ def test_the_warning_comes_above_a_half(made, unreadable, warned):
 def test_the_report_is_a_data_frame(made):
     report = evaluate(made.path, {**made.right("iid", "test"), made.rows["iid"][0]["id"]: None})
     frame = report.to_pandas()
-    assert list(frame) == ["by", "value", "rows", "accuracy", "accuracy_low", "accuracy_high"]
+    assert list(frame) == [
+        "by",
+        "value",
+        "rows",
+        "asked",
+        "accuracy",
+        "accuracy_low",
+        "accuracy_high",
+    ]
     splits = frame[frame["by"] == "split"].set_index("value")
     assert list(splits.index) == ["iid", "test", "all", "answered rows"]
     assert splits.loc["iid", "accuracy"] == report.splits["iid"].accuracy == 49 / 50

@@ -39,10 +39,10 @@ def test_predictions_in_order_need_one_split(made):
     assert evaluate({"test": made.rows["test"]}, [0] * 40, task="listops").rows == 40
 
 
-def test_predictions_for_no_row_at_all_are_refused_unless_a_split_is_named(made):
-    text = refusal(UsageError, made.path, {"x": 1, "y": 2})
+def test_predictions_for_no_row_of_any_split_are_refused(made):
+    text = refusal(DatasetError, made.path, {"x": 1, "y": 2})
     assert text.startswith("None of the 2 predictions has an id of ")
-    assert evaluate(made.path, {"x": 1}, split="iid").unknown == ("x",)
+    assert text.endswith("variant 'default'; their ids begin 'x', 'y'.")
 
 
 def test_rows_need_a_task(made):
@@ -92,10 +92,38 @@ class Undeclared(ListOps):
 
 
 def test_rows_of_quite_another_kind_are_refused():
-    text = refusal(UsageError, [{"name": 3}], [3], task=Undeclared())
-    expected = "the columns text, label, depth, dependency_depth, length; these have name."
+    text = refusal(UsageError, [{"id": "a"}], [3], task=Undeclared())
+    expected = "the columns text, label, depth, dependency_depth, length; these have id."
     assert text.endswith(expected)
     assert evaluate([{"label": 3}], [3], task=Undeclared()).accuracy == 1.0
+
+
+PARITY = {"id": "a", "text": "3 4 7 2 =", "label": 7, "a": 3, "b": 4, "c": 7, "d": 2}
+
+
+@pytest.mark.parametrize("form", [list, datasets.Dataset.from_list])
+def test_the_rows_of_another_task_are_refused(made, form):
+    text = refusal(UsageError, form([PARITY]), [7], task="listops")
+    assert "they have the columns a, b, c, d and lack depth, dependency_depth, length." in text
+    rows = form(made.rows["test"])
+    text = refusal(UsageError, rows, [7] * 40, task="arithmetic")  # which has the same columns
+    assert text.startswith("Row 0 of split 'rows' is not a row of arithmetic with these parameters")
+    text = refusal(UsageError, rows, [7] * 40, task="parity")
+    assert "they have the columns depth, dependency_depth, length and lack a, b, c, d." in text
+
+
+def test_rows_may_lack_columns_or_have_more_or_hold_the_prediction():
+    less = {"id": "a", "label": 7, "prediction": 7}
+    for row in (PARITY, {**PARITY, "note": "x"}, less, {"label": 7}):
+        assert evaluate([row], [7], task="parity").accuracy == 1.0
+
+
+def test_a_label_of_other_parameters_is_refused():
+    text = refusal(UsageError, [{"label": 15}], [15], task="parity")
+    assert text.startswith(
+        "Row 0 of split 'rows': Column 'label' of a row: 15 is not a class (0, 1"
+    )
+    assert evaluate([{"label": 15}], [15], task="parity", parameters={"n_values": 20}).accuracy == 1
 
 
 def test_streamed_rows_are_refused(made):

@@ -52,6 +52,36 @@ def test_the_split_column_sets_other_splits_aside(made, tmp_path):
     assert report.unknown == ()
 
 
+# Which rows count.
+
+
+def test_rows_without_a_prediction_are_counted_in_every_line_or_left_out(made, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    rows = made.rows["test"]
+    deep = [row for row in rows if row["dependency_depth"] == 8]
+    predictions = {row["id"]: row["label"] for row in deep[:10]}
+    predictions[deep[0]["id"]] = "no idea"
+    report = evaluate(made.path, predictions, split="test")
+    assert (report.rows, report.asked, report.accuracy) == (40, 10, 9 / 40)
+    by_depth = {
+        depth: (one.rows, one.asked) for depth, one in report.by["dependency_depth"].items()
+    }
+    assert by_depth == {7: (20, 0), 8: (20, 10)}
+    lines = str(report).splitlines()
+    assert lines[2].split()[:3] == ["split", "rows", "asked"]
+    assert next(line for line in lines if line[:2] == "8 ").split()[:3] == ["8", "20", "10"]
+    only = evaluate(made.path, predictions, answered_only=True)
+    assert (only.rows, only.asked, only.accuracy) == (10, 10, 0.9)
+    assert list(only.splits) == ["test"]
+    assert only.splits["test"].rows == only.by["dependency_depth"][8].rows == 10
+    assert list(only.by["dependency_depth"]) == [8]
+    assert only.missing == report.missing and len(only.missing) == 30
+    assert only.to_dict()["answered_only"] is True
+    assert str(only).splitlines()[2].split()[:2] == ["split", "asked"]
+    assert "30 missing (no prediction, do not count)" in str(only)
+    assert evaluate(made.path, made.right("test"), answered_only=True).to_dict()["asked"] == 40
+
+
 # What the report says.
 
 

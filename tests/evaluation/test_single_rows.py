@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from decimal import Decimal
 from fractions import Fraction
@@ -14,7 +15,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from synthbench import llm
 from synthbench.errors import UsageError
+from synthbench.evaluation.evaluate import evaluate
 from synthbench.evaluation.single_rows import score, solve
 from synthbench.tasks.base import read_class
 from synthbench.tasks.listops.task import ListOps
@@ -36,6 +39,46 @@ def test_score_refuses_a_row_that_cannot_be_judged():
         score("listops", {"text": "3"}, 3)
     with pytest.raises(UsageError, match="Did you mean 'listops'"):
         score("listop", {"label": 3}, 3)
+
+
+#: What means the label 3 of listops in a row, and what means none.
+LABELS = [3, "3", "3.0", np.int64(3), np.array(3), torch.tensor(3), pa.scalar(3), 3.0, b"3"]
+NO_LABELS = [None, "three", "13", 10, -1, True, 3.5, [3], {"3": 3}, "03", math.nan, 10**5000]
+
+
+def test_a_label_may_be_of_any_type_that_means_a_class():
+    reward = llm.trl_reward("listops")
+    for label in LABELS:
+        row = {"label": label}
+        assert score("listops", row, 3) == 1.0, repr(label)
+        assert score("listops", row, 4) == 0.0, repr(label)
+        assert llm.score("listops", "Answer: 3", row) == 1.0, repr(label)
+        assert reward(["Answer: 3", "Answer: 4"], label=[label, label]) == [1.0, 0.0], repr(label)
+        assert evaluate([row], [3], task="listops").accuracy == 1.0, repr(label)
+    for label in NO_LABELS:
+        for call in (
+            lambda row: score("listops", row, 3),
+            lambda row: llm.score("listops", "Answer: 3", row),
+            lambda row: evaluate([row], [3], task="listops"),
+        ):
+            with pytest.raises(UsageError, match="Column 'label' of a row: "):
+                call({"label": label})
+
+
+def test_a_label_as_text_is_a_name_before_it_is_an_index():
+    assert llm.trl_reward("ctl")(["101", "100"], label=["101", "101"]) == [1.0, 0.0]
+    assert score("ctl", {"label": "5"}, "101") == 1.0
+    with pytest.raises(UsageError, match="'01' is not a class"):
+        score("ctl", {"label": "01"}, "001")
+
+
+def test_a_grid_may_be_an_array_of_any_library():
+    grid, label = [[1, 0], [0, 1]], [[2, 0], [0, 2]]
+    for make in (np.array, torch.tensor, pa.array, json.dumps):
+        row = {"grid": make(grid), "label": make(label)}
+        assert score("grid-count", row, label) == 1.0
+    with pytest.raises(UsageError, match="The row cannot be judged"):
+        score("grid-count", {"grid": grid, "label": [[1], [2, 3]]}, label)
 
 
 def test_solve_answers_by_the_reference_solver():

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from synthbench.dataset import digest, staging
-from synthbench.engine.engine import Engine, Kept
+from synthbench.engine.engine import Engine, Remote
 from synthbench.errors import SynthbenchError
 from synthbench.generation import generate
 from synthbench.generation.shards import MadeShard
@@ -36,7 +36,7 @@ class Elsewhere(Engine):
     def __init__(self):
         super().__init__(None, 2)
         self.ahead = self.makers = 3
-        self.kept: list[Any] = []
+        self.remote: list[Any] = []
         self.came_back: list[Any] = []
 
     def submit(self, function, /, *args, **kwargs):
@@ -46,12 +46,12 @@ class Elsewhere(Engine):
         result.set_result(pickle.loads(pickle.dumps(made)))
         return result
 
-    def keep(self, view, function, /, *args, **kwargs):
-        self.kept.append(self._call(function, args))
-        handle = Handle(len(self.kept) - 1)
-        return Kept(handle, self.submit(view, handle))
+    def submit_remote(self, view, function, /, *args, **kwargs):
+        self.remote.append(self._call(function, args))
+        handle = Handle(len(self.remote) - 1)
+        return Remote(handle, self.submit(view, handle))
 
-    def use(self, function, /, *args):
+    def run_near(self, function, /, *args):
         return self.submit(function, *args)
 
     def _call(self, function, args):
@@ -59,7 +59,7 @@ class Elsewhere(Engine):
 
     def _resolved(self, value):
         if isinstance(value, Handle):
-            return self.kept[value.number]
+            return self.remote[value.number]
         return [self._resolved(one) for one in value] if isinstance(value, list) else value
 
 
@@ -82,14 +82,14 @@ def test_shards_made_elsewhere_are_the_same_to_the_byte(
 ):
     monkeypatch.setattr(digest, "CHUNK_ROWS", chunk_rows)
     here = make(tmp_path / "here", shard_rows=shard_rows)
-    assert elsewhere.kept == []
+    assert elsewhere.remote == []
     assert make(tmp_path / "there", engine="dask", shard_rows=shard_rows) == here
     assert files(tmp_path / "there") == files(tmp_path / "here")
 
 
 def test_only_fingerprints_and_bytes_come_here(tmp_path, numbers, elsewhere):
     make(tmp_path, engine="dask")
-    assert len(elsewhere.kept) > 10
+    assert len(elsewhere.remote) > 10
     shards = [one for one in elsewhere.came_back if isinstance(one, MadeShard)]
     assert len(shards) == SHARDS
     views = [one for one in elsewhere.came_back if not isinstance(one, MadeShard)]
@@ -102,8 +102,8 @@ def test_few_shards_are_asked_for_ahead(tmp_path, numbers, elsewhere, monkeypatc
     saves = interrupting(monkeypatch, staging.Staging, "save", -1)
 
     class Asking(Elsewhere):
-        def use(self, function, /, *args):
-            asked = super().use(function, *args)
+        def run_near(self, function, /, *args):
+            asked = super().run_near(function, *args)
             waiting.append(len(waiting) + 1 - len(saves))
             return asked
 

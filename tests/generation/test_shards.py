@@ -217,7 +217,7 @@ def test_threads_that_use_kept_results_end_with_their_engine():
     gate = threading.Event()
     with pytest.raises(ZeroDivisionError), Engine(None, 1, makers=2) as engine:
         for _ in range(5):
-            engine.use(gate.wait, 20)
+            engine.run_near(gate.wait, 20)
         assert threading.active_count() == before + 2
         gate.set()
         raise ZeroDivisionError

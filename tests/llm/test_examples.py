@@ -7,6 +7,7 @@ import os
 import re
 import runpy
 import sys
+import types
 
 import pytest
 
@@ -36,6 +37,29 @@ def test_the_scripts_are_short_and_say_how_to_run_them_and_what_they_print():
         docstring = text.split('"""')[1]
         assert "Prints " in docstring
         assert f"`python examples/llm/{name}.py " in docstring
+
+
+def test_rows_without_a_reply_fail_the_script_for_verifiers(tmp_path, monkeypatch):
+    """`vf-eval` itself ends well if every row fails."""
+    stub = types.SimpleNamespace(directory=lambda: "model")
+    monkeypatch.setitem(sys.modules, "smollm2", stub)
+    monkeypatch.chdir(tmp_path)
+    module = runpy.run_path(str(EXAMPLES / "verifiers_eval.py"))
+    scope = module["main"].__globals__
+    for name in ("transformers", "vf-eval"):
+        program = tmp_path / name
+        program.write_text("#!/bin/sh\nexit 0\n")
+        program.chmod(0o755)
+    monkeypatch.setitem(scope, "PROGRAMS", tmp_path)
+    with pytest.raises(SystemExit, match="Not every row got a reply"):
+        module["main"]("2")
+    (scope["OUT"] / "run").mkdir(parents=True)
+    traces = scope["OUT"] / "run" / "traces.jsonl"
+    traces.write_text('{"ok": true}\n{"ok": false}\n')
+    with pytest.raises(SystemExit, match="Not every row got a reply"):
+        module["main"]("2")
+    traces.write_text('{"ok": true}\n' * 2)
+    module["main"]("2")
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ import importlib.util
 
 import pytest
 
+import synthbench
 from synthbench import llm
 from tests.support import start
 
@@ -42,6 +43,22 @@ def test_right_answers_score_1_and_wrong_ones_0(tmp_path):
     scores = evaluated(task, answers, tmp_path)
     assert [scores[sample.id].value for sample in task.dataset] == [1.0, 1.0, 1.0, 0.0]
     assert [scores[sample.id].answer for sample in task.dataset] == [*targets[:3], None]
+
+
+def test_evaluate_reads_the_log_as_inspect_scores_it(tmp_path):
+    from inspect_ai.log import read_eval_log
+
+    task = llm.inspect_task("parity", split="test", limit=8, preset="small")
+    answers = [f"Answer: {one.target}" if n % 4 else "No." for n, one in enumerate(task.dataset)]
+    evaluated(task, answers, tmp_path)
+    (log,) = tmp_path.glob("*.eval")
+    dumped = tmp_path / "log.json"
+    dumped.write_text(read_eval_log(str(log)).model_dump_json(), encoding="utf-8")
+    dataset = tmp_path / "parity"
+    synthbench.generate("parity", out=dataset, preset="small", workers=1, progress=False)
+    for path in (log, dumped):
+        report = synthbench.evaluate(dataset, path, answered_only=True)
+        assert (report.rows, report.accuracy, report.readings) == (8, 0.75, {"text": 6})
 
 
 def test_composites_are_images_for_vision_models(tiny, tmp_path):

@@ -141,10 +141,51 @@ def test_completions_are_evaluated_in_order_at_the_level_of_their_rows():
 def test_scores_and_rewards_take_the_level_of_the_rows():
     row = {"label": 15}  # which is no number of the easy level
     assert llm.score("parity", "Answer: 15", row, level="hard") == 1.0
-    assert llm.score("parity", "Answer: 15", row, level="easy") == 0.0
+    with pytest.raises(UsageError, match="15 is not a class"):
+        llm.score("parity", "Answer: 15", row, level="easy")
     assert llm.trl_reward("parity", level="hard")(["Answer: 15"], label=[15]) == [1.0]
     with pytest.raises(UsageError, match=r"level of parity 'esay'.* Did you mean 'easy'"):
         llm.trl_reward("parity", level="esay")
+
+
+def test_a_completion_is_a_text_a_message_a_number_or_nothing():
+    row = {"label": 7}
+    message = {"role": "assistant", "content": "Answer: 7"}
+    for text in ("7", b"7", 7, 7.0, message, [message], [{"content": "8"}, message]):
+        assert llm.score("parity", text, row) == 1.0, text
+    for text in (None, [], 8, 10**5000, {"content": None}):
+        assert llm.score("parity", text, row) == 0.0, text
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: llm.score("parity", {"label": 7}, 7), "Row 7: .*order is task, completion, row"),
+        (lambda: llm.score("parity", True, {"label": 7}), "Completion True of type bool: expected"),
+        (
+            lambda: llm.score(["parity"], "7", {"label": 7}),
+            r"directory \['parity'\]; allowed: list",
+        ),
+        (
+            lambda: llm.score("parity", ["7", "8"], {"label": 7}),
+            "several completions to a row, rep",
+        ),
+        (lambda: llm.evaluate("parity", [{"label": 7}], ["7", "8"]), "2 completions for 1 rows"),
+        (lambda: llm.evaluate("parity", [{"label": 7}], [["7", "8"]]), "several completions to a "),
+        (lambda: llm.evaluate("parity", [{"label": 7}], "7"), "Completions '7': expected a list"),
+        (lambda: llm.trl_reward("parity")("7", label=[7]), "Completions '7': expected a list"),
+        (lambda: llm.trl_reward("parity")(["7"], label=7), "Column 'label' is 7: expected a list"),
+        (lambda: llm.trl_reward("parity")(["7"], label=[7, 8]), "has 2 values for 1 completions"),
+    ],
+)
+def test_what_is_no_completion_or_row_is_refused(call, message):
+    with pytest.raises(UsageError, match=message):
+        call()
+
+
+def test_completions_may_be_given_by_id():
+    rows = [{"id": "a", "label": 7}, {"id": "b", "label": 8}]
+    assert llm.evaluate("parity", rows, {"b": "Answer: 8", "a": "3"}).accuracy == 0.5
 
 
 def test_the_seed_and_variant_matter_where_the_rule_depends_on_them():

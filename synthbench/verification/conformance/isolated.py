@@ -50,17 +50,13 @@ class Stopped:
 
 
 def run_isolated(
-    checks: Callable[[str, str | None], Iterator[Any]],
-    name: str,
-    variant: str | None,
-    seconds: float,
+    checks: Callable[[str | Task], Iterator[Any]], task: str | Task, seconds: float
 ) -> Iterator[Any]:
-    """What `checks(name, variant)` gives, from another process.
+    """What `checks(task)` gives, from another process.
 
     Args:
         checks: a function of a module; it gives a `Step` before each check, and its result.
-        name: the task's name.
-        variant: the variant to check; None: all of them.
+        task: the task, or its name.
         seconds: the most seconds from one value to the next.
 
     Yields:
@@ -71,11 +67,12 @@ def run_isolated(
     """
     # As in `WorkerPool`: a fork knows every task that this process has registered.
     context = multiprocessing.get_context("fork" if sys.platform == "linux" else None)
+    name = task.name if isinstance(task, Task) else task
     known = None if sys.platform == "linux" else registry._registered.get(name)
     pipe, its_end = context.Pipe(duplex=False)
     with tempfile.TemporaryDirectory(prefix="synthbench-check-") as place:
         trace = Path(place) / "trace.txt"
-        arguments = (its_end, trace, checks, name, variant, seconds, known)
+        arguments = (its_end, trace, checks, task, name, seconds, known)
         process = context.Process(target=_work, args=arguments)
         process.start()
         its_end.close()
@@ -147,9 +144,9 @@ _FRAMES = re.compile(r'File "(.*)", line ([0-9]+) in (\S+)')
 def _work(
     pipe: Connection,
     trace: Path,
-    checks: Callable[[str, str | None], Iterator[Any]],
+    checks: Callable[[str | Task], Iterator[Any]],
+    task: str | Task,
     name: str,
-    variant: str | None,
     seconds: float,
     known: type[Task] | None,
 ) -> None:
@@ -165,7 +162,7 @@ def _work(
             faulthandler.dump_traceback_later(seconds, file=file)
             _note_files(name, file)
             faulthandler.enable(file)
-            for one in checks(name, variant):
+            for one in checks(task):
                 faulthandler.dump_traceback_later(seconds, file=file)
                 pipe.send_bytes(pickle.dumps(one))
         except SynthbenchError as error:

@@ -1,0 +1,102 @@
+"""Logs of lm-evaluation-harness and of Inspect, as records with `id` and `prediction`.
+
+lm-evaluation-harness (`--log_samples`) writes a line for each row and filter, with the row under
+`doc`. Under `filtered_resps` it has what a filter made of the answer: a text, or for a multiple
+choice the log-likelihood of each choice and whether it was the likeliest text.
+
+Inspect writes a file for each run, `.eval` or `.json`, whose samples have the row's `id` and under
+`output` the model's reply.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from synthbench.errors import DatasetError, needs
+from synthbench.text.lines import one_line
+
+#: What a log of Inspect has beside its samples, which a log of the header alone lacks.
+_INSPECT = {"version", "status", "eval"}
+#: Inspect keeps long texts apart, and refers to them by their hash.
+_ATTACHMENT = "attachment://"
+
+
+def read_logs(records: Iterable[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
+    """Turn the entries of a log of lm-evaluation-harness into dicts with `id` and `prediction`.
+
+    Entries of all filters but the first are left out. Any other record stays as it is.
+
+    Args:
+        records: values, each with the number of its line or row.
+    """
+    first: Any = None
+    for number, record in records:
+        if not _is_entry(record):
+            yield number, record
+            continue
+        first = first or record.get("filter")
+        if record.get("filter") == first:
+            yield number, _read_entry(record)
+
+
+def _is_entry(record: Any) -> bool:
+    if not isinstance(record, dict) or "prediction" in record:
+        return False
+    return isinstance(record.get("doc"), dict) and isinstance(record.get("filtered_resps"), list)
+
+
+def _read_entry(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The row's id, if it has one, and the prediction: a text, or the likeliest choice's number."""
+    row, answers = record["doc"], record["filtered_resps"]
+    answer = answers[0] if answers else None
+    if isinstance(answer, list):
+        try:
+            values = [float(choice[0]) for choice in answers]
+            answer = values.index(max(values))
+        except (TypeError, ValueError, LookupError, OverflowError):
+            answer = None  # a choice without a log-likelihood
+    return {**({"id": row["id"]} if "id" in row else {}), "prediction": answer}
+
+
+def is_inspect_log(given: Mapping[Any, Any]) -> bool:
+    """Whether a mapping is a log of Inspect, rather than predictions by id."""
+    return given.keys() >= _INSPECT and isinstance(given["eval"], Mapping)
+
+
+def open_inspect_log(path: Path) -> dict[str, Any]:
+    """A log of Inspect in its own format, as `inspect log dump` writes it in JSON.
+
+    Raises:
+        SynthbenchError: Inspect, which reads it, is not installed.
+        DatasetError: the file cannot be read.
+    """
+    with needs(f"{path.name!r}, a log of Inspect,", "inspect_ai", "inspect"):
+        from inspect_ai.log import read_eval_log
+    try:
+        log = read_eval_log(str(path), format="eval", resolve_attachments=True)
+        found: dict[str, Any] = log.model_dump(include={*_INSPECT, "samples"})
+        return found
+    except Exception as error:  # whatever a damaged archive makes Inspect raise
+        reason = one_line(f"{type(error).__name__}: {error}")
+        raise DatasetError(f"{path} cannot be read as a log of Inspect: {reason}") from None
+
+
+def read_inspect_log(log: Mapping[str, Any]) -> list[Any]:
+    """The samples of a log as records; None is the prediction of a model that did not reply.
+
+    A sample that is none stays as it is.
+    """
+    samples = log.get("samples")
+    return list(map(_read_sample, samples)) if isinstance(samples, list) else []
+
+
+def _read_sample(sample: Any) -> Any:
+    if not isinstance(sample, Mapping) or "id" not in sample:
+        return sample
+    output, texts = sample.get("output"), sample.get("attachments")
+    reply = output.get("completion") if isinstance(output, Mapping) else None
+    if isinstance(reply, str) and reply.startswith(_ATTACHMENT) and isinstance(texts, Mapping):
+        reply = texts.get(reply.removeprefix(_ATTACHMENT))
+    return {"id": sample["id"], "prediction": reply or None}
