@@ -190,3 +190,12 @@ def make_task(
         ('backward', ('00', '01', '10', '11'))
     """
     return task_class(name)(variant, parameters, seed)
+
+
+def as_task(task: str | Task) -> Task:
+    """A task as it is, or the task of this name with its defaults.
+
+    Raises:
+        UsageError: no task has this name, or it is neither a task nor a name.
+    """
+    return task if isinstance(task, Task) else make_task(task)

@@ -191,14 +191,16 @@ class CompositionalTableLookup(TextTask):
             reached = steps[:, place] = self._transitions[function, reached]
         applied = functions > 0
         length = applied.sum(axis=1)
-        tokens = block["tokens"][:, :: -1 if self.variant == "backward" else 1]
         names = pc.take(pa.array(self.symbols), pa.array(steps[applied]))
         return {
-            "text": self.vocabulary.join(tokens, length + 1),
             "label": pa.array(reached.astype(np.int64)),
             "steps": list_array(names, length),
             "length": pa.array(length.astype(np.int8)),
         }
+
+    def input_ids(self, block: Block) -> NDArray[np.integer[Any]]:
+        """The ids in reading order; blocks have them in the order of computation."""
+        return block["tokens"][:, :: -1 if self.variant == "backward" else 1]
 
     @property
     def instruction(self) -> str:
