@@ -19,7 +19,7 @@ import pyarrow as pa
 from synthbench.engine.engine import Engine
 from synthbench.errors import ParameterError, check_whole_number
 from synthbench.sampling.blocks import Rows
-from synthbench.sampling.plan import Plan, divide, share_out
+from synthbench.sampling.plan import Plan, divide
 from synthbench.sampling.splits import SplitSampler
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Task
@@ -64,12 +64,10 @@ class Rounds:
         self._split = chosen
         most = EVALUATION_ROUND_ROWS if chosen.evaluation else ROUND_ROWS
         self.size = min(most, task.round_rows)
-        if not any(divide(task, chosen, 1).values()):
+        self._plan = Plan({split: divide(task, chosen, self.size)})
+        if not self._plan.rows(split):
             held_out = "are held out" if chosen.evaluation else "are not held out"
             raise ParameterError(f"Split {split} of {task.name}: no rows exist that {held_out}.")
-        weights = task.bucket_weights(chosen)
-        shares = share_out(self.size, [None] * len(weights), weights)
-        self._plan = Plan({split: dict(zip(chosen.buckets, shares, strict=True))})
 
     def rows(self, number: int) -> Rows:
         """All rows of one round."""

@@ -69,10 +69,9 @@ class Form(abc.ABC):
         """The class or token of each number in `labels`: what a model's scores stand for."""
 
     def read(self, block: Block) -> Block:
-        """`tokens` `(rows, width)`, `lengths` `(rows,)`, `answer`, and perhaps `positions`."""
+        """`tokens` `(rows, width)`, `answer`, and perhaps `positions`."""
         tokens = packed(self.task.input_ids(block))
-        read = {"tokens": tokens, "lengths": np.count_nonzero(tokens, axis=1).astype(np.int32)}
-        read["answer"] = self.task.answer_ids(block)
+        read = {"tokens": tokens, "answer": self.task.answer_ids(block)}
         if (positions := self.task.position_ids(block)) is not None:
             read["positions"] = positions
         return Block(read)
@@ -124,11 +123,11 @@ class TokenClassification(Form):
     def read(self, block: Block) -> Block:
         read = super().read(block)
         width = read["tokens"].shape[1]
-        labelled = np.count_nonzero(read["answer"], axis=1)
-        if wrong := np.flatnonzero(labelled != read["lengths"]).tolist():
+        labelled, lengths = np.count_nonzero(read["answer"], axis=1), _lengths(read)
+        if wrong := np.flatnonzero(labelled != lengths).tolist():
             raise ValueError(
                 f"{self.task.name}: token-classification needs a label for each token, but a row "
-                f"has {labelled[wrong[0]]} for {read['lengths'][wrong[0]]} tokens"
+                f"has {labelled[wrong[0]]} for {lengths[wrong[0]]} tokens"
             )
         return Block({**read.columns, "answer": read["answer"][:, :width].astype(np.int16)})
 
@@ -141,7 +140,7 @@ class TokenClassification(Form):
 
     def answers(self, read: Block, predicted: NDArray[np.integer[Any]]) -> list[Any]:
         predicted = _shaped(predicted, 2, self.name)
-        rows = zip(predicted.tolist(), read["lengths"].tolist(), strict=True)
+        rows = zip(predicted.tolist(), _lengths(read).tolist(), strict=True)
         return [_named(row[:length], self.output_tokens) for row, length in rows]
 
 
@@ -188,7 +187,7 @@ class _LanguageModel(Form):
         tokens, answer = read["tokens"], read["answer"]
         room = np.zeros((len(tokens), gap + answer.shape[1] + extra), np.int32)
         inputs = np.hstack([tokens, room], dtype=np.int32)
-        places, start = np.arange(inputs.shape[1]), read["lengths"][:, None] + gap
+        places, start = np.arange(inputs.shape[1]), _lengths(read)[:, None] + gap
         counts = np.count_nonzero(answer, axis=1)[:, None]
         at_answer = (places >= start) & (places < start + counts)
         batch = _inputs(read, inputs)
@@ -234,7 +233,7 @@ class CausalLM(_LanguageModel):
 
     def batch(self, read: Block) -> Batch:
         batch, at_answer = self._place(read, gap=1, extra=1)
-        rows, asked = np.arange(len(at_answer)), read["lengths"]
+        rows, asked = np.arange(len(at_answer)), _lengths(read)
         ends = asked + 1 + np.count_nonzero(at_answer, axis=1)
         batch["input_ids"][at_answer] = read["answer"][read["answer"] > 0]
         batch["input_ids"][rows, asked] = self.id_of(SEPARATOR)
@@ -245,7 +244,7 @@ class CausalLM(_LanguageModel):
         """Questions and separators, padded on the left, as generation needs them."""
         width = read["tokens"].shape[1] + 1
         whole = self.batch(read)
-        source = np.arange(width) - (width - 1 - read["lengths"])[:, None]
+        source = np.arange(width) - (width - 1 - _lengths(read))[:, None]
         there = source >= 0
         batch = {
             name: np.where(there, np.take_along_axis(array, np.maximum(source, 0), axis=1), 0)
@@ -309,15 +308,21 @@ def _answer_tokens(task: Task) -> tuple[str, ...]:
     return (task.labels or ()) if vocabulary is None else vocabulary.tokens
 
 
+def _lengths(read: Block) -> NDArray[np.int64]:
+    """The number of tokens of each row."""
+    return np.count_nonzero(read["tokens"], axis=1)
+
+
 def _inputs(read: Block, ids: NDArray[np.integer[Any]]) -> Batch:
     """`input_ids`, `attention_mask`, and `position_ids` if the task has them."""
     batch = {"input_ids": ids.astype(np.int32), "attention_mask": (ids > 0).astype(np.int32)}
     if "positions" in read.columns:
         given = read["positions"].astype(np.int32)
         missing = ids.shape[1] - given.shape[1]
-        last = np.take_along_axis(given, read["lengths"][:, None] - 1, axis=1)
+        lengths = _lengths(read)[:, None]
+        last = np.take_along_axis(given, lengths - 1, axis=1)
         # Behind the question the positions count on.
-        places = np.arange(ids.shape[1]) - read["lengths"][:, None]
+        places = np.arange(ids.shape[1]) - lengths
         behind = (last + 1 + places).astype(np.int32)
         given = np.pad(given, [(0, 0), (0, missing)])
         batch["position_ids"] = np.where(places < 0, given, behind)
