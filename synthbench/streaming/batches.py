@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import collections
 import contextlib
 import threading
 import weakref
@@ -34,7 +33,7 @@ class View(Protocol):
 
 
 class RoundReader(Generic[T]):
-    """Rounds that an engine makes ahead of time; the last two are kept.
+    """Rounds that an engine makes ahead of time; the last one is kept.
 
     Args:
         make: gives a round by its number: a pure function.
@@ -44,21 +43,22 @@ class RoundReader(Generic[T]):
     def __init__(self, make: Callable[[int], T], engine: Engine) -> None:
         self._make, self._engine = make, engine
         self._asked: dict[int, Future[T]] = {}
-        self._kept: collections.OrderedDict[int, T] = collections.OrderedDict()
+        self._kept: tuple[int, T] | None = None
 
     def __call__(self, number: int) -> T:
         """The round of this number."""
-        if number not in self._kept:
-            window = range(number, number + self._engine.ahead + 1)
-            for other in [one for one in self._asked if one not in window]:
-                self._asked.pop(other).cancel()
-            for ahead in window:
-                if ahead not in self._asked:
-                    self._asked[ahead] = self._engine.submit(self._make, ahead)
-            self._kept[number] = self._asked.pop(number).result()
-            while len(self._kept) > 2:
-                self._kept.popitem(last=False)
-        return self._kept[number]
+        if self._kept is not None and self._kept[0] == number:
+            return self._kept[1]
+        self._kept = None
+        window = range(number, number + self._engine.ahead + 1)
+        for other in [one for one in self._asked if one not in window]:
+            self._asked.pop(other).cancel()
+        for ahead in window:
+            if ahead not in self._asked:
+                self._asked[ahead] = self._engine.submit(self._make, ahead)
+        made = self._asked.pop(number).result()
+        self._kept = number, made
+        return made
 
 
 class RoundMaker:

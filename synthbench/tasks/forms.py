@@ -70,8 +70,7 @@ class Form(abc.ABC):
 
     def read(self, block: Block) -> Block:
         """`tokens` `(rows, width)`, `answer`, and perhaps `positions`."""
-        tokens = packed(self.task.input_ids(block))
-        read = {"tokens": tokens, "answer": self.task.answer_ids(block)}
+        read = {"tokens": self.task.input_ids(block), "answer": self.task.answer_ids(block)}
         if (positions := self.task.position_ids(block)) is not None:
             read["positions"] = positions
         return Block(read)
@@ -315,6 +314,7 @@ def _lengths(read: Block) -> NDArray[np.int64]:
 
 def _inputs(read: Block, ids: NDArray[np.integer[Any]]) -> Batch:
     """`input_ids`, `attention_mask`, and `position_ids` if the task has them."""
+    ids = packed(ids)
     batch = {"input_ids": ids.astype(np.int32), "attention_mask": (ids > 0).astype(np.int32)}
     if "positions" in read.columns:
         given = read["positions"].astype(np.int32)
