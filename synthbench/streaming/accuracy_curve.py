@@ -54,7 +54,7 @@ class Curve(Score):
         lines = [*self.by.items(), ("all", self)]
         asked = f"{self.rows:,} distinct rows were asked"
         if self.rows < self.drawn:
-            asked += f"; {self.drawn:,} were drawn, which is more than the stream has"
+            asked += f" of {self.drawn:,} drawn; no row was asked twice"
         note = f"{self.title}: {asked}."
         cells = [[str(value), *_cells(score, self)] for value, score in lines]
         return Table(head, cells, right=range(1, len(head)), notes=["", note])

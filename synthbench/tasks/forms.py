@@ -41,13 +41,7 @@ class Form(abc.ABC):
     """A form for the rows of one task: from a block to a batch, and from scores to answers.
 
     `read` takes from a block what batches need, in small types; `batch` makes a batch of some of
-    its rows, and `questions` the same without the answers.
-
-    Args:
-        task: the task.
-
-    Attributes:
-        name: the form's name.
+    its rows, and `questions` the same without the answers. `name` is the form's name.
     """
 
     name: ClassVar[str]
@@ -139,8 +133,14 @@ class TokenClassification(Form):
 
     def answers(self, read: Block, predicted: NDArray[np.integer[Any]]) -> list[Any]:
         predicted = _shaped(predicted, 2, self.name)
-        rows = zip(predicted.tolist(), _lengths(read).tolist(), strict=True)
-        return [_named(row[:length], self.output_tokens) for row, length in rows]
+        width = min(predicted.shape[1], read["answer"].shape[1])
+        tokens = (*self.output_tokens, self.task.answer.ignored or "")
+        # Whatever is predicted where nothing is asked, it is not read.
+        ids = np.full(read["answer"].shape, -1)
+        ids[:, :width] = predicted[:, :width]
+        ids[read["answer"] > len(self.output_tokens)] = len(tokens) - 1
+        rows = zip(ids.tolist(), _lengths(read).tolist(), strict=True)
+        return [_named(row[:length], tokens) for row, length in rows]
 
 
 class _LanguageModel(Form):
@@ -176,13 +176,7 @@ class _LanguageModel(Form):
         return Block({**read.columns, "answer": self._input_ids.take(answer)})
 
     def _place(self, read: Block, gap: int, extra: int) -> tuple[Batch, NDArray[np.bool_]]:
-        """The question with room behind it, and the places of the answer.
-
-        Args:
-            read: the rows.
-            gap: places between question and answer.
-            extra: places behind the answer.
-        """
+        """The question, `gap` places, the answer and `extra` places; and where the answer is."""
         tokens, answer = read["tokens"], read["answer"]
         room = np.zeros((len(tokens), gap + answer.shape[1] + extra), np.int32)
         inputs = np.hstack([tokens, room], dtype=np.int32)
@@ -216,12 +210,16 @@ class MaskedLM(_LanguageModel):
 
     def answers(self, read: Block, predicted: NDArray[np.integer[Any]]) -> list[Any]:
         predicted = _shaped(predicted, 2, self.name)
-        _, at_answer = self._place(read, gap=0, extra=0)
+        batch, at_answer = self._place(read, gap=0, extra=0)
+        if predicted.shape != at_answer.shape:
+            raise UsageError(
+                f"Predictions of {self.name}: expected a token for every place of input_ids "
+                f"{at_answer.shape}; got {predicted.shape}."
+            )
+        if (ignored := self.task.answer.ignored) is not None:
+            predicted = np.where(batch["labels"] == NOT_ASKED, self.id_of(ignored), predicted)
         rows = zip(predicted, at_answer, strict=True)
-        return [
-            self._answer(_named(row[places[: len(row)]].tolist(), self.input_tokens))
-            for row, places in ((row, np.flatnonzero(there)) for row, there in rows)
-        ]
+        return [self._answer(_named(row[there].tolist(), self.input_tokens)) for row, there in rows]
 
 
 class CausalLM(_LanguageModel):

@@ -76,8 +76,9 @@ def test_a_row_does_not_depend_on_the_batch_size(name, variant):
     whole = ids_of(first(stream(task, split=split, batch_size=1_200), 1))
     for size in (1, 7, 100, 256, 1_100):
         count = min(-(-1_200 // size), 12)
-        assert ids_of(first(stream(task, split=split, batch_size=size), count))[:1_200] == (
-            whole[: count * size]
+        assert (
+            ids_of(first(stream(task, split=split, batch_size=size), count))[:1_200]
+            == (whole[: count * size])
         )
 
 
@@ -207,7 +208,9 @@ def test_streams_of_splits_that_share_buckets_have_no_row_in_common():
     task = make_task("listops", None, {"train_depths": [1, 2], "validation_depths": [1, 2]})
     seen: dict[str, set[str]] = {}
     for split in ("iid", "validation", "train"):
-        batches = [first(stream(task, split=split, batch_size=500, seed=seed), 1) for seed in (0, 1)]
+        batches = [
+            first(stream(task, split=split, batch_size=500, seed=seed), 1) for seed in (0, 1)
+        ]
         seen[split] = {one for batch in batches for one in ids_of(batch)}
     assert all(one[0] in "01" for split in ("iid", "validation") for one in seen[split])
     assert not seen["iid"] & seen["validation"]
