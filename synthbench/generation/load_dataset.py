@@ -64,7 +64,7 @@ def load_dataset(
 
     Args:
         task: name of the task.
-        split: the split to open; default: all splits.
+        split: the split to open; only this split is made. Default: all splits.
         variant: one of the task's variants; default: the first.
         seed: whole number from 0.
         rows: number of rows by split, where it differs from the preset.
@@ -98,7 +98,7 @@ def load_dataset(
         raise UsageError(f"{split!r} is a variant, not a split: write variant={split!r}.")
     if split is not None:
         made.split(split)
-    dataset = cached_dataset(made, preset, rows)
+    dataset = cached_dataset(made, preset, rows, split)
     return open_with_datasets(dataset, made.variant, split)
 
 
@@ -130,8 +130,13 @@ def open_with_datasets(
     return opened
 
 
-def cached_dataset(task: Task, preset: str, rows: Mapping[str, int] | None) -> DatasetDirectory:
-    """The dataset of a request, made if it is missing or incomplete."""
+def cached_dataset(
+    task: Task, preset: str, rows: Mapping[str, int] | None, split: str | None = None
+) -> DatasetDirectory:
+    """The dataset of a request, made if it is missing or incomplete.
+
+    If a split is named, only this split is made; a dataset of all splits serves as well.
+    """
     request = Request(
         task.name,
         task.variant,
@@ -141,11 +146,14 @@ def cached_dataset(task: Task, preset: str, rows: Mapping[str, int] | None) -> D
         parameters=task.parameters.to_dict(),
         overwrite=True,  # only a broken entry, or an interrupted run, can lie there
     )
-    text = json.dumps(_row_sources(request, task), sort_keys=True, separators=(",", ":"))
-    name = f"{task.name}-{hashlib.sha256(text.encode()).hexdigest()[:32]}"
+    names = [_entry(request, task)]
+    if split is not None:
+        request = dataclasses.replace(request, split=split)
+        names.append(_entry(request, task))
     # A cache that cannot be written may still hold the dataset.
-    if (there := _whole(_cache_directory() / name)) is not None:
-        return there
+    for name in names:
+        if (there := _whole(_cache_directory() / name)) is not None:
+            return there
     plan_rows(task, preset, rows)  # refuses impossible requests before anything is written
     target = _writable(_cache_directory()) / name
     with filelock.FileLock(f"{target}.lock"):
@@ -153,6 +161,12 @@ def cached_dataset(task: Task, preset: str, rows: Mapping[str, int] | None) -> D
             return there
         run(dataclasses.replace(request, out=target))
     return DatasetDirectory.open(target)
+
+
+def _entry(request: Request, task: Task) -> str:
+    """The name of a request's directory in the cache."""
+    text = json.dumps(_row_sources(request, task), sort_keys=True, separators=(",", ":"))
+    return f"{task.name}-{hashlib.sha256(text.encode()).hexdigest()[:32]}"
 
 
 def _whole(target: Path) -> DatasetDirectory | None:
@@ -176,6 +190,8 @@ def _row_sources(request: Request, task: Task) -> dict[str, Any]:
         "preset": request.preset,
         "rows": dict(request.rows or {}),
     }
+    if request.split is not None:
+        sources["split"] = request.split
     if task.image_column:
         sources["sources"] = [carried_source_dirs(), *map(str, source_dirs())]
     if not type(task).__module__.startswith("synthbench."):

@@ -7,7 +7,7 @@ import functools
 from collections.abc import Mapping
 from fractions import Fraction
 
-from synthbench.errors import ParameterError, UsageError
+from synthbench.errors import ParameterError, UsageError, unknown_name
 from synthbench.sampling.blocks import list_candidates
 from synthbench.tasks.base import Split, Task
 from synthbench.tasks.row_ids import share_of
@@ -95,6 +95,8 @@ def plan_rows(task: Task, preset: str, rows: Mapping[str, int] | None) -> Plan:
         ParameterError: more rows than exist.
     """
     wanted = check_rows(task, rows)
+    if preset not in PRESETS:
+        raise unknown_name("preset", preset, PRESETS)
     sizes = {}
     for split in task.splits:
         least = min(split.rows, _SMALLEST_PRESET_SPLIT)

@@ -307,7 +307,8 @@ def _answer_tokens(task: Task) -> tuple[str, ...]:
 
 def _lengths(read: Block) -> NDArray[np.int64]:
     """The number of tokens of each row."""
-    return np.count_nonzero(read["tokens"], axis=1)
+    lengths: NDArray[np.int64] = np.count_nonzero(read["tokens"], axis=1)
+    return lengths
 
 
 def _inputs(read: Block, ids: NDArray[np.integer[Any]]) -> Batch:

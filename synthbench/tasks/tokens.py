@@ -231,12 +231,9 @@ def pad(
 
 def packed(ids: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]]:
     """Ids `(rows, width)` with the zeros of each row behind all others; the order stays."""
-    used = (ids > 0).reshape(-1)
-    begins = used[1:] > used[:-1]  # behind a zero; over all rows at once, which is faster
-    begins[ids.shape[1] - 1 :: ids.shape[1]] = False
-    if not begins.any():
+    used = ids > 0
+    if not (used[:, 1:] > used[:, :-1]).any():
         return ids
-    used = used.reshape(ids.shape)
     return np.take_along_axis(ids, np.argsort(~used, axis=1, kind="stable"), axis=1)
 
 
