@@ -34,7 +34,7 @@ from synthbench.generation.request import Request
 from synthbench.generation.shards import make_shard
 from synthbench.sampling.plan import make_plan
 from synthbench.sampling.splits import SplitSampler
-from synthbench.streaming.rounds import stream
+from synthbench.streaming import stream
 from synthbench.tasks.features import arrow_schema
 from synthbench.tasks.registry import list_tasks, make_task
 from synthbench.tasks.row_ids import columns_of, rows_table
@@ -104,8 +104,7 @@ def bare(path, task):
 
 def streamed(task, workers, seconds=4.0):
     """Rows a second of `stream`, after its first batch."""
-    split, parameters = task.splits[0].name, task.parameters.to_dict()
-    batches = stream(task.name, split=split, parameters=parameters, workers=workers)
+    batches = stream(task, split=task.splits[0].name, workers=workers)
     next(batches)
     started, rows = time.perf_counter(), 0
     for batch in itertools.takewhile(lambda _: time.perf_counter() - started < seconds, batches):

@@ -104,15 +104,16 @@ def _task(study):
 def _stream(study, engine, batch_size, seconds=4.0):
     """A stream's first batch, and how many a second are ready to be trained on after it."""
     task = _task(study)
-    source = Rounds(task, "train", batch_size)
+    source = Rounds(task, "train")
     cpu = torch.device("cpu")
     batches = StreamBatches(source, batch_size, Encoding.of(task), engine, cpu, rows=1)
-    first, step = batches.batch(0), source.batches
+    first, begin = batches.batch(0), -(-source.size // batch_size)
+    step = begin
     started = time.perf_counter()
     while time.perf_counter() - started < seconds:
         batches.batch(step)
         step += 1
-    return first, (step - source.batches) / (time.perf_counter() - started)
+    return first, (step - begin) / (time.perf_counter() - started)
 
 
 def _line(study, recipe, batch, chosen):

@@ -17,7 +17,9 @@ from synthbench.generation.generate import generate as generate
 from synthbench.generation.load_dataset import load_dataset as load_dataset
 from synthbench.sharing.export import export as export
 from synthbench.sharing.push import push as push
-from synthbench.streaming.rounds import stream as stream
+from synthbench.streaming.accuracy_curve import curve as curve
+from synthbench.streaming.columns import stream as stream
+from synthbench.streaming.token_batches import tokens as tokens
 from synthbench.tasks.base import Task as Task
 from synthbench.tasks.registry import list_tasks as list_tasks
 from synthbench.tasks.registry import register as register

@@ -18,7 +18,7 @@ EXTRAS = {
     "synthbench.llm.inspect_tasks": "inspect_ai",
     "synthbench.llm.taskset": "verifiers",
     "synthbench.sharing.push": "huggingface_hub",
-    "synthbench.streaming.rounds": "datasets",
+    "synthbench.streaming.columns": "datasets",
     "synthbench.streaming.torch": "torch",
     "synthbench.training": "torch",
 }
@@ -60,8 +60,8 @@ def test_every_snippet_of_a_module_does_what_it_shows(name, tmp_path, monkeypatc
 @pytest.mark.parametrize(
     "name",
     [
-        "audit", "evaluate", "export", "generate", "push", "register", "score", "solve", "stream",
-        "train", "validate", "verify",
+        "audit", "curve", "evaluate", "export", "generate", "push", "register", "score", "solve",
+        "stream", "tokens", "train", "validate", "verify",
     ],
 )  # fmt: skip
 def test_a_public_function_shows_a_snippet(name):

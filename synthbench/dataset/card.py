@@ -85,7 +85,7 @@ def _sample(directory: Path, manifest: Manifest, task: Task) -> str:
         return sample_table(directory, splits, task)
     file = f"sheets/{task.variant}.png"
     (directory / file).parent.mkdir(exist_ok=True)
-    rows = first_rows(directory, splits[task.splits[0].name], list(task.columns), 10)
+    rows = first_rows(directory, next(iter(splits.values())), list(task.columns), 10)
     draw_sheet(task, rows, directory / file)
     return f"![Rows of {task.variant}]({file})"
 
@@ -167,7 +167,8 @@ def _body(manifest: Manifest, tasks: Sequence[Task], samples: Sequence[str]) -> 
     parts += ["## Splits", *(titles[:1] if len(first.variants) > 1 else []), splits[0]]
     if "Results" in sections:
         parts += ["## Results", sections.pop("Results")]
-    parts += ["## Held-out rows", held_out_rule(first, sections.pop("Held-out rows", ""))]
+    remark, made = sections.pop("Held-out rows", ""), manifest.variants[first.variant]
+    parts += ["## Held-out rows", held_out_rule(first, made, remark)]
 
     origins, citation = origins_of(tasks), sections.pop("Citation", "")
     others = zip(titles[1:], samples[1:], splits[1:], strict=True)

@@ -113,7 +113,7 @@ def _shown(value: Any, column: Column) -> str:
 def loading(manifest: Manifest, task: Task) -> str:
     """Python code that loads a variant: from its files, or made on the reader's machine."""
     made = manifest.variants[task.variant]
-    rows = {one.name: n for one in task.splits if (n := made[one.name].rows) != one.rows}
+    rows = {name: one.rows for name, one in made.items() if one.rows != task.split(name).rows}
     is_default = task.variant == next(iter(task.variants))
     options: dict[str, Any] = {} if is_default else {"variant": task.variant}
     options |= {"seed": task.seed, **({"rows": rows} if rows else {}), **task.parameters.changed()}
@@ -131,14 +131,15 @@ dataset = synthbench.load_dataset("{task.name}", {words})
 ```"""
 
 
-def held_out_rule(task: Task, remark: str) -> str:
+def held_out_rule(task: Task, splits: Iterable[str], remark: str) -> str:
     """Which rows are held out, what the task's prose adds to that, and how to check it."""
-    signs = {one.name: "<" if one.evaluation else ">=" for one in task.splits}
+    made = [task.split(name) for name in splits]
+    signs = {one.name: "<" if one.evaluation else ">=" for one in made}
     code = "\n".join(
         f'all(id {sign} "2" for id in dataset["{name}"]["id"])  # True'
         for name, sign in signs.items()
     )
-    last, changed = task.splits[-1], task.parameters.changed()
+    last, changed = made[-1], task.parameters.changed()
     options = f", parameters={changed}" if changed else ""
     row = f'dataset["{last.name}"][0]'
     code += f'\nsynthbench.held_out("{task.name}", {row}{options})  # {last.evaluation}'
@@ -215,7 +216,7 @@ def known_limits(manifest: Manifest, tasks: Sequence[Task]) -> str:
 
 def _rough_figures(task: Task, splits: Mapping[str, SplitRecord]) -> Iterator[str]:
     """The precision of an accuracy on the smallest evaluation split."""
-    sizes = {one.name: splits[one.name].rows for one in task.splits if one.evaluation}
+    sizes = {name: one.rows for name, one in splits.items() if task.split(name).evaluation}
     if task.metrics[0] in task.binary_metrics and sizes:
         name = min(sizes, key=sizes.__getitem__)
         points = 100 * 1.96 * math.sqrt(0.25 / sizes[name])
@@ -227,7 +228,7 @@ def _rough_figures(task: Task, splits: Mapping[str, SplitRecord]) -> Iterator[st
 
 def _uneven_buckets(task: Task, splits: Mapping[str, SplitRecord], named: bool) -> Iterator[str]:
     """The splits in which some buckets ran out of distinct rows."""
-    for split in task.splits:
+    for split in map(task.split, splits):
         counts = splits[split.name].buckets
         even = len(set(task.bucket_weights(split))) == 1
         if even and min(counts.values()) < 0.9 * max(counts.values()):

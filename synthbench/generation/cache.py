@@ -46,8 +46,12 @@ from synthbench.text.lines import one_line
 CACHE_VARIABLE = "SYNTHBENCH_CACHE"
 
 
-def cached_dataset(task: Task, preset: str, rows: Mapping[str, int] | None) -> DatasetDirectory:
+def cached_dataset(
+    task: Task, preset: str, rows: Mapping[str, int] | None, split: str | None = None
+) -> DatasetDirectory:
     """The dataset of a request, made if it is missing or damaged.
+
+    If a split is named, only this split is made; a dataset of all splits serves as well.
 
     Raises:
         UsageError: a number that is not allowed.
@@ -61,12 +65,15 @@ def cached_dataset(task: Task, preset: str, rows: Mapping[str, int] | None) -> D
         rows=rows,
         overwrite=True,  # only an interrupted run can lie there
     )
-    text = json.dumps(_row_sources(request, task), sort_keys=True, separators=(",", ":"))
-    name = f"{task.name}-{hashlib.sha256(text.encode()).hexdigest()[:32]}"
     cache = cache_directory()
+    names = [_entry(request, task)]
+    if split is not None:
+        request = dataclasses.replace(request, split=split)
+        names.append(_entry(request, task))
     # A cache that cannot be written may still hold the dataset.
-    if _damage(cache / name) is None:
-        return DatasetDirectory.open(cache / name)
+    for name in names:
+        if _damage(cache / name) is None:
+            return DatasetDirectory.open(cache / name)
     plan_rows(task, preset, rows)  # refuses impossible requests before anything is written
     target = writable(cache) / name
     with locked(target):
@@ -74,6 +81,12 @@ def cached_dataset(task: Task, preset: str, rows: Mapping[str, int] | None) -> D
             discard(target, damage)
             _make(dataclasses.replace(request, out=target), target)
     return DatasetDirectory.open(target)
+
+
+def _entry(request: Request, task: Task) -> str:
+    """The name of a request's directory in the cache."""
+    text = json.dumps(_row_sources(request, task), sort_keys=True, separators=(",", ":"))
+    return f"{task.name}-{hashlib.sha256(text.encode()).hexdigest()[:32]}"
 
 
 def _row_sources(request: Request, task: Task) -> dict[str, Any]:
@@ -87,6 +100,8 @@ def _row_sources(request: Request, task: Task) -> dict[str, Any]:
         "preset": request.preset,
         "rows": request.rows,
     }
+    if request.split is not None:
+        sources["split"] = request.split
     if isinstance(task, ImageTask):
         places = task.source_dirs
         sources["sources"] = [list(places.named), *map(str, places.roots())]

@@ -56,7 +56,7 @@ def load_dataset(
 
     Args:
         task: the task, or its name for the task with its defaults.
-        split: the split to open; default: all splits.
+        split: the split to open; only this split is made. Default: all splits.
         rows: number of rows by split, where it differs from the preset.
         preset: "paper" for the papers' split sizes, or "small" for 1/100 of them, at least 100 rows
             a split.
@@ -78,7 +78,7 @@ def load_dataset(
     made = as_task(task)
     if split is not None:
         _check_split(made, split)
-    dataset = cached_dataset(made, preset, rows)
+    dataset = cached_dataset(made, preset, rows, split)
     return open_with_datasets(dataset, made.variant, split)
 
 

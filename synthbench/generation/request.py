@@ -38,6 +38,7 @@ class Request:
     scheduler: str | None = None
     overwrite: bool = False
     progress: bool = True
+    split: str | None = None  # the only split that is made; None for all
 
     def __post_init__(self) -> None:
         check_engine(self.engine, self.workers, self.scheduler)
@@ -86,7 +87,7 @@ class DatasetPlan:
         first, rows = self.tasks[0], {}
         for task in self.tasks:
             plan = self.quotas[task.variant]
-            rows[task.variant] = {split.name: plan.rows(split.name) for split in task.splits}
+            rows[task.variant] = {name: plan.rows(name) for name in plan.quotas}
         return {
             "task": first.name,
             "seed": first.seed,
@@ -108,6 +109,8 @@ def plan_dataset(request: Request) -> DatasetPlan:
     quotas = {task.variant: plan_rows(task, request.preset, request.rows) for task in tasks}
     for task in tasks:
         _check_size(task, quotas[task.variant])
+    if (only := request.split) is not None:
+        quotas = {name: Plan({only: plan.quotas[only]}) for name, plan in quotas.items()}
     shard_rows = whole_chunks(request.shard_rows or tasks[0].shard_rows)
     return DatasetPlan(tasks, quotas, shard_rows)
 

@@ -199,11 +199,11 @@ class _LevelRows:
 
     def __init__(self, task: Task, split: str) -> None:
         self.task, self.given = task, 0
-        self._rounds = Rounds(task, split, batch_size=1)
+        self._rounds = Rounds(task, split)
         self._table: tuple[int, pa.Table] | None = None
 
     def __next__(self) -> dict[str, Any]:
-        number, place = divmod(self.given, self._rounds.batches)
+        number, place = divmod(self.given, self._rounds.size)
         if self._table is None or self._table[0] != number:
             self._table = number, self._rounds.table(number)
         self.given += 1

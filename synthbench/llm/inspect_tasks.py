@@ -5,7 +5,6 @@ Inspect imports this module by its entry point and finds one of its own tasks fo
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 from os import PathLike
 from typing import Any
@@ -17,7 +16,7 @@ from inspect_ai.scorer import Score, Scorer, Target, accuracy, scorer, stderr
 from inspect_ai.solver import TaskState, generate
 
 from synthbench.evaluation.final_answer import find_answer
-from synthbench.llm.prompts import TEXT, image_url, metadata, open_task, question
+from synthbench.llm.prompts import TEXT, image_url, metadata, open_rows, question
 from synthbench.llm.scoring import reward_of
 from synthbench.tasks import registry
 from synthbench.tasks.base import LABEL, Task
@@ -32,8 +31,8 @@ def inspect_task(
     preset: str = "paper",
 ) -> inspect_ai.Task:
     """See `synthbench.llm.inspect_task`."""
-    made, dataset = open_task(task, split, limit, preset=preset)
-    chosen = itertools.islice(dataset.rows(made.variant, split), limit)
+    asked = open_rows(task, split, limit, preset=preset)
+    made = asked.task
     samples = [
         Sample(
             id=row["id"],
@@ -41,14 +40,14 @@ def inspect_task(
             target=made.answer.write(row[LABEL]),
             metadata=metadata(made, row),
         )
-        for row in chosen
+        for row in asked.rows()
     ]
     return inspect_ai.Task(
         dataset=MemoryDataset(samples, name=f"{made.name} {made.variant} {split}"),
         solver=generate(),
         scorer=right_answer(made.name, made.variant, made.seed, made.parameters.to_dict()),
         name=made.name,
-        metadata={"digest": dataset.split(made.variant, split).digest},
+        metadata=asked.metadata,
     )
 
 

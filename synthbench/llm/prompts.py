@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import functools
 import itertools
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
 
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import UsageError, check_whole_number, unknown_name, usable_path
 from synthbench.generation.cache import cached_dataset
 from synthbench.generation.load_dataset import open_with_datasets
+from synthbench.sampling.first_rows import first_rows
+from synthbench.sampling.plan import Plan, plan_rows
 from synthbench.tasks.base import LABEL, Task
 from synthbench.tasks.registry import as_task, list_tasks
+from synthbench.tasks.row_ids import rows_table
 
 if TYPE_CHECKING:
     import datasets
@@ -42,11 +48,13 @@ def prompts(
             as in `load_dataset`; or a dataset directory, whose first variant counts. Write
             `./listops` for a directory that has the name of a task.
         split: the split.
-        limit: take only the first rows; default: all.
+        limit: take only so many rows, in the split's balance; fewer rows are the first ones of
+            more. Of a task only these are drawn; they are rows of its dataset, in another order.
+            Default: all rows.
         rows: numbers of rows of splits that differ from the preset's; not allowed with a directory.
         preset: "paper" or "small"; not allowed with a directory.
-        shots: worked examples before each question, as turns of the conversation: the first rows of
-            train, the same in every prompt.
+        shots: worked examples before each question, as turns of the conversation: rows of train,
+            the same in every prompt.
 
     Returns:
         `id`, `prompt` (chat messages; without worked examples one of the user), `answer` (the right
@@ -66,17 +74,15 @@ def prompts(
         >>> rows[0]["answer"]
         '4'
     """
-    made, dataset = open_task(task, split, limit, preset=preset, rows=rows)
-    opened: Any = open_with_datasets(dataset, made.variant, split)
-    if limit is not None:
-        opened = opened.select(range(min(limit, len(opened))))
+    asked_rows = open_rows(task, split, limit, preset=preset, rows=rows)
+    made, opened = asked_rows.task, asked_rows.with_datasets()
     columns = opened.column_names
     texts = opened[TEXT] if TEXT in columns else [None] * len(opened)
     image = None if made.image_column is None else {"type": "image", "text": None}
     asked = [_user_message(question(made, text), image) for text in texts]
     check_whole_number("Shots", shots, least=0, most=10_000)
     if shots:
-        worked = _worked_examples(made, dataset, split, shots)
+        worked = _worked_examples(asked_rows, shots)
         asked = [[*worked, {"role": "user", "content": text}] for text in texts]
     opened = opened.add_column("prompt", asked)
     opened = opened.add_column("answer", [made.answer.write(label) for label in opened[LABEL]])
@@ -112,28 +118,84 @@ def sft_examples(
     return rows.select_columns(["id", "prompt", "completion", *pictures])
 
 
-def open_task(
+@dataclasses.dataclass(frozen=True)
+class AskedRows:
+    """Rows that can be prompts: of a dataset directory, or drawn for a task.
+
+    Attributes:
+        task: their task.
+        split: their split.
+        limit: how many of them; None for all.
+        dataset: the directory; None if only `limit` rows are drawn.
+        plan: of a task, how many rows its splits have.
+    """
+
+    task: Task
+    split: str
+    limit: int | None
+    dataset: DatasetDirectory | None
+    plan: Plan | None
+
+    def with_datasets(self) -> Any:
+        """The rows as a `datasets.Dataset`."""
+        if self.dataset is None:
+            import datasets
+
+            return datasets.Dataset(self._drawn(self.split, self.limit or 1))
+        opened: Any = open_with_datasets(self.dataset, self.task.variant, self.split)
+        return opened if self.limit is None else opened.take(min(self.limit, len(opened)))
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The rows as plain Python values."""
+        if self.dataset is None:
+            return iter(self._drawn(self.split, self.limit or 1).to_pylist())
+        return itertools.islice(self.dataset.rows(self.task.variant, self.split), self.limit)
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """What an evaluation notes of the rows: the digest of their split, if all are asked."""
+        if self.dataset is None:
+            return {"limit": self.limit}
+        return {"digest": self.dataset.split(self.task.variant, self.split).digest}
+
+    def examples(self, split: str, count: int) -> list[dict[str, Any]]:
+        """Rows of another split."""
+        if self.plan is not None:
+            return list(self._drawn(split, count).to_pylist())
+        assert self.dataset is not None
+        return list(itertools.islice(self.dataset.rows(self.task.variant, split), count))
+
+    def _drawn(self, split: str, count: int) -> pa.Table:
+        assert self.plan is not None
+        drawn = first_rows(self.task, self.task.split(split), self.plan.quotas[split], count)
+        return rows_table(self.task, drawn.block, drawn.fingerprints)
+
+
+def open_rows(
     task: str | Task | PathLike[str],
     split: str,
     limit: int | None,
     *,
     preset: str = "paper",
     rows: Mapping[str, int] | None = None,
-) -> tuple[Task, DatasetDirectory]:
-    """A task whose rows can be prompts, with its dataset; arguments as in `prompts`."""
+) -> AskedRows:
+    """The rows of a task or directory that can be prompts; arguments as in `prompts`."""
     if limit is not None:
         check_whole_number("Limit", limit, least=1, most=sys.maxsize)
     made, dataset = askable_task(task)
-    if dataset is None:
-        made.split(split)
-        return made, cached_dataset(made, preset, rows)
-    if rows or preset != "paper":
-        raise UsageError(
-            f"rows={rows!r}, preset={preset!r}: {str(task)!r} is a dataset directory and has its "
-            "own sizes; leave them out."
-        )
-    dataset.split(made.variant, split)
-    return made, dataset
+    if dataset is not None:
+        if rows or preset != "paper":
+            raise UsageError(
+                f"rows={rows!r}, preset={preset!r}: {str(task)!r} is a dataset directory and has "
+                "its own sizes; leave them out."
+            )
+        dataset.split(made.variant, split)
+        return AskedRows(made, split, limit, dataset, None)
+    made.split(split)
+    plan = plan_rows(made, preset, rows)
+    if limit is None:
+        dataset = cached_dataset(made, preset, rows, split)
+    return AskedRows(made, split, limit, dataset, plan)
 
 
 def askable_task(task: str | Task | PathLike[str]) -> tuple[Task, DatasetDirectory | None]:
@@ -146,7 +208,7 @@ def askable_task(task: str | Task | PathLike[str]) -> tuple[Task, DatasetDirecto
     if not isinstance(task, Task | str | PathLike):
         raise unknown_name("task or dataset directory", task, list_tasks())
     if isinstance(task, Task) or task in list_tasks():
-        made = as_task(task)  # type: ignore[arg-type]
+        made = as_task(task)
     else:
         if not usable_path("Dataset", task).exists():
             raise unknown_name("task or dataset directory", str(task), list_tasks())
@@ -181,22 +243,22 @@ def _instruction(task: Task) -> str:
     return task.instruction
 
 
-def _worked_examples(
-    task: Task, dataset: DatasetDirectory, split: str, shots: int
-) -> list[dict[str, Any]]:
-    """The first rows of train as turns: the rule and a question, its answer, the next question."""
+def _worked_examples(asked: AskedRows, shots: int) -> list[dict[str, Any]]:
+    """Rows of train as turns: the rule and a question, its answer, the next question."""
+    check_whole_number("Shots", shots, least=0)
+    task = asked.task
     trained = next((one.name for one in task.splits if not one.evaluation), None)
     if trained is None or task.image_column is not None:
         raise UsageError(
             f"Shots {shots}: {task.name!r} has no rows of text in train; allowed is 0."
         )
-    if split == trained:
+    if asked.split == trained:
         raise UsageError(
             f"Shots {shots}: worked examples are rows of {trained}, which would be their own "
             "questions; allowed with this split is 0."
         )
     turns: list[dict[str, Any]] = []
-    for row in itertools.islice(dataset.rows(task.variant, trained), shots):
+    for row in asked.examples(trained, shots):
         text = row[TEXT] if turns else question(task, row[TEXT])
         turns += [{"role": "user", "content": text}, answer_message(task.answer.write(row[LABEL]))]
     return turns

@@ -7,7 +7,7 @@ import functools
 from collections.abc import Mapping
 from fractions import Fraction
 
-from synthbench.errors import ParameterError, UsageError, whole_number
+from synthbench.errors import ParameterError, UsageError, unknown_name, whole_number
 from synthbench.sampling.blocks import list_candidates
 from synthbench.tasks.base import Split, Task
 from synthbench.tasks.returned import capacity_of, weights_of
@@ -99,6 +99,8 @@ def plan_rows(task: Task, preset: str, rows: Mapping[str, int] | None) -> Plan:
         ParameterError: more rows than exist.
     """
     wanted = check_rows(task, rows)
+    if preset not in PRESETS:
+        raise unknown_name("preset", preset, PRESETS)
     sizes = {}
     for split in task.splits:
         least = min(split.rows, _SMALLEST_PRESET_SPLIT)

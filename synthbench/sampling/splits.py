@@ -41,6 +41,9 @@ class SplitSampler:
         plan: how many rows come from which bucket.
         engine: makes the blocks.
         purpose: further coordinates of the random streams, for uses other than datasets.
+        recurring: the rows are a round of a stream, whose other rounds bring the rest. A bucket
+            ends as soon as few of its candidates are new, and the split ends with fewer rows if all
+            of its buckets have ended.
     """
 
     def __init__(
@@ -50,15 +53,16 @@ class SplitSampler:
         plan: Plan,
         engine: Engine,
         purpose: Mapping[str, object] | None = None,
+        recurring: bool = False,
     ) -> None:
-        self._task, self._split = task, split
+        self._task, self._split, self._recurring = task, split, recurring
         self._coordinates = {**task.stream, **(purpose or {}), "split": split.name}
         quotas = plan.quotas[split.name]
         self._left = {bucket: quota for bucket, quota in quotas.items() if quota}
         self._total = plan.rows(split.name)
         self._round = 0
         self._streams = {
-            bucket: BucketStream(task, split, bucket, self._coordinates, left, engine)
+            bucket: BucketStream(task, split, bucket, self._coordinates, left, engine, recurring)
             for bucket, left in self._left.items()
         }
 
@@ -84,11 +88,17 @@ class SplitSampler:
         """
         try:
             while any(self._left.values()):
-                yield self._next_round()
+                made = self._next_round()
+                more = self._share_out_exhausted()
+                if made is not None:
+                    yield made
+                if not more:
+                    break
         finally:
             self.close()
 
-    def _next_round(self) -> Round:
+    def _next_round(self) -> Round | None:
+        """The rows of a round; None if only exhausted buckets had rows left."""
         rounds_left = -(-sum(self._left.values()) // self._task.round_rows)
         # First every bucket requests its first block, then as many as that block shows it to need.
         for _ in range(2):
@@ -103,21 +113,22 @@ class SplitSampler:
                     calls.append(call)
                 accepted.append(Accepted(len(calls) - 1, place, rows))
                 self._left[bucket] -= len(rows)
-        self._share_out_exhausted()
-        if not accepted:  # only exhausted buckets had rows left, which went to the others
-            return self._next_round()
+        if not accepted:
+            return None
         count = sum(len(one.rows) for one in accepted)
         order = Order(accepted, {**self._coordinates, "order": True}, self._round, 0, count)
         self._round += 1
         return Round(calls, order)
 
-    def _share_out_exhausted(self) -> None:
-        """Divide what exhausted buckets lack among the others."""
+    def _share_out_exhausted(self) -> bool:
+        """Divide what exhausted buckets lack among the others; False if no others are left."""
         lacking = sum(self._left[b] for b, stream in self._streams.items() if stream.exhausted)
         if not lacking:
-            return
+            return True
         others = [b for b, stream in self._streams.items() if not stream.exhausted]
         if not others:
+            if self._recurring:
+                return False
             raise ExhaustedError(self._not_filled())
         for bucket, stream in self._streams.items():
             if stream.exhausted:
@@ -126,6 +137,7 @@ class SplitSampler:
         shares = share_out(lacking, [None] * len(others), tuple(weight[b] for b in others))
         for bucket, more in zip(others, shares, strict=True):
             self._left[bucket] += more
+        return True
 
     def _not_filled(self) -> str:
         task = self._task
@@ -146,6 +158,13 @@ STALL_BLOCKS, STALL_ROWS = 200, 20
 #: list. If all rows are equally likely, 0.7 candidates per row give half of the rows.
 CANDIDATES_PER_ROW = 50
 
+#: In a round of a stream a bucket ends when `ROUND_STALL_BLOCKS` blocks gave fewer than
+#: `ROUND_STALL_ROWS` new rows, or when of `ROUND_SEEN_ROWS` rows fewer than one in
+#: `ROUND_SEEN_SHARE` was new; only smaller buckets than `ROUND_LISTABLE_ROWS` are listed.
+ROUND_STALL_BLOCKS, ROUND_STALL_ROWS = 16, 2
+ROUND_SEEN_ROWS, ROUND_SEEN_SHARE = 128, 16
+ROUND_LISTABLE_ROWS = 1 << 17
+
 
 class BucketStream:
     """The accepted rows of one bucket of one split, in order.
@@ -163,6 +182,7 @@ class BucketStream:
         coordinates: with the bucket, the coordinates of the random stream.
         rows: about how many rows will be wanted.
         engine: makes the blocks; some are requested ahead of time.
+        recurring: as in `SplitSampler`.
 
     Attributes:
         tried: how many candidates were looked at.
@@ -178,8 +198,10 @@ class BucketStream:
         coordinates: Mapping[str, object],
         rows: int,
         engine: Engine,
+        recurring: bool = False,
     ) -> None:
         self._task, self._split, self._bucket = task, split, bucket
+        self._recurring = recurring
         self._stream = {**coordinates, "bucket": bucket}
         self._engine = engine
         self._capacity = capacity_of(task, split, bucket)
@@ -194,7 +216,8 @@ class BucketStream:
         # The current block and those requested after it, each with its place in its call's result.
         self._blocks: collections.deque[tuple[Remote[list[BlockSummary]], int]]
         self._blocks = collections.deque()
-        self._window = 0  # new rows to compare with `STALL_ROWS`
+        # Blocks, rows looked at and new rows since the last decision whether the bucket is stalled.
+        self._blocks_seen, self._rows_seen, self._new = 0, 0, 0
         self._yield = 0.0  # expected new rows of a block; 0 before the first block is there
 
     def prepare(self, rows: int) -> None:
@@ -247,8 +270,9 @@ class BucketStream:
                 yield call.handle, place, (self._offset + new).astype(np.uint32)
             rows, left = rows - len(new), left - len(new)
             self.taken += len(new)
-            self._window += len(new)
             looked_at = len(prints) if rows else int(new[-1]) + 1
+            self._new += len(new)
+            self._rows_seen += looked_at
             self.tried += block.share(looked_at)
             self._offset += looked_at
             self._yield = max(1.0, len(new) * len(block.fingerprints) / max(1, looked_at))
@@ -258,12 +282,26 @@ class BucketStream:
     def _go_to_next_block(self) -> None:
         self._blocks.popleft()
         self._number, self._offset = self._number + 1, 0
+        self._blocks_seen += 1
         self.exhausted = self._listed
-        stalled = False
-        if self._number % STALL_BLOCKS == 0:
-            stalled, self._window = self._window < STALL_ROWS, 0
+        stalled = self._is_stalled()
         self._look_for_list(stalled)
         self.exhausted |= stalled and not self._listed
+
+    def _is_stalled(self) -> bool:
+        """Whether the last few blocks gave hardly any new rows; False until they were enough."""
+        if not self._recurring:
+            decided = self._blocks_seen >= STALL_BLOCKS
+            stalled = decided and self._new < STALL_ROWS
+        else:
+            seen = self._rows_seen >= ROUND_SEEN_ROWS
+            decided = seen or self._blocks_seen >= ROUND_STALL_BLOCKS
+            stalled = (seen and self._new * ROUND_SEEN_SHARE < self._rows_seen) or (
+                decided and self._new < ROUND_STALL_ROWS
+            )
+        if decided:
+            self._blocks_seen, self._rows_seen, self._new = 0, 0, 0
+        return stalled
 
     def _look_for_list(self, stalled: bool) -> None:
         """Between two blocks, switch to the list if half of all rows are taken or new ones rare."""
@@ -272,7 +310,8 @@ class BucketStream:
         drawn = self._number * self._task.block_rows
         costly = stalled or drawn >= CANDIDATES_PER_ROW * self._capacity
         half = 2 * self.taken >= self._expected
-        if half or (costly and self._capacity <= LISTABLE_ROWS):
+        listable = ROUND_LISTABLE_ROWS if self._recurring else LISTABLE_ROWS
+        if half or (costly and self._capacity <= listable):
             self.close()
             self._listed = True
 

@@ -1,5 +1,6 @@
 """Fresh rows without end, for NumPy, PyTorch and `datasets`."""
 
-from synthbench.streaming.rounds import datasets_stream, stream
+from synthbench.streaming.batches import Batches
+from synthbench.streaming.columns import datasets_stream, stream
 
-__all__ = ["datasets_stream", "stream"]
+__all__ = ["Batches", "datasets_stream", "stream"]

@@ -1,8 +1,7 @@
-"""`stream` for PyTorch's `DataLoader`."""
+"""`tokens` for PyTorch's `DataLoader`."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -12,20 +11,23 @@ from numpy.typing import NDArray
 from torch.utils.data import default_convert
 from torch.utils.data._utils.collate import default_collate_fn_map
 
+from synthbench.engine.engine import Engine
 from synthbench.errors import UsageError, check_whole_number
-from synthbench.sampling.blocks import Rows
+from synthbench.streaming.batches import RoundMaker, RoundReader, View
+from synthbench.streaming.columns import Columns
 from synthbench.streaming.rounds import Rounds
-from synthbench.tasks.base import LABEL, Task, TextTask
-from synthbench.tasks.registry import list_tasks, make_task, task_class
+from synthbench.streaming.token_batches import FormView, chosen_form
+from synthbench.tasks.base import Block, Task, TextTask
+from synthbench.tasks.registry import as_task
 from synthbench.text.lines import short
 
 
 class TorchBatch(dict[str, Any]):
-    """A batch as a dict of NumPy arrays by column, first axis `batch_size`."""
+    """A batch as a dict of NumPy arrays, first axis `batch_size`."""
 
 
 class TorchRow(dict[str, Any]):
-    """A row as a dict of NumPy arrays, numbers and text by column."""
+    """A row as a dict of NumPy arrays, numbers and text."""
 
 
 def _refuse_to_join(batches: Sequence[TorchBatch], **_: Any) -> None:
@@ -56,123 +58,123 @@ default_collate_fn_map[TorchBatch] = _refuse_to_join
 default_collate_fn_map[TorchRow] = _join
 
 
+class _Tokens(FormView):
+    """Shows rows in a form, in the integers that models of PyTorch expect."""
+
+    def batch(self, block: Block) -> dict[str, Any]:
+        """A batch of int64."""
+        return {name: one.astype(np.int64) for name, one in super().batch(block).items()}
+
+
+#: How many single rows are shown in one step.
+_ROWS_AHEAD = 1_024
+
+
 class TorchStream(torch.utils.data.IterableDataset[dict[str, Any]]):
-    """Endless fresh rows for a `DataLoader`, whose workers share the work.
+    """`synthbench.tokens` for a `DataLoader`, whose workers share the work.
 
     Either the stream makes the batches, which is faster, or the `DataLoader` does:
 
         DataLoader(TorchStream("listops", batch_size=32), batch_size=None)
         DataLoader(TorchStream("listops", batch_size=None), batch_size=32)
 
-    Both give batches of the same form, a dict by column. Its values are tensors whose first axis is
-    the batch, or NumPy arrays if a column is text or has lists of different lengths. A structured
-    column (`quadrants` of `composites`) is a dict of its fields, because PyTorch has no structured
-    tensors. A `DataLoader` that would join whole batches raises UsageError.
+    Both give the arguments of a Hugging Face model, `model(**batch)`, as int64 tensors. A
+    `DataLoader` that would join whole batches raises UsageError.
 
-    With `encode=True`, a batch of a text task has the arguments of a Hugging Face model,
-    `model(**batch)`, all int64:
+    Rows of tasks that are not texts come by column, as in `synthbench.stream`: as tensors whose
+    first axis is the batch, or as NumPy arrays if a column is text or has lists of different
+    lengths. A structured column (`quadrants` of `composites`) is a dict of its fields, because
+    PyTorch has no structured tensors.
 
-        input_ids       (batch, width)  ids of tokens from 1, padded on the right with 0
-        attention_mask  (batch, width)  1 for tokens, 0 for padding
-        labels          (batch,)        the class, or the number that is the answer
+    Worker `w` of `n` makes the rounds `w`, `w + n`, ... and cuts them into batches: together the
+    workers give exactly the rows of `synthbench.tokens`, each once. Their order depends on the
+    number of workers alone; without workers it is that of `synthbench.tokens`.
 
-    `width` is the same in all batches: the longest text that the split can have. So any
-    `collate_fn` can join rows, and `torch.compile` compiles once. `TextTask.vocabulary` has the
-    tokens of the ids and, as `size`, the model's `vocab_size`.
-
-    Worker `w` of `n` makes the rounds `w`, `w + n`, ...: together the workers give exactly the
-    rows of `stream`, each once. With workers the order differs from `stream`'s, but it is the same
-    in every run with the same number of workers.
-
-    `state_dict` says which batch or row comes next. After `load_state_dict`, reading continues
-    there without making earlier rounds. torchdata's `StatefulDataLoader` calls both in every
-    worker; it must have the same number of workers when it resumes.
+    `state_dict` says which row comes next. After `load_state_dict`, reading continues there without
+    making earlier rounds, also with another batch size. torchdata's `StatefulDataLoader` calls both
+    in every worker; it must have the same number of workers when it resumes.
 
     Args:
-        task: name of the task.
-        split: as in `synthbench.stream`, like the arguments below.
-        variant: one of the task's variants.
-        seed: whole number from 0.
-        parameters: parameters that differ from the defaults.
+        task: a task, or the name of one with its defaults.
+        split: as in `synthbench.tokens`, like the arguments below.
+        form: one of the task's `forms`; default: the first.
         batch_size: rows of a batch; None gives single rows.
+        seed: of the draws.
+        tokenizer: a tokenizer of Transformers.
         start: number of the first batch, or of the first row without `batch_size`; workers leave
-            out earlier ones.
-        encode: give `input_ids`, `attention_mask` and `labels` instead of the columns.
+            out earlier rows.
 
     Raises:
-        UsageError: a name that does not exist, a number that is not allowed, or `encode` for a
-            task whose rows are not text.
-        ParameterError: impossible parameters.
+        UsageError: a name that does not exist, a number that is not allowed, or a form that the
+            task does not have.
+        ParameterError: the split has no rows.
 
     Example:
         >>> from synthbench.streaming.torch import TorchStream
         >>> from torch.utils.data import DataLoader
-        >>> loader = DataLoader(TorchStream("identity", batch_size=8), batch_size=None)
+        >>> loader = DataLoader(TorchStream("listops", batch_size=8), batch_size=None)
+        >>> {name: tuple(column.shape) for name, column in next(iter(loader)).items()}
+        {'input_ids': (8, 50), 'attention_mask': (8, 50), 'labels': (8,)}
+        >>> loader = DataLoader(TorchStream("identity", batch_size=None), batch_size=8)
         >>> next(iter(loader))["x"].shape
         torch.Size([8, 5])
-        >>> rows = TorchStream("listops", batch_size=None, encode=True)
-        >>> batch = next(iter(DataLoader(rows, batch_size=8)))
-        >>> {name: tuple(column.shape) for name, column in batch.items()}
-        {'input_ids': (8, 50), 'attention_mask': (8, 50), 'labels': (8,)}
     """
 
     def __init__(
         self,
-        task: str,
+        task: str | Task,
         *,
         split: str = "train",
-        variant: str | None = None,
-        seed: int = 0,
-        parameters: Mapping[str, Any] | None = None,
+        form: str | None = None,
         batch_size: int | None = 512,
+        seed: int | None = None,
+        tokenizer: Any | None = None,
         start: int = 0,
-        encode: bool = False,
     ) -> None:
         super().__init__()
         check_whole_number("Start", start, least=0)
-        made = make_task(task, variant, parameters, seed)
-        self._encoded = _check_text(made) if encode else None
+        if batch_size is not None:
+            check_whole_number("Batch size", batch_size, least=1)
+        made = as_task(task)
+        self._view: View
+        if isinstance(made, TextTask) or form is not None or tokenizer is not None:
+            self._view = _Tokens(chosen_form(made, form, tokenizer), None)
+        else:
+            self._view = Columns(made)
+        self._rounds = Rounds(made, split, seed)
         self._batch_size = batch_size
-        self._of = {
-            "task": made.name,
-            "variant": made.variant,
-            "split": split,
-            "seed": seed,
-            "parameters": made.parameters.to_dict(),
-            "batch_size": batch_size,
-        }
-        self._source = Rounds(made, split, 1 if batch_size is None else batch_size)
-        self._start = start
-        self._next = start
+        self._start = start * (batch_size or 1)  # the number of a row
+        self._next = self._start
         self._loaded: int | None = None
 
     def state_dict(self) -> dict[str, Any]:
-        """The number of the next batch or row of this process, and the stream's arguments.
+        """The number of the next row of this process, and everything that the rows depend on.
 
         Returns:
-            `{"next": number, "of": {...}}`; `of` has all that a batch depends on: task, variant,
-            split, seed, parameters and batch size.
+            `{"next": number, "of": {...}}`, JSON values. Without workers, rows are numbered as in
+            `synthbench.tokens`; the rows of a worker are numbered by themselves.
         """
-        return {"next": self._next, "of": self._of}
+        return {"next": self._next, "of": self._rounds.to_dict()}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue where `state_dict` was called.
 
         Args:
-            state: what `state_dict` returned, in a stream with the same arguments.
+            state: what `state_dict` returned, in a stream of the same rows.
 
         Raises:
-            UsageError: `state` is not such a state, or is of a stream with other arguments.
+            UsageError: `state` is not such a state, or is of a stream of other rows.
         """
         if not isinstance(state, Mapping) or set(state) != {"next", "of"}:
-            raise UsageError(f"State {state!r}: expected what state_dict returns.")
+            raise UsageError(f"State {short(state)}: expected what state_dict returns.")
         check_whole_number("State 'next'", state["next"], least=0)
-        if state["of"] != self._of:
+        mine = self._rounds.to_dict()
+        if state["of"] != mine:
             of = state["of"] if isinstance(state["of"], Mapping) else {}
             differ = "; ".join(
-                f"{name} {short(of.get(name))} there, {short(mine)} here"
-                for name, mine in self._of.items()
-                if of.get(name) != mine
+                f"{name} {short(of.get(name))} there, {short(value)} here"
+                for name, value in mine.items()
+                if of.get(name) != value
             )
             raise UsageError(f"The state is of another stream ({differ}): use the same arguments.")
         self._next = self._loaded = state["next"]
@@ -181,44 +183,32 @@ class TorchStream(torch.utils.data.IterableDataset[dict[str, Any]]):
         """The batches or rows of this process: all of them, or a worker's share."""
         worker = torch.utils.data.get_worker_info()
         turn, turns = (worker.id, worker.num_workers) if worker else (0, 1)
+        first = self._own(self._start, turn, turns) if self._loaded is None else self._loaded
         # A loaded state holds for one iterator; later ones begin at `start` again.
-        start = self._start if self._loaded is None else self._loaded
         self._loaded = None
-        first, skip = divmod(start, self._source.batches)
-        for number in itertools.count(first):
-            if number % turns != turn:
-                continue
-            columns = self._columns(self._source.rows(number))
-            for place in range(skip if number == first else 0, self._source.batches):
-                self._next = number * self._source.batches + place + 1
-                yield self._item(columns, place)
+        reader = RoundReader(RoundMaker(self._rounds, self._view), Engine(None, 1))
+        while True:
+            count = self._batch_size or _ROWS_AHEAD
+            parts = [
+                reader(turn + turns * number).take(rows)
+                for number, rows in self._rounds.places(first, count)
+            ]
+            batch = self._view.batch(Block.concatenate(parts))
+            columns = {name: _fields(column) for name, column in batch.items()}
+            if self._batch_size is None:
+                for place in range(count):
+                    self._next = first + place + 1
+                    yield TorchRow(_row(columns, place))
+            else:
+                self._next = first + count
+                yield TorchBatch(columns)
+            first += count
 
-    def _columns(self, drawn: Rows) -> dict[str, Any]:
-        """A round's rows by column."""
-        if self._encoded is None:
-            return {name: _fields(array) for name, array in self._source.arrays(drawn).items()}
-        rendered, width = self._encoded.rendered(drawn.block), self._encoded.width(drawn.block)
-        inputs = self._encoded.vocabulary.model_inputs(rendered["text"], width)
-        return {**inputs, "labels": self._encoded.answer.targets(rendered[LABEL], width)}
-
-    def _item(self, columns: dict[str, Any], place: int) -> dict[str, Any]:
-        """A batch or row of a round."""
-        if self._batch_size is None:
-            return TorchRow(_take(columns, place))
-        first = place * self._batch_size
-        return TorchBatch(_take(columns, slice(first, first + self._batch_size)))
-
-
-def _check_text(task: Task) -> TextTask:
-    """The task, if it can be encoded."""
-    if isinstance(task, TextTask) and task.answer.has_targets:
-        return task
-    text_tasks = [name for name in list_tasks() if issubclass(task_class(name), TextTask)]
-    raise UsageError(
-        f"encode=True: rows of {task.name!r} are not text that is answered by a class or number; "
-        f"allowed are {', '.join(text_tasks)}. Without encode, {task.name!r} has the columns id, "
-        f"{', '.join(task.columns)}."
-    )
+    def _own(self, row: int, turn: int, turns: int) -> int:
+        """The number of the first row of a worker that is row number `row` or a later one."""
+        number, place = divmod(row, self._rounds.size)
+        ahead = (turn - number) % turns
+        return (number + ahead) // turns * self._rounds.size + (0 if ahead else place)
 
 
 def _fields(column: NDArray[Any]) -> Any:
@@ -229,8 +219,8 @@ def _fields(column: NDArray[Any]) -> Any:
     return {name: _fields(np.ascontiguousarray(column[name])) for name in column.dtype.names}
 
 
-def _take(column: Any, where: int | slice) -> Any:
-    """Some rows of a column, or of each of the columns of a dict."""
-    if isinstance(column, dict):
-        return {name: _take(part, where) for name, part in column.items()}
-    return column[where]
+def _row(columns: Mapping[str, Any], place: int) -> dict[str, Any]:
+    return {
+        name: _row(column, place) if isinstance(column, dict) else column[place]
+        for name, column in columns.items()
+    }

@@ -35,8 +35,8 @@ class TextTask(Task):
     """A task whose rows are texts of known tokens, in the column `text`.
 
     Its blocks have `tokens` `(rows, width)`: ids from 1 in the order of `tokens`, padded with 0.
-    The columns `text` and `length` (the number of tokens, if it is declared), `content`, `parse`
-    and `width` follow from the ids, so `render` returns only the other columns.
+    The columns `text` and `length` (the number of tokens, if it is declared), `content` and `parse`
+    follow from the ids, so `render` returns only the other columns.
 
     Attributes:
         separator: the text between two tokens; if it is empty, each character is a token.
@@ -63,12 +63,37 @@ class TextTask(Task):
         return given
 
     def join(self, block: Block) -> pa.Array:
-        """The texts of a block's `tokens`; a column `length` saves counting them."""
-        return self.vocabulary.join(block["tokens"], block.columns.get("length"))
+        """The texts of a block; a column `length` saves counting their tokens."""
+        return self.vocabulary.join(self.input_ids(block), block.columns.get("length"))
 
-    def width(self, block: Block) -> int:
-        """How many tokens a batch of the block's texts is padded to: the longest text's."""
-        return int(block["tokens"].shape[1])
+    # Rows as tokens for models, see `synthbench.tasks.forms`.
+
+    @property
+    def forms(self) -> tuple[str, ...]:
+        """The forms in which `synthbench.tokens` gives rows, the default first.
+
+        By default those that follow from `label`: for a class `sequence-classification`,
+        `masked-lm` and `causal-lm`, for a sequence the last two. A task whose label has a token for
+        each token of the text puts `token-classification` first. A class attribute will do.
+        """
+        if self.answer.names is not None:
+            return "sequence-classification", "masked-lm", "causal-lm"
+        return () if self.answer.vocabulary is None else ("masked-lm", "causal-lm")
+
+    def input_ids(self, block: Block) -> NDArray[np.integer[Any]]:
+        """The ids of the texts of a block in reading order, `(rows, width)`; zeros are left out.
+
+        By default `tokens`. Override it if a block holds the tokens in another order.
+        """
+        return block["tokens"]
+
+    def answer_ids(self, block: Block) -> NDArray[np.int64]:
+        """The labels of a block as numbers, as `Column.ids` gives them."""
+        return self.answer.ids(self.render(block)[LABEL])
+
+    def position_ids(self, block: Block) -> NDArray[np.integer[Any]] | None:
+        """Positions for the tokens of `input_ids`, `(rows, width)`; None: 0, 1, 2 and so on."""
+        return None
 
     def content(self, block: Block) -> NDArray[np.uint8]:
         """The ids themselves; odd codes of two bytes if there are more than 255 tokens."""

@@ -51,9 +51,12 @@ class Column(abc.ABC):
     metrics: ClassVar[tuple[str, ...]] = ("accuracy",)
     binary_metrics: ClassVar[tuple[str, ...]] = ("accuracy",)
 
+    #: The token of a `sequence` at places that nobody asks; None if all are asked.
+    ignored: str | None = None
+
     @property
     def vocabulary(self) -> Vocabulary | None:
-        """The tokens of a `sequence`; None for any other column."""
+        """The tokens of a `sequence`, the ignored one last; None for any other column."""
         return None
 
     # Files.
@@ -217,24 +220,21 @@ class Column(abc.ABC):
         """Values inside lists as one number each; arguments and errors as in `encode`."""
         return Encoded(plain_values(array, name), fill=-1)
 
-    @property
-    def has_targets(self) -> bool:
-        """Whether `targets` can give what a classifier is to predict."""
-        return False
-
-    def targets(self, array: pa.Array, width: int = 1) -> NDArray[np.int64]:
-        """What a classifier is to predict.
+    def ids(self, values: Any) -> NDArray[np.int64]:
+        """Classes or sequences as numbers.
 
         Args:
-            array: values of the column.
-            width: the least number of positions of a sequence.
+            values: as `Task.render` gives the column.
 
         Returns:
-            int64 `(rows,)`; of a sequence `(rows, width or the longest)`: a target for each
-            position, the id of its token, and -100 behind, which PyTorch's losses ignore.
+            Indices of classes, int64 `(rows,)`; of a sequence the ids of its tokens from 1, padded
+            with 0, int64 `(rows, width)`.
+
+        Raises:
+            ValueError: values that the column cannot have, or that are neither classes nor
+                sequences.
         """
-        targets: NDArray[np.int64] = array.to_numpy(zero_copy_only=False).astype(np.int64)
-        return targets
+        raise ValueError(f"{self} is neither a class nor a sequence of tokens")
 
 
 def filled(array: pa.Array, value: object) -> pa.Array:

@@ -28,15 +28,20 @@ def class_label(names: Sequence[str]) -> Column:
     return scalar.ClassLabel(tuple(names))
 
 
-def sequence(tokens: Sequence[str], separator: str = " ") -> Column:
+def sequence(tokens: Sequence[str], separator: str = " ", ignored: str | None = None) -> Column:
     """Text that is a sequence of these tokens: as a label, a target for each position.
 
     An answer is a text or a list of tokens. It is scored by `exact_match`, and by
     `position_accuracy`, the share of positions that have the right token.
 
     Args:
-        tokens: all tokens that the text can have, in a fixed order.
+        tokens: all tokens that can be asked, in a fixed order; the first has id 1.
         separator: the text between two tokens; if it is empty, each character is a token.
+        ignored: a further token, such as `_`, for positions that nobody asks: whatever an answer
+            has there, it does not count. It has the id behind those of `tokens`.
+
+    Raises:
+        ValueError: `ignored` is one of `tokens`.
 
     Example:
         >>> from synthbench.tasks.features import sequence
@@ -45,8 +50,13 @@ def sequence(tokens: Sequence[str], separator: str = " ") -> Column:
         ('3 2 1', None)
         >>> label.measure("3 2 1", "3 2 2")["position_accuracy"]
         0.6666666666666666
+        >>> recall = sequence("0123456789", ignored="_")
+        >>> recall.measure("_ _ 3 _ 4", "7 _ 3 0 4")["exact_match"]
+        1.0
     """
-    return scalar.Sequence(tuple(tokens), separator)
+    if ignored is not None and ignored in tokens:
+        raise ValueError(f"ignored={ignored!r} is also a token that can be asked")
+    return scalar.Sequence(tuple(tokens), separator, ignored)
 
 
 def list_of(item: Column) -> Column:

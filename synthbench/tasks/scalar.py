@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from synthbench.tasks.numeric import (
     split_bytes,
     to_array,
 )
-from synthbench.tasks.tokens import Vocabulary, pad
+from synthbench.tasks.tokens import Vocabulary, packed, pad
 from synthbench.text.lines import short
 
 #: Longer whole numbers are not read as digits; `str` refuses more than 4,300 digits.
@@ -72,10 +73,6 @@ class Number(Column):
     ) -> Encoded:
         fill = np.nan if pa.types.is_floating(array.type) else -1
         return Encoded(plain_values(array, name), fill=fill)
-
-    @property
-    def has_targets(self) -> bool:
-        return pa.types.is_integer(self.arrow)  # type: ignore[no-any-return]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -142,17 +139,20 @@ class Sequence(Text):
     Attributes:
         tokens: all tokens that it can have, in a fixed order; the first has id 1.
         separator: the text between two tokens; if it is empty, each character is a token.
+        ignored: a further token, the last, at places that nobody asks; None if all are asked.
     """
 
     tokens: tuple[str, ...]
     separator: str = " "
+    ignored: str | None = None
 
     metrics = ("exact_match", "position_accuracy")
     binary_metrics = ("exact_match",)
 
     @property
     def vocabulary(self) -> Vocabulary:
-        return Vocabulary(self.tokens, self.separator)
+        ignored = () if self.ignored is None else (self.ignored,)
+        return Vocabulary((*self.tokens, *ignored), self.separator)
 
     def __str__(self) -> str:
         return f"Sequence({span(self.tokens)})"
@@ -165,14 +165,18 @@ class Sequence(Text):
     def _from_plain(self, values: Any) -> pa.Array:
         """Texts, lists of tokens, or ids `(rows, width)` from 1, where zeros are left out."""
         if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
-            if values.max(initial=0) > len(self.tokens):
-                text = f"the tokens have the ids 1 to {len(self.tokens)}"
-                raise ValueError(f"{values.max()} is not the id of a token: {text}")
-            return self.vocabulary.join(values.astype(self.vocabulary.dtype))
+            return self.vocabulary.join(self._check_ids(values).astype(self.vocabulary.dtype))
         lists = [self._split(one) if isinstance(one, str) else [*map(str, one)] for one in values]
-        for unknown in (token for one in lists for token in one if token not in self.tokens):
+        known = self.vocabulary.tokens
+        for unknown in (token for one in lists for token in one if token not in known):
             raise ValueError(f"{unknown!r} is not a token of {self}")
         return pa.array([self.separator.join(one) for one in lists], pa.string())
+
+    def _check_ids(self, values: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]]:
+        if values.max(initial=0) >= self.vocabulary.size:
+            text = f"the tokens have the ids 1 to {self.vocabulary.size - 1}"
+            raise ValueError(f"{values.max()} is not the id of a token: {text}")
+        return values
 
     def _split(self, text: str) -> list[str]:
         return text.split(self.separator) if self.separator else list(text)
@@ -192,7 +196,8 @@ class Sequence(Text):
             given = [str(one) for one in to_array(prediction).tolist()]
         else:
             return None
-        return self.separator.join(given) if given and set(given) <= set(self.tokens) else None
+        known = set(self.vocabulary.tokens)
+        return self.separator.join(given) if given and set(given) <= known else None
 
     def solutions(self, value: Any) -> tuple[Any, ...]:
         """The text, or the list of its tokens."""
@@ -208,16 +213,18 @@ class Sequence(Text):
         return None if given is None else text
 
     def measure(self, label: Any, answer: Any) -> dict[str, float]:
-        """Whether all tokens are right, and the share of positions with the right token.
+        """Whether all tokens that are asked are right, and the share of them that are.
 
         A position that only one of the two has counts as wrong.
         """
         if answer is None:
             return dict.fromkeys(self.metrics, 0.0)
         right, given = self._split(label), self._split(answer)
-        same = sum(one == other for one, other in zip(right, given, strict=False))
-        share = same / max(len(right), len(given), 1)
-        return {"exact_match": float(answer == label), "position_accuracy": share}
+        pairs = zip_longest(right, given, fillvalue="")
+        asked = [(one, other) for one, other in pairs if one != self.ignored]
+        same = sum(one == other for one, other in asked)
+        share = same / max(len(asked), 1)
+        return {"exact_match": float(same == len(asked)), "position_accuracy": share}
 
     def may_be(self, prediction: Any) -> bool:
         array = read_array(prediction)
@@ -232,13 +239,10 @@ class Sequence(Text):
     def encode(self, array: pa.Array, name: str, vocabulary: Vocabulary | None = None) -> Encoded:
         return super().encode(array, name, self.vocabulary)
 
-    @property
-    def has_targets(self) -> bool:
-        return True
-
-    def targets(self, array: pa.Array, width: int = 1) -> NDArray[np.int64]:
-        ids = self.vocabulary.encode(array, width).astype(np.int64)
-        return np.where(ids > 0, ids, -100)
+    def ids(self, values: Any) -> NDArray[np.int64]:
+        if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
+            return packed(self._check_ids(values)).astype(np.int64)
+        return self.vocabulary.encode(self.cast(values)).astype(np.int64)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -305,9 +309,9 @@ class ClassLabel(Column):
     def encodes_items(self, vocabulary: Vocabulary | None) -> bool:
         return True
 
-    @property
-    def has_targets(self) -> bool:
-        return True
+    def ids(self, values: Any) -> NDArray[np.int64]:
+        classes: NDArray[np.int64] = self.cast(values).to_numpy(zero_copy_only=False)
+        return classes
 
 
 def _digits(number: Any) -> str | None:

@@ -171,6 +171,11 @@ class Task(abc.ABC):
         return None
 
     @property
+    def forms(self) -> tuple[str, ...]:
+        """The forms in which `synthbench.tokens` gives rows; none unless it is a `TextTask`."""
+        return ()
+
+    @property
     def tables(self) -> dict[str, Any]:
         """Anything else that the rows depend on: JSON values for the manifest and the card."""
         return {}

@@ -229,6 +229,14 @@ def pad(
     return padded
 
 
+def packed(ids: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]]:
+    """Ids `(rows, width)` with the zeros of each row behind all others; the order stays."""
+    used = ids > 0
+    if not (used[:, 1:] > used[:, :-1]).any():
+        return ids
+    return np.take_along_axis(ids, np.argsort(~used, axis=1, kind="stable"), axis=1)
+
+
 def _quads(ids: NDArray[np.integer[Any]]) -> NDArray[np.uint16]:
     """Every four neighbouring ids of a row as one number, `(rows, quads)`."""
     rows, width = ids.shape

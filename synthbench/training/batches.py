@@ -10,11 +10,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from concurrent.futures import Future
 from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
@@ -22,8 +20,9 @@ from torch import Tensor
 from synthbench.engine.engine import Engine
 from synthbench.errors import ParameterError
 from synthbench.seeding import Draws
+from synthbench.streaming.batches import RoundReader
 from synthbench.streaming.rounds import Rounds
-from synthbench.training.encoding import Encoding, Rows
+from synthbench.training.encoding import Encoding, Rows, concatenate
 
 
 class Batch(NamedTuple):
@@ -206,7 +205,7 @@ class StreamBatches:
     """Batches of fresh rows, as `stream` gives them.
 
     The engine makes rounds ahead of time. `rows` is the number of rows that count as an epoch. Each
-    step has the next rows of a round, or, with `one_length`, rows drawn from it; `seed` and
+    step has the next rows of the stream, or, with `one_length`, rows drawn from a round; `seed` and
     `balanced` are those of `OneLength`.
     """
 
@@ -224,19 +223,24 @@ class StreamBatches:
         balanced: bool = False,
     ) -> None:
         self._source, self._batch_size, self._encoding = source, batch_size, encoding
-        self._engine, self._device, self.rows = engine, device, rows
+        self._device, self.rows = device, rows
         self._seed, self._one_length, self._balanced = seed, one_length, balanced
-        self._asked: dict[int, Future[pa.Table]] = {}
-        self._round = functools.lru_cache(maxsize=1)(self._encoded_round)
+        self._tables = RoundReader(source.table, engine)
+        self._round = functools.lru_cache(maxsize=2)(self._encoded_round)
 
     def batch(self, step: int) -> Batch:
         """The batch of a step, counted from 0; on the device."""
-        number, place = divmod(step, self._source.batches)
-        rows, lengths, chosen = self._round(number)
-        if chosen is None:
-            indices = np.arange(place * self._batch_size, (place + 1) * self._batch_size)
-        else:
+        places = list(self._source.places(step * self._batch_size, self._batch_size))
+        rows, lengths, chosen = self._round(places[0][0])
+        if chosen is not None:
             indices = chosen.indices(step)
+        elif len(places) == 1:
+            ((_, part),) = places
+            indices = np.arange(part.start, part.stop)
+        else:  # a batch that begins in one round and ends in another
+            rows = concatenate([self._round(number)[0].select(part) for number, part in places])
+            lengths = None if rows.lengths is None else rows.lengths.cpu().numpy()
+            indices = np.arange(self._batch_size)
         return take(rows, indices, _longest(lengths, indices))
 
     def sample(self, count: int) -> Rows:
@@ -247,10 +251,7 @@ class StreamBatches:
     def _encoded_round(
         self, number: int
     ) -> tuple[Rows, NDArray[np.int64] | None, OneLength | None]:
-        for ahead in range(number, number + self._engine.ahead + 1):
-            if ahead not in self._asked:
-                self._asked[ahead] = self._engine.submit(self._source.table, ahead)
-        rows = self._encoding.encode_table(self._asked.pop(number).result())
+        rows = self._encoding.encode_table(self._tables(number))
         lengths = None if rows.lengths is None else rows.lengths.numpy()
         chosen = None
         if self._one_length:

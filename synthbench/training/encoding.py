@@ -43,8 +43,8 @@ class Rows:
     def __len__(self) -> int:
         return len(self.inputs)
 
-    def select(self, indices: Tensor) -> Rows:
-        """The rows at `indices`, int64 `(rows,)`, in this order."""
+    def select(self, indices: Tensor | slice) -> Rows:
+        """The rows at `indices`, int64 `(rows,)`, in this order, or a slice of them."""
         parts = (self.inputs, self.lengths, self.targets)
         return Rows(*(None if part is None else part[indices] for part in parts))  # type: ignore[arg-type]
 

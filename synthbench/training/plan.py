@@ -93,7 +93,7 @@ def plan_runs(
         tried = _few_rows(task, encoding, dataset)
         for recipe in study.recipes:
             if recipe.steps and study.stream:
-                Rounds(task, "train", recipe.batch_size)  # checks the batch size
+                Rounds(task, "train")  # checks that there are rows
             elif recipe.steps and not 1 <= recipe.batch_size <= train_rows:
                 raise UsageError(
                     f"Batch size {recipe.batch_size}: train has {train_rows:,} rows; allowed are 1 "

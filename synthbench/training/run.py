@@ -189,7 +189,7 @@ class Run:
                 rows = rows.to(device)
             yield EpochBatches(rows, size, fixed_width=self.setting.compiled, **drawn)
             return
-        source = Rounds(self._task, "train", size)
+        source = Rounds(self._task, "train")
         # An epoch is as many rows as the paper's train split has.
         epoch = self._task.split("train").rows
         with open_engine(workers=self.setting.workers) as engine:

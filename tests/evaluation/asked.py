@@ -29,7 +29,7 @@ class Asked:
             rows = [{"id": f"{number:016x}", "label": number % 7} for number in range(12)]
         else:
             drawn = draw_splits(task, 12)["test"]
-            rows = plain_rows(task.render(drawn.block))
+            rows = plain_rows(task.rendered(drawn.block))
             for row, name in zip(rows, id_texts(drawn.fingerprints), strict=True):
                 row["id"] = name
         random.Random(1).shuffle(rows)

@@ -1,9 +1,8 @@
-"""`TorchStream` gives single rows, which a `DataLoader` joins, and text as ids of tokens."""
+"""`TorchStream`: `tokens` for a `DataLoader`, as batches or single rows, shared by its workers."""
 
 from __future__ import annotations
 
 import itertools
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +12,9 @@ from torch.utils.data import DataLoader, default_collate
 import synthbench
 from synthbench.errors import UsageError
 from synthbench.streaming import rounds as streaming
+from synthbench.streaming.rounds import Rounds
 from synthbench.streaming.torch import TorchStream
+from synthbench.tasks.base import TextTask
 from synthbench.tasks.registry import make_task
 from tests.support import IMAGELESS
 
@@ -22,14 +23,13 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:.*deprecated"),  # what torchdata calls of PyTorch
 ]
 
-TEXT = [("listops", "default"), ("arithmetic", "default"), ("parity", "default")]
-TEXT += [("ctl", "forward"), ("ctl", "backward")]
+SIZE = 320
 
 
 @pytest.fixture(autouse=True)
 def short_rounds(monkeypatch):
-    monkeypatch.setattr(streaming, "ROUND_ROWS", 320)
-    monkeypatch.setattr(streaming, "EVALUATION_ROUND_ROWS", 320)
+    monkeypatch.setattr(streaming, "ROUND_ROWS", SIZE)
+    monkeypatch.setattr(streaming, "EVALUATION_ROUND_ROWS", SIZE)
 
 
 def form(batch):
@@ -37,53 +37,117 @@ def form(batch):
     return {name: (type(column), column.dtype, column.shape) for name, column in batch.items()}
 
 
-# Single rows.
+def rows_of(batches):
+    """The rows of batches of tokens, as tuples."""
+    return [tuple(row) for batch in batches for row in np.asarray(batch["input_ids"]).tolist()]
 
 
-@pytest.mark.parametrize(
-    ("name", "variant", "workers"), [*((*one, 0) for one in IMAGELESS), ("ctl", "forward", 1)]
-)
-def test_rows_that_a_data_loader_joins_look_like_a_batch_of_the_stream(name, variant, workers):
-    task = {"task": name, "variant": variant, "split": make_task(name, variant).splits[-1].name}
-    single = list(itertools.islice(synthbench.stream(**task, batch_size=1), 16))
-    stream = TorchStream(**task, batch_size=None)
-    joined = next(iter(DataLoader(stream, batch_size=16, num_workers=workers)))
-    whole = next(iter(DataLoader(TorchStream(**task, batch_size=16), batch_size=None)))
-    assert form(joined) == form(whole)
-    for column, array in joined.items():
-        for one, row in zip(array, single, strict=True):
-            np.testing.assert_array_equal(one, row[column][0])
+def loaded(workers, count, **arguments):
+    loader = DataLoader(TorchStream(**arguments), batch_size=None, num_workers=workers)
+    return list(itertools.islice(iter(loader), count))
 
 
-def test_rows_of_a_stream_are_plain_values():
-    row = next(iter(TorchStream("ctl", batch_size=None)))
-    assert isinstance(row["text"], str)
-    assert isinstance(row["label"], np.int64)
-    assert list(row["steps"]) == make_task("ctl").recompute_columns(row)["steps"]
+# Batches.
 
 
-def test_a_stream_of_rows_goes_on_at_the_row_where_its_state_says():
-    whole = [row["id"] for row in itertools.islice(TorchStream("parity", batch_size=None), 700)]
-    assert len(set(whole)) > 600
-    stream = TorchStream("parity", batch_size=None)
-    begun = iter(DataLoader(stream, batch_size=30))
-    for _ in range(13):
-        next(begun)
-    again = TorchStream("parity", batch_size=None)
-    again.load_state_dict(stream.state_dict())
-    assert [row["id"] for row in itertools.islice(again, 310)] == whole[390:]
-    started = TorchStream("parity", batch_size=None, start=390)
-    assert next(iter(started))["id"] == whole[390]
+def test_a_data_loader_gives_the_batches_of_tokens():
+    whole = synthbench.tokens("ctl", batch_size=100, split="test")
+    for number, batch in enumerate(loaded(0, 5, task="ctl", batch_size=100, split="test")):
+        assert {name: column.dtype for name, column in batch.items()} == dict.fromkeys(
+            ("input_ids", "attention_mask", "labels"), torch.int64
+        )
+        for name, column in batch.items():
+            np.testing.assert_array_equal(column.numpy(), whole[number][name])
+    (later,) = loaded(0, 1, task="ctl", batch_size=100, split="test", start=4)
+    np.testing.assert_array_equal(later["labels"].numpy(), whole[4]["labels"])
 
 
-@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.parametrize("size", [64, 100])  # 100 does not divide a round
+def test_the_workers_of_a_data_loader_lose_and_repeat_no_row(workers, size):
+    rounds = 3 * workers
+    whole = synthbench.tokens("listops", batch_size=SIZE)
+    expected = [rows_of([whole[number]]) for number in range(2 * rounds)]
+    count = rounds * SIZE // size // workers * workers
+    found = rows_of(loaded(workers, count, task="listops", batch_size=size))
+    assert len(found) == count * size
+    rest = [row for round_ in expected for row in round_]
+    for row in found:
+        rest.remove(row)  # no row comes more often than in the stream
+    # All of the first rounds are there, but for the batches that each worker cuts last.
+    missing = sum(row in set(rest) for round_ in expected[:rounds] for row in round_)
+    assert missing < workers * size
+
+
+@pytest.mark.slow
+def test_a_start_holds_for_all_workers_of_a_data_loader_together():
+    whole = rows_of([synthbench.tokens("listops", batch_size=5 * SIZE)[0]])
+    begin = SIZE + 64
+    found = rows_of(loaded(2, 8, task="listops", batch_size=64, start=begin // 64))
+    assert set(found) <= set(whole[begin:])
+    assert len(set(found)) == len(set(whole[begin : begin + 1])) * len(found) == 512
+
+
+@pytest.mark.parametrize("options", [{}, {"batch_size": 32}, {"batch_size": 2, "num_workers": 1}])
+def test_a_data_loader_that_would_join_batches_is_told_what_to_write(options):
+    loader = DataLoader(TorchStream("parity", batch_size=256), **options)
+    with pytest.raises(
+        UsageError,
+        match=r"batch_size=(1|2|32) would join whole batches of TorchStream\. Write "
+        r"DataLoader\(TorchStream\(\.\.\., batch_size=N\), batch_size=None\)",
+    ):
+        next(iter(loader))
+
+
+# States.
+
+
+def test_a_stream_goes_on_where_its_state_says_and_makes_no_round_again(monkeypatch):
+    whole = rows_of([synthbench.tokens("parity", batch_size=1_600)[0]])
+    source = TorchStream("parity", batch_size=100)
+    assert rows_of(itertools.islice(source, 9)) == whole[:900]
+    state = source.state_dict()
+    assert state["next"] == 900
+    made: list[int] = []
+    rows = Rounds.rows
+    monkeypatch.setattr(
+        Rounds, "rows", lambda self, number: made.append(number) or rows(self, number)
+    )
+    again = TorchStream("parity", batch_size=70)
+    again.load_state_dict(state)
+    assert again.state_dict() == state
+    assert rows_of(itertools.islice(again, 2)) == whole[900:1040]
+    assert made == [2, 3]
+    assert rows_of(itertools.islice(again, 1)) == whole[:70]  # a state holds for one iterator
+    of = state["of"]
+    for wrong in ({}, {"next": 1}, {"next": -1, "of": of}, {"next": "38", "of": of}, 38):
+        with pytest.raises(UsageError, match="State"):
+            again.load_state_dict(wrong)  # type: ignore[arg-type]
+
+
+def test_a_state_is_refused_by_a_stream_of_other_rows():
+    state = TorchStream(make_task("ctl", seed=1)).state_dict()
+    TorchStream(make_task("ctl", seed=1), batch_size=3).load_state_dict(state)
+    for other, said in (
+        (TorchStream(make_task("ctl", seed=1), seed=2), "seed 1 there, 2 here"),
+        (TorchStream("ctl", seed=1), "task_seed 1 there, 0 here"),
+        (TorchStream(make_task("ctl", "backward", seed=1)), "variant 'forward' there"),
+        (TorchStream(make_task("ctl", seed=1), split="iid"), "split 'train' there, 'iid' here"),
+        (TorchStream(make_task("ctl", None, {"symbols": 4}, 1)), "parameters .*symbols.* there"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            other.load_state_dict(state)
+
+
+@pytest.mark.parametrize("workers", [0, pytest.param(2, marks=pytest.mark.slow)])
 def test_torchdatas_stateful_loader_resumes_rows_in_every_worker(workers):
     stateful = pytest.importorskip(
         "torchdata.stateful_dataloader", reason="torchdata is not installed: the extra dev has it"
     )
 
     def loader():
-        rows = TorchStream("parity", batch_size=None, encode=True)
+        rows = TorchStream("parity", batch_size=None)
         return stateful.StatefulDataLoader(rows, batch_size=48, num_workers=workers)
 
     begun = loader()
@@ -97,45 +161,41 @@ def test_torchdatas_stateful_loader_resumes_rows_in_every_worker(workers):
         assert torch.equal(one["input_ids"], other["input_ids"])
 
 
-# Text as ids of tokens.
+# Single rows.
 
 
-@pytest.mark.parametrize(("name", "variant"), TEXT)
-@pytest.mark.parametrize("split", ["train", "test"])
-def test_encoded_batches_are_the_tokens_of_the_rows_in_one_width(name, variant, split):
+@pytest.mark.parametrize(("name", "variant"), IMAGELESS)
+def test_rows_that_a_data_loader_joins_look_like_a_batch_of_the_stream(name, variant):
     task = make_task(name, variant)
-    arguments: dict[str, Any] = {"task": name, "variant": variant, "split": split, "batch_size": 32}
-    plain = synthbench.stream(**arguments)
-    encoded = DataLoader(TorchStream(**arguments, encode=True), batch_size=None)
-    widths = set()
-    for rows, batch in itertools.islice(zip(plain, encoded, strict=True), 12):
-        assert list(batch) == ["input_ids", "attention_mask", "labels"]
-        assert {column.dtype for column in batch.values()} == {torch.int64}
-        assert batch["labels"].tolist() == rows["label"].tolist()
-        widths.add(batch["input_ids"].shape[1])
-        for text, ids, mask in zip(
-            rows["text"], batch["input_ids"].tolist(), batch["attention_mask"].tolist(), strict=True
-        ):
-            words = text.split(task.separator) if task.separator else [*text]
-            beyond = [0] * (len(ids) - len(words))
-            assert ids == [1 + task.tokens.index(word) for word in words] + beyond
-            assert mask == [1] * len(words) + beyond
-    longest = {"parity": 5, "ctl": 6 if split == "train" else 11}
-    assert widths == {longest.get(name, 50)}
+    split = task.splits[-1].name
+    joined = next(iter(DataLoader(TorchStream(task, split=split, batch_size=None), batch_size=16)))
+    (whole,) = loaded(0, 1, task=task, split=split, batch_size=16)
+    assert form(joined) == form(whole)
+    for column, array in joined.items():
+        for one, row in zip(array, whole[column], strict=True):
+            np.testing.assert_array_equal(one, row)
+    if not isinstance(task, TextTask):
+        assert set(joined) == {"id", *task.columns}
 
 
-def test_encoded_rows_can_be_joined_by_any_collate_function():
-    rows = list(itertools.islice(TorchStream("listops", batch_size=None, encode=True), 8))
+def test_a_stream_of_rows_goes_on_at_the_row_where_its_state_says():
+    whole = rows_of([synthbench.tokens("parity", batch_size=900)[0]])
+    stream = TorchStream("parity", batch_size=None)
+    begun = iter(DataLoader(stream, batch_size=30))
+    for _ in range(13):
+        next(begun)
+    again = TorchStream("parity", batch_size=None)
+    again.load_state_dict(stream.state_dict())
+    assert (
+        rows_of([{"input_ids": [row["input_ids"] for row in itertools.islice(again, 310)]}])
+        == (whole[390:700])
+    )
+    started = TorchStream("parity", batch_size=None, start=390)
+    assert tuple(next(iter(started))["input_ids"].tolist()) == whole[390]
+
+
+def test_rows_can_be_joined_by_any_collate_function():
+    rows = list(itertools.islice(TorchStream("listops", batch_size=None), 8))
     joined = default_collate([dict(row) for row in rows])
     assert form(joined) == form(default_collate(rows))
     assert joined["input_ids"].shape == (8, 50)
-
-
-@pytest.mark.parametrize("name", ["composites", "grid-count", "identity", "clusters"])
-def test_what_is_not_text_cannot_be_encoded_and_is_told_which_tasks_can(name):
-    with pytest.raises(
-        UsageError,
-        match=rf"encode=True: rows of '{name}' are not text .* allowed are listops, arithmetic, "
-        r"ctl, parity.*\. Without encode, .* has the columns id, ",
-    ):
-        TorchStream(name, split=make_task(name).splits[0].name, encode=True)

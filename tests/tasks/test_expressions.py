@@ -66,7 +66,7 @@ def test_a_bucket_is_what_its_rows_are_and_is_read_from_them_again(name):
         depth, kind, label = task.goal(bucket)
         block = task.propose(Draws({"bucket": bucket}), 300, split, bucket)
         assert len(block)
-        columns = task.render(block)
+        columns = task.rendered(block)
         assert set(task.buckets(columns).tolist()) == {bucket}
         for row in plain_rows(columns)[:5]:
             derived = task.recompute_columns({"text": row["text"]})
@@ -77,7 +77,7 @@ def test_a_bucket_is_what_its_rows_are_and_is_read_from_them_again(name):
 
 def given(task, block, kind, label):
     """The rows with a root operator and a label, from rows of any."""
-    kinds = task.root_operators({"text": task.render(block)["text"]})
+    kinds = task.root_operators({"text": task.rendered(block)["text"]})
     return block.take((kinds == kind) & (block["label"] == label))
 
 
@@ -128,7 +128,7 @@ def test_of_arithmetic_the_few_rows_of_depth_1_are_counted_and_listed():
     for bucket in shallow[:4]:
         listed = task.enumerate_rows(split, bucket)
         assert len(listed) == counts[bucket]
-        assert set(task.buckets(task.render(listed)).tolist()) == {bucket}
+        assert set(task.buckets(task.rendered(listed)).tolist()) == {bucket}
     deep = next(bucket for bucket in split.buckets if task.goal(bucket).depth == 3)
     assert task.capacity(split, deep) is None
     plan = make_plan(task, {split.name: split.rows for split in task.splits})

@@ -167,13 +167,37 @@ def test_evaluate_gives_both_metrics_and_an_interval_of_the_exact_one(made):
     assert synthbench.evaluate(made, said, split="test", read="text").accuracy == 1.0
 
 
-def test_a_stream_gives_a_target_for_each_position():
-    batch = next(iter(TorchStream("sorting", split="test", batch_size=8, encode=True)))
+def test_a_stream_asks_for_the_tokens_of_the_sequence_at_masks():
+    stream = TorchStream("sorting", split="test", batch_size=8)
+    batch, mask = next(iter(stream)), len(DIGITS) + 1
     assert batch["labels"].dtype == np.int64
-    assert batch["labels"].shape == batch["input_ids"].shape == (8, 6)
-    for ids, targets in zip(batch["input_ids"], batch["labels"], strict=True):
-        wanted = sorted(set(ids[ids > 0].tolist()))
-        assert targets.tolist() == wanted + [-100] * (6 - len(wanted))
+    assert batch["labels"].shape == batch["input_ids"].shape == (8, 6 + 10)
+    for ids, labels in zip(batch["input_ids"].tolist(), batch["labels"].tolist(), strict=True):
+        question = ids[: ids.index(mask)]
+        wanted = sorted(set(question))
+        behind = len(ids) - len(question) - len(wanted)
+        assert ids == [*question, *[mask] * len(wanted), *[0] * behind]
+        assert labels == [*[-100] * len(question), *wanted, *[-100] * behind]
+
+
+def test_positions_that_nobody_asks_do_not_count():
+    recall = sequence("0123456789", ignored="_")
+    for answer, exact, share in (
+        ("_ 7 _ 4", 1.0, 1.0),
+        ("1 7 9 4", 1.0, 1.0),
+        ("_ 7 _ 5", 0.0, 1 / 2),
+        ("_ _ _ 4", 0.0, 1 / 2),
+        ("_ 7", 0.0, 1 / 2),
+        ("_ 7 _ 4 4", 0.0, 2 / 3),
+        (None, 0.0, 0.0),
+    ):
+        expected = {"exact_match": exact, "position_accuracy": pytest.approx(share)}
+        assert recall.measure("_ 7 _ 4", recall.read(answer, None)) == expected, answer
+    assert recall.ids(np.array([[11, 8, 11, 5]])).tolist() == [[11, 8, 11, 5]]
+    assert recall.cast(np.array([[11, 8, 11, 5]])).to_pylist() == ["_ 7 _ 4"]
+    assert recall.ids(["_ 7 _ 4"]).tolist() == [[11, 8, 11, 5]]
+    with pytest.raises(ValueError, match="'3' is also a token that can be asked"):
+        sequence("0123", ignored="3")
 
 
 def test_exports_hold_the_sequence_as_text_and_as_ids(made, tmp_path):

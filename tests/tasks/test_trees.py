@@ -134,7 +134,7 @@ def test_every_shape_and_label_of_listops_has_its_chance_given_the_bucket(ties):
     for bucket, chances in exact.items():
         total = sum(chances.values())
         block = all_candidates(task, {"test": 7}, 30_000, bucket)
-        texts = task.render(block)["text"].to_pylist()
+        texts = task.rendered(block)["text"].to_pylist()
         outcomes = zip(map(shape_of, texts), block["label"].tolist(), strict=True)
         assert_drawn_from(
             collections.Counter(outcomes), {one: chance / total for one, chance in chances.items()}

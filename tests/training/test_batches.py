@@ -93,7 +93,7 @@ def test_a_stream_too_gives_batches_of_one_length():
     with open_engine(workers=1) as engine:
 
         def made():
-            source = Rounds(task, "train", 50)
+            source = Rounds(task, "train")
             return StreamBatches(source, 50, encoding, engine, CPU, 100_000, **drawn)
 
         batches = made()
@@ -161,9 +161,9 @@ def test_a_stream_gives_the_batches_of_stream_from_any_step_on(workers):
     task = make_task("ctl")
     encoding = Encoding.of(task)
     with open_engine(workers=workers) as engine:
-        batches = StreamBatches(Rounds(task, "train", 8_000), 8_000, encoding, engine, CPU, 53_704)
+        batches = StreamBatches(Rounds(task, "train"), 8_000, encoding, engine, CPU, 53_704)
         given = synthbench.stream("ctl", batch_size=8_000)
-        for step in range(10):  # rounds of 8 batches
+        for step in range(10):  # batch 8 has the last rows of one round and the first of the next
             wanted = next(given)
             if step in (0, 3, 8, 9):
                 batch = batches.batch(step)

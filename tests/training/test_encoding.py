@@ -18,7 +18,7 @@ def rendered(name, variant=None, rows=30, **parameters):
     """A task's encoding, and the columns of some rows of its last split."""
     task = make_task(name, variant, parameters)
     drawn = list(draw_splits(task, rows).values())[-1]
-    return task, Encoding.of(task), task.render(drawn.block)
+    return task, Encoding.of(task), task.rendered(drawn.block)
 
 
 @pytest.mark.parametrize("name", ["listops", "arithmetic", "ctl", "parity"])

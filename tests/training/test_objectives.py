@@ -14,7 +14,7 @@ from tests.support import draw_splits, plain_rows
 def drawn(name, rows=40):
     """A task, its rows as dicts, and the batch of all of them."""
     task = make_task(name)
-    columns = task.render(list(draw_splits(task, rows).values())[-1].block)
+    columns = task.rendered(list(draw_splits(task, rows).values())[-1].block)
     encoding = Encoding.of(task)
     encoded = encoding.encode(columns)
     batch = take(encoded, np.arange(len(encoded)))

@@ -185,20 +185,30 @@ class CompositionalTableLookup(TextTask):
         return tokens[:, 0] - np.uint16(1), np.maximum(tokens[:, 1:], symbols) - symbols
 
     def render(self, block: Block) -> dict[str, pa.Array]:
+        steps, applied = self._steps(block)
+        length = applied.sum(axis=1)
+        names = pc.take(pa.array(self.symbols), pa.array(steps[applied]))
+        return {
+            "label": pa.array(steps[:, -1].astype(np.int64)),
+            "steps": list_array(names, length),
+            "length": pa.array(length.astype(np.int8)),
+        }
+
+    def answer_ids(self, block: Block) -> NDArray[np.int64]:
+        steps, _ = self._steps(block)
+        return steps[:, -1].astype(np.int64)
+
+    def _steps(self, block: Block) -> tuple[NDArray[np.uint16], NDArray[np.bool_]]:
+        """The symbol after each function, and which functions are no padding, `(rows, longest)`."""
         reached, functions = self.symbols_and_functions(block)
         steps = np.empty_like(functions)
         for place, function in enumerate(functions.T):
             reached = steps[:, place] = self._transitions[function, reached]
-        applied = functions > 0
-        length = applied.sum(axis=1)
-        tokens = block["tokens"][:, :: -1 if self.variant == "backward" else 1]
-        names = pc.take(pa.array(self.symbols), pa.array(steps[applied]))
-        return {
-            "text": self.vocabulary.join(tokens, length + 1),
-            "label": pa.array(reached.astype(np.int64)),
-            "steps": list_array(names, length),
-            "length": pa.array(length.astype(np.int8)),
-        }
+        return steps, functions > 0
+
+    def input_ids(self, block: Block) -> NDArray[np.integer[Any]]:
+        """The ids in reading order; blocks have them in the order of computation."""
+        return block["tokens"][:, :: -1 if self.variant == "backward" else 1]
 
     @property
     def instruction(self) -> str:

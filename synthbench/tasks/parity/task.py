@@ -91,7 +91,7 @@ class Parity(TextTask):
         a, b, c, d = numbers = block["tokens"][:, :4].T.astype(np.int8) - np.int8(1)
         label = np.where(a % 2 != b % 2, c, d).astype(np.int64)
         columns = dict(zip("abcd", map(pa.array, numbers), strict=True))
-        return {"text": self.join(block), "label": pa.array(label), **columns}
+        return {"label": pa.array(label), **columns}
 
     def capacity(self, split: Split, bucket: int) -> int:
         return int(self.parameters.n_values**4)

@@ -254,7 +254,7 @@ class ExpressionTask(TextTask):
     def render(self, block: Block) -> dict[str, pa.Array]:
         label = pa.array(block["label"].astype(np.int64))
         others = {name: pa.array(block[name]) for name in ("depth", "dependency_depth", "length")}
-        return {"text": self.join(block), "label": label, **others}
+        return {"label": label, **others}
 
     def recompute_columns(self, row: Mapping[str, Any]) -> dict[str, Any]:
         root = self.read(row["text"])

@@ -1,0 +1,88 @@
+"""A few rows of a split, without drawing the rest."""
+
+from __future__ import annotations
+
+import collections
+import heapq
+from collections.abc import Mapping
+from fractions import Fraction
+
+import numpy as np
+
+from synthbench.engine.engine import Engine
+from synthbench.errors import ExhaustedError
+from synthbench.sampling.blocks import Rows
+from synthbench.sampling.splits import BucketStream
+from synthbench.tasks.base import Split, Task
+
+
+def first_rows(task: Task, split: Split, quotas: Mapping[int, int], count: int) -> Rows:
+    """Some rows of a split: from each bucket the first that a dataset accepts.
+
+    The buckets take turns in the split's balance, so that fewer rows are the first ones of more.
+    All are rows of the dataset that has these quotas, where they stand in another order.
+
+    Args:
+        task: the task.
+        split: the split.
+        quotas: rows of the whole split by bucket.
+        count: how many rows; there are fewer if the whole split has fewer.
+
+    Raises:
+        ExhaustedError: no row was found.
+    """
+    there, found = dict(quotas), dict[int, list[Rows]]()
+    while True:
+        turns = _turns(task, split, there, count)
+        wanted = collections.Counter(turns)
+        for bucket in wanted.keys() - found.keys():
+            found[bucket] = _first_of(task, split, bucket, wanted[bucket])
+        got = {bucket: sum(map(len, found[bucket])) for bucket in wanted}
+        lacking = {bucket: rows for bucket, rows in got.items() if rows < wanted[bucket]}
+        if not lacking:
+            break
+        # These are exhausted earlier than planned; the others take their turns.
+        there |= lacking
+        found = {bucket: found[bucket] for bucket in lacking}
+    if not turns:
+        raise ExhaustedError(f"Split {split.name} of {task.name}: no row was found.")
+    rows = Rows.concatenate([part for bucket in wanted for part in found[bucket]])
+    ends = np.cumsum([got[bucket] for bucket in wanted])
+    following = dict(zip(wanted, ends - list(got.values()), strict=True))
+    order = []
+    for bucket in turns:
+        order.append(following[bucket])
+        following[bucket] += 1
+    return rows.take(np.array(order))
+
+
+def _turns(task: Task, split: Split, there: Mapping[int, int], count: int) -> list[int]:
+    """The bucket of each row: always the one that is furthest behind its share."""
+    weights = map(Fraction, task.bucket_weights(split))
+    waiting = [
+        (1 / weight, place, bucket, 1 / weight)
+        for place, (bucket, weight) in enumerate(zip(split.buckets, weights, strict=True))
+        if there.get(bucket, 0)
+    ]
+    heapq.heapify(waiting)
+    taken: collections.Counter[int] = collections.Counter()
+    turns: list[int] = []
+    while waiting and len(turns) < count:
+        due, place, bucket, step = heapq.heappop(waiting)
+        turns.append(bucket)
+        taken[bucket] += 1
+        if taken[bucket] < there[bucket]:
+            heapq.heappush(waiting, (due + step, place, bucket, step))
+    return turns
+
+
+def _first_of(task: Task, split: Split, bucket: int, count: int) -> list[Rows]:
+    """The first rows of a bucket, fewer if it is exhausted, by the blocks that they come from."""
+    coordinates = {**task.stream, "split": split.name}
+    stream = BucketStream(task, split, bucket, coordinates, count, Engine(None, 1))
+    parts = []
+    for call, place, chosen in stream.take(count, count):
+        drawn = call.result()[place]
+        of_bucket = np.full(len(chosen), bucket, np.int64)
+        parts.append(Rows(drawn.block.take(chosen), drawn.fingerprints[chosen], of_bucket))
+    return parts

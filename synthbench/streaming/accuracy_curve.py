@@ -1,0 +1,196 @@
+"""`curve`: the accuracy of a model by difficulty, on fresh rows that are held out."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthbench.errors import UsageError, check_whole_number, unknown_name
+from synthbench.evaluation.scores import Score, score_of, scores_by
+from synthbench.sampling.blocks import Rows
+from synthbench.streaming.rounds import Rounds
+from synthbench.streaming.token_batches import checked_device, placed
+from synthbench.tasks.base import Breakdown, Task
+from synthbench.tasks.forms import Form, form_of
+from synthbench.tasks.numeric import to_array
+from synthbench.tasks.registry import as_task
+from synthbench.text.tables import Table, render
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Curve(Score):
+    """Scores on the rows of a stream, over all of them and by difficulty; prints as a table.
+
+    Attributes:
+        rows, metrics, intervals: the score of all rows, as in `Score`.
+        drawn: how many rows of the stream were drawn; those that came again were not asked again,
+            so `rows` counts distinct rows.
+        title: task, variant, split and form.
+        column: the column by which rows are grouped.
+        by: the score of the rows with each value of that column.
+    """
+
+    drawn: int
+    title: str
+    column: str
+    by: dict[Any, Score]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The scores as JSON values."""
+        by = {str(value): score.to_dict() for value, score in self.by.items()}
+        return {**super().to_dict(), "drawn": self.drawn, "column": self.column, "by": by}
+
+    def __repr__(self) -> str:
+        return render(self._table())
+
+    def _table(self) -> Table:
+        head = [self.column or "rows", "rows"]
+        for name in self.metrics:
+            head += [name, "95% interval"] if name in self.intervals else [name]
+        lines = [*self.by.items(), ("all", self)]
+        asked = f"{self.rows:,} distinct rows were asked"
+        if self.rows < self.drawn:
+            asked += f" of {self.drawn:,} drawn; no row was asked twice"
+        note = f"{self.title}: {asked}."
+        cells = [[str(value), *_cells(score, self)] for value, score in lines]
+        return Table(head, cells, right=range(1, len(head)), notes=["", note])
+
+
+def _cells(score: Score, whole: Score) -> list[str]:
+    cells = [f"{score.rows:,}"]
+    for name, mean in score.metrics.items():
+        cells.append(f"{mean:.4f}")
+        if name in whole.intervals:
+            low, high = score.intervals[name]
+            cells.append(f"{low:.4f} to {high:.4f}")
+    return cells
+
+
+def curve(
+    task: str | Task,
+    predict: Callable[[dict[str, Any]], Any],
+    *,
+    by: str | None = None,
+    rows: int = 1_000,
+    split: str = "test",
+    form: str | None = None,
+    batch_size: int = 256,
+    seed: int | None = None,
+    device: str | None = None,
+) -> Curve:
+    """The accuracy of a model on fresh held-out rows, by difficulty, with intervals.
+
+    The rows are the first ones of `synthbench.tokens(task, split=split, seed=seed)`: endless, and
+    held out from every training stream and training split. A row that comes again is not asked
+    again.
+
+    Args:
+        task: a task, or the name of one with its defaults.
+        predict: a function from a batch to predictions. The batch is a dict of `input_ids`,
+            `attention_mask` and perhaps `position_ids`, as in `tokens` but without labels. It
+            returns, as an array of any library: classes `(rows,)` for `sequence-classification`,
+            classes `(rows, width)` for `token-classification`, the ids of tokens at every place
+            `(rows, width)` for `masked-lm`; or scores with one more axis, whose largest counts.
+            For `causal-lm` questions end with the separator and are padded on the left, and
+            `predict` returns the ids that follow, `(rows, any)`; what stands behind the end token
+            is left out.
+        by: the column by which rows are grouped, such as `length`; default: what the split is
+            balanced over.
+        rows: how many rows of the stream are drawn.
+        split: name of the split.
+        form: one of the task's forms; default: the first.
+        batch_size: the most rows of a batch.
+        seed: of the draws; default: the task's.
+        device: where batches lie, as tensors of PyTorch; default: NumPy arrays.
+
+    Returns:
+        The scores, which print as a table.
+
+    Raises:
+        UsageError: a name that does not exist, a number that is not allowed, or predictions of
+            another shape.
+
+    Example:
+        >>> import synthbench
+        >>> always_third = lambda batch: batch["input_ids"][:, 2] - 1
+        >>> score = synthbench.curve("parity", always_third, rows=10_000)
+        >>> score.drawn, score.rows
+        (10000, 1844)
+        >>> round(score.accuracy, 2)
+        0.54
+    """
+    made = as_task(task)
+    check_whole_number("Rows", rows, least=1)
+    check_whole_number("Batch size", batch_size, least=1)
+    if by is not None and by not in made.columns:
+        raise unknown_name(f"column of {made.name}", by, made.columns)
+    chosen, on = form_of(made, form), checked_device(device)
+    rounds = Rounds(made, split, seed)
+    asked = _distinct(rounds, rows)
+    columns = {name: one.to_pylist() for name, one in made.rendered(asked.block).items()}
+    answers = _answers(chosen, asked, predict, batch_size, on)
+    values = np.array(
+        [
+            [measured[name] for name in made.metrics]
+            for measured in (
+                made.measure(row, made.read_answer(row, answer))
+                for row, answer in zip(_records(columns), answers, strict=True)
+            )
+        ],
+        np.float64,
+    )
+    column = by or (made.bucket_name if made.bucket_name in made.columns else "")
+    widths = {one.column: one.width for one in made.breakdowns}
+    grouped, given = {}, np.ones(len(values), np.bool_)
+    if column:
+        breakdown = Breakdown(column, widths.get(column, 0))
+        grouped = scores_by(made, breakdown, columns[column], values, given)
+    score = score_of(made, values, given)
+    title = f"{made.name}, {made.variant}, {split}, {chosen.name}"
+    return Curve(
+        score.rows, score.metrics, score.intervals, score.asked, rows, title, column, grouped
+    )
+
+
+def _distinct(rounds: Rounds, count: int) -> Rows:
+    """The first rows of a stream, each at its first occurrence."""
+    parts = [rounds.rows(number).take(part) for number, part in rounds.places(0, count)]
+    drawn = Rows.concatenate(parts)
+    _, first = np.unique(drawn.fingerprints, return_index=True)
+    return drawn.take(np.sort(first))
+
+
+def _records(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
+    cells = zip(*columns.values(), strict=True)
+    return [dict(zip(columns, row, strict=True)) for row in cells]
+
+
+def _answers(
+    form: Form,
+    asked: Rows,
+    predict: Callable[[dict[str, Any]], Any],
+    batch_size: int,
+    device: str | None,
+) -> list[Any]:
+    """The answers to all rows, as `Task.read_answer` takes them."""
+    read, answers = form.read(asked.block), []
+    for first in range(0, len(asked), batch_size):
+        part = read.take(slice(first, first + batch_size))
+        predicted = predict(placed(form.questions(part), device))
+        answers += form.answers(part, _predictions(predicted, len(part)))
+    return answers
+
+
+def _predictions(given: Any, rows: int) -> NDArray[Any]:
+    """What `predict` returned, as an array of so many rows."""
+    try:
+        array = to_array(given)
+    except (ValueError, TypeError, ArithmeticError, RuntimeError) as error:
+        raise UsageError(f"predict returned {type(given).__name__}: {error}") from None
+    if array.shape[:1] != (rows,):
+        raise UsageError(f"predict returned an array {array.shape} for a batch of {rows} rows.")
+    return array

@@ -1,0 +1,153 @@
+"""Batches of a stream, in order or by number, from any number of threads."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from typing import Any, Generic, Protocol, Self, TypeVar
+
+from numpy.typing import NDArray
+
+from synthbench.engine.engine import Engine, check_workers
+from synthbench.engine.open import open_engine
+from synthbench.errors import check_whole_number
+from synthbench.sampling.blocks import Rows
+from synthbench.streaming.rounds import Rounds
+from synthbench.tasks.base import Block
+
+Batch = dict[str, NDArray[Any]]
+T = TypeVar("T")
+
+
+class View(Protocol):
+    """How a stream shows its rows: as columns or as tokens."""
+
+    def round(self, rows: Rows) -> Block:
+        """What is kept of a round, as arrays whose first axis counts the rows."""
+
+    def batch(self, block: Block) -> Any:
+        """A batch, from its rows in `block`, which nobody else uses."""
+
+
+class RoundReader(Generic[T]):
+    """Rounds that an engine makes ahead of time; the last one is kept.
+
+    Args:
+        make: gives a round by its number: a pure function.
+        engine: makes the rounds.
+    """
+
+    def __init__(self, make: Callable[[int], T], engine: Engine) -> None:
+        self._make, self._engine = make, engine
+        self._asked: dict[int, Future[T]] = {}
+        self._kept: tuple[int, T] | None = None
+
+    def __call__(self, number: int) -> T:
+        """The round of this number."""
+        if self._kept is not None and self._kept[0] == number:
+            return self._kept[1]
+        self._kept = None
+        window = range(number, number + self._engine.ahead + 1)
+        for other in [one for one in self._asked if one not in window]:
+            self._asked.pop(other).cancel()
+        for ahead in window:
+            if ahead not in self._asked:
+                self._asked[ahead] = self._engine.submit(self._make, ahead)
+        made = self._asked.pop(number).result()
+        self._kept = number, made
+        return made
+
+
+class RoundMaker:
+    """Makes what a view keeps of a round; can be sent to another process."""
+
+    def __init__(self, rounds: Rounds, view: View) -> None:
+        self._rounds, self._view = rounds, view
+
+    def __call__(self, number: int) -> Block:
+        """The round of this number."""
+        return self._view.round(self._rounds.rows(number))
+
+
+class Batches(Iterator[T]):
+    """Endless batches of a stream.
+
+    `next(batches)` is the next batch, and `batches[n]` is batch `n`, which has the rows
+    `n * batch_size` to `(n + 1) * batch_size - 1` of the stream. Any number of threads may read
+    the same batches; each batch goes to one of them. Pickled and loaded again, in another process,
+    too, they continue where they were.
+
+    Attributes:
+        start: number of the next batch. The same call with `start=batches.start` continues here.
+    """
+
+    def __init__(
+        self, rounds: Rounds, view: View, batch_size: int, start: int = 0, workers: int = 1
+    ) -> None:
+        check_whole_number("Batch size", batch_size, least=1)
+        check_whole_number("Start", start, least=0)
+        check_workers(workers)
+        self.start = start
+        self._rounds, self._view = rounds, view
+        self._batch_size, self._workers = batch_size, workers
+        self._lock = threading.Lock()
+        self._reader: RoundReader[Block] | None = None
+        self._end: Callable[[], object] = _nothing
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        made = (self._rounds, self._view, self._batch_size, self.start, self._workers)
+        return type(self), made
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> T:
+        with self._lock:
+            batch = self._batch(self.start)
+            self.start += 1
+        return batch
+
+    def __getitem__(self, number: int) -> T:
+        check_whole_number("Batch number", number, least=0)
+        with self._lock:
+            return self._batch(number)
+
+    def _batch(self, number: int) -> T:
+        reader = self._open()
+        parts = [
+            reader(of).take(rows)
+            for of, rows in self._rounds.places(number * self._batch_size, self._batch_size)
+        ]
+        batch: T = self._view.batch(Block.concatenate(parts))
+        return batch
+
+    def _open(self) -> RoundReader[Block]:
+        if self._reader is None:
+            engine = Engine(None, 1)
+            if self._workers > 1:
+                check_workers(self._workers)  # again: this may be another process, and daemonic
+                stack = contextlib.ExitStack()
+                engine = stack.enter_context(open_engine(workers=self._workers))
+                # At the end of the program, too, while its threads can still be ended.
+                self._end = weakref.finalize(self, stack.close)
+            self._reader = RoundReader(RoundMaker(self._rounds, self._view), engine)
+        return self._reader
+
+    def close(self) -> None:
+        """End the worker processes; the next batch starts them again."""
+        with self._lock:
+            self._end()
+            self._reader, self._end = None, _nothing
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+
+def _nothing() -> None:
+    pass

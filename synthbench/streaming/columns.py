@@ -1,0 +1,128 @@
+"""`stream`: endless fresh rows by column, for NumPy and for `datasets`."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from synthbench.sampling.blocks import Rows
+from synthbench.streaming.batches import Batch, Batches
+from synthbench.streaming.rounds import Rounds
+from synthbench.tasks.base import Block, Task
+from synthbench.tasks.features import arrow_schema
+from synthbench.tasks.registry import as_task
+from synthbench.tasks.row_ids import columns_of, ids
+
+if TYPE_CHECKING:
+    import datasets
+
+
+class Columns:
+    """Shows rows by column, `id` first."""
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+
+    def round(self, rows: Rows) -> Block:
+        """All columns of a round; text as objects of `str`."""
+        row_ids = ids(rows.fingerprints).to_numpy(zero_copy_only=False)
+        return Block({"id": row_ids, **self._task.arrays(rows.block)})
+
+    def batch(self, block: Block) -> Batch:
+        """The columns of a batch."""
+        return block.columns
+
+
+def stream(
+    task: str | Task,
+    *,
+    split: str = "train",
+    batch_size: int = 512,
+    seed: int | None = None,
+    start: int = 0,
+    workers: int = 1,
+) -> Batches[Batch]:
+    """Endless batches of fresh rows in the split's balance.
+
+    A stream of `train` has no row that is held out; a stream of an evaluation split has only such
+    rows. Row `i` depends on task, split, seed and `i` alone; batch `n` has the rows
+    `n * batch_size` to `(n + 1) * batch_size - 1`. Rows of a split or a bucket that has few come
+    again.
+
+    Args:
+        task: a task, or the name of one with its defaults.
+        split: name of the split.
+        batch_size: rows of a batch.
+        seed: of the draws, a whole number from 0; default: the task's.
+        start: number of the first batch: `start=n` skips the first `n` batches.
+        workers: processes that make rows, 1 to 256; with 1, this process makes them. A forked child
+            cannot use the worker processes of its parent; it needs a stream of its own.
+
+    Returns:
+        An endless iterator over batches, which can be indexed and pickled (see `Batches`). A batch
+        is a dict of NumPy arrays by column, `id` first, whose first axis is `batch_size`; text is
+        an object array of `str`.
+
+    Raises:
+        UsageError: a name that does not exist, or a number that is not allowed.
+        ParameterError: the split has no rows.
+
+    Example:
+        >>> import synthbench
+        >>> batches = synthbench.stream("identity", batch_size=4, seed=7)
+        >>> {name: column.shape for name, column in next(batches).items()}
+        {'id': (4,), 'x': (4, 5), 'label': (4, 5)}
+        >>> batches.start, batches[1000]["x"].shape
+        (1, (4, 5))
+    """
+    made = as_task(task)
+    return Batches(Rounds(made, split, seed), Columns(made), batch_size, start, workers)
+
+
+def datasets_stream(
+    task: str | Task, *, split: str = "train", seed: int | None = None
+) -> datasets.IterableDataset:
+    """`stream` as a `datasets.IterableDataset` of single rows.
+
+    The rows and their order are those of `stream`. The dataset has 5,040 endless shards, so that up
+    to 5,040 machines or workers of a `DataLoader` read different rows.
+
+    Args:
+        task: a task, or the name of one with its defaults.
+        split: as in `stream`, like `seed`.
+        seed: of the draws.
+
+    Returns:
+        An endless dataset of rows as Python values, with the task's features.
+
+    Raises:
+        UsageError: a name that does not exist, or a number that is not allowed.
+        ParameterError: the split has no rows.
+
+    Example:
+        >>> from synthbench.streaming import datasets_stream
+        >>> row = next(iter(datasets_stream("parity", seed=7)))
+        >>> row["label"] == row["c" if (row["a"] + row["b"]) % 2 else "d"]
+        True
+    """
+    import datasets
+
+    source = Rounds(as_task(task), split, seed)
+    schema = arrow_schema(columns_of(source.task))
+    return datasets.IterableDataset.from_generator(
+        _rows_of_rounds,
+        features=datasets.Features.from_arrow_schema(schema),
+        gen_kwargs={"source": source, "shards": list(range(_DATASETS_SHARDS))},
+    )
+
+
+#: Divisible by every number of workers up to 10.
+_DATASETS_SHARDS = 5_040
+
+
+def _rows_of_rounds(source: Rounds, shards: list[int]) -> Iterator[dict[str, Any]]:
+    """The rows of the first shard; it never ends, so the others are not reached."""
+    for number in itertools.count(shards[0] << 32):
+        for batch in source.table(number).to_batches(max_chunksize=1_024):
+            yield from batch.to_pylist()

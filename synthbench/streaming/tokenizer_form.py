@@ -1,0 +1,94 @@
+"""Rows as a tokenizer of Hugging Face splits them, for causal language models."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthbench.errors import UsageError
+from synthbench.tasks.base import LABEL, Block, TextTask
+from synthbench.tasks.forms import NOT_ASKED, Batch, CausalLM
+from synthbench.tasks.tokens import pad
+
+
+class TokenizerForm(CausalLM):
+    """`causal-lm` by a tokenizer: the row's text and a newline, the answer, the end of text.
+
+    What the tokenizer puts before a text, such as a token for its beginning, stands before the
+    question. Batches are as wide as the longest row of a round.
+
+    Args:
+        task: the task.
+        tokenizer: a tokenizer of Transformers, which has a token for the end of text.
+
+    Raises:
+        UsageError: it has no such token, or the task has no answers.
+    """
+
+    def __init__(self, task: TextTask, tokenizer: Any) -> None:
+        super().__init__(task)
+        if LABEL not in task.columns:
+            raise UsageError(f"Task {task.name!r} has no column {LABEL!r} to answer with.")
+        if getattr(tokenizer, "eos_token_id", None) is None:
+            raise UsageError(
+                f"tokenizer={type(tokenizer).__name__}: expected a tokenizer of Transformers with "
+                "a token for the end of text (eos_token)."
+            )
+        self._tokenizer = tokenizer
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.task, self._tokenizer)
+
+    @functools.cached_property
+    def input_tokens(self) -> tuple[str, ...]:
+        """The tokenizer's tokens in the order of their ids."""
+        return tuple(self._tokenizer.convert_ids_to_tokens(range(len(self._tokenizer))))
+
+    def read(self, block: Block) -> Block:
+        """`tokens` `(rows, width)` of question, answer and end, and where each of them begins."""
+        columns = self.task.rendered(block)
+        texts = [f"{text}\n" for text in columns["text"].to_pylist()]
+        answers = [self.task.answer.write(one) for one in columns[LABEL].to_pylist()]
+        asked = self._tokenizer(texts)["input_ids"]
+        answered = self._tokenizer(answers, add_special_tokens=False)["input_ids"]
+        end = [self._tokenizer.eos_token_id]
+        whole = [[*one, *other, *end] for one, other in zip(asked, answered, strict=True)]
+        lengths = np.array([len(one) for one in whole], np.int32)
+        ids = np.array([one for row in whole for one in row], np.int32)
+        starts = np.array([len(one) for one in asked], np.int32)
+        return Block({"tokens": pad(ids, lengths), "starts": starts, "lengths": lengths})
+
+    def batch(self, read: Block) -> Batch:
+        """`input_ids`, `attention_mask` and `labels`."""
+        places, ends = np.arange(read["tokens"].shape[1]), read["lengths"][:, None]
+        there, answer = places < ends, (places >= read["starts"][:, None]) & (places < ends)
+        return {
+            "input_ids": np.where(there, read["tokens"], self._padding),
+            "attention_mask": there.astype(np.int32),
+            "labels": np.where(answer, read["tokens"], NOT_ASKED).astype(np.int32),
+        }
+
+    def questions(self, read: Block) -> Batch:
+        """Questions padded on the left, as generation needs them."""
+        width = int(read["starts"].max())
+        source = np.arange(width) - (width - read["starts"])[:, None]
+        there = source >= 0
+        ids = np.take_along_axis(read["tokens"], np.maximum(source, 0), axis=1)
+        return {
+            "input_ids": np.where(there, ids, self._padding).astype(np.int32),
+            "attention_mask": there.astype(np.int32),
+        }
+
+    def answers(self, read: Block, predicted: NDArray[np.integer[Any]]) -> list[Any]:
+        """The texts of the ids that follow the questions."""
+        texts: list[str] = self._tokenizer.batch_decode(predicted, skip_special_tokens=True)
+        return texts
+
+    @property
+    def _padding(self) -> np.int32:
+        """The tokenizer's padding, or its end of text if it has none."""
+        padding = self._tokenizer.pad_token_id
+        return np.int32(self._tokenizer.eos_token_id if padding is None else padding)

@@ -1,0 +1,110 @@
+"""`curve`: accuracy by difficulty on fresh held-out rows, each asked once."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+import synthbench
+from synthbench.errors import UsageError
+from synthbench.evaluation.scores import wilson
+from synthbench.tasks.registry import make_task
+
+
+def solver_of(task, form):
+    """Right classes, or right ids, by the reference solver."""
+    batches = synthbench.tokens(task, form=form)
+    tokens, answers = batches.input_tokens, batches.output_tokens
+    task = make_task(task) if isinstance(task, str) else task
+    asked = []
+
+    def right(batch):
+        assert "labels" not in batch
+        found = []
+        for ids in batch["input_ids"].tolist():
+            words = [tokens[one] for one in ids if one]
+            text = [one for one in words if not one.startswith("<")]
+            asked.append(" ".join(text))
+            found.append(answers.index(str(task.solve(" ".join(text)))))
+        if form == "masked-lm":
+            masked = batch["input_ids"] == tokens.index("<mask>")
+            return np.where(masked, np.array(found)[:, None], 0)
+        if form == "causal-lm":
+            end = np.full((len(found), 1), tokens.index("<end>"))
+            return np.hstack([np.array(found)[:, None], end, end - 1])
+        return np.array(found)
+
+    return right, asked
+
+
+@pytest.mark.parametrize("form", ["sequence-classification", "masked-lm", "causal-lm"])
+def test_right_answers_score_one_in_every_bucket(form):
+    right, asked = solver_of("ctl", form)
+    curve = synthbench.curve("ctl", right, rows=300, form=form, batch_size=70)
+    assert len(asked) == len(set(asked)) == curve.rows == 300
+    assert all(synthbench.held_out("ctl", text) for text in asked)
+    assert curve.accuracy == 1.0
+    assert set(curve.by) == {9, 10}
+    assert sum(score.rows for score in curve.by.values()) == 300
+    assert curve.intervals["accuracy"] == wilson(300, 300)
+
+
+def test_rows_that_come_again_are_not_asked_again_and_it_is_said():
+    right, asked = solver_of("parity", "sequence-classification")
+    curve = synthbench.curve("parity", lambda batch: right(batch) * 0, rows=5_000)
+    assert len(asked) == len(set(asked)) == curve.rows == 1_844
+    assert curve.drawn == 5_000
+    assert "1,844 distinct rows were asked of 5,000 drawn" in " ".join(repr(curve).split())
+    assert 0 < curve.accuracy < 0.2
+    assert json.loads(json.dumps(curve.to_dict()))["drawn"] == 5_000
+
+
+def test_rows_are_grouped_by_any_column():
+    right, _ = solver_of("ctl", "sequence-classification")
+
+    def wrong_for_ten(batch):
+        return np.where(batch["attention_mask"].sum(axis=1) == 11, -1, right(batch))
+
+    curve = synthbench.curve("ctl", wrong_for_ten, rows=200)
+    assert (curve.by[9].accuracy, curve.by[10].accuracy) == (1.0, 0.0)
+    lines = repr(curve).splitlines()
+    assert lines[0].split()[:2] == ["length", "rows"]
+    assert [line.split()[0] for line in lines[1:4]] == ["9", "10", "all"]
+    assert set(synthbench.curve("ctl", right, rows=200, by="label").by) == {
+        *make_task("ctl").symbols
+    }
+    assert synthbench.curve("parity", lambda batch: batch["input_ids"][:, 2] - 1, rows=50).by == {}
+
+
+def test_predictions_may_be_scores_or_tensors():
+    def scores(batch):
+        assert batch["input_ids"].dtype == torch.int64
+        return torch.nn.functional.one_hot(batch["input_ids"][:, 2] - 1, 11).float()
+
+    one = synthbench.curve("parity", scores, rows=400, device="cpu")
+    two = synthbench.curve("parity", lambda batch: batch["input_ids"][:, 2] - 1, rows=400)
+    assert one.accuracy == two.accuracy == pytest.approx(0.54, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("predict", "options", "message"),
+    [
+        (lambda batch: np.zeros(3, int), {}, r"an array \(3,\) for a batch of 100 rows"),
+        (lambda batch: None, {}, "predict returned"),
+        (lambda batch: batch["input_ids"], {}, "sequence-classification: expected whole numbers"),
+        (
+            lambda batch: batch["input_ids"][:, :3],
+            {"form": "masked-lm"},
+            "every place of input_ids",
+        ),
+        (None, {"by": "lenght"}, "Unknown column of parity 'lenght'"),
+        (None, {"rows": 0}, "Rows 0: allowed are whole numbers from 1"),
+        (None, {"form": "token-classification"}, "Unknown form of parity"),
+    ],
+)
+def test_what_cannot_be_scored_is_refused(predict, options, message):
+    with pytest.raises(UsageError, match=message):
+        synthbench.curve("parity", predict, **{"rows": 100, **options})
