@@ -36,7 +36,8 @@ from synthbench.sampling.plan import make_plan
 from synthbench.sampling.splits import SplitSampler
 from synthbench.streaming import stream
 from synthbench.tasks.features import arrow_schema
-from synthbench.tasks.registry import list_tasks, make_task
+from synthbench.tasks.registry import list_tasks
+from synthbench.tasks.registry import task as make_task
 from synthbench.tasks.row_ids import columns_of, rows_table
 from synthbench.text.tables import Table, render
 
@@ -147,7 +148,7 @@ def main():
     print(machine(), f"\n{chosen.workers} workers, load {os.getloadavg()[0]:.1f}")
     for name in chosen.tasks or list_tasks():
         try:
-            measure(make_task(name, parameters=parameters), chosen)
+            measure(make_task(name, **parameters), chosen)
         except SynthbenchError as error:
             print(f"\n{name}: not measured: {error}")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

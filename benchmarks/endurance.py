@@ -18,7 +18,7 @@ import psutil
 from synthbench.dataset import staging
 from synthbench.generation.generate import run
 from synthbench.generation.request import Request
-from synthbench.tasks.registry import make_task
+from synthbench.tasks.registry import task as make_task
 
 
 class Moment(NamedTuple):

@@ -24,7 +24,8 @@ from torch.utils.flop_counter import FlopCounterMode
 from synthbench.engine.engine import usable_cores
 from synthbench.engine.open import open_engine
 from synthbench.streaming.rounds import Rounds
-from synthbench.tasks.registry import list_tasks, make_task
+from synthbench.tasks.registry import list_tasks
+from synthbench.tasks.registry import task as make_task
 from synthbench.text.tables import Table, render
 from synthbench.training.batches import Batch, StreamBatches
 from synthbench.training.encoding import Encoding
@@ -98,7 +99,7 @@ def main(words):
 
 
 def _task(study):
-    return make_task(study.task, study.variants[0], study.parameters)
+    return make_task(study.task, study.variants[0], **study.parameters)
 
 
 def _stream(study, engine, batch_size, seconds=4.0):

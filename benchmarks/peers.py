@@ -67,7 +67,7 @@ def _ours(rows, seed):
     with tempfile.TemporaryDirectory() as place:
         out = Path(place, "arithmetic")
         options = {"rows": {"train": rows}, "workers": 1, "progress": False}
-        synthbench.generate("arithmetic", out=out, seed=seed, **options)
+        synthbench.generate(synthbench.task("arithmetic", seed=seed), out=out, **options)
         train = sorted((out / "data" / "default").glob("train-*.parquet"))
         texts: Sequence[str] = pq.read_table(train, columns=["text"])["text"].to_pylist()
     return texts

@@ -23,7 +23,7 @@ import psutil
 
 from synthbench.generation.generate import run
 from synthbench.generation.request import Request
-from synthbench.tasks.registry import make_task
+from synthbench.tasks.registry import task as make_task
 from synthbench.text.tables import Table, render
 
 #: Engines with their numbers of workers.

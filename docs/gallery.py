@@ -1,4 +1,4 @@
-"""The gallery: a page for each task, from the package, its cards and the results of `validate`."""
+"""The gallery: a page for each task, from the package, its cards and the results of `reproduce`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from synthbench.dataset.card import prose
 from synthbench.sampling.preview import sample_rows
 from synthbench.tasks.base import Split, Task
 from synthbench.tasks.describe import parameter_help
-from synthbench.tasks.registry import list_tasks, make_task
+from synthbench.tasks.registry import list_tasks
+from synthbench.tasks.registry import task as make_task
 from synthbench.text.tables import Table
 from synthbench.training.comparison import markdown
 
@@ -189,7 +190,7 @@ def _plain(value: Any) -> str:
 
 
 def result_section(comparison: Mapping[str, Any]) -> str:
-    """The table of one run of `validate`, and its charts."""
+    """The table of one run of `reproduce`, and its charts."""
     title = f"### At the sizes of the profile `{comparison['profile']}`"
     _, table, *rest = markdown(comparison).strip().split("\n\n")
     # Parameters, steps and seconds would leave no room for the figures.
@@ -202,7 +203,7 @@ def charts(comparison: Mapping[str, Any]) -> Iterator[str]:
 
     A model that was not trained to the end is not drawn.
     """
-    task = make_task(comparison["task"], parameters=comparison["data"]["parameters"])
+    task = make_task(comparison["task"], **comparison["data"]["parameters"])
     fitted = fitted_models(comparison)
     variants = dict.fromkeys(line["variant"] for line in fitted)
     for variant in variants:

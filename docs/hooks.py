@@ -19,7 +19,8 @@ from mkdocs.structure.files import File, Files
 
 from synthbench.cli.main import commands
 from synthbench.dataset.card import prose
-from synthbench.tasks.registry import list_tasks, make_task
+from synthbench.tasks.registry import list_tasks
+from synthbench.tasks.registry import task as make_task
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # for the image sources that the tests make
@@ -101,7 +102,7 @@ def _results() -> list[dict[str, Any]]:
 
 
 def results() -> str:
-    """The table of all results of `validate`, and the commands that make them again."""
+    """The table of all results of `reproduce`, and the commands that make them again."""
     return results_section(_results())
 
 

@@ -1,4 +1,4 @@
-"""The table of results in the documentation, made from the files that `validate` wrote."""
+"""The table of results in the documentation, made from the files that `reproduce` wrote."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def read_comparisons(directory: str | Path) -> list[dict[str, Any]]:
             comparison["task"], comparison["profile"], comparison["study"]
             [run["fit"] for model in comparison["models"] for run in model["runs"]]
         except (ValueError, KeyError, TypeError) as error:
-            raise DatasetError(f"{file} is no comparison of `validate`: {error!r}") from None
+            raise DatasetError(f"{file} is no comparison of `reproduce`: {error!r}") from None
         comparisons.append(comparison)
     if not comparisons:
         raise DatasetError(f"No results in {str(directory)!r}: it has no .json files.")

@@ -19,7 +19,8 @@ from results import fitted_models, read_comparisons
 
 from synthbench.sampling.preview import sample_rows
 from synthbench.tasks.images import load
-from synthbench.tasks.registry import list_tasks, make_task
+from synthbench.tasks.registry import list_tasks
+from synthbench.tasks.registry import task as make_task
 
 _STYLE = Path(__file__).parent / "pages" / "assets" / "site.css"
 _RESULTS = Path(__file__).parents[1] / "examples" / "results"

@@ -17,7 +17,9 @@ def main(rows: int) -> None:
             directory = f"{place}/{balance}"
             sizes = {"train": rows, "iid": 100, "validation": 100, "test": 300}
             parameters = {"balance": balance}
-            synthbench.generate("arithmetic", out=directory, rows=sizes, parameters=parameters)
+            synthbench.generate(
+                synthbench.task("arithmetic", **parameters), out=directory, rows=sizes
+            )
             found = synthbench.audit(directory)
 
             print(f"balance={balance}")

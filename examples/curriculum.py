@@ -12,11 +12,12 @@ import sys
 import torch
 from torch.utils.data import DataLoader
 
+import synthbench
 from synthbench.streaming.torch import TorchStream
-from synthbench.tasks.registry import make_task
+from synthbench.tasks.registry import task as make_task
 
 PARAMETERS = {"operators": ["MIN", "MAX"]}
-TASK = make_task("listops", parameters=PARAMETERS)
+TASK = make_task("listops", **PARAMETERS)
 
 
 class Reader(torch.nn.Module):
@@ -38,7 +39,7 @@ class Reader(torch.nn.Module):
 
 def main(steps: int) -> None:
     torch.manual_seed(0)
-    stream = TorchStream("listops", parameters=PARAMETERS, batch_size=256)
+    stream = TorchStream(synthbench.task("listops", **PARAMETERS), batch_size=256)
     model = Reader()
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.005)
     deepest = 1

@@ -22,7 +22,7 @@ from pathlib import Path
 import synthbench
 from synthbench.errors import UsageError
 from synthbench.tasks.base import TextTask
-from synthbench.tasks.registry import make_task
+from synthbench.tasks.registry import task as make_task
 
 #: The tasks whose rows are texts; add a name for a task of your own.
 TASKS = [make_task(name) for name in ("listops", "arithmetic", "ctl", "parity")]
@@ -51,7 +51,7 @@ def longest_row(task: TextTask, words: list[str]) -> tuple[int, bool]:
     for length in range(len(words), 1, -1):
         try:
             row = task.separator.join(words[:length])
-            return length, synthbench.held_out(task.name, row)
+            return length, synthbench.is_held_out(task.name, row)
         except UsageError:
             continue
     return 1, False

@@ -12,7 +12,7 @@ from transformers import BertConfig, BertForSequenceClassification, Trainer, Tra
 
 import synthbench
 from synthbench.streaming.torch import TorchStream
-from synthbench.tasks.registry import make_task
+from synthbench.tasks.registry import task as make_task
 
 TASK = make_task("arithmetic")
 WIDTH = TASK.parameters.max_length  # as wide as the stream makes its rows

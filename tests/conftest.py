@@ -7,7 +7,7 @@ from hypothesis import settings
 
 from synthbench.dataset import digest
 from synthbench.tasks import registry
-from synthbench.tasks.registry import make_task
+from synthbench.tasks.registry import task as make_task
 from synthbench.verification import rows as proof
 from tests.making import CHUNK_ROWS, CTL, SHARDS, files, make, recut
 from tests.tasks.tiny_sources import write_sources

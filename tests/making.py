@@ -14,7 +14,7 @@ from synthbench.dataset.digest import file_sha256
 from synthbench.dataset.files import write_json
 from synthbench.dataset.manifest import MANIFEST, read_manifest, shard_file
 from synthbench.generation.generate import generate
-from synthbench.tasks.registry import make_task
+from synthbench.tasks.registry import task as make_task
 
 #: The toy dataset: 2 shards of iid and of test, 9 of train, most of two row groups and of three
 #: chunks.
@@ -50,7 +50,9 @@ def recut(directory, shard_rows):
     write_json(directory / MANIFEST, manifest)
     made = read_manifest(directory)
     parameters = made.command()["parameters"]
-    tasks = [make_task(made.task, variant, parameters, made.seed) for variant in made.variants]
+    tasks = [
+        make_task(made.task, variant, **parameters, seed=made.seed) for variant in made.variants
+    ]
     write_card(directory, made, tasks)
 
 

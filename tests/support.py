@@ -15,7 +15,8 @@ from synthbench.engine.engine import Engine
 from synthbench.sampling.blocks import Rows
 from synthbench.sampling.plan import make_plan
 from synthbench.sampling.splits import SplitSampler
-from synthbench.tasks.registry import list_tasks, make_task, task_class
+from synthbench.tasks.registry import list_tasks, task_class
+from synthbench.tasks.registry import task as make_task
 
 ROOT = Path(__file__).parents[1]
 
@@ -132,3 +133,8 @@ def card_sections(card):
     titles, texts = parts[1::2], [text.strip().removesuffix("</details>") for text in parts[2::2]]
     assert len(set(titles)) == len(titles)
     return dict(zip(titles, texts, strict=True))
+
+
+def every_variant(name, **chosen):
+    """A task in each of its variants."""
+    return [make_task(name, variant, **chosen) for variant in task_class(name).variants]

@@ -11,7 +11,7 @@ import synthbench
 from synthbench.arguments import checked
 from synthbench.errors import SynthbenchError, UsageError
 from synthbench.sampling.preview import sample_rows
-from synthbench.tasks.registry import make_task
+from synthbench.tasks.registry import task as make_task
 from tests.making import make
 
 
@@ -48,10 +48,10 @@ CALLS = {
     "score": {"task": "parity", "row": ROW, "prediction": "7"},
     "held_out": {"task": "parity", "text_or_row": ROW["text"]},
     "train": {"task": "parity", "model": "softmax", "dataset": "made", "recipe": {"batch_size": 8}},
-    "validate": {"task": "parity", "dataset": "made"},
+    "reproduce": {"task": "parity", "dataset": "made"},
 }
 #: Functions that work for seconds when nothing is wrong; they get only what cannot be right.
-HEAVY = {"train", "validate", "audit"}
+HEAVY = {"train", "reproduce", "audit"}
 
 
 def _cases(name):
@@ -113,7 +113,7 @@ def test_odd_rows_questions_and_predictions_of_every_task(task):
     rows = [*ODD, *({**row, column: odd} for column in row for odd in ODD)]
     calls = [
         *((synthbench.solve, (task, odd)) for odd in questions),
-        *((synthbench.held_out, (task, odd)) for odd in questions),
+        *((synthbench.is_held_out, (task, odd)) for odd in questions),
         *((synthbench.score, (task, row, odd)) for odd in ODD),
         *((synthbench.score, (task, odd, row.get("label"))) for odd in rows),
     ]
@@ -128,7 +128,9 @@ def test_odd_rows_questions_and_predictions_of_every_task(task):
 
 
 def test_whole_numbers_of_numpy_are_whole_numbers(tmp_path):
-    plain = synthbench.generate("parity", out="plain", seed=3, rows=ROWS, shard_rows=8192)
+    plain = synthbench.generate(
+        synthbench.task("parity", seed=3), out="plain", rows=ROWS, shard_rows=8192
+    )
     rows = {name: np.int32(count) for name, count in ROWS.items()}
     given = {
         "seed": np.int64(3),
@@ -137,9 +139,12 @@ def test_whole_numbers_of_numpy_are_whole_numbers(tmp_path):
         "workers": np.int8(1),
     }
     assert synthbench.generate("parity", out="numpy", **given) == plain
-    loaded = synthbench.load_dataset("parity", "test", rows=rows, seed=np.int64(3))
-    assert loaded["id"] == synthbench.load_dataset("parity", "test", rows=ROWS, seed=3)["id"]
-    assert synthbench.solve("parity", "3 4 7 2 =", seed=np.int64(3)) == 7
+    loaded = synthbench.load_dataset(synthbench.task("parity", seed=np.int64(3)), "test", rows=rows)
+    assert (
+        loaded["id"]
+        == synthbench.load_dataset(synthbench.task("parity", seed=3), "test", rows=ROWS)["id"]
+    )
+    assert synthbench.solve(synthbench.task("parity", seed=np.int64(3)), "3 4 7 2 =") == 7
 
 
 def test_an_argument_is_refused_with_what_is_allowed():

@@ -17,7 +17,7 @@ from synthbench.seeding import Draws
 from synthbench.tasks import describe, registry
 from synthbench.tasks.base import Task
 from synthbench.tasks.features import value
-from synthbench.tasks.registry import make_task
+from synthbench.tasks.registry import task as make_task
 from synthbench.tasks.row_ids import fingerprints
 from synthbench.verification.conformance.check import check_task
 from synthbench.verification.conformance.rows import check_columns
@@ -78,12 +78,12 @@ def test_splits_have_the_rows_and_buckets_of_the_papers(name):
 def test_parameters_survive_the_manifest_and_the_command_line(name):
     task = make_task(name)
     stored = json.loads(json.dumps(task.parameters.to_dict()))
-    assert make_task(name, parameters=stored) == task
+    assert make_task(name, **stored) == task
     words = {
         key: ",".join(map(str, given)) if isinstance(given, list) else str(given)
         for key, given in stored.items()
     }
-    assert make_task(name, parameters=words) == task
+    assert make_task(name, **words) == task
     assert task.parameters.changed() == {}
     for _, text in describe.parameter_help(task):
         assert text
@@ -93,7 +93,7 @@ def test_parameters_survive_the_manifest_and_the_command_line(name):
 def test_wrong_names_and_seeds_are_refused_with_what_is_allowed(name):
     task = make_task(name)
     with pytest.raises(UsageError, match="Unknown parameter 'colour'; allowed: "):
-        make_task(name, parameters={"colour": 1})
+        make_task(name, colour=1)
     with pytest.raises(UsageError, match=f"Unknown variant of {name} 'sideways'; allowed: "):
         make_task(name, "sideways")
     with pytest.raises(UsageError, match=f"Unknown split of {name} 'exam'; allowed: "):
@@ -103,7 +103,7 @@ def test_wrong_names_and_seeds_are_refused_with_what_is_allowed(name):
             make_task(name, seed=seed)  # type: ignore[arg-type]
     for key in task.parameters.to_dict():
         with pytest.raises(UsageError, match=r"\?.*(allowed|expected)"):
-            make_task(name, parameters={key: "?"})
+            make_task(name, **{key: "?"})
 
 
 # How rows are drawn.

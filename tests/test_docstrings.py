@@ -61,7 +61,7 @@ def test_every_snippet_of_a_module_does_what_it_shows(name, tmp_path, monkeypatc
     "name",
     [
         "audit", "curve", "evaluate", "export", "generate", "push", "register", "score", "solve",
-        "stream", "tokens", "train", "validate", "verify",
+        "stream", "tokens", "train", "reproduce", "verify",
     ],
 )  # fmt: skip
 def test_a_public_function_shows_a_snippet(name):

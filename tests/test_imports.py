@@ -36,8 +36,8 @@ STEPS = {
         ("main(['audit', '.'])", HEAVY),
         ("main(['train', 'parity', '--model', 'bert'])", HEAVY),
         ("main(['train', 'parity', '--model', 'heat', '--rows', 'tset=3'])", HEAVY),
-        ("main(['validate', 'parity', '--model', 'bert'])", HEAVY),
-        ("main(['validate', 'parity', '--variant', 'other'])", HEAVY),
+        ("main(['reproduce', 'parity', '--model', 'bert'])", HEAVY),
+        ("main(['reproduce', 'parity', '--variant', 'other'])", HEAVY),
     ],
 }
 
@@ -149,7 +149,7 @@ def test_an_argument_has_one_default_and_the_dataset_directory_one_name():
     assert all(bars)
     for name in ("audit", "evaluate", "export", "push", "verify"):
         assert next(iter(signatures[name])) == "dataset"
-    assert all("dataset" in signatures[name] for name in ("train", "validate"))
+    assert all("dataset" in signatures[name] for name in ("train", "reproduce"))
 
 
 @pytest.mark.parametrize("name", list(PUBLIC))

@@ -19,10 +19,18 @@ class Unfinished(synthbench.Task):
     ("mistake", "kind", "message"),
     [
         (lambda: synthbench.generate(3), UsageError, r"^Task 3: expected text"),
-        (lambda: synthbench.generate("parity", variant=3), UsageError, "text or a list of"),
+        (
+            lambda: synthbench.generate(synthbench.task("parity", 3)),
+            UsageError,
+            "text or a list of",
+        ),
         (lambda: synthbench.generate("parity", rows=5), UsageError, "Rows 5: .*{'train': 1000}"),
         (lambda: synthbench.stream("parity", split=3), UsageError, "Unknown split of parity 3;"),
-        (lambda: synthbench.generate("parity", parameters=[1]), UsageError, "Parameters .1.: exp"),
+        (
+            lambda: synthbench.generate(synthbench.task("parity", **[1])),
+            UsageError,
+            "Parameters .1.: exp",
+        ),
         (lambda: synthbench.generate("parity", rows={"train": 5.0}), UsageError, "train=5.0: all"),
         (lambda: synthbench.score("parity", ROW["text"], 7), UsageError, "Row '3 4.*a mapping"),
         (lambda: synthbench.score("parity", {}, 7), UsageError, "A row has no column 'label'"),

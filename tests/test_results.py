@@ -31,7 +31,7 @@ def comparison(
         "study": "main",
         "profile": profile,
         "synthbench": __version__,
-        "command": f"synthbench validate {task} --profile {profile}",
+        "command": f"synthbench reproduce {task} --profile {profile}",
         "seeds": 2,
         "seconds": 61.0,
         "workers": 2,
@@ -80,7 +80,7 @@ def test_the_table_has_a_line_for_each_model_and_variant_in_the_order_of_the_tas
         ["| `parity` backward", "paper"],
     ]
     assert lines[-1] == (
-        "- `synthbench validate parity --profile paper`: 2 seeds, 61 s with 2 at once, "
+        "- `synthbench reproduce parity --profile paper`: 2 seeds, 61 s with 2 at once, "
         f"A processor, PyTorch 2.4, synthbench {__version__}."
     )
 

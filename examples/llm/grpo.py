@@ -10,6 +10,7 @@ import tempfile
 import smollm2
 from trl import GRPOConfig, GRPOTrainer
 
+import synthbench
 from synthbench import llm
 
 SIZES = {"per_device_train_batch_size": 4, "num_generations": 4, "max_completion_length": 16}
@@ -20,8 +21,10 @@ def main(steps: str = "1", model: str = "") -> None:
     with tempfile.TemporaryDirectory() as place:
         trainer = GRPOTrainer(
             model=model or smollm2.directory(),
-            reward_funcs=llm.trl_reward("parity", level="easy"),
-            train_dataset=llm.prompts("parity", split="train", level="easy", preset="small"),
+            reward_funcs=llm.trl_reward(synthbench.task("parity", level="easy")),
+            train_dataset=llm.prompts(
+                synthbench.task("parity", level="easy"), split="train", preset="small"
+            ),
             args=GRPOConfig(place, max_steps=int(steps), **SIZES, **OPTIONS),
         )
         trainer.train()

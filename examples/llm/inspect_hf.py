@@ -12,12 +12,13 @@ import sys
 import inspect_ai
 import smollm2
 
+import synthbench
 from synthbench import llm
 
 
 def main(rows: str = "5") -> None:
     (log,) = inspect_ai.eval(
-        llm.inspect_task("parity", limit=int(rows), level="easy", preset="small"),
+        llm.inspect_task(synthbench.task("parity", level="easy"), limit=int(rows), preset="small"),
         model="hf/smollm2",
         model_args={"model_path": smollm2.directory(), "device": "cpu", "do_sample": False},
         max_tokens=24,

@@ -22,7 +22,8 @@ from shared_beginning import batches, loss, replies
 
 import synthbench
 from synthbench import DatasetDirectory, llm
-from synthbench.tasks.registry import level_parameters, make_task
+from synthbench.tasks.registry import level_parameters
+from synthbench.tasks.registry import task as make_task
 from synthbench.training.fit import fit_of
 from synthbench.training.setting import Setting, find_device, machine
 
@@ -69,18 +70,17 @@ def _dataset(task: str, level: str) -> str:
     splits = [split.name for split in make_task(task).splits]
     rows = {name: count for name, count in ROWS.items() if name in splits}
     synthbench.generate(
-        task,
+        synthbench.task(task, **level_parameters(task, level)),
         out=place,
         preset="small",
         rows={**rows, **FEWER.get((task, level), {})},
-        parameters=level_parameters(task, level),
     )
     return str(place)
 
 
 def _setting(task: str, level: str) -> dict[str, Any]:
     """What the figures are of."""
-    made = make_task(task, parameters=level_parameters(task, level))
+    made = make_task(task, **level_parameters(task, level))
     return {
         "command": f"python examples/llm/results.py {task} {level}",
         "synthbench": synthbench.__version__,
@@ -136,7 +136,7 @@ def fine_tuned(
         losses, earlier = saved["losses"], saved.get("seconds", 0.0)
         model.load_state_dict(saved["model"])
         optimizer.load_state_dict(saved["optimizer"])
-    rows = list(llm.demonstrations(place))
+    rows = list(llm.sft_examples(place))
     # On a CPU that has it two thirds of the time of float32, on others ten times its time.
     bfloat16 = DEVICE.type == "cuda" or bool(torch.cpu.get_capabilities().get("avx512_bf16"))
     last_saved = time.monotonic()

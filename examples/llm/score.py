@@ -8,15 +8,21 @@ import sys
 
 import smollm2
 
+import synthbench
 from synthbench import llm
 
 
 def main(rows: str = "5", level: str = "easy") -> None:
     for task in ("listops", "arithmetic", "ctl", "parity"):
-        asked = llm.prompts(task, limit=int(rows), level=level, preset="small")
+        asked = llm.prompts(synthbench.task(task, level=level), limit=int(rows), preset="small")
         written = smollm2.replies(asked["prompt"])
         for row, reply in zip(asked, written, strict=True):
-            print(llm.score(task, reply, row, level=level), repr(reply), "for", row["answer"])
+            print(
+                llm.score(synthbench.task(task, level=level), row, reply),
+                repr(reply),
+                "for",
+                row["answer"],
+            )
         report = llm.evaluate(task, asked, written, level=level)
         low, high = report.intervals["accuracy"]
         print(f"{task}: {report.accuracy:.3f} ({low:.3f} to {high:.3f}) of {report.rows} rows\n")

@@ -10,6 +10,7 @@ import tempfile
 import smollm2
 from trl import SFTConfig, SFTTrainer
 
+import synthbench
 from synthbench import llm
 
 TASK, LEVEL = "arithmetic", "easy"
@@ -18,12 +19,12 @@ OPTIONS = {"learning_rate": 1e-4, "logging_steps": 1, "save_strategy": "no", "bf
 
 def main(steps: str = "1", asked: str = "5") -> None:
     model, tokenizer = smollm2.load()
-    rows = llm.prompts(TASK, "iid", limit=int(asked), level=LEVEL, preset="small")
+    rows = llm.prompts(synthbench.task(TASK, level=LEVEL), "iid", limit=int(asked), preset="small")
     with tempfile.TemporaryDirectory() as place:
         trainer = SFTTrainer(
             model=model,
             processing_class=tokenizer,
-            train_dataset=llm.demonstrations(TASK, level=LEVEL, preset="small"),
+            train_dataset=llm.sft_examples(synthbench.task(TASK, level=LEVEL), preset="small"),
             args=SFTConfig(place, max_steps=int(steps), **OPTIONS),
         )
         for time in ("before", "after"):

@@ -104,7 +104,7 @@ def _run(command: click.Command, arguments: Sequence[str] | None) -> int:
 
 
 #: The commands whose finished parts are kept.
-_CONTINUED = ("generate", "train", "validate")
+_CONTINUED = ("generate", "train", "reproduce")
 
 
 def _interrupted(arguments: Sequence[str]) -> str:

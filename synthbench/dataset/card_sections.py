@@ -142,7 +142,7 @@ def held_out_rule(task: Task, splits: Iterable[str], remark: str) -> str:
     last, changed = made[-1], task.parameters.changed()
     options = f", parameters={changed}" if changed else ""
     row = f'dataset["{last.name}"][0]'
-    code += f'\nsynthbench.held_out("{task.name}", {row}{options})  # {last.evaluation}'
+    code += f'\nsynthbench.is_held_out("{task.name}", {row}{options})  # {last.evaluation}'
     return f"""\
 A row whose `id` begins with `0` or `1` is held out. Evaluation splits have only such rows; train \
 splits and streams have none, whatever their seed and parameters. So a model trained on them, with \

@@ -151,9 +151,7 @@ def curve(
         grouped = scores_by(made, breakdown, columns[column], values, given)
     score = score_of(made, values, given)
     title = f"{made.name}, {made.variant}, {split}, {chosen.name}"
-    return Curve(
-        score.rows, score.metrics, score.intervals, score.asked, rows, title, column, grouped
-    )
+    return Curve(**vars(score), drawn=rows, title=title, column=column, by=grouped)
 
 
 def _distinct(rounds: Rounds, count: int) -> Rows:

@@ -4,7 +4,7 @@
     my_package/audit.py      audit_spec(task)                 for `synthbench audit`
     my_package/drawing.py    draw_row(task, row)              for `synthbench preview`
                              draw_sheet(task, rows, path)     for previews and cards of images
-    my_package/recipes.py    studies(task)                    for `synthbench train` and `validate`
+    my_package/recipes.py    studies(task)                    for `synthbench train` and `reproduce`
     my_package/card.md       the prose of the card            for `synthbench generate`
 
 All modules and functions are optional: a task without them is drawn column by column, audited only

@@ -1,4 +1,4 @@
-"""A new package with a small task, written from templates; it passes `synthbench check`."""
+"""A new package with a small task, written from templates; it passes `synthbench check-task`."""
 
 from __future__ import annotations
 

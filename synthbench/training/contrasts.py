@@ -1,6 +1,6 @@
 """Contrasts that the four papers claim and two cores can reach, and whether our runs show them.
 
-`synthbench validate` and the page of results print them.
+`synthbench reproduce` and the page of results print them.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ class Finding:
 
 
 def judge(comparisons: Sequence[Mapping[str, Any]]) -> list[Finding]:
-    """What the comparisons of `validate` say of every contrast of their tasks and studies.
+    """What the comparisons of `reproduce` say of every contrast of their tasks and studies.
 
     A contrast with runs of several profiles is judged by the one that shows it, if possible at the
     paper's sizes, and says what the others have.

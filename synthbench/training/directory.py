@@ -1,4 +1,4 @@
-"""The directory of a run, and checks of the places that `train` and `validate` write to.
+"""The directory of a run, and checks of the places that `train` and `reproduce` write to.
 
 run.json        the command; a run of another command is refused
 metrics.jsonl   measurements of training, and in some lines of the watched splits

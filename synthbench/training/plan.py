@@ -150,7 +150,7 @@ def _check_model(recipe: Recipe, encoding: Encoding, rows: Rows) -> None:
         raise ParameterError(
             f"Recipe label_smoothing={recipe.label_smoothing}: rows without classes allow 0 only."
         )
-    # One thread, because processes that `validate` forks later would lack PyTorch's other threads.
+    # One thread, because processes that `reproduce` forks later would lack PyTorch's other threads.
     setting = Setting(threads=1)
     with memory_errors(recipe, setting), isolated(0, setting):
         model = build(recipe.model, encoding.form, encoding.sizes(rows), recipe.options)
@@ -163,7 +163,7 @@ def finish_runs(runs: Sequence[Run], workers: int, progress: bool) -> list[dict[
     """The results of all runs, in order; the bar counts their steps as the runs note them."""
     total, done = sum(run.recipe.steps for run in runs), _steps_noted(runs)
     with (
-        progress_bar(progress, "validate", "steps", total, done) as bar,
+        progress_bar(progress, "reproduce", "steps", total, done) as bar,
         open_engine(workers=workers, calls=len(runs)) as engine,
     ):
 

@@ -38,7 +38,7 @@ from tests.making import names
         ("generate all --workers 257", 2, r"Workers 257: allowed .* 1 to 256\."),
         ("generate parity --engine dask --workers 257", 2, r"Workers 257: allowed .* 1 to 256\."),
         ("verify nowhere --workers 257", 2, r"Workers 257: allowed .* 1 to 256\."),
-        ("validate parity --workers 257", 2, r"Workers 257: allowed .* 1 to 256\."),
+        ("reproduce parity --workers 257", 2, r"Workers 257: allowed .* 1 to 256\."),
         (
             "train parity --model softmax --workers 257",
             2,

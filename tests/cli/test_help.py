@@ -6,7 +6,7 @@ import click
 import pytest
 
 from synthbench.cli.main import _run, commands
-from synthbench.tasks.registry import make_task
+from synthbench.tasks.registry import task as make_task
 from synthbench.training.recipes import find_study
 from tests.support import stored_rows
 
@@ -17,7 +17,7 @@ def examples(name):
     return [line.strip() for line in (COMMANDS[name].epilog or "").strip().splitlines()]
 
 
-TRAINING = ("train", "validate")
+TRAINING = ("train", "reproduce")
 EXAMPLES = [(name, line) for name in COMMANDS for line in examples(name)]
 
 
@@ -44,7 +44,7 @@ def test_an_example_is_what_its_command_takes(name, line):
     if chosen.get("task", "all") == "all":
         return
     settings = dict(one.split("=") for one in chosen.get("settings") or ())
-    task = make_task(chosen["task"], chosen.get("variant"), settings)
+    task = make_task(chosen["task"], chosen.get("variant"), **settings)
     assert set(chosen.get("variants") or ()) <= {*task.variants, "all"}
     if name == "generate":
         assert {one.partition("=")[0] for one in chosen["rows"]} <= {

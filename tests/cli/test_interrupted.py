@@ -19,7 +19,7 @@ from tests.support import environment
     [
         (["generate", "ctl"], True),
         (["train", "ctl"], True),
-        (["validate", "ctl"], True),
+        (["reproduce", "ctl"], True),
         (["list"], False),
         (["verify", "made"], False),
         (["export", "made"], False),

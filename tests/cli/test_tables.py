@@ -155,5 +155,5 @@ def test_a_run(tables, monkeypatch):
 
 def test_each_check_of_a_task_has_one_line(monkeypatch, printed):
     monkeypatch.setenv("COLUMNS", "40")
-    _, *lines, _ = printed("check", "parity").splitlines()
+    _, *lines, _ = printed("check-task", "parity").splitlines()
     assert [line for line in lines if not line.endswith(": yes")] == []

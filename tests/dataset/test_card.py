@@ -24,7 +24,8 @@ import synthbench
 from synthbench.cli.main import main
 from synthbench.dataset.card import _size_category, _yaml, citations, prose
 from synthbench.dataset.card_sections import split_prose
-from synthbench.tasks.registry import list_tasks, make_task
+from synthbench.tasks.registry import list_tasks
+from synthbench.tasks.registry import task as make_task
 from tests.support import ROOT, card_sections, digests, start
 from tests.tasks.tiny_sources import write_sources
 
@@ -288,7 +289,11 @@ def test_the_terms_of_the_pictures_are_those_of_their_sources(
     monkeypatch.setenv("SYNTHBENCH_DATA", str(write_sources(tmp_path / "sources")))
     rows = {"train": 20, "validation": 20, "test": 20}
     synthbench.generate(
-        "composites", variant=variant, out=tmp_path / "made", rows=rows, workers=1, progress=False
+        synthbench.task("composites", variant),
+        out=tmp_path / "made",
+        rows=rows,
+        workers=1,
+        progress=False,
     )
     front = front_matter(tmp_path / "made")
     assert front["license"] == licenses
@@ -300,7 +305,7 @@ def test_the_terms_of_the_pictures_are_those_of_their_sources(
 
 def test_pictures_of_ones_own_have_terms_of_their_own():
     parameters = {"target_source": "folder:somewhere"}
-    (_, own) = make_task("composites", "main", parameters).origins
+    (_, own) = make_task("composites", "main", **parameters).origins
     assert own.license == "other"
     assert own.citation == ""
 

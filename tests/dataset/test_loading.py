@@ -16,7 +16,7 @@ from datasets import ClassLabel, Features, Value
 import synthbench
 from synthbench.tasks.registry import task_class
 from tests.making import recut
-from tests.support import IMAGELESS, shards, stored_rows
+from tests.support import IMAGELESS, every_variant, shards, stored_rows
 
 if hasattr(datasets, "List"):
     from datasets import List
@@ -41,7 +41,7 @@ def promised(name):
     return one_form(Features({"id": Value("string"), **PROMISED[name]}))
 
 
-every_variant = pytest.mark.parametrize(("name", "variant"), IMAGELESS)
+each_variant = pytest.mark.parametrize(("name", "variant"), IMAGELESS)
 SMALL = {"train": 150, "iid": 60, "validation": 60, "test": 70}
 
 DIGITS = ClassLabel(names=[str(digit) for digit in range(10)])
@@ -106,10 +106,8 @@ def directories(tmp_path_factory):
         made[name] = root / name
         splits = [split.name for split in task_class(name)().splits]
         synthbench.generate(
-            name,
-            variant="all",
+            every_variant(name, seed=2),
             out=made[name],
-            seed=2,
             rows={split: SMALL[split] for split in splits},
             workers=1,
             progress=False,
@@ -121,7 +119,7 @@ def directories(tmp_path_factory):
 # datasets.
 
 
-@every_variant
+@each_variant
 def test_datasets_loads_every_split_with_the_promised_features_and_all_rows(
     name, variant, directories, load
 ):
@@ -164,7 +162,9 @@ def test_a_dataset_with_another_seed_under_the_same_name_is_not_taken_from_the_c
     found = []
     for seed in (0, 1):
         out = tmp_path / str(seed) / "parity"
-        synthbench.generate("parity", out=out, seed=seed, preset="small", workers=1)
+        synthbench.generate(
+            synthbench.task("parity", seed=seed), out=out, preset="small", workers=1
+        )
         # Even if all files happened to be equally large.
         card = (out / "README.md").read_text(encoding="utf-8")
         card = re.sub(r"(num_bytes|download_size|dataset_size): \d+", r"\1: 1000", card)
@@ -201,7 +201,7 @@ def test_a_directory_without_its_card_still_has_the_right_features(directories, 
     assert one_form(loaded["iid"].features) == promised("ctl")
 
 
-@every_variant
+@each_variant
 def test_lists_are_written_in_the_form_that_older_datasets_read(name, variant, directories):
     """`"_type": "List"` fails before datasets 4.0 (huggingface/datasets#7676)."""
     for file in (directories[name] / "data" / variant).iterdir():
@@ -231,7 +231,7 @@ def _duckdb(files):
     return table.column_names, table.to_pylist()
 
 
-@every_variant
+@each_variant
 @pytest.mark.parametrize(
     "read",
     [

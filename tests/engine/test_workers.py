@@ -16,7 +16,7 @@ from synthbench.engine import open as opening
 from synthbench.engine.worker_pool import WorkerPool
 from synthbench.errors import UsageError
 from synthbench.sampling.plan import make_plan, most_blocks
-from synthbench.tasks.registry import make_task
+from synthbench.tasks.registry import task as make_task
 from tests.support import start
 
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")

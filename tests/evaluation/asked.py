@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 
 from synthbench.evaluation.evaluate import evaluate
-from synthbench.tasks.registry import make_task
+from synthbench.tasks.registry import task as make_task
 from tests.support import draw_splits, id_texts, plain_rows
 
 #: One of each kind of answer: digits, symbols, names, grids, vectors, clusters.

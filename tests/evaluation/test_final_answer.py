@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from synthbench.errors import UsageError
 from synthbench.evaluation.answer_words import answer_words_of
 from synthbench.evaluation.final_answer import find_answer, score_answer
-from synthbench.tasks.registry import make_task
+from synthbench.tasks.registry import task as make_task
 from tests.evaluation import answers_as_written as written
 from tests.evaluation import answers_by_name as by_name
 from tests.evaluation import answers_by_rule as by_rule
@@ -99,21 +99,21 @@ def test_an_answer_is_found_in_many_forms(form):
     symbols = [(CTL, word, int(word, 2)) for word in ("000", "010", "101")]
     for task, word, label in [*digits, *symbols]:
         text = form.format(*[word] * form.count("{}"))
-        assert score_answer(text, {"label": label}, task) == 1.0
-        assert score_answer(text, {"label": label + 1}, task) == 0.0
+        assert score_answer(task, {"label": label}, text) == 1.0
+        assert score_answer(task, {"label": label + 1}, text) == 0.0
 
 
 def test_what_gives_no_single_answer_scores_for_no_label():
     labels = [{"label": label} for label in range(10)]
     assert [
-        text for text in SILENCE if any(score_answer(text, row, LISTOPS) for row in labels)
+        text for text in SILENCE if any(score_answer(LISTOPS, row, text) for row in labels)
     ] == []
 
 
 @given(st.sampled_from(FORMS), st.integers(0, 10**6), st.integers(0, 9))
 def test_a_number_scores_if_it_is_the_label_and_never_else(form, number, label):
     text = form.format(*[number] * form.count("{}"))
-    assert score_answer(text, {"label": label}, LISTOPS) == float(number == label)
+    assert score_answer(LISTOPS, {"label": label}, text) == float(number == label)
 
 
 @given(
@@ -123,7 +123,7 @@ def test_a_number_scores_if_it_is_the_label_and_never_else(form, number, label):
     st.integers(0, 9),
 )  # fmt: skip
 def test_what_scores_has_the_label_standing_by_itself_in_its_text(text, label):
-    score = score_answer(text, {"label": label}, LISTOPS)
+    score = score_answer(LISTOPS, {"label": label}, text)
     assert score in (0.0, 1.0)
     if score:
         assert str(label) in [word.lstrip("0") or "0" for word in re.findall(r"\d+", text)]
@@ -154,11 +154,11 @@ def test_a_text_that_runs_away_is_read_in_no_time_worth_mentioning(piece):
 
 
 def test_no_answer_scores_as_nothing():
-    assert score_answer(None, {"label": 0}, "listops") == 0.0
+    assert score_answer("listops", {"label": 0}, None) == 0.0
     with pytest.raises(UsageError, match="Did you mean 'listops'"):
-        score_answer("7", {"label": 7}, "listop")
+        score_answer("listop", {"label": 7}, "7")
     with pytest.raises(KeyError):
-        score_answer("7", {"text": "[MAX 7 0 ]"}, LISTOPS)
+        score_answer(LISTOPS, {"text": "[MAX 7 0 ]"}, "7")
 
 
 # The table.
@@ -185,7 +185,7 @@ def test_no_text_wins_more_than_one_answer(task):
         won = [
             label
             for label in range(len(task.labels))
-            if score_answer(text, {"label": label, "steps": [], "text": ""}, task)
+            if score_answer(task, {"label": label, "steps": [], "text": ""}, text)
         ]
         assert [task.labels[label] for label in won] in ([], [expected]), text
 
@@ -232,13 +232,13 @@ def test_the_exact_label_scores_where_labels_are_text():
     task = Reversal()
     for label in ("dcba", "dc ba", "d.", "**d**", "The answer is 3.", "7", "a\nb", "`"):
         row = {"text": label[::-1], "label": label}
-        assert score_answer(label, row, task) == 1.0
-        assert score_answer(f"{label}x", row, task) == 0.0
-        assert score_answer(None, row, task) == 0.0
+        assert score_answer(task, row, label) == 1.0
+        assert score_answer(task, row, f"{label}x") == 0.0
+        assert score_answer(task, row, None) == 0.0
         if label.isalpha():
             assert task.answer.write(label) == label
-            assert score_answer(f"The answer is **{label}**.", row, task) == 1.0
-            assert score_answer(f"So it is {label[::-1]}.", row, task) == 0.0
+            assert score_answer(task, row, f"The answer is **{label}**.") == 1.0
+            assert score_answer(task, row, f"So it is {label[::-1]}.") == 0.0
 
 
 # Classes by a part of their name.
@@ -266,8 +266,8 @@ def test_a_part_that_two_classes_have_in_common_names_neither():
 def test_a_label_that_is_a_plain_number_is_found_too():
     row: dict[str, Any] = {"text": "0:1212", "label": 1212}
     assert Numbers().answer.write(row["label"]) == "1212"
-    assert score_answer("That makes 1,212.", row, Numbers()) == 1.0
-    assert score_answer("That makes 1,2,12.", row, Numbers()) == 0.0
+    assert score_answer(Numbers(), row, "That makes 1,212.") == 1.0
+    assert score_answer(Numbers(), row, "That makes 1,2,12.") == 0.0
 
 
 def test_the_answer_as_text_is_a_class_by_name_or_json():
@@ -283,7 +283,7 @@ def test_the_answer_as_text_is_a_class_by_name_or_json():
 def test_the_reward_function_takes_what_libraries_give_it():
     assert list(inspect.signature(score_answer).parameters)[:2] == ["answer", "entry"]
     row = {"text": "", "label": 3, "steps": ["011"]}
-    assert score_answer("So it is 011.", row, "ctl") == 1.0
+    assert score_answer("ctl", row, "So it is 011.") == 1.0
 
 
 # What a model is told.
@@ -298,6 +298,6 @@ def test_the_instruction_of_ctl_has_the_tables_which_its_rows_lack(variant):
 
 
 def test_the_instruction_follows_the_parameters():
-    assert "modulo 7" in make_task("arithmetic", parameters={"modulus": 7}).instruction
+    assert "modulo 7" in make_task("arithmetic", modulus=7).instruction
     assert "from left to right" in CTL.instruction
     assert "from right to left" in make_task("ctl", "backward").instruction

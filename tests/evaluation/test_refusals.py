@@ -9,6 +9,7 @@ import datasets
 import pyarrow.parquet as pq
 import pytest
 
+import synthbench
 from synthbench.errors import DatasetError, ParameterError, UsageError
 from synthbench.evaluation.evaluate import evaluate
 from synthbench.tasks.listops.task import ListOps
@@ -65,7 +66,7 @@ def test_choices_beside_a_task_that_has_made_them_are_refused():
     text = refusal(UsageError, rows, [3], task=ListOps(), parameters={"p_op": 0.5})
     assert text.startswith("Task 'listops' already has its variant, parameters and seed; leave")
     with pytest.raises(ParameterError, match=r"p_op=2\.0"):
-        evaluate(rows, [3], task="listops", parameters={"p_op": 2.0})
+        evaluate(rows, [3], synthbench.task("listops", p_op=2.0))
 
 
 @pytest.mark.parametrize(
@@ -123,7 +124,7 @@ def test_a_label_of_other_parameters_is_refused():
     assert text.startswith(
         "Row 0 of split 'rows': Column 'label' of a row: 15 is not a class (0, 1"
     )
-    assert evaluate([{"label": 15}], [15], task="parity", parameters={"n_values": 20}).accuracy == 1
+    assert evaluate([{"label": 15}], [15], synthbench.task("parity", n_values=20)).accuracy == 1
 
 
 def test_streamed_rows_are_refused(made):

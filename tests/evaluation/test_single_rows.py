@@ -15,13 +15,14 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+import synthbench
 from synthbench import llm
 from synthbench.errors import UsageError
 from synthbench.evaluation.evaluate import evaluate
 from synthbench.evaluation.single_rows import score, solve
 from synthbench.tasks.base import read_class
 from synthbench.tasks.listops.task import ListOps
-from synthbench.tasks.registry import make_task
+from synthbench.tasks.registry import task as make_task
 
 # One row at a time.
 
@@ -31,7 +32,7 @@ def test_score_judges_one_prediction():
     assert score("listops", row, " 6\n") == 1.0
     assert score("listops", row, 5) == 0.0
     assert score(ListOps(), row, "six") == 0.0
-    assert score("parity", {"label": 11}, 11, parameters={"n_values": 12}) == 1.0
+    assert score(synthbench.task("parity", n_values=12), {"label": 11}, 11) == 1.0
 
 
 def test_score_refuses_a_row_that_cannot_be_judged():
@@ -52,13 +53,13 @@ def test_a_label_may_be_of_any_type_that_means_a_class():
         row = {"label": label}
         assert score("listops", row, 3) == 1.0, repr(label)
         assert score("listops", row, 4) == 0.0, repr(label)
-        assert llm.score("listops", "Answer: 3", row) == 1.0, repr(label)
+        assert llm.score("listops", row, "Answer: 3") == 1.0, repr(label)
         assert reward(["Answer: 3", "Answer: 4"], label=[label, label]) == [1.0, 0.0], repr(label)
         assert evaluate([row], [3], task="listops").accuracy == 1.0, repr(label)
     for label in NO_LABELS:
         for call in (
             lambda row: score("listops", row, 3),
-            lambda row: llm.score("listops", "Answer: 3", row),
+            lambda row: llm.score("listops", row, "Answer: 3"),
             lambda row: evaluate([row], [3], task="listops"),
         ):
             with pytest.raises(UsageError, match="Column 'label' of a row: "):
@@ -85,8 +86,8 @@ def test_solve_answers_by_the_reference_solver():
     assert solve("listops", "[MED 4 8 5 [MAX 8 4 9 ] ]") == 6
     assert solve("parity", "3 4 7 2 =") == 7
     assert solve("grid-count", [[6, 6, 0], [3, 7, 0], [4, 3, 6]])[0] == [3, 3, 0]
-    backward = solve("ctl", "b a 101", variant="backward", seed=3)
-    assert backward == solve("ctl", "101 a b", seed=3)
+    backward = solve(synthbench.task("ctl", "backward", seed=3), "b a 101")
+    assert backward == solve(synthbench.task("ctl", seed=3), "101 a b")
     assert backward == solve(make_task("ctl", seed=3), "101 a b")
 
 

@@ -9,12 +9,14 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+import synthbench
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import UsageError
 from synthbench.evaluation.evaluate import evaluate
 from synthbench.generation.generate import generate
 from synthbench.tasks.listops.task import ListOps
 from tests.evaluation.making import refusal
+from tests.support import every_variant
 
 
 class Numbers(ListOps):
@@ -87,10 +89,10 @@ def test_grids_are_evaluated_from_their_directory(tmp_path):
 def test_class_labels_are_broken_down_by_their_names(tmp_path):
     parameters = {"n_values": 4}
     out = tmp_path / "parity"
-    generate("parity", out=out, parameters=parameters, workers=1, progress=False)
+    generate(synthbench.task("parity", **parameters), out=out, workers=1, progress=False)
     rows = list(DatasetDirectory.open(out).rows("default", "test"))
     in_order = [row["label"] for row in rows]
-    report = evaluate(rows, in_order, task="parity", parameters=parameters)
+    report = evaluate(rows, in_order, synthbench.task("parity", **parameters))
     assert list(report.by["label"]) == ["0", "1", "2", "3"]
     assert evaluate(out, in_order, split="test").by == report.by
 
@@ -98,7 +100,7 @@ def test_class_labels_are_broken_down_by_their_names(tmp_path):
 def test_another_variant_is_evaluated_when_named(tmp_path):
     sizes = {"train": 80, "iid": 8, "validation": 6, "test": 6}
     out = tmp_path / "ctl"
-    generate("ctl", out=out, variant="all", rows=sizes, workers=1, progress=False)
+    generate(every_variant("ctl"), out=out, rows=sizes, workers=1, progress=False)
     rows = list(DatasetDirectory.open(out).rows("backward", "test"))
     report = evaluate(out, [row["steps"][-1] for row in rows], split="test", variant="backward")
     assert (report.variant, report.accuracy) == ("backward", 1.0)

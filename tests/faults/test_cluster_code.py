@@ -18,7 +18,7 @@ import pytest
 from synthbench.engine.open import open_engine
 from synthbench.errors import SynthbenchError
 from synthbench.tasks import registry
-from synthbench.tasks.registry import make_task
+from synthbench.tasks.registry import task as make_task
 from tests.engine.test_engine import square
 from tests.faults.clusters import Cluster, copied_code
 from tests.making import CTL, files, make

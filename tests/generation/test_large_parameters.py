@@ -7,6 +7,7 @@ from typing import Any
 import pyarrow.compute as pc
 import pytest
 
+import synthbench
 from synthbench.generation.generate import generate
 from synthbench.verification.verify import verify
 from tests.support import stored_rows
@@ -21,7 +22,7 @@ DEEP: dict[str, Any] = {
 
 def made(place, task, parameters, rows):
     """A small dataset that is what it says."""
-    generate(task, out=place, parameters=parameters, rows=rows, workers=1, progress=False)
+    generate(synthbench.task(task, **parameters), out=place, rows=rows, workers=1, progress=False)
     verdict = verify(place, workers=1, progress=False)
     assert verdict.ok, str(verdict)
     return place

@@ -4,6 +4,7 @@ What an answer is follows from its text alone, never from the label. So a text c
 label, and hedging is never worth more than a guess.
 """
 
+import synthbench
 from synthbench import llm
 
 LABELS = range(10)
@@ -51,7 +52,7 @@ GUESSES = {
 
 
 def won(text):
-    return [label for label in LABELS if llm.score("arithmetic", text, {"label": label})]
+    return [label for label in LABELS if llm.score("arithmetic", {"label": label}, text)]
 
 
 def test_texts_that_settle_on_nothing_win_nothing():
@@ -70,7 +71,7 @@ def test_a_text_that_is_pieced_together_wins_at_most_one_label():
 
 
 def test_the_question_again_wins_nothing():
-    rows = llm.prompts("ctl", level="easy", preset="small")
+    rows = llm.prompts(synthbench.task("ctl", level="easy"), preset="small")
     assert {row["text"][:2] for row in rows if row["text"][:2] == row["answer"]}
     for form in ("{}", "Answer: {}", "The answer is {}.", "{}\n\nThe answer is {}."):
         texts = [form.format(*[row["text"]] * 2) for row in rows]

@@ -7,7 +7,8 @@ import pytest
 from synthbench import llm
 from synthbench.errors import UsageError
 from synthbench.streaming import datasets_stream
-from synthbench.tasks.registry import level_parameters, make_task
+from synthbench.tasks.registry import level_parameters
+from synthbench.tasks.registry import task as make_task
 
 
 def run(curriculum, pattern):
@@ -35,7 +36,7 @@ def test_rows_are_those_of_the_levels_streams_and_never_held_out():
     rows = run(llm.Curriculum("ctl", seed=3, window=5), [1] * 12)
     for level in ("easy", "medium", "hard"):
         parameters = level_parameters("ctl", level)
-        stream = iter(datasets_stream(make_task("ctl", None, parameters, 3)))
+        stream = iter(datasets_stream(make_task("ctl", **parameters, seed=3)))
         for row in (row for row in rows if row["level"] == level):
             assert {"id": row["id"], "text": row["text"]}.items() <= next(stream).items()
             assert row["id"] >= "2"

@@ -104,7 +104,7 @@ def test_a_shared_beginning_changes_neither_replies_nor_losses(smollm2):
     options = {"level": "hard", "preset": "small", "limit": 3}
     asked = llm.prompts("parity", **options)["prompt"]
     assert replies(model, tokenizer, asked, 6) == smollm2.replies(asked, 6)
-    rows = llm.demonstrations("parity", "train", **options)
+    rows = llm.sft_examples("parity", "train", **options)
     with torch.inference_mode():
         together = float(loss(model, next(batches(tokenizer, list(rows), 0, 3))))
         alone = batches(tokenizer, list(rows), 0, 1)

@@ -119,5 +119,5 @@ def test_the_reward_of_a_curriculum(drawn, argument):
 def test_demonstrations(drawn, argument):
     value = drawn.value
     arguments = {"task": "parity", "limit": 1, "preset": "small", argument: value}
-    found = refused(llm.demonstrations, **arguments)
+    found = refused(llm.sft_examples, **arguments)
     assert isinstance(found, SynthbenchError) or len(found) >= 1

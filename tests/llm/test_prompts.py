@@ -11,7 +11,8 @@ from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import SynthbenchError, UsageError
 from synthbench.evaluation.final_answer import find_answer
 from synthbench.llm.prompts import why_not_askable
-from synthbench.tasks.registry import list_tasks, make_task, task_class
+from synthbench.tasks.registry import list_tasks, task_class
+from synthbench.tasks.registry import task as make_task
 from tests.support import ROOT
 
 ROWS = {"train": 60, "test": 50}
@@ -23,8 +24,12 @@ def test_tasks_with_a_text_or_image_and_a_right_answer_can_be_asked():
 
 
 def test_a_prompt_has_the_rule_the_row_and_its_answer():
-    rows = llm.prompts("parity", split="test", limit=20, seed=2, rows=ROWS, n_values=12)
-    loaded = synthbench.load_dataset("parity", "test", seed=2, rows=ROWS, n_values=12)
+    rows = llm.prompts(
+        synthbench.task("parity", seed=2, n_values=12), split="test", limit=20, rows=ROWS
+    )
+    loaded = synthbench.load_dataset(
+        synthbench.task("parity", seed=2, n_values=12), "test", rows=ROWS
+    )
     assert len(rows) == 20
     assert rows.column_names[:3] == ["id", "prompt", "answer"]
     assert rows.remove_columns(["prompt", "answer"]).to_list() == loaded.to_list()[:20]
@@ -33,7 +38,7 @@ def test_a_prompt_has_the_rule_the_row_and_its_answer():
         assert message["role"] == "user"
         assert "exactly one of a and b is odd" in message["content"]
         assert row["text"] in message["content"]
-        right = synthbench.solve("parity", row["text"], parameters={"n_values": 12})
+        right = synthbench.solve(synthbench.task("parity", n_values=12), row["text"])
         assert row["answer"] == str(right)
 
 
@@ -56,12 +61,12 @@ def test_a_directory_gives_its_own_rows(name, tiny):
     assert rows["id"][:] == ids
     plain = rows.select_columns(["answer", "label"])
     for row in plain:
-        assert llm.score(directory, f"Answer: {row['answer']}", row) == 1.0
-        assert llm.score(directory, "I do not know.", row) == 0.0
+        assert llm.score(directory, row, f"Answer: {row['answer']}") == 1.0
+        assert llm.score(directory, row, "I do not know.") == 0.0
 
 
 def test_composites_have_a_place_for_the_image_that_the_row_has(tiny):
-    shown = llm.demonstrations(tiny("composites"), limit=1)
+    shown = llm.sft_examples(tiny("composites"), limit=1)
     assert shown.column_names == ["id", "prompt", "completion", "image"]
     row = llm.prompts(tiny("composites"), limit=1)[0]
     picture, text = row["prompt"][0]["content"]
@@ -72,22 +77,27 @@ def test_composites_have_a_place_for_the_image_that_the_row_has(tiny):
 
 def test_an_answer_with_thoughts_before_it_counts_and_two_answers_do_not():
     row = {"text": "3 4 7 2 =", "label": 7}
-    assert llm.score("parity", "2? No, 3 is odd, so 7.\nAnswer: 7", row) == 1.0
-    assert llm.score("parity", [{"role": "assistant", "content": "Answer: 7"}], row) == 1.0
+    assert llm.score("parity", row, "2? No, 3 is odd, so 7.\nAnswer: 7") == 1.0
+    assert llm.score("parity", row, [{"role": "assistant", "content": "Answer: 7"}]) == 1.0
     parts = [{"type": "text", "text": "Answer: 7"}]
-    assert llm.score("parity", [{"role": "assistant", "content": parts}], row) == 1.0
+    assert llm.score("parity", row, [{"role": "assistant", "content": parts}]) == 1.0
     for wrong in ("7 or 2", "17", "", None, [], [{"role": "assistant", "content": None}]):
-        assert llm.score("parity", wrong, row) == 0.0
+        assert llm.score("parity", row, wrong) == 0.0
 
 
 def test_a_level_is_a_name_for_parameters_which_may_be_set_beside_it():
-    easy = llm.prompts("ctl", limit=3, preset="small", level="easy")
+    easy = llm.prompts(synthbench.task("ctl", level="easy"), limit=3, preset="small")
     named = llm.prompts("ctl", limit=3, preset="small", **task_class("ctl").levels["easy"])
     assert easy.to_list() == named.to_list()
-    longer = llm.prompts("ctl", limit=3, preset="small", level="easy", test_lengths=[6])
+    longer = llm.prompts(
+        synthbench.task("ctl", level="easy", test_lengths=[6]), limit=3, preset="small"
+    )
     assert longer["length"][:] == [6, 6, 6]
     paper = llm.prompts("ctl", limit=3, preset="small")
-    assert llm.prompts("ctl", limit=3, preset="small", level="medium").to_list() == paper.to_list()
+    assert (
+        llm.prompts(synthbench.task("ctl", level="medium"), limit=3, preset="small").to_list()
+        == paper.to_list()
+    )
 
 
 def test_the_guide_shows_the_first_test_row_of_each_level():
@@ -97,7 +107,7 @@ def test_the_guide_shows_the_first_test_row_of_each_level():
     task = ""
     for name, level, text in shown:
         task = name or task
-        row = llm.prompts(task, limit=1, preset="small", level=level)[0]
+        row = llm.prompts(synthbench.task(task, level=level), limit=1, preset="small")[0]
         assert row["text"] == text or row["text"].startswith(text.removesuffix("..."))
 
 
@@ -121,15 +131,15 @@ def test_worked_examples_are_the_first_rows_of_train_with_the_rule_once():
 def test_demonstrations_answer_as_the_prompt_asks():
     options = {"level": "easy", "preset": "small", "limit": 4}
     rows = llm.prompts("parity", "train", **options)
-    shown = llm.demonstrations("parity", **options)
+    shown = llm.sft_examples("parity", **options)
     assert shown.column_names == ["id", "prompt", "completion"]
     assert shown["prompt"][:] == rows["prompt"][:]
     for row, one in zip(rows, shown, strict=True):
-        assert llm.score("parity", one["completion"], row, level="easy") == 1.0
+        assert llm.score(synthbench.task("parity", level="easy"), row, one["completion"]) == 1.0
 
 
 def test_completions_are_evaluated_in_order_at_the_level_of_their_rows():
-    rows = llm.prompts("ctl", limit=8, preset="small", level="easy")
+    rows = llm.prompts(synthbench.task("ctl", level="easy"), limit=8, preset="small")
     completions = [f"So the answer is {row['answer']}." for row in rows]
     completions[3], completions[4] = "I cannot say.", None
     report = llm.evaluate("ctl", rows, completions, level="easy")
@@ -140,34 +150,36 @@ def test_completions_are_evaluated_in_order_at_the_level_of_their_rows():
 
 def test_scores_and_rewards_take_the_level_of_the_rows():
     row = {"label": 15}  # which is no number of the easy level
-    assert llm.score("parity", "Answer: 15", row, level="hard") == 1.0
+    assert llm.score(synthbench.task("parity", level="hard"), row, "Answer: 15") == 1.0
     with pytest.raises(UsageError, match="15 is not a class"):
-        llm.score("parity", "Answer: 15", row, level="easy")
-    assert llm.trl_reward("parity", level="hard")(["Answer: 15"], label=[15]) == [1.0]
+        llm.score(synthbench.task("parity", level="easy"), row, "Answer: 15")
+    assert llm.trl_reward(synthbench.task("parity", level="hard"))(["Answer: 15"], label=[15]) == [
+        1.0
+    ]
     with pytest.raises(UsageError, match=r"level of parity 'esay'.* Did you mean 'easy'"):
-        llm.trl_reward("parity", level="esay")
+        llm.trl_reward(synthbench.task("parity", level="esay"))
 
 
 def test_a_completion_is_a_text_a_message_a_number_or_nothing():
     row = {"label": 7}
     message = {"role": "assistant", "content": "Answer: 7"}
     for text in ("7", b"7", 7, 7.0, message, [message], [{"content": "8"}, message]):
-        assert llm.score("parity", text, row) == 1.0, text
+        assert llm.score("parity", row, text) == 1.0, text
     for text in (None, [], 8, 10**5000, {"content": None}):
-        assert llm.score("parity", text, row) == 0.0, text
+        assert llm.score("parity", row, text) == 0.0, text
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: llm.score("parity", {"label": 7}, 7), "Row 7: .*order is task, completion, row"),
-        (lambda: llm.score("parity", True, {"label": 7}), "Completion True of type bool: expected"),
+        (lambda: llm.score("parity", 7, {"label": 7}), "Row 7: .*order is task, completion, row"),
+        (lambda: llm.score("parity", {"label": 7}, True), "Completion True of type bool: expected"),
         (
-            lambda: llm.score(["parity"], "7", {"label": 7}),
+            lambda: llm.score(["parity"], {"label": 7}, "7"),
             r"directory \['parity'\]; allowed: list",
         ),
         (
-            lambda: llm.score("parity", ["7", "8"], {"label": 7}),
+            lambda: llm.score("parity", {"label": 7}, ["7", "8"]),
             "several completions to a row, rep",
         ),
         (lambda: llm.evaluate("parity", [{"label": 7}], ["7", "8"]), "2 completions for 1 rows"),
@@ -189,10 +201,13 @@ def test_completions_may_be_given_by_id():
 
 
 def test_the_seed_and_variant_matter_where_the_rule_depends_on_them():
-    one, two = (llm.prompts("ctl", limit=1, seed=seed, preset="small")[0] for seed in (0, 1))
+    one, two = (
+        llm.prompts(synthbench.task("ctl", seed=seed), limit=1, preset="small")[0]
+        for seed in (0, 1)
+    )
     rule = [row["prompt"][0]["content"].split("\n\n")[0] for row in (one, two)]
     assert rule[0] != rule[1]
-    backward = llm.prompts("ctl", limit=1, variant="backward", preset="small")[0]
+    backward = llm.prompts(synthbench.task("ctl", "backward"), limit=1, preset="small")[0]
     assert "stands last" in backward["prompt"][0]["content"]
 
 
@@ -233,8 +248,8 @@ def test_a_reward_takes_columns_as_trl_gives_them():
         (lambda: llm.prompts("parity", "train", shots=2, preset="small"), "rows of train"),
         (lambda: llm.evaluate("parity", [{"id": "a", "label": 1}], []), "0 predictions"),
         (lambda: llm.prompts("lisops"), "task or dataset directory 'lisops'.* Did you mean 'list"),
-        (lambda: llm.score("no-such-thing", "7", {}), "task or dataset directory 'no-such-thing'"),
-        (lambda: llm.score("parity", "7", {"text": "3 4 7 2 ="}), "no column 'label'"),
+        (lambda: llm.score("no-such-thing", {}, "7"), "task or dataset directory 'no-such-thing'"),
+        (lambda: llm.score("parity", {"text": "3 4 7 2 ="}, "7"), "no column 'label'"),
         (lambda: llm.trl_reward("parity")(["7"], text=["1 2 3 4 ="]), "no column 'label'"),
     ],
 )

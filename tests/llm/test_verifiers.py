@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
 
 
 def test_the_taskset_is_endless_and_the_rows_are_those_of_the_stream():
-    taskset = llm.verifiers_taskset("parity", seed=1)
+    taskset = llm.verifiers_taskset(synthbench.task("parity", seed=1))
     assert taskset.INFINITE
     tasks = list(itertools.islice(taskset, 300))
     batch = next(synthbench.stream("parity", seed=1))
@@ -53,11 +53,18 @@ def test_load_environment_gives_an_environment_over_the_taskset():
     environment = llm.load_environment("listops", seed=1, max_length=30)
     first = next(iter(environment.taskset)).data
     assert first.row["length"] <= 30
-    assert first.id == next(iter(llm.verifiers_taskset("listops", seed=1, max_length=30))).data.id
+    assert (
+        first.id
+        == next(
+            iter(llm.verifiers_taskset(synthbench.task("listops", seed=1, max_length=30)))
+        ).data.id
+    )
 
 
 def test_a_taskset_has_the_rows_of_its_level():
-    data = next(iter(llm.verifiers_taskset("listops", level="easy", max_length=15))).data
+    data = next(
+        iter(llm.verifiers_taskset(synthbench.task("listops", level="easy", max_length=15)))
+    ).data
     assert data.row["dependency_depth"] <= 2
     assert data.row["length"] <= 15
 

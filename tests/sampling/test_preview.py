@@ -5,11 +5,13 @@ import re
 
 import pytest
 
+import synthbench
 from synthbench.errors import ParameterError, UsageError
 from synthbench.sampling.preview import preview, sample_rows
 from synthbench.tasks.describe import describe, describe_tasks, draw_row
 from synthbench.tasks.features import class_label, image, list_of, struct, value
-from synthbench.tasks.registry import list_tasks, make_task
+from synthbench.tasks.registry import list_tasks
+from synthbench.tasks.registry import task as make_task
 from synthbench.text.tables import render
 from tests.support import IMAGELESS
 
@@ -82,7 +84,7 @@ def test_a_preview_shows_five_different_rows_unless_asked_otherwise(name, varian
     text = preview(name, variant)
     assert str(text) == "\n\n".join(str(draw_row(task, row)) for row in drawn)
     assert preview(name, variant) == text
-    assert preview(name, variant, seed=1) != text
+    assert preview(synthbench.task(name, seed=1), variant) != text
     assert preview(name, variant, rows=1) == draw_row(
         task, sample_rows(task, task.splits[0].name, 1)[0]
     )
@@ -103,13 +105,13 @@ def test_a_preview_follows_variant_split_and_parameters():
     forward, backward = (str(preview("ctl", name)) for name in ("forward", "backward"))
     first = forward.splitlines()[0].split("  ->  ")
     assert backward.splitlines()[0].split("  ->  ") == [" ".join(first[0].split()[::-1]), first[1]]
-    longest = str(preview("ctl", split="test", rows=1, parameters={"test_lengths": "10"}))
+    longest = str(preview(synthbench.task("ctl", test_lengths="10"), split="test", rows=1))
     assert len(longest.splitlines()[0].split("  ->  ")[0].split()) == 11
 
 
 def test_asked_for_more_rows_than_there_are_a_preview_shows_those_there_are():
     # Of the 81 equations five are held out.
-    assert str(preview("parity", rows=1000, parameters={"n_values": "3"})).count(" =  ->  ") == 76
+    assert str(preview(synthbench.task("parity", n_values="3"), rows=1000)).count(" =  ->  ") == 76
 
 
 @pytest.mark.parametrize("rows", [0, -1])
@@ -120,7 +122,7 @@ def test_a_preview_of_no_rows_is_refused(rows):
 
 def test_impossible_parameters_are_refused_before_anything_is_drawn(tmp_path):
     with pytest.raises(ParameterError, match="n_values=1"):
-        preview("parity", parameters={"n_values": 1}, out=tmp_path / "sheet.png")
+        preview(synthbench.task("parity", n_values=1), out=tmp_path / "sheet.png")
     assert list(tmp_path.iterdir()) == []
 
 

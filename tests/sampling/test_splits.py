@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from synthbench.sampling.blocks import draw_blocks
-from synthbench.tasks.registry import make_task
+from synthbench.tasks.registry import task as make_task
 from tests.sampling.making import Open, counts_of, prints_of, rounds_of, rows_of, small, toy, train
 
 # Rows.

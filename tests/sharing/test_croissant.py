@@ -8,7 +8,8 @@ import pytest
 import synthbench
 from synthbench.sharing.croissant import unsupported_reason
 from synthbench.sharing.export import export
-from synthbench.tasks.registry import list_tasks, make_task
+from synthbench.tasks.registry import list_tasks
+from synthbench.tasks.registry import task as make_task
 from tests.making import files
 
 TASKS = [name for name in list_tasks() if unsupported_reason(make_task(name)) is None]

@@ -13,7 +13,8 @@ from synthbench.cli.main import _run, commands
 from synthbench.errors import DatasetError, SynthbenchError, UsageError
 from synthbench.sharing import export as exporting
 from synthbench.sharing.export import FORMATS, MARKER, export
-from synthbench.tasks.registry import list_tasks, make_task
+from synthbench.tasks.registry import list_tasks
+from synthbench.tasks.registry import task as make_task
 from tests.making import files, names
 
 Tiny = Callable[[str], Path]

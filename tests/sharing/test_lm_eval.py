@@ -16,7 +16,7 @@ from synthbench.errors import DatasetError
 from synthbench.evaluation.answer_words import word_pattern
 from synthbench.sharing.export import MARKER, export
 from synthbench.tasks import registry
-from synthbench.tasks.registry import make_task
+from synthbench.tasks.registry import task as make_task
 from tests.planted.task import Reversal
 
 pytestmark = pytest.mark.slow

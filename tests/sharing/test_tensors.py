@@ -70,9 +70,8 @@ def test_tokens_have_the_same_numbers_in_every_split(tiny, tmp_path):
 
 def test_many_tokens_take_wider_numbers(tmp_path):
     synthbench.generate(
-        "ctl",
+        synthbench.task("ctl", symbols=300),
         out=tmp_path / "ctl",
-        parameters={"symbols": 300},
         rows={"train": 30, "iid": 10, "validation": 10, "test": 10},
         workers=1,
         progress=False,

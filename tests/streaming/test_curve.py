@@ -11,7 +11,7 @@ import torch
 import synthbench
 from synthbench.errors import UsageError
 from synthbench.evaluation.scores import wilson
-from synthbench.tasks.registry import make_task
+from synthbench.tasks.registry import task as make_task
 
 
 def solver_of(task, form):
@@ -45,7 +45,7 @@ def test_right_answers_score_one_in_every_bucket(form):
     right, asked = solver_of("ctl", form)
     curve = synthbench.curve("ctl", right, rows=300, form=form, batch_size=70)
     assert len(asked) == len(set(asked)) == curve.rows == 300
-    assert all(synthbench.held_out("ctl", text) for text in asked)
+    assert all(synthbench.is_held_out("ctl", text) for text in asked)
     assert curve.accuracy == 1.0
     assert set(curve.by) == {9, 10}
     assert sum(score.rows for score in curve.by.values()) == 300

@@ -17,7 +17,8 @@ from synthbench.streaming import datasets_stream, stream
 from synthbench.streaming import rounds as streaming
 from synthbench.streaming.rounds import Rounds
 from synthbench.streaming.torch import TorchStream
-from synthbench.tasks.registry import level_parameters, list_tasks, make_task, task_class
+from synthbench.tasks.registry import level_parameters, list_tasks, task_class
+from synthbench.tasks.registry import task as make_task
 from tests.sampling.making import Open
 from tests.support import IMAGELESS, draw_splits, id_texts, start
 
@@ -187,7 +188,7 @@ def test_small_buckets_recur_without_being_counted():
 def test_every_split_of_every_level_can_be_streamed(name, level, monkeypatch):
     monkeypatch.setattr(streaming, "ROUND_ROWS", 2_048)
     monkeypatch.setattr(streaming, "EVALUATION_ROUND_ROWS", 256)
-    task = make_task(name, None, level_parameters(name, level))
+    task = make_task(name, **level_parameters(name, level))
     for split in task.splits:
         assert len(Rounds(task, split.name).rows(1)) == Rounds(task, split.name).size
 
@@ -205,7 +206,7 @@ def test_train_and_test_streams_together_are_everything_there_is():
 
 @pytest.mark.usefixtures("short_rounds")
 def test_streams_of_splits_that_share_buckets_have_no_row_in_common():
-    task = make_task("listops", None, {"train_depths": [1, 2], "validation_depths": [1, 2]})
+    task = make_task("listops", train_depths=[1, 2], validation_depths=[1, 2])
     seen: dict[str, set[str]] = {}
     for split in ("iid", "validation", "train"):
         batches = [
@@ -246,7 +247,7 @@ def test_seeds_splits_variants_and_parameters_have_streams_of_their_own():
     assert opening() == opening(seed=0) == opening(make_task("ctl")) == forward
     assert opening(seed=1) != forward
     assert opening(split="iid") != forward
-    assert opening(make_task("ctl", None, {"train_lengths": "2..5"})) != forward
+    assert opening(make_task("ctl", train_lengths="2..5")) != forward
     # Both variants of ctl hold the same rows, each in its own direction.
     assert opening(make_task("ctl", "backward")) == forward
 

@@ -12,7 +12,7 @@ import torch
 import synthbench
 from synthbench.errors import UsageError
 from synthbench.streaming import rounds as streaming
-from synthbench.tasks.registry import make_task
+from synthbench.tasks.registry import task as make_task
 
 
 @pytest.fixture(autouse=True)

@@ -15,7 +15,7 @@ from synthbench.streaming import rounds as streaming
 from synthbench.streaming.rounds import Rounds
 from synthbench.streaming.torch import TorchStream
 from synthbench.tasks.base import TextTask
-from synthbench.tasks.registry import make_task
+from synthbench.tasks.registry import task as make_task
 from tests.support import IMAGELESS
 
 pytestmark = [
@@ -134,7 +134,7 @@ def test_a_state_is_refused_by_a_stream_of_other_rows():
         (TorchStream("ctl", seed=1), "task_seed 1 there, 0 here"),
         (TorchStream(make_task("ctl", "backward", seed=1)), "variant 'forward' there"),
         (TorchStream(make_task("ctl", seed=1), split="iid"), "split 'train' there, 'iid' here"),
-        (TorchStream(make_task("ctl", None, {"symbols": 4}, 1)), "parameters .*symbols.* there"),
+        (TorchStream(make_task("ctl", symbols=4, seed=1)), "parameters .*symbols.* there"),
     ):
         with pytest.raises(UsageError, match=said):
             other.load_state_dict(state)

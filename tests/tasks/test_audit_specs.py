@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from synthbench.auditing.variant import audit_spec_of
-from synthbench.tasks.registry import make_task
+from synthbench.tasks.registry import task as make_task
 from tests.support import IMAGELESS, draw_splits
 
 

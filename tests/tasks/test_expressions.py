@@ -11,7 +11,7 @@ from synthbench.seeding import Draws
 from synthbench.tasks.arithmetic.task import Arithmetic
 from synthbench.tasks.base import Block
 from synthbench.tasks.listops.task import ListOps
-from synthbench.tasks.registry import make_task
+from synthbench.tasks.registry import task as make_task
 from synthbench.tasks.trees.task import ExpressionTask
 from synthbench.verification.verify import verify
 from tests.making import make
@@ -23,7 +23,7 @@ SHALLOW = {"train_depths": "3", "validation_depths": "3", "test_depths": "2"}
 
 
 def balanced(name, **parameters):
-    task = make_task(name, None, {**BALANCED, **parameters})
+    task = make_task(name, **{**BALANCED, **parameters})
     assert isinstance(task, ExpressionTask)
     return task
 
@@ -110,7 +110,7 @@ def test_root_operators_are_read_from_text():
     assert listops.root_operators({"text": pa.array(lists)}).tolist() == [2, 3, 0, -1, -1]
     sums = ["((1*2)+3)", "(1*(2+3))", "((1+1)*(2+2))", "7"]
     assert arithmetic.root_operators({"text": pa.array(sums)}).tolist() == [0, 1, 1, -1]
-    fewer = make_task("listops", None, {**BALANCED, "operators": "SM,MED"})
+    fewer = make_task("listops", **{**BALANCED, "operators": "SM,MED"})
     assert isinstance(fewer, ListOps)
     assert fewer.root_operators({"text": pa.array(lists)}).tolist() == [1, 0, -1, -1, -1]
     strange = {"text": pa.array(lists[3:]), "label": pa.array([1, 2])}
@@ -161,5 +161,5 @@ def test_the_default_is_the_papers_balance():
     for name in ("listops", "arithmetic"):
         task = make_task(name)
         assert task.split("train").buckets == (1, 2, 3, 4, 5)
-        assert task.stream == make_task(name, None, {"balance": "depth"}).stream
+        assert task.stream == make_task(name, balance="depth").stream
         assert "balance" not in str(task.stream)

@@ -10,7 +10,7 @@ from synthbench.streaming.rounds import Rounds
 from synthbench.tasks.base import Split, TextTask
 from synthbench.tasks.features import sequence, value
 from synthbench.tasks.forms import FORMS, form_of
-from synthbench.tasks.registry import make_task
+from synthbench.tasks.registry import task as make_task
 from tests.support import IMAGELESS, plain_rows
 
 TEXT = [one for one in IMAGELESS if isinstance(make_task(*one), TextTask)]

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import synthbench
 from synthbench.generation.generate import generate
 from synthbench.tasks.grid_count.task import GridCount
 from tests.tasks.agreement import assert_drawn_from
@@ -147,9 +148,8 @@ def test_large_grids_are_counted_exactly():
 def test_a_small_bucket_whose_rows_are_hardly_ever_drawn_is_listed_soon(tmp_path):
     """Grids of four coloured cells are two thirds of all, each drawn once in 40 billion times."""
     made = generate(
-        "grid-count",
+        synthbench.task("grid-count", fill=0.02, train_sizes="2", iid_sizes="2", test_sizes="2"),
         out=tmp_path / "made",
-        parameters={"fill": 0.02, "train_sizes": "2", "iid_sizes": "2", "test_sizes": "2"},
         rows={"train": 8_700, "iid": 20, "test": 20},
         workers=1,
         progress=False,

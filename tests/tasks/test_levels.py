@@ -10,7 +10,8 @@ import synthbench
 from synthbench.errors import UsageError
 from synthbench.tasks import describe
 from synthbench.tasks.base import TextTask
-from synthbench.tasks.registry import level_parameters, list_tasks, make_task, task_class
+from synthbench.tasks.registry import level_parameters, list_tasks, task_class
+from synthbench.tasks.registry import task as make_task
 from synthbench.text.tables import Table
 from tests.support import draw_splits, id_texts, plain_rows
 
@@ -19,7 +20,7 @@ LEVELS = ["easy", "medium", "hard"]
 
 
 def at(name, level):
-    return make_task(name, parameters=level_parameters(name, level))
+    return make_task(name, **level_parameters(name, level))
 
 
 @functools.cache
@@ -65,7 +66,7 @@ def test_what_is_held_out_at_one_level_is_held_out_at_every_level(name):
                 if name == "ctl":  # the start symbol decides nothing, and levels name it otherwise
                     text = f"{tasks[other].symbols[0]} {text.partition(' ')[2]}"
                 try:
-                    held_out = synthbench.held_out(tasks[other], text)
+                    held_out = synthbench.is_held_out(tasks[other], text)
                 except UsageError:  # a row with numbers or functions that the other level lacks
                     continue
                 shared += 1

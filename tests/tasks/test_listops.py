@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import synthbench
 from synthbench.errors import ParameterError, UsageError
 from synthbench.generation.generate import generate
 from synthbench.seeding import Draws
@@ -203,9 +204,8 @@ def test_what_a_rare_label_cannot_fill_goes_to_the_others_which_is_said(tmp_path
     """Under MED alone, 9 is the label of one in 300,000 of the lists drawn for depth 3."""
     depths = {"train_depths": "1", "validation_depths": "3", "test_depths": "1"}
     made = generate(
-        "listops",
+        synthbench.task("listops", **{"operators": "MED", "balance": "label", **depths}),
         out=tmp_path / "made",
-        parameters={"operators": "MED", "balance": "label", **depths},
         rows={"train": 10, "iid": 10, "validation": 20, "test": 10},
         workers=1,
         progress=False,

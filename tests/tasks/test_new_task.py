@@ -30,10 +30,10 @@ def install(package, site):
 def test_the_package_is_made_installed_checked_generated_and_verified(tmp_path):
     made = run_program("new-task", "digit-sum", cwd=tmp_path)
     assert (made.returncode, made.stderr) == (0, "")
-    assert made.stdout.endswith("Next: pip install -e digit-sum && synthbench check digit-sum\n")
+    assert made.stdout.endswith("Next: pip install -e digit-sum && synthbench check-task digit-sum\n")
     changes = install(tmp_path / "digit-sum", tmp_path / "site")
 
-    # Its own test runs `synthbench check`.
+    # Its own test runs `synthbench check-task`.
     words = ["-m", "pytest", "-q", "-p", "no:cacheprovider"]
     tested = start(*words, cwd=tmp_path / "digit-sum", **changes)
     assert tested.returncode == 0, tested.stdout + tested.stderr
@@ -65,7 +65,7 @@ def test_check_refuses_the_templates_card_for_another_task(tmp_path):
         assert before in text
         text = text.replace(before, after)
     task.write_text(text, encoding="utf-8")
-    done = run_program("check", "digit-sum", cwd=tmp_path, **changes)
+    done = run_program("check-task", "digit-sum", cwd=tmp_path, **changes)
     assert done.returncode == 1
     card = "card.md still says of the task that new-task wrote: 'Each row is a sequence of"
     assert card in " ".join(done.stdout.split())

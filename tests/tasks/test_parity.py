@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from synthbench.errors import ParameterError
 from synthbench.tasks.describe import draw_row
 from synthbench.tasks.parity.task import Parity
-from synthbench.tasks.row_ids import fingerprints, is_held_out
+from synthbench.tasks.row_ids import are_held_out, fingerprints
 from tests.tasks.agreement import assert_uniform
 from tests.tasks.blocks import assert_sound, propose, rows_of
 
@@ -62,7 +62,7 @@ def test_train_has_30_percent_and_test_all_that_are_held_out(n):
         ("train", False, "test", True)
     )
     assert train.rows == round(0.3 * n**4)
-    assert test.rows == is_held_out(fingerprints(task, task.enumerate_rows(test, 0))).sum()
+    assert test.rows == are_held_out(fingerprints(task, task.enumerate_rows(test, 0))).sum()
     assert n < 11 or (train.rows, test.rows) == (4_392, 1_844)
 
 

@@ -15,7 +15,8 @@ from synthbench.errors import SynthbenchError, UsageError
 from synthbench.tasks import describe, registry
 from synthbench.tasks.base import Breakdown, Split, Task
 from synthbench.tasks.features import value
-from synthbench.tasks.registry import list_tasks, make_task, register, task_class
+from synthbench.tasks.registry import list_tasks, register, task_class
+from synthbench.tasks.registry import task as make_task
 from tests.conftest import know_numbers
 from tests.making import make
 from tests.support import stored_rows

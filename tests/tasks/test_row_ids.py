@@ -18,13 +18,13 @@ from synthbench.seeding import Draws
 from synthbench.streaming import rounds
 from synthbench.streaming.rounds import Rounds
 from synthbench.tasks.base import Block
-from synthbench.tasks.registry import make_task
+from synthbench.tasks.registry import task as make_task
 from synthbench.tasks.row_ids import (
     HELD_OUT_SHARE,
     PROBLEM_BITS,
+    are_held_out,
     fingerprints,
     ids,
-    is_held_out,
     read_ids,
 )
 from tests.support import IMAGELESS, draw_splits, id_texts
@@ -55,7 +55,7 @@ def check_splits_and_stream(name, variant, seed):
             assert beginnings <= set("23456789abcdef")
     for split in (task.splits[0], task.splits[-1]):
         streamed = Rounds(task, split.name).rows(seed).fingerprints
-        assert (is_held_out(streamed) == split.evaluation).all()
+        assert (are_held_out(streamed) == split.evaluation).all()
 
 
 @pytest.mark.usefixtures("short_rounds")
@@ -80,7 +80,7 @@ def test_one_row_in_eight_is_held_out_whatever_its_bucket_label_and_length(name,
         if (task.capacity(split, bucket) or 10**9) < 50_000:
             continue  # few rows, of which more or less than an eighth may be held out
         block = candidates(task, 800 if name == "clusters" else 4_000, bucket)
-        held_out = is_held_out(fingerprints(task, block))
+        held_out = are_held_out(fingerprints(task, block))
         columns = task.render(block)
         groups: dict[Any, NDArray[np.bool_]] = {"all": np.ones(len(block), np.bool_)}
         for column in ("label", "length"):
@@ -99,7 +99,7 @@ def test_chains_of_ctl_with_the_same_functions_pose_the_same_problem(functions, 
     def held_out(variant, symbol):
         words = [f"{symbol:03b}", *("abcdefghi"[function] for function in functions)]
         text = " ".join(words if variant == "forward" else reversed(words))
-        return synthbench.held_out("ctl", text)
+        return synthbench.is_held_out("ctl", text)
 
     answers = {
         held_out(variant, symbol) for variant in ("forward", "backward") for symbol in (one, other)
@@ -114,7 +114,7 @@ numbers = st.integers(0, 10)
 
 @given(numbers, numbers, numbers, numbers)
 def test_equations_of_parity_with_a_and_b_exchanged_pose_the_same_problem(a, b, c, d):
-    one, other = (synthbench.held_out("parity", f"{x} {y} {c} {d} =") for x, y in ((a, b), (b, a)))
+    one, other = (synthbench.is_held_out("parity", f"{x} {y} {c} {d} =") for x, y in ((a, b), (b, a)))
     assert one == other
 
 
@@ -150,7 +150,7 @@ def test_only_the_first_three_bits_come_from_the_problem(task, one, other):
 )
 def test_an_id_names_its_text_whatever_the_parameters_and_the_seed(name, text, parameters):
     asked = {"text": pa.array([text])}
-    tasks = [make_task(name), make_task(name, parameters=parameters, seed=9)]
+    tasks = [make_task(name), make_task(name, **parameters, seed=9)]
     one, other = (fingerprints(task, task.parse(asked)).tolist() for task in tasks)
     assert one == other
 
@@ -175,22 +175,22 @@ def test_held_out_takes_text_or_a_row_of_any_variant_and_says_what_is_none():
     for split, drawn in rows.items():
         held_out = split != "train"
         for text in task.render(drawn.block)["text"].to_pylist():
-            assert synthbench.held_out("ctl", text) == held_out
-            assert synthbench.held_out("ctl", {"text": text, "label": 3}) == held_out
-            assert synthbench.held_out(task, f" {text.replace(' ', '  ')}\n") == held_out
+            assert synthbench.is_held_out("ctl", text) == held_out
+            assert synthbench.is_held_out("ctl", {"text": text, "label": 3}) == held_out
+            assert synthbench.is_held_out(task, f" {text.replace(' ', '  ')}\n") == held_out
     grids = draw_splits(make_task("grid-count"), 5)["test"].block
     for grid in make_task("grid-count").render(grids)["grid"].to_pylist():
-        assert synthbench.held_out("grid-count", grid)
+        assert synthbench.is_held_out("grid-count", grid)
     with pytest.raises(UsageError, match=r"'1 2 3 =' is not a row of parity"):
-        synthbench.held_out("parity", "1 2 3 =")
+        synthbench.is_held_out("parity", "1 2 3 =")
     with pytest.raises(UsageError, match="is not a row of listops: the expression ends too early"):
-        synthbench.held_out("listops", "[MED 4 8 5")
+        synthbench.is_held_out("listops", "[MED 4 8 5")
     with pytest.raises(UsageError, match="is not a row of ctl forward: expected"):
-        synthbench.held_out("ctl", "a 101 b")
+        synthbench.is_held_out("ctl", "a 101 b")
     with pytest.raises(UsageError, match="is not a row of listops"):
-        synthbench.held_out("listops", 7)
+        synthbench.is_held_out("listops", 7)
     with pytest.raises(UsageError, match=r"Did you mean 'parity'\?"):
-        synthbench.held_out("partity", "1 2 3 4 =")
+        synthbench.is_held_out("partity", "1 2 3 4 =")
 
 
 # Ids.

@@ -5,7 +5,7 @@ import pytest
 
 from synthbench.auditing.variant import audit_spec_of
 from synthbench.tasks.listops.solver import read_tree
-from synthbench.tasks.registry import make_task
+from synthbench.tasks.registry import task as make_task
 from synthbench.tasks.trees.audit import NOTHING, cut_value, deciding_leaves, look
 from tests.support import draw_splits, plain_rows
 
@@ -67,7 +67,7 @@ def test_the_longest_argument_is_the_one_with_the_most_tokens():
 
 def test_the_needed_depth_does_not_depend_on_how_ties_are_broken_in_the_dataset():
     text = "[MIN [MAX 1 2 ] 2 ]"
-    first = make_task("listops", None, {"ties": "first"})
+    first = make_task("listops", ties="first")
     assert read_tree(text, strict=False).dependency_depth == 2
     (claim,) = audit_spec_of(first).claims
     assert claim.column == "dependency_depth"

@@ -15,15 +15,15 @@ from synthbench.auditing.variant import audit_spec_of
 from synthbench.seeding import Draws
 from synthbench.tasks.arithmetic.task import OPERATORS as ARITHMETIC_OPERATORS
 from synthbench.tasks.listops.distribution import OPERATORS as LISTOPS_OPERATORS
-from synthbench.tasks.registry import make_task
-from synthbench.tasks.row_ids import is_held_out
+from synthbench.tasks.registry import task as make_task
+from synthbench.tasks.row_ids import are_held_out
 from synthbench.tasks.trees.problems import problem_keys
 from synthbench.tasks.trees.task import ExpressionTask
 from tests.tasks.blocks import all_candidates
 
 
 def expressions(name, **parameters):
-    task = make_task(name, None, parameters)
+    task = make_task(name, **parameters)
     assert isinstance(task, ExpressionTask)
     return task
 
@@ -125,7 +125,7 @@ def test_generator_and_solver_give_each_tree_its_key_whatever_the_order_of_argum
     texts = texts_of(task, block)
     keys = block["problem"].tolist()
     assert keys == problem_keys(block["tokens"], task.tokens).tolist()
-    assert (is_held_out(block["problem"]) == split.evaluation).all()
+    assert (are_held_out(block["problem"]) == split.evaluation).all()
 
     trees = [task.read(text) for text in texts[:40]]
     assert keys[:40] == [plain_key(task, tree) for tree in trees]

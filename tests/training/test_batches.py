@@ -11,7 +11,7 @@ from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.engine.open import open_engine
 from synthbench.errors import DatasetError, ParameterError
 from synthbench.streaming.rounds import Rounds
-from synthbench.tasks.registry import make_task
+from synthbench.tasks.registry import task as make_task
 from synthbench.training.batches import EpochBatches, StreamBatches, evaluation_batches, take
 from synthbench.training.encoding import Encoding, Rows, read_split
 from tests.training.making import make_ctl
@@ -87,7 +87,7 @@ def test_a_batch_of_one_length_is_refused_where_rows_have_none():
 
 
 def test_a_stream_too_gives_batches_of_one_length():
-    task = make_task("grid-count", parameters={"train_sizes": "1..3", "iid_sizes": 3})
+    task = make_task("grid-count", train_sizes="1..3", iid_sizes=3)
     encoding = Encoding.of(task)
     drawn = {"seed": 3, "one_length": True, "balanced": True}
     with open_engine(workers=1) as engine:

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensorMode
 
-from synthbench.tasks.registry import make_task
+from synthbench.tasks.registry import task as make_task
 from synthbench.training.batches import Batch
 from synthbench.training.encoding import Encoding
 from synthbench.training.models import MODELS, build
@@ -69,7 +69,7 @@ def assert_there(*tensors):
 @pytest.mark.parametrize("training", [True, False], ids=["training", "evaluation"])
 def test_a_model_computes_where_it_is_and_waits_for_no_value(name, training):
     study, recipe = shortest(name)
-    task = make_task(study.task, study.variants[0], study.parameters)
+    task = make_task(study.task, study.variants[0], **study.parameters)
     encoding = Encoding.of(task)
     model = build(name, encoding.form, SIZES[encoding.form], recipe.options).train(training)
     with FakeTensorMode():

@@ -8,7 +8,8 @@ import torch
 from synthbench.errors import UsageError
 from synthbench.tasks.features import image
 from synthbench.tasks.images import png
-from synthbench.tasks.registry import list_tasks, make_task
+from synthbench.tasks.registry import list_tasks
+from synthbench.tasks.registry import task as make_task
 from synthbench.training.encoding import Encoding, concatenate
 from tests.support import draw_splits
 from tests.toy_task import Numbers
@@ -16,7 +17,7 @@ from tests.toy_task import Numbers
 
 def rendered(name, variant=None, rows=30, **parameters):
     """A task's encoding, and the columns of some rows of its last split."""
-    task = make_task(name, variant, parameters)
+    task = make_task(name, variant, **parameters)
     drawn = list(draw_splits(task, rows).values())[-1]
     return task, Encoding.of(task), task.rendered(drawn.block)
 

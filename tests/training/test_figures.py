@@ -303,7 +303,9 @@ def test_what_is_not_there_is_refused_before_anything_is_drawn(runs, tmp_path):
 
 def test_a_run_whose_data_is_gone_or_another_says_so(runs, tmp_path):
     other = tmp_path / "other"
-    synthbench.generate("ctl", out=other, seed=1, rows=CTL, progress=False, workers=1)
+    synthbench.generate(
+        synthbench.task("ctl", seed=1), out=other, rows=CTL, progress=False, workers=1
+    )
     with pytest.raises(DatasetError, match="other rows"):
         draw_figures(runs("lstm"), dataset=other)
     with pytest.raises(DatasetError, match="gone"):

@@ -21,7 +21,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from synthbench.tasks.registry import make_task
+import synthbench
+from synthbench.tasks.registry import task as make_task
 from synthbench.training.directory import RunDirectory
 from synthbench.training.models import MODELS
 from synthbench.training.recipes import STUDIES
@@ -68,9 +69,12 @@ def trained(name, directory):
         (study, recipe) for study in STUDIES for recipe in study.recipes if recipe.model == name
     )
     place = MODELS[name].place
-    splits = make_task(study.task, study.variants[0], study.parameters).splits
+    splits = make_task(study.task, study.variants[0], **study.parameters).splits
     result = train(
-        study.task,
+        synthbench.task(
+            study.task,
+            source_dir=write_sources(directory / "images") if study.task == "composites" else None,
+        ),
         model=recipe.name,
         out=directory / "run",
         profile=study.profile,
@@ -79,7 +83,6 @@ def trained(name, directory):
         options=SMALL.get(place, {}),
         rows={split.name: 20 if split.evaluation else 200 for split in splits},
         device="cpu",
-        source_dir=write_sources(directory / "images") if study.task == "composites" else None,
         progress=False,
     )
     if not recipe.steps:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from synthbench.tasks.registry import make_task
+from synthbench.tasks.registry import task as make_task
 from synthbench.training.batches import take
 from synthbench.training.encoding import Encoding
 from synthbench.training.objectives import OBJECTIVES

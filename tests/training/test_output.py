@@ -1,14 +1,14 @@
-"""Where `train` and `validate` write: only where nothing else lies, and nothing if refused."""
+"""Where `train` and `reproduce` write: only where nothing else lies, and nothing if refused."""
 
 import shutil
 
 import pytest
+from synthbench.training.reproduce import reproduce
 
 from synthbench.errors import SynthbenchError, UsageError
 from synthbench.generation import generate
 from synthbench.training import directory
 from synthbench.training.train import train
-from synthbench.training.validate import validate
 from tests.making import Interrupted, interrupting
 from tests.training.making import run
 
@@ -28,16 +28,16 @@ def files(place):
 
 
 def check(out, data=None, models=("lstm",), **changes):
-    """A short `validate` of one model."""
+    """A short `reproduce` of one model."""
     options = {"profile": "tiny", "device": "cpu", "progress": False, "workers": 1, "seeds": 1}
-    return validate("ctl", out=out, dataset=data, models=models, **{**options, **changes})
+    return reproduce("ctl", out=out, dataset=data, models=models, **{**options, **changes})
 
 
 def short_run(out, data=None, **changes):
     return run(out, data, **{**SHORT, **changes})
 
 
-both = pytest.mark.parametrize("command", [short_run, check], ids=["train", "validate"])
+both = pytest.mark.parametrize("command", [short_run, check], ids=["train", "reproduce"])
 
 
 @both

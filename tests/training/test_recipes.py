@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from synthbench.errors import UsageError
-from synthbench.tasks.registry import list_tasks, make_task
+from synthbench.tasks.registry import list_tasks
+from synthbench.tasks.registry import task as make_task
 from synthbench.training.encoding import Encoding
 from synthbench.training.layers.attention import Attention
 from synthbench.training.loop import learning_rate
@@ -29,7 +30,7 @@ every_study = pytest.mark.parametrize(
 
 @every_study
 def test_every_recipe_can_be_built_and_trained_from_its_first_to_its_last_step(study):
-    form = Encoding.of(make_task(study.task, study.variants[0], study.parameters)).form
+    form = Encoding.of(make_task(study.task, study.variants[0], **study.parameters)).form
     for recipe in study.recipes:
         recipe.changed({}, {})  # checks itself
         with torch.device("meta"):  # sizes without numbers
@@ -40,7 +41,7 @@ def test_every_recipe_can_be_built_and_trained_from_its_first_to_its_last_step(s
 
 @every_study
 def test_a_study_fits_its_task(study):
-    task = make_task(study.task, study.variants[0], study.parameters)
+    task = make_task(study.task, study.variants[0], **study.parameters)
     evaluated = {split.name for split in task.splits if split.evaluation}
     assert set(study.watched) <= evaluated
     assert study.select is None or study.select in study.watched

@@ -82,14 +82,14 @@ def test_without_pytorch_one_line_says_what_to_install(tmp_path):
 import sys
 from synthbench.cli.main import _run, commands
 sys.modules["torch"] = None
-for words in ("train ctl --model ndr", "validate ctl", "figures run"):
+for words in ("train ctl --model ndr", "reproduce ctl", "figures run"):
     print(_run(commands, words.split()))
 """
     done = start("-c", program, cwd=tmp_path)
     assert done.stdout == "1\n" * 3
     assert done.stderr.splitlines() == [
         f"Error: {command!r} needs PyTorch: pip install 'synthbench[train]'."
-        for command in ("train", "validate", "figures")
+        for command in ("train", "reproduce", "figures")
     ]
 
 

@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from synthbench import __version__
-from synthbench.tasks.registry import make_task
+from synthbench.tasks.registry import task as make_task
 from synthbench.verification.verify import verify
 from tests.hostile import made
 from tests.verification.forging import forge

@@ -1,1 +1,1 @@
-"""The checks of `synthbench check`: does a task keep its promises?"""
+"""The checks of `synthbench check-task`: does a task keep its promises?"""

@@ -48,7 +48,7 @@ _TOLD = 2
 
 
 def check_task(task: str | Task, seconds: float = SECONDS) -> Iterator[Finding]:
-    """Check a task of this or another package, as `synthbench check` does.
+    """Check a task of this or another package, as `synthbench check-task` does.
 
     The checks run in a process of their own, because a task may end its process or never return.
 

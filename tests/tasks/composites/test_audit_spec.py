@@ -13,7 +13,7 @@ from synthbench.tasks.composites import quadrants
 from synthbench.tasks.composites.audit import answers, compared, other_answer
 from synthbench.tasks.composites.parts import FIRST_TARGET, SECOND_TARGET
 from synthbench.tasks.composites.task import Composites
-from synthbench.tasks.registry import make_task
+from synthbench.tasks.registry import task as make_task
 from tests.support import draw_splits
 from tests.tasks.composites.making import VARIANTS
 

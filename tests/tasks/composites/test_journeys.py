@@ -78,7 +78,11 @@ def make(out, variant=None, **arguments):
 
     arguments = {"rows": {"train": 60, "validation": 20, "test": 40}, "workers": 1} | arguments
     return synthbench.generate(
-        "composites", out=out, variant=variant, overwrite=False, progress=False, **arguments
+        synthbench.task("composites", variant),
+        out=out,
+        overwrite=False,
+        progress=False,
+        **arguments,
     )
 
 

@@ -22,11 +22,11 @@ FOLDER = "we|ird`<b>"
 def make(root, folder):
     """A dataset of composites whose targets come from class folders, at `root / "made"`."""
     synthbench.generate(
-        "composites",
+        synthbench.task(
+            "composites", source_dir=root / "sources", target_source=f"folder:{folder}"
+        ),
         out=root / "made",
         rows={"train": 28, "validation": 14, "test": 15},
-        parameters={"target_source": f"folder:{folder}"},
-        source_dir=root / "sources",
         workers=1,
         progress=False,
     )

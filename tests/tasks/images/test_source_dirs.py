@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import synthbench
 from synthbench.cli.main import _run, commands
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import MissingSourceError, UsageError
@@ -44,12 +45,10 @@ class Made:
         self.folders = (self.sets / "pictures").rename(self.own / "pictures")
         self.name = f"folder:{self.folders}"
         generate(
-            "composites",
+            synthbench.task("composites", source_dir=self.sets, target_source=self.name),
             out=self.directory,
             rows=ROWS,
-            parameters={"target_source": self.name},
             workers=1,
-            source_dir=self.sets,
             progress=False,
         )
 
@@ -84,10 +83,9 @@ def test_worker_processes_get_all_source_directories(made, tmp_path):
     options: dict[str, Any] = {"source_dir": {"mnist": made.sets, made.name: made.folders}}
     assert verify(made.directory, workers=2, progress=False, **options).ok
     manifest = generate(
-        "composites",
+        synthbench.task("composites", target_source=made.name),
         out=tmp_path / "again",
         rows=ROWS,
-        parameters={"target_source": made.name},
         workers=2,
         progress=False,
         **options,

@@ -1,4 +1,4 @@
-"""Tasks with one mistake each, and what `synthbench check` must say of them."""
+"""Tasks with one mistake each, and what `synthbench check-task` must say of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`synthbench check` finds nothing wrong with sound tasks and says what is wrong with others."""
+"""`synthbench check-task` finds nothing wrong with sound tasks and says what is wrong with others."""
 
 import random
 import re
@@ -51,7 +51,7 @@ def test_the_command_prints_a_line_a_check_exits_with_1_if_one_fails_and_draws_n
     import rich.style  # noqa: F401 - draws a number when it is imported
 
     before = random.getstate(), np.random.get_state()[1].tobytes()  # type: ignore[union-attr]
-    assert _run(commands, ["check", "parity"]) == 0
+    assert _run(commands, ["check-task", "parity"]) == 0
     after = random.getstate(), np.random.get_state()[1].tobytes()  # type: ignore[union-attr]
     assert before == after
     lines = capsys.readouterr().out.splitlines()
@@ -61,12 +61,12 @@ def test_the_command_prints_a_line_a_check_exits_with_1_if_one_fails_and_draws_n
 
     broken = next(task for task, statement, _ in BROKEN if statement.startswith("Columns"))
     register(broken)
-    assert _run(commands, ["check", broken.name]) == 1
+    assert _run(commands, ["check-task", broken.name]) == 1
     assert re.search(r"fails \d+ of \d+ checks\.\n$", capsys.readouterr().out)
 
 
 def test_an_unknown_task_is_refused_with_the_nearest_name(capsys):
-    assert _run(commands, ["check", "parety"]) == 2
+    assert _run(commands, ["check-task", "parety"]) == 2
     assert "Did you mean 'parity'?" in capsys.readouterr().err
 
 
@@ -81,5 +81,5 @@ def test_a_task_of_images_is_checked_on_the_sources_that_are_named(monkeypatch, 
     monkeypatch.setenv("SYNTHBENCH_DATA", str(tmp_path))
     sources = write_sources(tmp_path / "sources")
     monkeypatch.setattr(Composites, "variants", {"main": Composites.variants["main"]})
-    assert _run(commands, ["check", "composites", "--source-dir", str(sources)]) == 0
+    assert _run(commands, ["check-task", "composites", "--source-dir", str(sources)]) == 0
     assert "composites passes all 25 checks." in capsys.readouterr().out

@@ -70,7 +70,7 @@ def looked_at(run, out):
         status, text = run("verify", str(out), "--workers", "1")
         if status:
             told["verify"] = text
-    status, text = run("check", "toy", "--time-limit", "60")
+    status, text = run("check-task", "toy", "--time-limit", "60")
     if status:
         assert len(text.splitlines()) <= MOST_LINES, text
         told["check"] = text
@@ -98,7 +98,7 @@ def test_a_fault_is_named(fault, install, run, tmp_path):
 def test_a_check_survives_what_ends_its_process_or_never_returns(fault, install, run):
     changed, word = HARD[fault]
     install(mutant(changed))
-    status, text = run("check", "toy", "--time-limit", "3")
+    status, text = run("check-task", "toy", "--time-limit", "3")
     assert status == 1
     assert word in text
     assert len(text.splitlines()) <= MOST_LINES

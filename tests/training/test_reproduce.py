@@ -1,4 +1,4 @@
-"""`validate`: all runs of a study, summed up beside the paper's figures."""
+"""`reproduce`: all runs of a study, summed up beside the paper's figures."""
 
 import contextlib
 import dataclasses
@@ -7,6 +7,7 @@ import statistics
 
 import pytest
 import torch
+from synthbench.training.reproduce import reproduce
 
 from synthbench.cli.main import _run, commands
 from synthbench.errors import UsageError
@@ -14,7 +15,6 @@ from synthbench.training import loop, plan, run
 from synthbench.training.comparison import cell, markdown
 from synthbench.training.directory import RunDirectory
 from synthbench.training.recipes.base import Measure, Published
-from synthbench.training.validate import validate
 from tests.making import Interrupted, interrupting
 from tests.support import run_python
 from tests.training.making import RECIPE, STUDY, add_study, without_times
@@ -40,7 +40,7 @@ def _study(monkeypatch):
 
 def quick(out, **changes):
     options = {"profile": "tiny", "out": out, "workers": 1, "device": "cpu", "progress": False}
-    return validate("ctl", **{**options, **changes})
+    return reproduce("ctl", **{**options, **changes})
 
 
 def test_a_comparison_sums_up_the_seeds_of_every_model_and_variant(tmp_path):
@@ -71,7 +71,7 @@ def test_a_comparison_sums_up_the_seeds_of_every_model_and_variant(tmp_path):
         assert line["by_bucket"]
     published = comparison["models"][0]["measures"]["test"]["published"]
     assert published == {"mean": 1.0, "deviation": 0.02, "runs": None, "source": "NDR, table 1"}
-    assert comparison["command"] == "synthbench validate ctl --profile tiny"
+    assert comparison["command"] == "synthbench reproduce ctl --profile tiny"
     assert comparison["seconds"] > 0
     text = (tmp_path / "ctl-tiny.md").read_text(encoding="utf-8")
     assert "| `small` | forward |" in text
@@ -192,7 +192,7 @@ def test_two_runs_at_once_show_what_layer_normalisation_does_out_of_distribution
     printed = run_python(f"""
 import dataclasses
 from synthbench.training import recipes
-from synthbench.training.validate import validate
+from synthbench.training.reproduce import reproduce
 study = recipes.find_study("identity", "paper")
 small = tuple(
     dataclasses.replace(one, steps=400, learning_rate=3e-3, schedule="one-cycle", validate_every=50,
@@ -202,7 +202,7 @@ small = tuple(
 rows = {{"train": 5000, "iid": 100, "test": 100}}
 quick = dataclasses.replace(study, profile="quick", recipes=small, rows=rows)
 recipes.STUDIES = (quick,)
-found = validate("identity", profile="quick", out={str(tmp_path / "out")!r}, seeds=2, workers=2,
+found = reproduce("identity", profile="quick", out={str(tmp_path / "out")!r}, seeds=2, workers=2,
                  device="cpu")
 for line in found["models"]:
     print(line["measures"]["iid"]["mean"], line["measures"]["test"]["mean"])
@@ -232,12 +232,12 @@ def test_the_command_says_how_rows_come_where_the_study_does_not(
         tmp_path, profile="rows", models=["lstm"], variants=["forward"], seeds=1, stream=chosen
     )
     assert made["command"] == (
-        "synthbench validate ctl --profile rows --model lstm --variant forward --seeds 1" + words
+        "synthbench reproduce ctl --profile rows --model lstm --variant forward --seeds 1" + words
     )
 
 
 def test_the_command_prints_the_table(tmp_path, capsys):
-    words = ["validate", "ctl", "--profile", "tiny", "--model", "lstm", "--seeds", "1"]
+    words = ["reproduce", "ctl", "--profile", "tiny", "--model", "lstm", "--seeds", "1"]
     words += ["--variant", "forward", "--device", "cpu", "--workers", "1", "--out", str(tmp_path)]
     assert _run(commands, words) == 0
     assert "model  measure" in (printed := capsys.readouterr().out)
@@ -276,7 +276,7 @@ def test_the_bar_counts_the_steps_of_all_runs_those_taken_before_included(tmp_pa
 
     @contextlib.contextmanager
     def counting(_shown, title, unit, total, done=0):
-        if title == "validate":
+        if title == "reproduce":
             shown.append((unit, total, done))
         yield Counting()
 
