@@ -209,6 +209,7 @@ class MaskedLM(_LanguageModel):
         return batch
 
     def answers(self, read: Block, predicted: NDArray[np.integer[Any]]) -> list[Any]:
+        """As in `Form`; a UsageError unless there is a token for every place."""
         predicted = _shaped(predicted, 2, self.name)
         batch, at_answer = self._place(read, gap=0, extra=0)
         if predicted.shape != at_answer.shape:
