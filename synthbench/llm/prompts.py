@@ -78,7 +78,7 @@ def prompts(
         >>> rows[0]["prompt"][0]["content"].splitlines()[2:]
         ['1 8 0 1 =', '', "Write your answer on the last line, in the form 'Answer: ...'."]
         >>> rows[0]["answer"]
-        '4'
+        '0'
     """
     asked_rows = open_rows(
         task,

@@ -27,7 +27,7 @@ def rows_at(name, level):
     """For each split a few rows, with their ids."""
     task, found = at(name, level), {}
     for split, drawn in draw_splits(task, 40).items():
-        found[split] = plain_rows(task.render(drawn.block))
+        found[split] = plain_rows(task.rendered(drawn.block))
         for row, name in zip(found[split], id_texts(drawn.fingerprints), strict=True):
             row["id"] = name
     return found
