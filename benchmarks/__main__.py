@@ -3,7 +3,8 @@
 Every dataset is made `--repeat` times, and after each time the table of its largest split is
 written by pyarrow alone. Medians of these are the rows a second through to Parquet, for every
 split, and how many times as long as pyarrow alone the largest takes. Where the time goes (in one
-process, so that shares mean something) and the rows a second of `stream` are measured once.
+process, so that shares mean something) and the rows a second of `stream` and `tokens` are measured
+once.
 
 `python -m benchmarks NAME --help` tells of more: `scaling`, `endurance`, `peers`, and for the
 trainer `floor`, `steps` and `attention`.
@@ -35,6 +36,8 @@ from synthbench.generation.shards import make_shard
 from synthbench.sampling.plan import make_plan
 from synthbench.sampling.splits import SplitSampler
 from synthbench.streaming import stream
+from synthbench.streaming.rounds import Rounds
+from synthbench.streaming.token_batches import tokens
 from synthbench.tasks.features import arrow_schema
 from synthbench.tasks.registry import list_tasks
 from synthbench.tasks.registry import task as make_task
@@ -103,13 +106,15 @@ def bare(path, task):
     return table.num_rows, time.perf_counter() - started
 
 
-def streamed(task, workers, seconds=4.0):
-    """Rows a second of `stream`, after its first batch."""
-    batches = stream(task, split=task.splits[0].name, workers=workers)
-    next(batches)
-    started, rows = time.perf_counter(), 0
-    for batch in itertools.takewhile(lambda _: time.perf_counter() - started < seconds, batches):
-        rows += len(batch["id"])
+def streamed(function, task, workers, rounds=8):
+    """Rows a second of `stream` or `tokens`: so many whole rounds, after the first batch."""
+    split = task.splits[0].name
+    rows, size = Rounds(task, split).size * rounds, 512
+    with function(task, split=split, workers=workers, batch_size=size) as batches:
+        next(batches)
+        started = time.perf_counter()
+        for _ in itertools.islice(batches, rows // size):
+            pass
     return rows / (time.perf_counter() - started)
 
 
@@ -197,7 +202,9 @@ def measure(task, chosen):
             f"{key} {value:.2f} s ({value / total:.0%})" for key, value in taken.items()
         )
         print(f"{largest} in one process: {shares}; {count / total:,.0f} rows/s")
-        print(f"stream: {streamed(task, chosen.workers):,.0f} rows/s")
+        print(f"stream: {streamed(stream, task, chosen.workers):,.0f} rows/s")
+        if task.forms:
+            print(f"tokens: {streamed(tokens, task, chosen.workers):,.0f} rows/s")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """A curriculum on endless fresh rows: deeper lists, as soon as the flat ones are learned.
 
-A GRU learns nested lists of MIN and MAX from `TorchStream`. Of each batch it sees the rows up to a
+A GRU learns nested lists of MIN and MAX from a stream. Of each batch it sees the rows up to a
 depth; when it answers four of five, one more level is allowed. No row of the stream is in an
 evaluation split. Printed is the step at which each depth was allowed.
 `python examples/curriculum.py 3000` takes 3,000 steps.
@@ -10,14 +10,10 @@ import itertools
 import sys
 
 import torch
-from torch.utils.data import DataLoader
 
 import synthbench
-from synthbench.streaming.torch import TorchStream
-from synthbench.tasks.registry import task as make_task
 
-PARAMETERS = {"operators": ["MIN", "MAX"]}
-TASK = make_task("listops", **PARAMETERS)
+TASK = synthbench.task("listops", operators=["MIN", "MAX"])
 
 
 class Reader(torch.nn.Module):
@@ -39,14 +35,14 @@ class Reader(torch.nn.Module):
 
 def main(steps: int) -> None:
     torch.manual_seed(0)
-    stream = TorchStream(synthbench.task("listops", **PARAMETERS), batch_size=256)
+    stream = synthbench.stream(TASK, batch_size=256)
     model = Reader()
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.005)
     deepest = 1
-    for step, batch in enumerate(itertools.islice(DataLoader(stream, batch_size=None), steps)):
-        easy = torch.as_tensor(batch["depth"]) <= deepest
-        scores = model(list(batch["text"][easy.numpy()]))
-        labels = torch.as_tensor(batch["label"])[easy]
+    for step, batch in enumerate(itertools.islice(stream, steps)):
+        easy = batch["depth"] <= deepest
+        scores = model(list(batch["text"][easy]))
+        labels = torch.as_tensor(batch["label"][easy])
         loss = torch.nn.functional.cross_entropy(scores, labels)
         optimizer.zero_grad()
         loss.backward()

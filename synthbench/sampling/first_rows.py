@@ -31,9 +31,10 @@ def first_rows(task: Task, split: Split, quotas: Mapping[int, int], count: int) 
     Raises:
         ExhaustedError: no row was found.
     """
-    there, found = dict(quotas), dict[int, list[Rows]]()
+    total = sum(quotas.values())
+    there, exhausted, found = dict(quotas), dict[int, int](), dict[int, list[Rows]]()
     while True:
-        turns = _turns(task, split, there, count)
+        turns = _turns(task, split, there, min(count, total))
         wanted = collections.Counter(turns)
         for bucket in wanted.keys() - found.keys():
             found[bucket] = _first_of(task, split, bucket, wanted[bucket])
@@ -42,8 +43,9 @@ def first_rows(task: Task, split: Split, quotas: Mapping[int, int], count: int) 
         if not lacking:
             break
         # These are exhausted earlier than planned; the others take their turns.
-        there |= lacking
-        found = {bucket: found[bucket] for bucket in lacking}
+        exhausted |= lacking
+        there = {bucket: exhausted.get(bucket, total) for bucket in quotas}
+        found = {bucket: found[bucket] for bucket in exhausted}
     if not turns:
         raise ExhaustedError(f"Split {split.name} of {task.name}: no row was found.")
     rows = Rows.concatenate([part for bucket in wanted for part in found[bucket]])

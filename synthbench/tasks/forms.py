@@ -114,21 +114,22 @@ class TokenClassification(Form):
         return tuple(one for one in _answer_tokens(self.task) if one != self.task.answer.ignored)
 
     def read(self, block: Block) -> Block:
+        """As in `Form`; a ValueError if a row has fewer or more labels than tokens."""
         read = super().read(block)
-        width = read["tokens"].shape[1]
         labelled, lengths = np.count_nonzero(read["answer"], axis=1), _lengths(read)
         if wrong := np.flatnonzero(labelled != lengths).tolist():
             raise ValueError(
                 f"{self.task.name}: token-classification needs a label for each token, but a row "
                 f"has {labelled[wrong[0]]} for {lengths[wrong[0]]} tokens"
             )
-        return Block({**read.columns, "answer": read["answer"][:, :width].astype(np.int16)})
+        answer = read["answer"][:, : read["tokens"].shape[1]].astype(np.int16)
+        return Block({**read.columns, "answer": answer})
 
     def batch(self, read: Block) -> Batch:
         labels = np.full(read["tokens"].shape, NOT_ASKED, np.int32)
-        asked = (read["answer"] > 0) & (read["answer"] <= len(self.output_tokens))
-        width = read["answer"].shape[1]
-        labels[:, :width][asked] = read["answer"][asked] - 1
+        answer = read["answer"]
+        asked = (answer > 0) & (answer <= len(self.output_tokens))
+        labels[:, : answer.shape[1]][asked] = answer[asked] - 1
         return {**_inputs(read, read["tokens"]), "labels": labels}
 
     def answers(self, read: Block, predicted: NDArray[np.integer[Any]]) -> list[Any]:
@@ -209,6 +210,7 @@ class MaskedLM(_LanguageModel):
         return batch
 
     def answers(self, read: Block, predicted: NDArray[np.integer[Any]]) -> list[Any]:
+        """As in `Form`; a UsageError unless there is a token for every place."""
         predicted = _shaped(predicted, 2, self.name)
         batch, at_answer = self._place(read, gap=0, extra=0)
         if predicted.shape != at_answer.shape:
@@ -286,11 +288,7 @@ def form_of(task: Task, name: str | None = None) -> Form:
 
 
 def check_text(task: Task) -> TextTask:
-    """The task, if its rows are texts.
-
-    Raises:
-        UsageError: they are not.
-    """
+    """The task, if its rows are texts; a UsageError if they are not."""
     if isinstance(task, TextTask):
         return task
     raise UsageError(

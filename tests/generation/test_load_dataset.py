@@ -48,6 +48,20 @@ def test_the_rows_are_those_that_generate_writes_with_their_features(tmp_path):
     assert {name: len(split) for name, split in both.items()} == ROWS
 
 
+def test_a_named_split_is_the_only_one_that_is_made_and_has_the_same_rows(place):
+    for name in ("test", "train"):
+        alone = load(name).to_list()
+        (entry,) = set(entries(place))
+        assert [*DatasetDirectory.open(place / entry).manifest.variants["default"]] == [name]
+        shutil.rmtree(place)
+        whole = load(None)
+        assert whole[name].to_list() == alone
+        (entry,) = entries(place)
+        assert load(name).to_list() == alone  # from the dataset of all splits
+        assert entries(place) == [entry]
+        shutil.rmtree(place)
+
+
 def test_the_second_call_makes_nothing(monkeypatch):
     first = load()["id"][:]
     monkeypatch.setattr(cache, "run", None)

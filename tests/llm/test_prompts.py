@@ -32,7 +32,12 @@ def test_a_prompt_has_the_rule_the_row_and_its_answer():
     )
     assert len(rows) == 20
     assert rows.column_names[:3] == ["id", "prompt", "answer"]
-    assert rows.remove_columns(["prompt", "answer"]).to_list() == loaded.to_list()[:20]
+    known = {row["id"]: row for row in loaded}
+    assert all(known[row["id"]] == row for row in rows.remove_columns(["prompt", "answer"]))
+    few = llm.prompts(
+        synthbench.task("parity", seed=2, n_values=12), split="test", limit=5, rows=ROWS
+    )
+    assert few.to_list() == rows.to_list()[:5]
     for row in rows:
         (message,) = row["prompt"]
         assert message["role"] == "user"
