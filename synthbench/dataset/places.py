@@ -4,7 +4,7 @@ DIR                  the finished dataset, or nothing
 .DIR.partial/        the staging directory, while the dataset is made and after an interruption
     lock             locked by the run that makes the dataset
     command.json     what is to be made
-    progress.json    what is finished
+    finished.jsonl   what is finished, a line for each shard
     dataset/         the dataset; renamed to DIR when it is whole
     old/             the dataset that it replaces, during the renames
 """
@@ -20,7 +20,7 @@ from typing import IO
 from synthbench.dataset.manifest import MANIFEST
 from synthbench.errors import DatasetError
 
-LOCK, COMMAND, PROGRESS, DATASET, OLD = "lock", "command.json", "progress.json", "dataset", "old"
+LOCK, COMMAND, FINISHED, DATASET, OLD = "lock", "command.json", "finished.jsonl", "dataset", "old"
 
 
 def staging_of(target: Path) -> Path:

@@ -89,28 +89,30 @@ class Staging:
 
     Attributes:
         path: the directory that will be the dataset.
-        progress: what is finished, by variant and split; JSON values.
+        finished: what an interrupted run noted as finished, in order; JSON values.
     """
 
     def __init__(self, place: Path, target: Path, lock: IO[str]) -> None:
         self._place, self._target, self._lock = place, target, lock
         self.path = place / places.DATASET
-        self.progress: dict[str, Any] = {}
-        noted = _read_note(place, places.PROGRESS)
-        if noted is not None and noted.get("sha256") == _checksum(noted.get("progress")):
-            self.progress = noted["progress"]
+        self.finished = _read_notes(place / places.FINISHED)
 
-    def save(self, variant: str, split: str, record: dict[str, Any]) -> None:
-        """Note what is finished of a split, so that an interrupted run can resume there.
+    def note(self, record: dict[str, Any]) -> None:
+        """Note that something is finished, so that an interrupted run can resume there.
+
+        A line begins with a line break: a line before it that was cut off spoils no other.
 
         Raises:
             SynthbenchError: the note cannot be written, or the staging directory was removed
                 meanwhile.
         """
         self._check_held()
-        self.progress.setdefault(variant, {})[split] = record
-        noted = {"sha256": _checksum(self.progress), "progress": self.progress}
-        write_json(self._place / places.PROGRESS, noted)
+        file, line = self._place / places.FINISHED, json.dumps(record)
+        try:
+            with file.open("a", encoding="utf-8") as notes:
+                notes.write(f"\n{_checksum(line)} {line}\n")
+        except OSError as error:
+            raise write_failure(file, error) from error
 
     def publish(self, overwrite: bool) -> None:
         """Give the directory its final name, then remove the dataset that it replaces, if any.
@@ -172,8 +174,18 @@ def _read_note(place: Path, name: str) -> dict[str, Any] | None:
     return values if isinstance(values, dict) else None
 
 
-def _checksum(values: Any) -> str:
-    return hashlib.sha256(json.dumps(values).encode()).hexdigest()
+def _read_notes(file: Path) -> list[dict[str, Any]]:
+    """The records that `Staging.note` wrote; lines that a power cut damaged are left out."""
+    try:
+        lines = file.read_bytes().splitlines()
+    except OSError:
+        return []
+    parted = (line.decode("utf-8", "replace").partition(" ") for line in lines)
+    return [json.loads(record) for sum_, _, record in parted if sum_ == _checksum(record)]
+
+
+def _checksum(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 @contextlib.contextmanager

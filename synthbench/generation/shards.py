@@ -125,11 +125,10 @@ class ShardWriter:
         self._rows, self._shard_rows = rows, shard_rows
         # The finished shards by file, each with the digests of its chunks.
         self._finished: dict[str, tuple[Shard, bytes]] = {}
-        for one in staging.progress.get(task.variant, {}).get(split.name, {}).get("shards", []):
-            if "chunks" not in one:  # noted by an older version; made again
-                continue
+        files = set(self._files())
+        for one in staging.finished:
             shard = Shard(**one["shard"])
-            if self._is_whole(shard):
+            if shard.file in files and self._is_whole(shard):
                 self._finished[shard.file] = shard, bytes.fromhex(one["chunks"])
 
     def _is_whole(self, shard: Shard) -> bool:
@@ -181,11 +180,7 @@ class ShardWriter:
             raise write_failure(path, error) from error
         written = Shard(file, made.rows, len(made.content), made.sha256)
         self._finished[file] = written, made.chunks
-        noted = [
-            {"shard": dataclasses.asdict(shard), "chunks": chunks.hex()}
-            for shard, chunks in self._finished.values()
-        ]
-        self._staging.save(self._task.variant, self._split.name, {"shards": noted})
+        self._staging.note({"shard": dataclasses.asdict(written), "chunks": made.chunks.hex()})
 
 
 @contextlib.contextmanager

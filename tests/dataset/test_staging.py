@@ -78,12 +78,12 @@ def test_a_dataset_that_appeared_meanwhile_is_left_alone_and_so_is_the_work(tmp_
         pytest.raises(UsageError, match="while this run was working; it was not changed"),
         open_staging(target, COMMAND, overwrite=False) as workplace,
     ):
-        workplace.save("main", "train", {})
+        workplace.note({})
         (workplace.path / "manifest.json").write_text(json.dumps(MANIFEST))
         put_dataset(target, seed=5)
         workplace.publish(overwrite=False)
     assert DatasetDirectory.open(target).manifest.seed == 5
-    assert names(workplace.path.parent) == ["command.json", "dataset", "lock", "progress.json"]
+    assert names(workplace.path.parent) == ["command.json", "dataset", "finished.jsonl", "lock"]
     assert names(workplace.path) == ["manifest.json"]
 
 

@@ -3,7 +3,7 @@
     python -m tests.faults.doomed STEP ROOT WORDS...
 
 A step is what Python's audit hooks tell of: a file opened for writing, a rename, a removal, a
-directory made, below ROOT. It has a name such as `os.rename .ctl.partial/progress.json.new 2`:
+directory made, below ROOT. It has a name such as `open .ctl.partial/finished.jsonl 2`:
 what, which file, and how many times before. With the step `-`, nobody dies, and all steps are
 printed on standard error, one a line.
 """

@@ -3,7 +3,6 @@
 import contextlib
 import functools
 import io
-import json
 import os
 import signal
 import subprocess
@@ -15,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from synthbench.cli.main import main
+from synthbench.dataset.staging import _read_notes
 from tests.making import files, stamp
 from tests.support import environment
 
@@ -148,13 +148,8 @@ def whole(words):
 def finished_shards(out):
     """The shards that an interrupted run has noted as finished, each with its stamp."""
     staging = out.with_name(f".{out.name}.partial")
-    if not (staging / "dataset").exists() or not (staging / "progress.json").exists():
+    if not (staging / "dataset").exists():
         return {}
-    noted = json.loads((staging / "progress.json").read_text())["progress"]
-    shards = [
-        one["shard"]["file"]
-        for splits in noted.values()
-        for split in splits.values()
-        for one in split["shards"]
-    ]
+    notes = _read_notes(staging / "finished.jsonl")
+    shards = [one["shard"]["file"] for one in notes]
     return {name: stamp(staging / "dataset" / name) for name in shards}

@@ -140,7 +140,7 @@ def test_a_killed_scheduler_ends_the_run_in_two_lines_at_most(tmp_path, draw):
 
         def kill():
             # Before the first call or after some shards.
-            until(random.Random(draw).choice([staging, staging / "progress.json"]).exists)
+            until(random.Random(draw).choice([staging, staging / "finished.jsonl"]).exists)
             time.sleep(random.Random(draw).random())
             scheduler.kill()
 

@@ -183,7 +183,7 @@ def test_a_disk_that_fails_in_the_middle_ends_the_run_which_goes_on_when_it_is_b
     mounts, ext4 = disk
     there = mounts.see(tmp_path / "disk")
     program = Program(WORDS, tmp_path / "disk", enter=mounts.enter)
-    program.wait_for(there / ".ctl.partial" / "progress.json")
+    program.wait_for(there / ".ctl.partial" / "finished.jsonl")
     getattr(ext4, fails)()
     check_failed(program.end(), f" cannot be written: {message}")
     ext4.restart()

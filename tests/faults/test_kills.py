@@ -28,11 +28,11 @@ def test_a_fault_at_random_moments_costs_no_finished_shard_and_changes_no_byte(t
 #: Just before these is where a kill could hurt most.
 STEPS = [
     "os.rename .ctl.partial/command.json.new 0",
-    "open .ctl.partial/progress.json.new 7",
-    "os.rename .ctl.partial/progress.json.new 9",
+    "open .ctl.partial/finished.jsonl 7",
+    "open .ctl.partial/finished.jsonl 9",
     "os.rename .ctl.partial/dataset/manifest.json.new 0",
     "os.rename .ctl.partial/dataset 0",
-    "os.remove .ctl.partial/progress.json 0",
+    "os.remove .ctl.partial/finished.jsonl 0",
     "os.rmdir .ctl.partial 0",
 ]
 OVERWRITING_STEPS = [

@@ -30,7 +30,7 @@ def test_a_directory_that_is_removed_with_all_around_it_ends_the_run_in_a_line(t
         room = tmp_path / "room"
         room.mkdir()
         program = Program(WORDS, room)
-        program.wait_for(room / ".ctl.partial" / "progress.json")
+        program.wait_for(room / ".ctl.partial" / "finished.jsonl")
         program.wait(draws.uniform(0, 0.3))
         while room.exists():
             shutil.rmtree(room, ignore_errors=True)
@@ -51,7 +51,7 @@ def test_a_directory_that_is_removed_with_all_around_it_ends_the_run_in_a_line(t
 @pytest.mark.parametrize("year", [1980, 2100])
 def test_shards_of_another_time_are_gone_on_from(tmp_path, year):
     program = Program(WORDS, tmp_path)
-    program.wait_for(tmp_path / ".ctl.partial" / "progress.json")
+    program.wait_for(tmp_path / ".ctl.partial" / "finished.jsonl")
     program.send(9)
     program.end()
     when = (year - 1970) * 365.25 * 86400

@@ -128,8 +128,8 @@ def _dataset_is_file(staging):
     (staging / "command.json").write_text("{}")
 
 
-def _progress_is_directory(staging):
-    (staging / "progress.json").mkdir(parents=True)
+def _notes_are_a_directory(staging):
+    (staging / "finished.jsonl").mkdir(parents=True)
 
 
 def _old_is_damaged(staging):
@@ -143,7 +143,7 @@ def _old_is_damaged(staging):
         lambda staging: staging.write_text(""),
         _lock_is_directory,
         _dataset_is_file,
-        _progress_is_directory,
+        _notes_are_a_directory,
         _old_is_damaged,
     ],
 )

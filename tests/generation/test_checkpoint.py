@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import subprocess
 import sys
@@ -33,7 +32,7 @@ def interrupt(out, owner, name, at, after=False, **options):
 @pytest.mark.parametrize(
     ("owner", "name", "calls"),
     [
-        (staging.Staging, "save", SHARDS),
+        (staging.Staging, "note", SHARDS),
         (pq.ParquetWriter, "write_table", GROUPS),
         (pq.ParquetWriter, "close", SHARDS),
         (shards, "make_shard", SHARDS),
@@ -53,7 +52,7 @@ def test_a_run_that_is_interrupted_anywhere_is_continued_to_the_same_bytes(
 
 
 def test_a_run_has_exactly_as_many_places_to_be_interrupted(tmp_path, numbers, monkeypatch):
-    saves = interrupting(monkeypatch, staging.Staging, "save", -1)
+    saves = interrupting(monkeypatch, staging.Staging, "note", -1)
     tables = interrupting(monkeypatch, pq.ParquetWriter, "write_table", -1)
     made = interrupting(monkeypatch, shards, "make_shard", -1)
     make(tmp_path)
@@ -64,7 +63,7 @@ def test_what_is_finished_is_not_made_again_however_often_a_run_is_interrupted(
     tmp_path, whole, monkeypatch
 ):
     for number in range(SHARDS):
-        interrupt(tmp_path / "data", staging.Staging, "save", 0, after=True)
+        interrupt(tmp_path / "data", staging.Staging, "note", 0, after=True)
         there = (tmp_path / ".data.partial" / "dataset").rglob("*.parquet")
         assert len(list(there)) == number + 1
     made = interrupting(monkeypatch, shards, "make_shard", -1)
@@ -76,7 +75,7 @@ def test_what_is_finished_is_not_made_again_however_often_a_run_is_interrupted(
 def test_a_damaged_shard_of_an_interrupted_run_is_made_anew_alone(tmp_path, whole):
     out = tmp_path / "data"
     for number, damage in zip(range(7), 2 * ["flip", "cut", "remove", "empty"], strict=False):
-        interrupt(out, staging.Staging, "save", 8, after=True)
+        interrupt(out, staging.Staging, "note", 8, after=True)
         file = sorted((tmp_path / ".data.partial").rglob("*.parquet"))[number]
         content = bytearray(file.read_bytes())
         content[len(content) // 2] ^= 1
@@ -92,24 +91,29 @@ def test_a_damaged_shard_of_an_interrupted_run_is_made_anew_alone(tmp_path, whol
         shutil.rmtree(out)
 
 
-@pytest.mark.parametrize("form", ["shards", "record"])
-def test_what_a_run_of_an_older_version_finished_is_made_again(tmp_path, whole, form):
-    """It noted neither the digests of chunks nor that its shards hold whole chunks."""
+def test_a_damaged_note_costs_its_own_shard_alone(tmp_path, whole):
     out = tmp_path / "data"
-    interrupt(out, staging.Staging, "save", 8, after=True)
-    note = tmp_path / ".data.partial" / "progress.json"
-    progress = json.loads(note.read_text())["progress"]
-    old = [one["shard"] for one in progress["default"]["train"]["shards"]]
-    position = {"emitted": 480, "state": {"round": 5, "left": {}, "streams": {}}}
-    noted = {"shards": old, **position} if form == "shards" else {"record": {"shards": old}}
-    progress["default"]["train"] = noted
-    text = json.dumps({"sha256": staging._checksum(progress), "progress": progress})
-    note.write_text(text)
+    interrupt(out, staging.Staging, "note", 8, after=True)
+    notes = tmp_path / ".data.partial" / "finished.jsonl"
+    lines = notes.read_text().splitlines()
+    noted = [number for number, line in enumerate(lines) if line]
+    assert len(noted) == 9
+    lines[noted[2]] = lines[noted[2]].replace('"rows": ', '"rows": 1')
+    lines[noted[5]] = lines[noted[5]][:40]
+    # A power cut in the middle of the last line, and the line that the next run appends.
+    notes.write_text("\n".join(lines)[:-20])
     with pytest.MonkeyPatch.context() as patched:
         made = interrupting(patched, shards, "make_shard", -1)
         make(out)
-    assert len(made) == SHARDS
+    assert len(made) == SHARDS - 9 + 3
     assert files(out) == whole
+
+
+def test_the_note_of_a_shard_is_one_line_however_many_there_are(tmp_path, whole):
+    interrupt(tmp_path / "data", staging.Staging, "note", 8, after=True)
+    notes = tmp_path / ".data.partial" / "finished.jsonl"
+    lines = [line for line in notes.read_text().splitlines() if line]
+    assert len(lines) == 9 and max(map(len, lines)) < 500
 
 
 # What is there already.
@@ -139,7 +143,7 @@ def test_another_command_is_refused_by_its_difference_and_harms_nothing(
 ):
     out = tmp_path / "data"
     if partial:
-        interrupt(out, staging.Staging, "save", 6)
+        interrupt(out, staging.Staging, "note", 6)
     else:
         make(out)
     before = files(tmp_path)
@@ -156,7 +160,7 @@ def test_overwriting_replaces_a_dataset_or_an_interrupted_run_of_another_command
     make(out, overwrite=True)
     assert files(out) == whole
     shutil.rmtree(out)
-    interrupt(out, staging.Staging, "save", 6, seed=1)
+    interrupt(out, staging.Staging, "note", 6, seed=1)
     make(out, overwrite=True)
     assert files(out) == whole
     assert names(out.parent) == ["data"]
@@ -165,7 +169,7 @@ def test_overwriting_replaces_a_dataset_or_an_interrupted_run_of_another_command
 @pytest.mark.parametrize(
     ("owner", "name", "at"),
     [
-        (staging.Staging, "save", 0),
+        (staging.Staging, "note", 0),
         (pq.ParquetWriter, "write_table", 11),
         (generate, "write_card", 0),
         (staging.Staging, "publish", 0),
@@ -219,13 +223,14 @@ def test_of_two_runs_at_once_the_second_is_refused_and_the_first_not_disturbed(t
     code = f"""
 from synthbench.dataset import staging
 from synthbench.generation.generate import generate
-save = staging.Staging.save
-def wait(self, *arguments):
-    save(self, *arguments)
-    if len(self.progress["forward"]) == 2:
+note, noted = staging.Staging.note, []
+def wait(self, record):
+    note(self, record)
+    noted.append(record["shard"]["file"])
+    if noted[-1].startswith("data/forward/iid"):
         print("at work", flush=True)
         input()
-staging.Staging.save = wait
+staging.Staging.note = wait
 generate("ctl", out={str(tmp_path / "ctl")!r}, workers=2, progress=False, **{CTL!r})
 """
     with subprocess.Popen(

@@ -38,13 +38,14 @@ def refuse(patched, name, error):
 
     patched.setattr(Path, "write_bytes", refusing(Path.write_bytes))
     patched.setattr(Path, "write_text", refusing(Path.write_text))
+    patched.setattr(Path, "open", refusing(Path.open))
 
 
 @pytest.mark.parametrize(
     "name",
     [
         *["train-00000", "train-00008", "iid-00001", "test-00001"],
-        *["command.json", "progress.json", "manifest.json", "README.md"],
+        *["command.json", "finished.jsonl", "manifest.json", "README.md"],
     ],
 )
 def test_a_full_disk_is_an_error_that_names_the_file_and_says_how_to_go_on(tmp_path, whole, name):

@@ -99,7 +99,7 @@ def test_only_fingerprints_and_bytes_come_here(tmp_path, numbers, elsewhere):
 def test_few_shards_are_asked_for_ahead(tmp_path, numbers, elsewhere, monkeypatch):
     """Or their blocks would fill the cluster, and their bytes the memory here."""
     waiting: list[int] = []
-    saves = interrupting(monkeypatch, staging.Staging, "save", -1)
+    saves = interrupting(monkeypatch, staging.Staging, "note", -1)
 
     class Asking(Elsewhere):
         def run_near(self, function, /, *args):
