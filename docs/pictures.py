@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import math
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from html import escape
@@ -123,6 +124,32 @@ def parity(task: Task, row: Mapping[str, Any]) -> str:
     return svg(308, 96, parts, f"{row['text']} {row['abcd'[chosen]]}")
 
 
+def clock(task: Any, row: Mapping[str, Any]) -> str:
+    """All numbers on a circle, from 0 at the top: a, b and the answer, each with its name."""
+    modulus, names = task.parameters.modulus, {"a": row["a"], "b": row["b"], "=": row["label"]}
+    middle, radius = 100, 66
+    title = f"{row['text']} {row['label']}"
+
+    def point(number: int, away: float) -> tuple[float, float]:
+        angle = 2 * math.pi * number / modulus
+        return middle + away * math.sin(angle), middle - away * math.cos(angle)
+
+    parts = []
+    for number in range(modulus):
+        x, y = point(number, radius)
+        parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="1.6" class="leaf"/>')
+    for name, number in names.items():
+        (x, y), (beside, below) = point(number, radius), point(number, radius + 22)
+        kind = "answer" if name == "=" else "box"
+        parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" class="{kind}"/>')
+        parts.append(text(beside, below, number, "strong" if name == "=" else ""))
+    parts += [
+        text(middle, middle - 12, title, "strong"),
+        text(middle, middle + 12, f"modulo {modulus}"),
+    ]
+    return svg(2 * middle, 2 * middle, parts, title)
+
+
 def grids(task: Task, row: Mapping[str, Any]) -> str:
     """The grid and, beside it, the count of each cell's colour."""
     size, cell = row["size"], 26
@@ -214,4 +241,5 @@ _PICTURES: Mapping[str, Callable[[Any, Mapping[str, Any]], str]] = {
     "grid-count": grids,
     "identity": numbers,
     "clusters": clusters,
+    "modular-arithmetic": clock,
 }

@@ -25,6 +25,7 @@ _OWN = {
     "grid-count": "GridCount",
     "identity": "Identity",
     "clusters": "Clusters",
+    "modular-arithmetic": "ModularArithmetic",
 }
 
 #: Third-party packages name their `Task` classes under this entry point group.

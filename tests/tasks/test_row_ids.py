@@ -27,9 +27,9 @@ from synthbench.tasks.row_ids import (
     is_held_out,
     read_ids,
 )
-from tests.support import IMAGELESS, draw_splits, id_texts
+from tests.support import IMAGELESS, draw_splits, first_fast, id_texts
 
-every_variant = pytest.mark.parametrize(("name", "variant"), IMAGELESS)
+every_variant = pytest.mark.parametrize(("name", "variant"), first_fast(IMAGELESS))
 
 
 def candidates(task, n, bucket):

@@ -93,6 +93,7 @@ def test_every_task_has_an_encoding():
         "grid-count": "grids",
         "identity": "vectors",
         "clusters": "points",
+        "modular-arithmetic": "tokens",
     }
 
 
