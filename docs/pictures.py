@@ -9,7 +9,7 @@ import base64
 import contextlib
 import math
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -99,15 +99,26 @@ def chain(task: Any, row: Mapping[str, Any]) -> str:
     """Symbols with the functions that lead from one to the next."""
     symbol, functions = task.solver.read(row["text"])
     steps = [symbol, *row["steps"]]
+    return _steps(steps, functions, f"{row['text']} is {steps[-1]}")
+
+
+def products(task: Task, row: Mapping[str, Any]) -> str:
+    """The products with the elements that lead from one to the next."""
+    return _steps(
+        row["label"].split(), row["text"].split()[1:], f"{row['text']} gives {row['label']}"
+    )
+
+
+def _steps(steps: Sequence[str], names: Sequence[str], title: str) -> str:
+    """Steps in boxes, with the names of the arrows between them; the last step is the answer."""
     parts = []
     for number, name in enumerate(steps):
         x, y = 36 + 112 * (number % _CHAIN), 40 + 70 * (number // _CHAIN)
         last = number == len(steps) - 1
         parts += [box(x, y, 52, 32, "answer" if last else "box"), text(x, y, name, "strong")]
         if not last:
-            parts += [arrow(x + 30, x + 80, y), text(x + 55, y - 14, functions[number])]
+            parts += [arrow(x + 30, x + 80, y), text(x + 55, y - 14, names[number])]
     lines, width = 1 + (len(steps) - 1) // _CHAIN, min(len(steps), _CHAIN)
-    title = f"{row['text']} is {steps[-1]}"
     return svg(112 * width + 12, 70 * lines - 4, parts, title)
 
 
@@ -242,4 +253,5 @@ _PICTURES: Mapping[str, Callable[[Any, Mapping[str, Any]], str]] = {
     "identity": numbers,
     "clusters": clusters,
     "modular-arithmetic": clock,
+    "state-tracking": products,
 }

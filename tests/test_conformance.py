@@ -67,6 +67,10 @@ PAPERS: dict[str, dict[str, tuple[int, tuple[int, ...]]]] = {
                    "test": (7_000, (7, 8, 9, 10, 12, 15, 20))},
     "identity": {"train": (100_000, (0,)), "iid": (1_000, (0,)), "test": (1_000, (0,))},
     "clusters": {"test": (1_000, (0,))},
+    "modular-arithmetic": {"train": (4_704, (0,)), "test": (1_185, (0,))},
+    "state-tracking": {"train": (200_000, tuple(range(1, 33))), "iid": (3_000, tuple(range(4, 33))),
+                       "validation": (1_000, tuple(range(33, 41))),
+                       "test": (3_000, (48, 64, 96, 128, 192, 256))},
 }  # fmt: skip
 
 

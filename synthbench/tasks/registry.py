@@ -26,6 +26,7 @@ _OWN = {
     "identity": "Identity",
     "clusters": "Clusters",
     "modular-arithmetic": "ModularArithmetic",
+    "state-tracking": "StateTracking",
 }
 
 #: Third-party packages name their `Task` classes under this entry point group.

@@ -80,6 +80,11 @@ PROMISED: dict[str, dict[str, Any]] = {
         "a": Value("int16"),
         "b": Value("int16"),
     },
+    "state-tracking": {
+        "text": Value("string"),
+        "label": Value("string"),
+        "length": Value("int16"),
+    },
     "clusters": {"points": List(List(Value("float32"))), "cluster": List(Value("int8"))},
 }
 

@@ -34,7 +34,14 @@ def rows_at(name, level):
 
 
 def test_every_text_task_has_the_three_levels_and_medium_is_the_papers_task():
-    assert TEXT_TASKS == ["listops", "arithmetic", "ctl", "parity", "modular-arithmetic"]
+    assert TEXT_TASKS == [
+        "listops",
+        "arithmetic",
+        "ctl",
+        "parity",
+        "modular-arithmetic",
+        "state-tracking",
+    ]
     for name in TEXT_TASKS:
         assert list(task_class(name).levels) == LEVELS
         assert level_parameters(name, "medium") == {}

@@ -77,9 +77,11 @@ def test_one_row_in_eight_is_held_out_whatever_its_bucket_label_and_length(name,
     for bucket in split.buckets:
         if (task.capacity(split, bucket) or 10**9) < 50_000:
             continue  # few rows, of which more or less than an eighth may be held out
+        if name == "state-tracking" and bucket <= 3:
+            continue  # every learner must see these rows
         block = candidates(task, 800 if name == "clusters" else 4_000, bucket)
         held_out = is_held_out(fingerprints(task, block))
-        columns = task.render(block)
+        columns = task.rendered(block)
         groups: dict[Any, NDArray[np.bool_]] = {"all": np.ones(len(block), np.bool_)}
         for column in ("label", "length"):
             if column in columns and pa.types.is_integer(columns[column].type):
@@ -113,6 +115,14 @@ numbers = st.integers(0, 10)
 @given(numbers, numbers, numbers, numbers)
 def test_equations_of_parity_with_a_and_b_exchanged_pose_the_same_problem(a, b, c, d):
     one, other = (synthbench.held_out("parity", f"{x} {y} {c} {d} =") for x, y in ((a, b), (b, a)))
+    assert one == other
+
+
+@given(st.integers(0, 96), st.integers(0, 96), st.sampled_from(["{} + {} =", "{} * {} ="]))
+def test_equations_of_operations_that_commute_pose_the_same_problem_exchanged(a, b, form):
+    one, other = (
+        synthbench.held_out("modular-arithmetic", form.format(*pair)) for pair in ((a, b), (b, a))
+    )
     assert one == other
 
 
