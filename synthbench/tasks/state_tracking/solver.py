@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 #: The most elements of a row.
 LONGEST = 1_000
 
@@ -28,6 +30,11 @@ def running_products(group: str, text: str) -> list[str]:
     return products
 
 
+#: Rows repeat the products and elements of a group, of which there are few.
+_remembered = functools.lru_cache(maxsize=1 << 16)
+
+
+@_remembered
 def product(group: str, x: str, y: str) -> str:
     """First x, then y: numbers are added, and permutations send i to y(x(i))."""
     factors = zip(group.split("x"), x.split(":"), y.split(":"), strict=True)
@@ -39,6 +46,7 @@ def product(group: str, x: str, y: str) -> str:
     )
 
 
+@_remembered
 def is_element(group: str, word: str) -> bool:
     """Whether a word is an element of the group."""
     factors, parts = group.split("x"), word.split(":")
