@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import math
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -98,15 +99,26 @@ def chain(task: Any, row: Mapping[str, Any]) -> str:
     """Symbols with the functions that lead from one to the next."""
     symbol, functions = task.solver.read(row["text"])
     steps = [symbol, *row["steps"]]
+    return _steps(steps, functions, f"{row['text']} is {steps[-1]}")
+
+
+def products(task: Task, row: Mapping[str, Any]) -> str:
+    """The products with the elements that lead from one to the next."""
+    return _steps(
+        row["label"].split(), row["text"].split()[1:], f"{row['text']} gives {row['label']}"
+    )
+
+
+def _steps(steps: Sequence[str], names: Sequence[str], title: str) -> str:
+    """Steps in boxes, with the names of the arrows between them; the last step is the answer."""
     parts = []
     for number, name in enumerate(steps):
         x, y = 36 + 112 * (number % _CHAIN), 40 + 70 * (number // _CHAIN)
         last = number == len(steps) - 1
         parts += [box(x, y, 52, 32, "answer" if last else "box"), text(x, y, name, "strong")]
         if not last:
-            parts += [arrow(x + 30, x + 80, y), text(x + 55, y - 14, functions[number])]
+            parts += [arrow(x + 30, x + 80, y), text(x + 55, y - 14, names[number])]
     lines, width = 1 + (len(steps) - 1) // _CHAIN, min(len(steps), _CHAIN)
-    title = f"{row['text']} is {steps[-1]}"
     return svg(112 * width + 12, 70 * lines - 4, parts, title)
 
 
@@ -121,6 +133,32 @@ def parity(task: Task, row: Mapping[str, Any]) -> str:
         parts += [box(x, 48, 48, 36, kind), text(x, 48, value, "strong"), text(x, 16, name)]
         parts += [text(x, 82, below or ("answer" if number == chosen else ""))]
     return svg(308, 96, parts, f"{row['text']} {row['abcd'[chosen]]}")
+
+
+def clock(task: Any, row: Mapping[str, Any]) -> str:
+    """All numbers on a circle, from 0 at the top: a, b and the answer, each with its name."""
+    modulus, names = task.parameters.modulus, {"a": row["a"], "b": row["b"], "=": row["label"]}
+    middle, radius = 100, 66
+    title = f"{row['text']} {row['label']}"
+
+    def point(number: int, away: float) -> tuple[float, float]:
+        angle = 2 * math.pi * number / modulus
+        return middle + away * math.sin(angle), middle - away * math.cos(angle)
+
+    parts = []
+    for number in range(modulus):
+        x, y = point(number, radius)
+        parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="1.6" class="leaf"/>')
+    for name, number in names.items():
+        (x, y), (beside, below) = point(number, radius), point(number, radius + 22)
+        kind = "answer" if name == "=" else "box"
+        parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" class="{kind}"/>')
+        parts.append(text(beside, below, number, "strong" if name == "=" else ""))
+    parts += [
+        text(middle, middle - 12, title, "strong"),
+        text(middle, middle + 12, f"modulo {modulus}"),
+    ]
+    return svg(2 * middle, 2 * middle, parts, title)
 
 
 def grids(task: Task, row: Mapping[str, Any]) -> str:
@@ -214,4 +252,6 @@ _PICTURES: Mapping[str, Callable[[Any, Mapping[str, Any]], str]] = {
     "grid-count": grids,
     "identity": numbers,
     "clusters": clusters,
+    "modular-arithmetic": clock,
+    "state-tracking": products,
 }

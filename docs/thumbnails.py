@@ -34,6 +34,8 @@ _THEME = {
     "md-default-bg-color": "#fff",
     "md-code-bg-color": "#f5f5f5",
 }
+#: The variants that are shown; of other tasks the first.
+_VARIANTS = {"clusters": "unbalanced", "state-tracking": "S3"}
 #: Rows that are looked at for one that is small enough to be seen at the size of a thumb.
 _CANDIDATES = 40
 
@@ -68,8 +70,11 @@ def four_quadrants(row: Mapping[str, Any]) -> str:
 
 def _unfit(row: Mapping[str, Any]) -> tuple[bool, bool, int]:
     """What is wrong with a row as a thumbnail: too much or too little to be seen."""
-    short_chain = "steps" in row and len(row["steps"]) != 3
-    return row.get("size", 4) != 4, short_chain, len(str(row.get("text", "")))
+    steps = row.get("steps")
+    if isinstance(row.get("label"), str):  # a product at each place
+        steps = row["label"].split()[1:]
+    other_chain = steps is not None and len(steps) != 3
+    return row.get("size", 4) != 4, other_chain, len(str(row.get("text", "")))
 
 
 def accuracy_by_length() -> str:
@@ -97,7 +102,7 @@ def main(directory: Path) -> None:
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "by-length.svg").write_text(accuracy_by_length() + "\n", encoding="utf-8")
     for name in list_tasks():
-        task = make_task(name, "unbalanced" if name == "clusters" else None)
+        task = make_task(name, _VARIANTS.get(name))
         rows = sample_rows(task, task.splits[0].name, _CANDIDATES)
         hard = [row for row in rows if row.get("dependency_depth", 2) == 2]
         row = min(hard, key=_unfit)

@@ -21,15 +21,17 @@ from synthbench.tasks.registry import task as make_task
 from synthbench.tasks.row_ids import fingerprints
 from synthbench.verification.conformance.check import check_task
 from synthbench.verification.conformance.rows import check_columns
-from tests.support import IMAGELESS, drawn, plain_rows
+from tests.support import IMAGELESS, drawn, first_fast, plain_rows
 from tests.toy_task import Numbers
 
 #: Buckets with at most so many rows are listed and counted.
 LISTED = 50_000
 
-VARIANTS = [*IMAGELESS, (Numbers.name, "default")]
-every_task = pytest.mark.parametrize("name", list(dict.fromkeys(name for name, _ in VARIANTS)))
-every_variant = pytest.mark.parametrize(("name", "variant"), VARIANTS)
+NAMES = list(dict.fromkeys(name for name, _ in IMAGELESS))
+every_task = pytest.mark.parametrize("name", [*NAMES, Numbers.name])
+every_variant = pytest.mark.parametrize(
+    ("name", "variant"), [*first_fast(IMAGELESS), (Numbers.name, "default")]
+)
 
 
 @pytest.fixture(autouse=True)
@@ -65,6 +67,10 @@ PAPERS: dict[str, dict[str, tuple[int, tuple[int, ...]]]] = {
                    "test": (7_000, (7, 8, 9, 10, 12, 15, 20))},
     "identity": {"train": (100_000, (0,)), "iid": (1_000, (0,)), "test": (1_000, (0,))},
     "clusters": {"test": (1_000, (0,))},
+    "modular-arithmetic": {"train": (4_704, (0,)), "test": (1_185, (0,))},
+    "state-tracking": {"train": (200_000, tuple(range(1, 33))), "iid": (3_000, tuple(range(4, 33))),
+                       "validation": (1_000, tuple(range(33, 41))),
+                       "test": (3_000, (48, 64, 96, 128, 192, 256))},
 }  # fmt: skip
 
 

@@ -27,6 +27,8 @@ _OWN = {
     "grid-count": "GridCount",
     "identity": "Identity",
     "clusters": "Clusters",
+    "modular-arithmetic": "ModularArithmetic",
+    "state-tracking": "StateTracking",
 }
 
 #: Third-party packages name their `Task` classes under this entry point group.

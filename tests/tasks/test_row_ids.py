@@ -27,9 +27,9 @@ from synthbench.tasks.row_ids import (
     ids,
     read_ids,
 )
-from tests.support import IMAGELESS, draw_splits, id_texts
+from tests.support import IMAGELESS, draw_splits, first_fast, id_texts
 
-every_variant = pytest.mark.parametrize(("name", "variant"), IMAGELESS)
+every_variant = pytest.mark.parametrize(("name", "variant"), first_fast(IMAGELESS))
 
 
 def candidates(task, n, bucket):
@@ -79,6 +79,8 @@ def test_one_row_in_eight_is_held_out_whatever_its_bucket_label_and_length(name,
     for bucket in split.buckets:
         if (task.capacity(split, bucket) or 10**9) < 50_000:
             continue  # few rows, of which more or less than an eighth may be held out
+        if name == "state-tracking" and bucket <= 3:
+            continue  # every learner must see these rows
         block = candidates(task, 800 if name == "clusters" else 4_000, bucket)
         held_out = are_held_out(fingerprints(task, block))
         columns = task.rendered(block)
@@ -116,6 +118,15 @@ numbers = st.integers(0, 10)
 def test_equations_of_parity_with_a_and_b_exchanged_pose_the_same_problem(a, b, c, d):
     one, other = (
         synthbench.is_held_out("parity", f"{x} {y} {c} {d} =") for x, y in ((a, b), (b, a))
+    )
+    assert one == other
+
+
+@given(st.integers(0, 96), st.integers(0, 96), st.sampled_from(["{} + {} =", "{} * {} ="]))
+def test_equations_of_operations_that_commute_pose_the_same_problem_exchanged(a, b, form):
+    one, other = (
+        synthbench.is_held_out("modular-arithmetic", form.format(*pair))
+        for pair in ((a, b), (b, a))
     )
     assert one == other
 

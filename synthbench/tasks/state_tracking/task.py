@@ -1,0 +1,215 @@
+"""State tracking: the product of the elements of a group so far, at each place of a sequence.
+
+    213 132 132    ->    213 312 213    in S3: 213 sends 1 to 2, and 132 sends 2 to 3
+    1 1 0 1        ->    1 0 0 1        in Z2: whether the number of ones so far is odd
+
+A row is a sequence of elements, and its label has the running product at each place: the first is
+the first element, and every other one is the product before it times the element at its place. In
+the product x * y, x comes first: it sends i to y(x(i)). Train has sequences of up to 32 elements,
+test of up to 256.
+
+How hard this is depends on the group. In Z2 and Z60 the order of the elements does not matter. In
+S3 and A4xZ5 it does, but they are solvable groups. A5 and S5 are not: no Transformer or linear
+state-space model of constant depth is known to track them in sequences of any length.
+
+Sequences of one, two or three elements are never held out, because every learner must see the
+products of pairs.
+
+Source: Merrill, Petty, Sabharwal, The Illusion of State in State-Space Models (ICML 2024), figure 3
+and the experiments around it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from synthbench.seeding import Draws, hash_rows
+from synthbench.tasks.base import Block, Parameters, Split, TextTask, parameter
+from synthbench.tasks.column import Column
+from synthbench.tasks.features import sequence, value
+from synthbench.tasks.numeric import all_digits
+from synthbench.tasks.row_ids import PROBLEM_BITS
+from synthbench.tasks.state_tracking import solver
+from synthbench.tasks.state_tracking.groups import Group, group
+
+#: The longest rows that are never held out.
+_SHORT = 3
+
+
+@dataclasses.dataclass(frozen=True)
+class StateTrackingParameters(Parameters):
+    """What can be set."""
+
+    train_lengths: tuple[int, ...] = parameter(
+        tuple(range(1, 33)), "buckets of train and, from 4 on, of iid",
+        least=1, most=solver.LONGEST,
+    )  # fmt: skip
+    # Shorter rows are never held out, so they belong to train.
+    validation_lengths: tuple[int, ...] = parameter(
+        tuple(range(33, 41)), "buckets of validation", least=_SHORT + 1, most=solver.LONGEST
+    )
+    test_lengths: tuple[int, ...] = parameter(
+        (48, 64, 96, 128, 192, 256), "buckets of test", least=_SHORT + 1, most=solver.LONGEST
+    )
+
+
+class StateTracking(TextTask):
+    """Products of group elements, at each place of a sequence."""
+
+    name = "state-tracking"
+    title = "State tracking"
+    summary = "What is the product of the group elements so far, at each place of a sequence?"
+    source = "The Illusion of State (Merrill, Petty, Sabharwal, ICML 2024), figure 3"
+    variants: ClassVar[Mapping[str, str]] = {
+        "Z2": "0 and 1, added modulo 2: parity.",
+        "Z60": "0 to 59, added modulo 60.",
+        "S3": "All 6 permutations of 1 to 3.",
+        "A4xZ5": "60 pairs of an even permutation of 1 to 4 and a number modulo 5: solvable.",
+        "A5": "The 60 even permutations of 1 to 5: not solvable.",
+        "S5": "All 120 permutations of 1 to 5: not solvable.",
+    }
+    parameters_type = StateTrackingParameters
+    bucket_name = "length"
+    judged_by = ("label",)
+    block_rows = 4_096
+    levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "easy": {
+            "train_lengths": tuple(range(1, 9)),
+            "validation_lengths": (9, 10),
+            "test_lengths": (12, 16),
+        },
+        "medium": {},
+        "hard": {
+            "train_lengths": tuple(range(1, 65)),
+            "validation_lengths": (80, 96),
+            "test_lengths": (128, 256, 384, 500),
+        },
+    }
+
+    def solve(self, question: str) -> str:
+        return " ".join(solver.running_products(self.variant, question))
+
+    @property
+    def group(self) -> Group:
+        """The group of the variant."""
+        return group(self.variant)
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        return self.group.names
+
+    @property
+    def columns(self) -> dict[str, Column]:
+        label = sequence(self.tokens)
+        return {"text": value("string"), "label": label, "length": value("int16")}
+
+    @property
+    def splits(self) -> tuple[Split, ...]:
+        chosen = self.parameters
+        long = tuple(length for length in chosen.train_lengths if length > _SHORT)
+        return (
+            Split("train", 200_000, chosen.train_lengths, evaluation=False),
+            *([Split("iid", 3_000, long)] if long else []),
+            Split("validation", 1_000, chosen.validation_lengths),
+            Split("test", 3_000, chosen.test_lengths),
+        )
+
+    def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
+        return self._block(draws.integers(len(self.tokens), (n, bucket)))
+
+    def _block(self, elements: NDArray[np.int64]) -> Block:
+        return Block({"tokens": (1 + elements).astype(self.vocabulary.dtype)})
+
+    def render(self, block: Block) -> dict[str, Any]:
+        table, tokens = self._transitions, block["tokens"]
+        labels = np.empty_like(tokens)
+        product = np.zeros(len(tokens), tokens.dtype)
+        for place in range(tokens.shape[1]):
+            product = table[product, tokens[:, place]]
+            labels[:, place] = product
+        return {"label": labels}
+
+    @functools.cached_property
+    def _transitions(self) -> NDArray[np.integer[Any]]:
+        """The id of each product by the ids of its factors, `(1 + order, 1 + order)`.
+
+        The id 0 on the left is the empty product; on the right it is padding, whose product is 0.
+        """
+        ids = np.pad(1 + self.group.products, ((1, 0), (1, 0)))
+        ids[0] = np.arange(len(ids))
+        return ids.astype(self.vocabulary.dtype)
+
+    @property
+    def instruction(self) -> str:
+        """The rule of the group, with an example that is never held out."""
+        elements, products = zip(*map(_rule_of, self.variant.split("x")), strict=True)
+        x, y = self.tokens[-1], self.tokens[len(self.tokens) // 2]
+        what = f"An element is {elements[0]}. {products[0]}"
+        if len(elements) > 1:
+            what = (
+                f"An element is a pair such as {x}: {', a colon, and '.join(elements)}. The "
+                "product of two pairs is the pair of the products of their first and of their "
+                f"second parts. {' '.join(products)}"
+            )
+        return (
+            f"The line has elements of a group, separated by spaces. {what} The answer has as many "
+            "elements as the line, separated by spaces: the first is the line's first element, and "
+            "each of the others is the product of the answer's previous element and the line's "
+            f"element at the same place. For example, the answer to '{x} {y} {y}' is "
+            f"'{self.solve(f'{x} {y} {y}')}'."
+        )
+
+    def capacity(self, split: Split, bucket: int) -> int:
+        return int(len(self.tokens) ** bucket)
+
+    def enumerate_rows(self, split: Split, bucket: int) -> Block:
+        return self._block(all_digits(len(self.tokens), bucket))
+
+    @functools.cached_property
+    def _codes(self) -> NDArray[np.uint32]:
+        """A code of each id that depends on the token alone, odd but for padding, big-endian."""
+        codes = [2 * int(name.replace(":", "")) + 1 for name in self.tokens]
+        return np.array([0, *codes], ">u4")
+
+    def content(self, block: Block) -> NDArray[np.uint8]:
+        """The tokens as numbers, whatever the group: a row of A5 has its id in S5, too."""
+        return self._codes.take(block["tokens"]).view(np.uint8)
+
+    def problem(self, block: Block) -> NDArray[np.uint64]:
+        """The hash of the content; rows of at most three elements are never held out."""
+        problem = hash_rows(self.content(block))
+        problem[np.count_nonzero(block["tokens"], axis=1) <= _SHORT] = PROBLEM_BITS
+        return problem
+
+    def parse(self, columns: Mapping[str, pa.Array]) -> Block:
+        block = super().parse(columns)
+        if (longest := block["tokens"].shape[1]) > solver.LONGEST:
+            raise ValueError(
+                f"state-tracking {self.variant}: a row has {longest} elements, allowed are 1 to "
+                f"{solver.LONGEST}"
+            )
+        return block
+
+
+def _rule_of(factor: str) -> tuple[str, str]:
+    """What an element of `Z60`, `S3` or `A4` is, and in a sentence what a product is."""
+    kind, size = factor[0], int(factor[1:])
+    if kind == "Z":
+        return f"a number from 0 to {size - 1}", (
+            f"The product of two numbers is their sum modulo {size}."
+        )
+    even = "an even" if kind == "A" else "a"
+    points = ", ".join(map(str, range(1, size)))
+    return (
+        f"{even} permutation of 1 to {size}, written as the numbers that {points} and {size} are "
+        "sent to, in this order",
+        "The product of two permutations applies the first and then the second: if the first sends "
+        "1 to 3 and the second sends 3 to 2, their product sends 1 to 2.",
+    )
