@@ -10,7 +10,7 @@ negative eigenvalues no finite precision lets it count modulo 2.
 
 Source: Gu & Dao, Mamba, 2023, section 3.2 (selection; the discretisation is left out here) and
 figure 3 (gate and convolution); eigenvalues in (-1, 1): Grazzi et al., Unlocking state-tracking in
-linear RNNs through negative eigenvalues, ICLR 2025, section 4.
+linear RNNs through negative eigenvalues, ICLR 2025.
 """
 
 from __future__ import annotations
