@@ -2,12 +2,16 @@
 
 import pytest
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 from synthbench.training.models.output import Record
 from tests.training.backbones.making import BACKBONES, CAUSAL, ENCODERS, MASK, make, padded_rows
+from tests.training.test_devices import GPU, move
 
 #: Of float64; Fourier transforms and complex64 tapes round.
 CLOSE = {"atol": 1e-6, "rtol": 1e-5}
+#: `nn.RNN` and `nn.GRU`, which ask for a real GPU's driver.
+CUDNN = ("elman", "gru", "bare", "hybrid")
 
 
 def real(states, lengths):
@@ -93,6 +97,17 @@ def test_bfloat16_under_autocast_gives_nearly_the_same_states(name):
         states = backbone(tokens, lengths).states
     difference = real(states.float() - expected, lengths)
     assert difference.abs().mean() < 0.05 * real(expected, lengths).abs().mean()
+
+
+@pytest.mark.parametrize("name", [name for name in BACKBONES if name not in CUDNN])
+def test_a_backbone_computes_where_it_is_and_waits_for_no_value(name):
+    """On a pretended GPU; see `test_devices`."""
+    backbone = make(name).float().train()
+    with FakeTensorMode():
+        move(backbone)
+        with GPU:
+            tokens, lengths = torch.ones(5, 12).long(), torch.ones(5).long()
+        assert backbone(tokens, lengths).states.device == GPU
 
 
 def test_a_record_holds_the_states_after_each_block():

@@ -166,6 +166,9 @@ def test_positions_that_were_not_made_are_refused():
     learned = Embedding(5, 16, position="learned", max_length=3)
     with pytest.raises(UsageError, match=r"Position 3: .* 0 to 2 \(max_length\)"):
         learned(TOKENS, LENGTHS)
+    down = Embedding(5, 16, position="learned", max_length=4, count_down=True)
+    with pytest.raises(UsageError, match="Position 4: "):
+        down(TOKENS, LENGTHS)
     for position in (-1, 3, 10**6):
         with pytest.raises(UsageError, match=f"Position {position}: "):
             learned(TOKENS, LENGTHS, torch.full((2, 4), position))
