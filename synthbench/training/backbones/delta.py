@@ -36,7 +36,7 @@ class Delta(nn.Module):
         num_heads: number of heads; it divides `d_model`. S has (d_model / num_heads)² numbers.
         eigenvalues: `unit`, from 0 to 1, or `signed`, from -1 to 1.
         steps: n, the number of steps a token.
-        kernel: places that the short convolution sees; 0: no convolution.
+        kernel: places that the short convolution sees, 4 in DeltaNet; 0: no convolution.
 
     Raises:
         UsageError: a name that does not exist, or numbers that do not fit.
@@ -51,11 +51,11 @@ class Delta(nn.Module):
     def __init__(
         self,
         d_model: int,
-        num_heads: int = 1,
+        num_heads: int = 4,
         *,
         eigenvalues: str = "unit",
         steps: int = 1,
-        kernel: int = 4,
+        kernel: int = 0,
     ) -> None:
         super().__init__()
         check_heads(d_model, num_heads)

@@ -32,7 +32,7 @@ class Diagonal(nn.Module):
     Args:
         d_model: size of a state.
         eigenvalues: `unit`, between 0 and 1, or `signed`, between -1 and 1.
-        kernel: places that the short convolution sees; 0: no convolution.
+        kernel: places that the short convolution sees, 4 in Mamba; 0: no convolution.
 
     Raises:
         UsageError: a name that does not exist, or a number that is not allowed.
@@ -44,7 +44,7 @@ class Diagonal(nn.Module):
         torch.Size([2, 5, 16])
     """
 
-    def __init__(self, d_model: int, *, eigenvalues: str = "unit", kernel: int = 4) -> None:
+    def __init__(self, d_model: int, *, eigenvalues: str = "unit", kernel: int = 0) -> None:
         super().__init__()
         check_sizes(d_model=d_model)
         check_sizes(0, kernel=kernel)
