@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from synthbench.arguments import checked
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import UsageError, check_whole_number, unknown_name, usable_path
 from synthbench.generation.cache import cached_dataset
@@ -32,6 +33,7 @@ TEXT = "text"
 ANSWER_FORMAT = "Write your answer on the last line, in the form 'Answer: ...'."
 
 
+@checked
 def prompts(
     task: str | Task | PathLike[str],
     split: str = "test",
