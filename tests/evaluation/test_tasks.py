@@ -1,4 +1,4 @@
-"""Metrics and breakdowns of every kind of task."""
+"""Metrics and group_by of every kind of task."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Numbers(ListOps):
 
     name = "numbers"
     metrics = ("error", "told", "accuracy")
-    judged_by: ClassVar[tuple[str, ...]] = ("label",)
+    scored_columns: ClassVar[tuple[str, ...]] = ("label",)
 
     def measure(self, row, answer):
         if answer is None:
@@ -82,7 +82,7 @@ def test_grids_are_evaluated_from_their_directory(tmp_path):
     report = evaluate(tmp_path / "grids", predictions, split="test")
     assert report.metrics["grid_accuracy"] == 13 / 14
     assert report.accuracy == report.metrics["cell_accuracy"]
-    assert report.unreadable == (there[3]["id"],)
+    assert report.unparsed == (there[3]["id"],)
     assert list(report.by["size"]) == [7, 8, 9, 10, 12, 15, 20]
 
 
@@ -102,7 +102,10 @@ def test_another_variant_is_evaluated_when_named(tmp_path):
     out = tmp_path / "ctl"
     generate(every_variant("ctl"), out=out, rows=sizes, workers=1, progress=False)
     rows = list(DatasetDirectory.open(out).rows("backward", "test"))
-    report = evaluate(out, [row["steps"][-1] for row in rows], split="test", variant="backward")
+    backward = synthbench.task("ctl", "backward")
+    report = evaluate(out, [row["steps"][-1] for row in rows], backward, split="test")
     assert (report.variant, report.accuracy) == ("backward", 1.0)
-    text = refusal(UsageError, out, {}, split="test", variant="backwards")
-    assert "'backwards'; allowed: forward, backward. Did you mean 'backward'?" in text
+    forward = tmp_path / "forward"
+    generate("ctl", out=forward, rows=sizes, workers=1, progress=False)
+    text = refusal(UsageError, forward, {}, task=backward, split="test")
+    assert "'backward'; allowed: forward." in text
