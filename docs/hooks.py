@@ -44,7 +44,7 @@ MODULES = [
     "synthbench.streaming",
     "synthbench.tasks.audit_spec",
     "synthbench.tasks.base",
-    "synthbench.tasks.companions",
+    "synthbench.tasks.optional_modules",
     "synthbench.tasks.images.task",
     "synthbench.tasks.parameters",
     "synthbench.tasks.task",

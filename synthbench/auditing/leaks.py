@@ -36,7 +36,9 @@ class SplitLeaks:
     repeated_ids: int  # rows whose id occurs earlier in this split or in an earlier split
     images: int  # distinct source images in use; 0 if rows are not made from images
     shared_images: dict[str, int]  # how many of these images another split uses too, by that split
-    kin: dict[str, NearDuplicates]  # near duplicates, by kind; empty without a train split
+    near_duplicates: dict[
+        str, NearDuplicates
+    ]  # near duplicates, by kind; empty without a train split
 
 
 def find_leaks(subject: AuditedVariant, scans: Mapping[str, SplitScan]) -> dict[str, SplitLeaks]:
@@ -56,7 +58,7 @@ def find_leaks(subject: AuditedVariant, scans: Mapping[str, SplitScan]) -> dict[
             shared_images={
                 other: int(_are_in(own.images, scans[other].images).sum()) for other in others
             },
-            kin=near[name],
+            near_duplicates=near[name],
         )
     return found
 
@@ -99,12 +101,12 @@ def _near_duplicates(
     train = scans[subject.train]
     contents, first = np.unique(train.contents, return_index=True)
     for kind in subject.spec.near_duplicate_keys:
-        keys, counts = np.unique(train.kin[kind][first], return_counts=True)
+        keys, counts = np.unique(train.near_duplicates[kind][first], return_counts=True)
         for name, own in scans.items():
             if name == subject.train:
-                near = _are_in(own.kin[kind], keys[counts > 1])
+                near = _are_in(own.near_duplicates[kind], keys[counts > 1])
             else:
-                near = _are_in(own.kin[kind], keys) & ~_are_in(own.contents, contents)
+                near = _are_in(own.near_duplicates[kind], keys) & ~_are_in(own.contents, contents)
             found[name][kind] = NearDuplicates(
                 rows=int(near.sum()),
                 share=float(near.mean()),

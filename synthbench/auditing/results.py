@@ -80,6 +80,6 @@ def _leaks(split: str, leaks: SplitLeaks, evaluation: bool) -> Iterator[str]:
     for text, count in counts.items():
         if count:
             yield f"{split}: {text}: {count:,}"
-    for kind, near in leaks.kin.items() if evaluation else ():
+    for kind, near in leaks.near_duplicates.items() if evaluation else ():
         if near.share > NEAR_DUPLICATE_SHARE:
             yield f"{split}: {near.share:.1%} of the rows have a near duplicate in train: {kind}"

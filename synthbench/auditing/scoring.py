@@ -202,7 +202,7 @@ def _means(task: Task, values: NDArray[np.float64]) -> dict[str, float]:
 
 def measure(task: Task, columns: Columns, predictions: Values) -> NDArray[np.float64]:
     """The metrics of each row's prediction, float64 `(rows, metrics)`."""
-    names = task.judged_by or task.plain_columns
+    names = task.scored_columns or task.plain_columns
     rows = zip(*(columns[name].to_pylist() for name in names), strict=True)
     values = np.empty((len(predictions), len(task.metrics)))
     for number, (cells, prediction) in enumerate(zip(rows, predictions, strict=True)):

@@ -229,7 +229,7 @@ def _scores_by_level(variant: VariantAudit, metric: str, split: str) -> Table:
 
 def _leaks_table(variant: VariantAudit) -> Table:
     """Counts of repeated and shared rows, ids and images of each split."""
-    kinds = list(next(iter(variant.leaks.values())).kin)
+    kinds = list(next(iter(variant.leaks.values())).near_duplicates)
     images = any(leaks.images for leaks in variant.leaks.values())
     head = ["split", "rows", "repeated", "in other splits", "wrong ids", "repeated ids"]
     head += ["source images", "in other splits"] if images else []
@@ -239,7 +239,7 @@ def _leaks_table(variant: VariantAudit) -> Table:
         counts = [leaks.rows, leaks.repeated, sum(leaks.shared.values())]
         counts += [leaks.wrong_ids, leaks.repeated_ids]
         counts += [leaks.images, sum(leaks.shared_images.values())] if images else []
-        shares = [f"{leaks.kin[kind].share:.1%}" for kind in kinds]
+        shares = [f"{leaks.near_duplicates[kind].share:.1%}" for kind in kinds]
         rows.append([split, *(f"{count:,}" for count in counts), *shares])
     notes = [
         f"near ({number}): share of rows with a near duplicate among other rows of train: {kind}."
@@ -251,7 +251,7 @@ def _leaks_table(variant: VariantAudit) -> Table:
 
 def _near_duplicates_by_level(variant: VariantAudit, split: str) -> Iterator[Table]:
     """The share of near duplicates on each level of a split with several levels."""
-    kin = variant.leaks[split].kin
+    kin = variant.leaks[split].near_duplicates
     known = {name for near in kin.values() for name in near.levels}
     levels = [name for name in variant.splits[split].levels if name in known]
     if len(levels) > 1:

@@ -20,15 +20,15 @@ from synthbench.errors import DatasetError
 from synthbench.seeding import Draws, hash_rows
 from synthbench.tasks.audit_spec import AuditSpec, Columns, Levels, numbers
 from synthbench.tasks.base import Task
-from synthbench.tasks.companions import companion
 from synthbench.tasks.images.task import ImageTask
+from synthbench.tasks.optional_modules import optional_function
 from synthbench.tasks.row_ids import fingerprints, ids, read_ids
 from synthbench.tasks.tokens import Vocabulary
 
 
 def audit_spec_of(task: Task) -> AuditSpec:
     """The specification in the module `audit` beside the task's module; empty without it."""
-    function = companion(task, "audit", "audit_spec")
+    function = optional_function(task, "audit", "audit_spec")
     spec: AuditSpec = AuditSpec() if function is None else function(task)
     return spec
 
@@ -176,7 +176,7 @@ class SplitScan:
     #: a code of each row's id, uint64 `(rows,)`; equal to the fingerprint if the id is right
     ids: NDArray[np.uint64]
     #: the keys that near duplicates share, uint64 `(rows,)`, by kind of near duplicate
-    kin: dict[str, NDArray[np.uint64]]
+    near_duplicates: dict[str, NDArray[np.uint64]]
     levels: NDArray[np.int64]  # the level of each row, int64 `(rows,)`
     #: the label of each row, int64 `(rows,)`; empty if labels are not integers
     labels: NDArray[np.int64]
@@ -211,7 +211,9 @@ def scan_split(subject: AuditedVariant, split: str) -> SplitScan:
     return SplitScan(
         contents=joined("contents"),
         ids=joined("ids"),
-        kin={kind: np.concatenate([part.kin[kind] for part in parts]) for kind in kinds},
+        near_duplicates={
+            kind: np.concatenate([part.near_duplicates[kind] for part in parts]) for kind in kinds
+        },
         levels=joined("levels"),
         labels=joined("labels"),
         images=np.unique(joined("images")),
@@ -229,7 +231,9 @@ def _scan_batch(subject: AuditedVariant, columns: Columns) -> SplitScan:
     return SplitScan(
         contents=contents,
         ids=_id_codes(columns["id"]),
-        kin={name: code(columns) for name, code in subject.spec.near_duplicate_keys.items()},
+        near_duplicates={
+            name: code(columns) for name, code in subject.spec.near_duplicate_keys.items()
+        },
         levels=subject.levels.of(columns),
         labels=numbers(label) if whole else np.zeros(0, np.int64),
         images=np.unique(images),

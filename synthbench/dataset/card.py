@@ -29,10 +29,10 @@ from synthbench.dataset.digest import whole_chunks
 from synthbench.dataset.files import write_text
 from synthbench.dataset.manifest import Manifest
 from synthbench.tasks.base import Task
-from synthbench.tasks.companions import companion, companion_text
 from synthbench.tasks.describe import parameter_help, setting
 from synthbench.tasks.features import card_features
 from synthbench.tasks.images.task import ImageTask, Origin
+from synthbench.tasks.optional_modules import optional_function, text_beside
 from synthbench.tasks.row_ids import columns_of
 
 LICENSE = "apache-2.0"
@@ -80,7 +80,7 @@ def _yaml(values: Any) -> str:
 def _sample(directory: Path, manifest: Manifest, task: Task) -> str:
     """A variant's first rows: a picture of images (if Pillow is installed), otherwise a table."""
     splits = manifest.variants[task.variant]
-    draw_sheet = companion(task, "drawing", "draw_sheet") if task.image_column else None
+    draw_sheet = optional_function(task, "drawing", "draw_sheet") if task.image_column else None
     if draw_sheet is None or importlib.util.find_spec("PIL") is None:
         return sample_table(directory, splits, task)
     file = f"sheets/{task.variant}.png"
@@ -202,7 +202,7 @@ def prose(task: Task) -> str:
         file = place / f"{task.name}.md"
         if file.is_file():
             return file.read_text(encoding="utf-8")
-    return companion_text(task, "card.md") or task.summary
+    return text_beside(task, "card.md") or task.summary
 
 
 def command_line(manifest: Manifest, task: Task) -> str:

@@ -73,7 +73,7 @@ def evaluate(
         >>> rows = [{"id": "a", "label": 3}, {"id": "b", "label": 4}, {"id": "c", "label": 5}]
         >>> predictions = {"a": 3, "b": "4", "c": "no idea"}
         >>> report = synthbench.evaluate(rows, predictions, "parity")
-        >>> round(report.accuracy, 2), report.unreadable
+        >>> round(report.accuracy, 2), report.unparsed
         (0.67, ('c',))
     """
     check_name("way to read predictions", read, (VALUE, TEXT))
@@ -147,7 +147,7 @@ class _Judgement:
         self._answered_only = answered_only
         self._metrics: list[list[float]] = []  # of each row, in the task's order
         self._places: dict[str, slice] = {}  # the rows of each split
-        self._groups: dict[str, list[Any]] = {one.column: [] for one in self._task.breakdowns}
+        self._groups: dict[str, list[Any]] = {one.column: [] for one in self._task.group_by}
         self._missing: list[str] = []
         self._unreadable = Unreadable(source.task, self._read_text)
         self._answered: list[bool] = []
@@ -167,13 +167,13 @@ class _Judgement:
                 f"{len(in_order):,} predictions in order for the {size:,} rows of split "
                 f"{split!r}: expected one prediction for each row."
             )
-        judged_by = self._judged_by(columns)
+        scored_columns = self._scored_columns(columns)
         groups = [name for name in self._groups if name in columns]
-        wanted = [name for name in columns if name in {"id", *judged_by, *groups}]
+        wanted = [name for name in columns if name in {"id", *scored_columns, *groups}]
         start, number = len(self._metrics), 0
         for batch in self._source.batches(split, wanted):
-            cells = zip(*(batch[name] for name in judged_by), strict=True)
-            rows = [dict(zip(judged_by, row, strict=True)) for row in cells]
+            cells = zip(*(batch[name] for name in scored_columns), strict=True)
+            rows = [dict(zip(scored_columns, row, strict=True)) for row in cells]
             places = range(number, number := number + len(rows))
             ids = _ids(split, batch) if "id" in wanted else [f"row {one}" for one in places]
             if in_order is not None:
@@ -197,12 +197,12 @@ class _Judgement:
         """Whether predictions are by id, and all of them are for other rows."""
         return self._given.by_id is not None and self._unknown == set(self._given.by_id)
 
-    def _judged_by(self, columns: Sequence[str]) -> list[str]:
+    def _scored_columns(self, columns: Sequence[str]) -> list[str]:
         """The columns that answers are judged by; if the task does not name them, all."""
         task = self._task
-        if missing := [name for name in task.judged_by if name not in columns]:
+        if missing := [name for name in task.scored_columns if name not in columns]:
             raise no_column(task, missing[0])
-        found = [name for name in task.judged_by or task.columns if name in columns]
+        found = [name for name in task.scored_columns or task.columns if name in columns]
         if not found:
             raise UsageError(
                 f"Rows of {task.name} have the columns {', '.join(task.columns)}; "
@@ -252,17 +252,17 @@ class _Judgement:
             },
             by={
                 one.column: scores_by(task, one, column, values, asked)
-                for one in task.breakdowns
+                for one in task.group_by
                 if len(column := self._groups[one.column]) == len(values)
             },
             missing=tuple(self._missing),
             unknown=tuple(one for one in self._given.by_id or () if one in self._unknown),
             repeated=self._given.repeated,
-            unreadable=tuple(self._unreadable.names),
+            unparsed=tuple(self._unreadable.names),
             baselines=task.baseline(),
             without_predictions=tuple(left_out),
             answered_only=self._answered_only,
-            answered=score_of(task, values[answered], answered[answered]),
-            readings=dict(self._readings),
+            parsed=score_of(task, values[answered], answered[answered]),
+            parsed_as=dict(self._readings),
             warning=self._unreadable.warning(int(asked.sum())),
         )

@@ -10,7 +10,7 @@ import pyarrow as pa
 from synthbench.arguments import checked
 from synthbench.errors import SynthbenchError, UsageError
 from synthbench.evaluation.rows import NO_ROW, cannot_be_judged, no_column
-from synthbench.evaluation.unreadable import may_be_answer
+from synthbench.evaluation.unreadable import is_plausible_answer
 from synthbench.tasks.base import Task, TextTask
 from synthbench.tasks.registry import as_task, variants_of
 from synthbench.tasks.row_ids import are_held_out, fingerprints
@@ -47,7 +47,7 @@ def score(
     if not isinstance(row, Mapping):
         raise UsageError(f"Row {short(row)}: expected a dict with the columns of {chosen.name}.")
     try:
-        if chosen.read_answer(row, answer) is None and not may_be_answer(chosen, answer):
+        if chosen.read_answer(row, answer) is None and not is_plausible_answer(chosen, answer):
             raise UsageError(
                 f"Answer {short(answer)} of type {type(answer).__name__}: expected "
                 f"{chosen.answer.expected}."

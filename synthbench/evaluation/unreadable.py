@@ -15,7 +15,7 @@ from synthbench.tasks.numeric import plain_value
 from synthbench.text.lines import short
 
 
-def may_be_answer(task: Task, prediction: Any) -> bool:
+def is_plausible_answer(task: Task, prediction: Any) -> bool:
     """Whether a prediction has a type that answers to the task, right or wrong, can have.
 
     A bool, a dict, or a list where a class is expected must be a mistake in the caller's program.
@@ -26,7 +26,7 @@ def may_be_answer(task: Task, prediction: Any) -> bool:
         return True
     if isinstance(prediction, float) and math.isnan(prediction):
         return True
-    return task.answer.may_be(prediction)
+    return task.answer.is_plausible(prediction)
 
 
 class Unreadable:
@@ -48,7 +48,7 @@ class Unreadable:
         self.names.append(name)
         if plain_value(prediction) is None:
             return
-        if may_be_answer(self._task, prediction):
+        if is_plausible_answer(self._task, prediction):
             self._candidate = self._candidate or (row, name, prediction)
         else:
             self._misfit = self._misfit or (row, name, prediction)

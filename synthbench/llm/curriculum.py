@@ -208,6 +208,6 @@ class _LevelRows:
             self._table = number, self._rounds.table(number)
         self.given += 1
         (row,) = self._table[1].slice(place, 1).to_pylist()
-        answer = self.task.answer.write(row[LABEL])
+        answer = self.task.answer.format_answer(row[LABEL])
         asked = {"prompt": messages(self.task, row), "answer": answer}
         return {"id": row.pop("id"), **asked, **row}

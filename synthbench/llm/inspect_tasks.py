@@ -37,7 +37,7 @@ def inspect_task(
         Sample(
             id=row["id"],
             input=_input(made, row),
-            target=made.answer.write(row[LABEL]),
+            target=made.answer.format_answer(row[LABEL]),
             metadata=metadata(made, row),
         )
         for row in asked.rows()

@@ -87,7 +87,7 @@ class SynthbenchTaskset(vf.Taskset[SynthbenchTask, SynthbenchConfig]):
             data = SynthbenchData(
                 id=row["id"],
                 prompt=[UserMessage(content=one["content"]) for one in messages(task, row)],
-                answer=task.answer.write(row[LABEL]),
+                answer=task.answer.format_answer(row[LABEL]),
                 row=metadata(task, row),
                 source=source,
             )

@@ -12,8 +12,8 @@ from synthbench.errors import UsageError, check_whole_number, usable_path
 from synthbench.sampling.plan import make_plan
 from synthbench.sampling.splits import SplitSampler
 from synthbench.tasks.base import Task
-from synthbench.tasks.companions import companion
 from synthbench.tasks.describe import draw_row
+from synthbench.tasks.optional_modules import optional_function
 from synthbench.tasks.registry import as_task
 from synthbench.text.lines import printable
 from synthbench.text.tables import styled
@@ -64,7 +64,7 @@ def preview(
     """
     task = as_task(task)
     name = task.name
-    draw_sheet = companion(task, "drawing", "draw_sheet")
+    draw_sheet = optional_function(task, "drawing", "draw_sheet")
     if out is not None and draw_sheet is None:
         raise UsageError(f"Output {str(out)!r}: {name} has no images to draw; leave it out.")
     sheet = usable_path("Output", out or f"{name}.png")

@@ -81,11 +81,11 @@ def _with_answer(row: Mapping[str, Any], answer: Column, image: str | None) -> d
     for name, value in row.items():
         values[name] = base64.b64encode(value["bytes"]).decode() if name == image else value
         if name == LABEL:
-            values["answer"] = answer.write(value)
+            values["answer"] = answer.format_answer(value)
     return values
 
 
 def _conversation(row: Mapping[str, Any], task: Task) -> dict[str, Any]:
-    answer = task.answer.write(row[LABEL])
+    answer = task.answer.format_answer(row[LABEL])
     said = [*messages(task, row), answer_message(answer)]
     return {"id": row["id"], "messages": said, "answer": answer}

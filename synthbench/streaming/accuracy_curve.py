@@ -144,7 +144,7 @@ def curve(
         np.float64,
     )
     column = by or (made.bucket_name if made.bucket_name in made.columns else "")
-    widths = {one.column: one.width for one in made.breakdowns}
+    widths = {one.column: one.width for one in made.group_by}
     grouped, given = {}, np.ones(len(values), np.bool_)
     if column:
         breakdown = Breakdown(column, widths.get(column, 0))

@@ -129,7 +129,7 @@ class Column(abc.ABC):
 
     def show(self, value: Any) -> str:
         """A value as text for people: as it is written in an answer."""
-        return self.write(value)
+        return self.format_answer(value)
 
     # Answers.
 
@@ -167,7 +167,7 @@ class Column(abc.ABC):
         """The metrics of one answer, as `read` returns it; None gets the worst values."""
         return {"accuracy": float(answer is not None and answer == label)}
 
-    def may_be(self, prediction: Any) -> bool:
+    def is_plausible(self, prediction: Any) -> bool:
         """Whether an answer, right or wrong, can be a plain value of this type.
 
         Args:
@@ -179,11 +179,11 @@ class Column(abc.ABC):
         """The forms in which `solve` may return a value."""
         return (value,)
 
-    def from_solved(self, answer: Any) -> Any:
+    def from_solver(self, answer: Any) -> Any:
         """The value for what `solve` returned."""
         return answer
 
-    def write(self, value: Any) -> str:
+    def format_answer(self, value: Any) -> str:
         """The value as the text of an answer."""
         return json.dumps(value)
 

@@ -147,11 +147,11 @@ def _check_columns(task: Task) -> None:
     if "id" in columns:
         raise TaskError(f"columns of {task.name} has a column id: synthbench adds it.")
     _require(task, "inputs", lambda given: _are_texts(given) and given, "a tuple of column names")
-    _require(task, "judged_by", _are_texts, "a tuple of column names")
+    _require(task, "scored_columns", _are_texts, "a tuple of column names")
     named = {
         "inputs": task.inputs,
-        "judged_by": task.judged_by,
-        "breakdowns": [breakdown.column for breakdown in _asked(task, "breakdowns")],
+        "scored_columns": task.scored_columns,
+        "group_by": [breakdown.column for breakdown in _asked(task, "group_by")],
     }
     # `Task.buckets` reads the column `bucket_name`, unless the only bucket is 0.
     splits = _require(task, "splits", _are_splits, "a tuple of Split, each with a name of its own")

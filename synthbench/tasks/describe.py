@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from synthbench.errors import SynthbenchError
 from synthbench.tasks.base import Task
-from synthbench.tasks.companions import companion
+from synthbench.tasks.optional_modules import optional_function
 from synthbench.tasks.registry import as_task, list_tasks, task_class
 from synthbench.tasks.scalar import span
 from synthbench.text.lines import one_line
@@ -126,11 +126,11 @@ def describe(name: str) -> Group:
 def draw_row(task: Task, row: Mapping[str, Any]) -> Text:
     """One row for people, in several lines; `str` gives it without colours.
 
-    Tasks may draw their rows themselves (`synthbench.tasks.companions`), as a string or as a
+    Tasks may draw their rows themselves (`synthbench.tasks.optional_modules`), as a string or as a
     `rich.text.Text` with colours. Otherwise each column but images has a line, and classes are
     shown by name.
     """
-    draw = companion(task, "drawing", "draw_row")
+    draw = optional_function(task, "drawing", "draw_row")
     if draw is not None:
         drawn: str | Text = draw(task, row)
         return styled(drawn, whole=True) if isinstance(drawn, str) else drawn

@@ -78,7 +78,7 @@ class ListOf(Column):
     def measure(self, label: Any, answer: Any) -> dict[str, float]:
         return {"accuracy": float(answer is not None and np.array_equal(answer, label))}
 
-    def may_be(self, prediction: Any) -> bool:
+    def is_plausible(self, prediction: Any) -> bool:
         array = read_array(prediction)
         return array is not None and array.ndim > 0 and array.dtype.kind in "iuf"
 

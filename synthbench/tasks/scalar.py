@@ -116,7 +116,7 @@ class Text(Column):
             raise ValueError(f"{short(given)} is not text")
         return str(given)
 
-    def write(self, value: Any) -> str:
+    def format_answer(self, value: Any) -> str:
         return str(value)
 
     def encodes_items(self, vocabulary: Vocabulary | None) -> bool:
@@ -192,7 +192,7 @@ class Sequence(Text):
         if isinstance(prediction, str):
             text = prediction.strip()
             given = text.split() if self.separator.isspace() else self._split(text)
-        elif self.may_be(prediction):
+        elif self.is_plausible(prediction):
             given = [str(one) for one in to_array(prediction).tolist()]
         else:
             return None
@@ -203,7 +203,7 @@ class Sequence(Text):
         """The text, or the list of its tokens."""
         return value, self._split(value)
 
-    def from_solved(self, answer: Any) -> str | None:
+    def from_solver(self, answer: Any) -> str | None:
         return self.read(answer, None)
 
     def from_row(self, given: Any) -> str | None:
@@ -226,7 +226,7 @@ class Sequence(Text):
         share = same / max(len(asked), 1)
         return {"exact_match": float(same == len(asked)), "position_accuracy": share}
 
-    def may_be(self, prediction: Any) -> bool:
+    def is_plausible(self, prediction: Any) -> bool:
         array = read_array(prediction)
         return is_number(prediction) or (array is not None and array.ndim == 1)
 
@@ -292,7 +292,7 @@ class ClassLabel(Column):
         counted = all(name == str(place) for place, name in enumerate(self.names))
         return (value if counted else self.names[value],)
 
-    def from_solved(self, answer: Any) -> int | None:
+    def from_solver(self, answer: Any) -> int | None:
         return read_class(answer, self.names)
 
     def _from_row(self, given: Any) -> int:
@@ -303,7 +303,7 @@ class ClassLabel(Column):
             raise ValueError(f"{short(given)} is not {self.expected}")
         return index
 
-    def write(self, value: Any) -> str:
+    def format_answer(self, value: Any) -> str:
         return str(self.names[value])
 
     def encodes_items(self, vocabulary: Vocabulary | None) -> bool:

@@ -42,7 +42,7 @@ class Task(abc.ABC):
         categories: Hugging Face task categories, for the card.
         bucket_name: the column that holds the bucket; with a single bucket, a noun for the rows.
         inputs: the columns from which all others follow. `solve` is given the first.
-        judged_by: the columns that `read_answer` and `measure` read; empty: all.
+        scored_columns: the columns that `read_answer` and `measure` read; empty: all.
         levels: named sets of parameters, the easiest first; empty if the task has none.
         variant: the chosen variant.
         parameters: the chosen parameters.
@@ -58,7 +58,7 @@ class Task(abc.ABC):
     categories: ClassVar[tuple[str, ...]] = ("text-classification",)
     bucket_name: ClassVar[str] = "rows"
     inputs: ClassVar[tuple[str, ...]] = ("text",)
-    judged_by: ClassVar[tuple[str, ...]] = ()
+    scored_columns: ClassVar[tuple[str, ...]] = ()
     levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
     def __init__(
@@ -280,7 +280,7 @@ class Task(abc.ABC):
         """All columns but the inputs and images, from the row's `inputs`, by `solve`."""
         if LABEL not in self.columns:
             return {}
-        return {LABEL: self.answer.from_solved(self.solve(row[self.inputs[0]]))}
+        return {LABEL: self.answer.from_solver(self.solve(row[self.inputs[0]]))}
 
     def arrays(self, block: Block) -> dict[str, NDArray[Any]]:
         """The block's columns in NumPy, as `stream` gives them: text as objects of `str`."""
@@ -296,7 +296,7 @@ class Task(abc.ABC):
         return self.answer.read(prediction, row.get(LABEL))
 
     @property
-    def breakdowns(self) -> tuple[Breakdown, ...]:
+    def group_by(self) -> tuple[Breakdown, ...]:
         """Tables of the evaluation report, beside the split's. A class attribute will do."""
         return (Breakdown(self.bucket_name),) if self.bucket_name in self.columns else ()
 
@@ -316,7 +316,9 @@ class Task(abc.ABC):
 
     def score(self, row: Mapping[str, Any], prediction: Any) -> float:
         """The first metric of one prediction; a prediction that cannot be read is wrong."""
-        row = row_values({name: self.columns[name] for name in self.judged_by or self.columns}, row)
+        row = row_values(
+            {name: self.columns[name] for name in self.scored_columns or self.columns}, row
+        )
         return self.measure(row, self.read_answer(row, prediction))[self.metrics[0]]
 
     def baseline(self) -> dict[str, float]:

@@ -98,8 +98,8 @@ class Run:
 
     def _read_splits(self) -> dict[str, EvaluationSplit]:
         """All evaluation splits, each read once."""
-        groups = [breakdown.column for breakdown in self._task.breakdowns]
-        judged = self._task.judged_by or self._task.columns
+        groups = [breakdown.column for breakdown in self._task.group_by]
+        judged = self._task.scored_columns or self._task.columns
         columns = list(dict.fromkeys(["id", *judged, *groups]))
         return {
             split.name: read_split(self.dataset, self.variant, split.name, self._encoding, columns)

@@ -134,7 +134,7 @@ def test_a_nearest_row_gives_a_near_copy_away(tmp_path):
 
     rewrite(out, "test", copied)
     found = only(look(out))
-    kin = found.leaks["test"].kin["the same letters in another order"]
+    kin = found.leaks["test"].near_duplicates["the same letters in another order"]
     assert kin.share > 0.99
     assert any("have a near duplicate in train" in text for text in found.findings)
     assert found.leaks["test"].wrong_ids == 400
@@ -305,7 +305,7 @@ def test_without_train_only_what_needs_no_fitting_is_tried(tmp_path):
     for variant in found.variants.values():
         assert [one.name for one in variant.shortcuts] == ["collapse"]
         assert variant.fitted == 0
-        assert variant.leaks["test"].kin == {}
+        assert variant.leaks["test"].near_duplicates == {}
         assert variant.splits["test"].reference.solution["separated"] == 1.0
         assert not variant.findings
     assert "scored on rows: 30 of 30 in test." in str(found)

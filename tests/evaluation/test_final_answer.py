@@ -236,7 +236,7 @@ def test_the_exact_label_scores_where_labels_are_text():
         assert score_answer(task, row, f"{label}x") == 0.0
         assert score_answer(task, row, None) == 0.0
         if label.isalpha():
-            assert task.answer.write(label) == label
+            assert task.answer.format_answer(label) == label
             assert score_answer(task, row, f"The answer is **{label}**.") == 1.0
             assert score_answer(task, row, f"So it is {label[::-1]}.") == 0.0
 
@@ -265,16 +265,16 @@ def test_a_part_that_two_classes_have_in_common_names_neither():
 
 def test_a_label_that_is_a_plain_number_is_found_too():
     row: dict[str, Any] = {"text": "0:1212", "label": 1212}
-    assert Numbers().answer.write(row["label"]) == "1212"
+    assert Numbers().answer.format_answer(row["label"]) == "1212"
     assert score_answer(Numbers(), row, "That makes 1,212.") == 1.0
     assert score_answer(Numbers(), row, "That makes 1,2,12.") == 0.0
 
 
 def test_the_answer_as_text_is_a_class_by_name_or_json():
-    assert CTL.answer.write(2) == "010"
-    assert GRID.answer.write([[1]]) == "[[1]]"
+    assert CTL.answer.format_answer(2) == "010"
+    assert GRID.answer.format_answer([[1]]) == "[[1]]"
     numbers = np.array([0.1, -0.5], np.float32).tolist()
-    assert json.loads(make_task("identity").answer.write(numbers)) == numbers
+    assert json.loads(make_task("identity").answer.format_answer(numbers)) == numbers
 
 
 # The reward, as libraries for reinforcement learning call it.

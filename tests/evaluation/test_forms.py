@@ -30,8 +30,8 @@ pytestmark = pytest.mark.dev
 
 def test_what_the_forms_are_compared_with_is_right_but_for_one_row(case):
     report = case.expected
-    assert report.rows == report.answered.rows == 12
-    assert report.readings == {"value": 12}
+    assert report.rows == report.parsed.rows == 12
+    assert report.parsed_as == {"value": 12}
     assert report.warning is None
     if case.classes is not None:
         assert report.accuracy == 11 / 12
@@ -220,7 +220,7 @@ def test_scores_are_read_as_their_argmax_where_there_are_classes(case, form):
         return
     report = case.evaluate(form(scores(case)))
     assert report.accuracy == 11 / 12
-    assert report.readings == {"argmax of scores": 12}
+    assert report.parsed_as == {"argmax of scores": 12}
     assert "Read as: argmax of scores (12)" in str(report)
     ids, order = case.ids[::-1], form(np.ascontiguousarray(scores(case)[::-1]))
     assert case.evaluate({"id": ids, "prediction": order}) == report
@@ -233,5 +233,5 @@ def test_a_row_of_scores_with_nan_or_a_mask_is_no_prediction():
     masked = np.ma.masked_array(values, mask=np.zeros_like(values))
     masked[5, 9] = np.ma.masked
     report = case.evaluate(masked)
-    assert report.unreadable == (case.ids[3], case.ids[5])
+    assert report.unparsed == (case.ids[3], case.ids[5])
     assert report.accuracy == 9 / 12

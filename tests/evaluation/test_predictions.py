@@ -42,7 +42,7 @@ def test_every_change_to_right_predictions_is_counted(made, data):
     assert report.rows == len(rows)
     assert report.missing == tuple(i for i, f in zip(ids, fates, strict=True) if f == "missing")
     unreadable = tuple(i for i, f in zip(ids, fates, strict=True) if f == "unreadable")
-    assert report.unreadable == unreadable
+    assert report.unparsed == unreadable
     assert report.unknown == ("another",)
     assert report.repeated == ()
     for column in ("dependency_depth", "depth", "length"):
@@ -124,7 +124,7 @@ def test_rows_need_only_what_their_answers_are_judged_by():
     report = evaluate(rows, [3, "x"], task="listops")
     assert report.accuracy == 0.5
     assert report.by == {}
-    assert report.unreadable == ("row 1",)
+    assert report.unparsed == ("row 1",)
     assert list(report.splits) == ["rows"]
 
 

@@ -24,16 +24,16 @@ def test_scores_are_given_over_all_rows_and_over_the_answered_ones(made):
     predictions[rows[1]["id"]] = "no idea"
     report = evaluate(made.path, predictions, split="test")
     assert (report.rows, report.accuracy) == (40, 18 / 40)
-    assert (report.answered.rows, report.answered.accuracy) == (19, 18 / 19)
-    assert report.to_dict()["answered"]["accuracy"] == 18 / 19
+    assert (report.parsed.rows, report.parsed.accuracy) == (19, 18 / 19)
+    assert report.to_dict()["parsed"]["accuracy"] == 18 / 19
     assert "answered rows" in str(report) and "19    0.9474" in str(report)
     assert "answered rows" not in str(evaluate(made.path, made.right("test"), split="test"))
 
 
 def test_without_any_answer_there_is_no_score_over_the_answered_rows():
     report = evaluate([{"label": 9}], [None], task="listops")
-    assert report.answered.rows == 0 and np.isnan(report.answered.accuracy)
-    assert report.to_dict()["answered"] == {"rows": 0, "asked": 0, "accuracy": None}
+    assert report.parsed.rows == 0 and np.isnan(report.parsed.accuracy)
+    assert report.to_dict()["parsed"] == {"rows": 0, "asked": 0, "accuracy": None}
     assert str(report).splitlines()[4].split() == ["answered", "rows", "0", "-", "-"]
 
 
@@ -46,8 +46,8 @@ def test_answers_are_found_in_running_text_when_asked_for(made):
     texts[0], texts[1] = rows[0]["label"], "No idea at all."
     report = evaluate(made.path, texts, split="test", read="text")
     assert report.accuracy == 39 / 40
-    assert report.unreadable == (rows[1]["id"],)
-    assert report.readings == {"value": 1, "text": 38}
+    assert report.unparsed == (rows[1]["id"],)
+    assert report.parsed_as == {"value": 1, "text": 38}
     assert "Read as: value (1), text (38)" in str(report)
     assert evaluate(made.path, texts, split="test").accuracy == 1 / 40
 
@@ -56,7 +56,7 @@ def test_text_labels_are_found_in_running_text_and_as_they_are():
     rows = [{"id": name, "label": name[::-1]} for name in ("abc", "de", "3 f")]
     texts = {"abc": "cba", "de": "The answer is **ed**.", "3 f": "No: f3"}
     report = evaluate(rows, texts, task=Reversal(), read="text")
-    assert (report.accuracy, report.readings) == (2 / 3, {"text": 3})
+    assert (report.accuracy, report.parsed_as) == (2 / 3, {"text": 3})
     assert evaluate(rows, texts, task=Reversal()).accuracy == 1 / 3
     assert score(Reversal(), rows[0], "cba") == 1.0
 

@@ -89,7 +89,7 @@ def test_rows_that_are_none_are_refused(rows, expected):
 class Undeclared(ListOps):
     """A task that does not say by which columns it judges."""
 
-    judged_by: ClassVar[tuple[str, ...]] = ()
+    scored_columns: ClassVar[tuple[str, ...]] = ()
 
 
 def test_rows_of_quite_another_kind_are_refused():

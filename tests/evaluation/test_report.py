@@ -112,7 +112,7 @@ def test_the_report_is_json_values(made):
     assert values["accuracy_interval"] == list(report.intervals["accuracy"])
     assert values["splits"]["test"]["rows"] == values["rows"] == 40
     assert values["by"]["dependency_depth"]["8"]["rows"] == 20
-    assert (values["missing"], values["unknown"], values["unreadable"]) == (0, 2, 1)
+    assert (values["missing"], values["unknown"], values["unparsed"]) == (0, 2, 1)
     assert values["unknown_ids"] == ["b", "a"]
     assert values["unreadable_ids"] == [made.rows["test"][0]["id"]]
     assert values["without_predictions"] == ["train", "iid", "validation"]

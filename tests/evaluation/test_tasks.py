@@ -24,7 +24,7 @@ class Numbers(ListOps):
 
     name = "numbers"
     metrics = ("error", "told", "accuracy")
-    judged_by: ClassVar[tuple[str, ...]] = ("label",)
+    scored_columns: ClassVar[tuple[str, ...]] = ("label",)
 
     def measure(self, row, answer):
         if answer is None:
@@ -82,7 +82,7 @@ def test_grids_are_evaluated_from_their_directory(tmp_path):
     report = evaluate(tmp_path / "grids", predictions, split="test")
     assert report.metrics["grid_accuracy"] == 13 / 14
     assert report.accuracy == report.metrics["cell_accuracy"]
-    assert report.unreadable == (there[3]["id"],)
+    assert report.unparsed == (there[3]["id"],)
     assert list(report.by["size"]) == [7, 8, 9, 10, 12, 15, 20]
 
 

@@ -58,7 +58,7 @@ def test_evaluate_reads_the_log_as_inspect_scores_it(tmp_path):
     synthbench.generate("parity", out=dataset, preset="small", workers=1, progress=False)
     for path in (log, dumped):
         report = synthbench.evaluate(dataset, path, answered_only=True)
-        assert (report.rows, report.accuracy, report.readings) == (8, 0.75, {"text": 6})
+        assert (report.rows, report.accuracy, report.parsed_as) == (8, 0.75, {"text": 6})
 
 
 def test_composites_are_images_for_vision_models(tiny, tmp_path):

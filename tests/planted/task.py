@@ -51,7 +51,7 @@ class Planted(TextTask):
     source = "No paper: a toy"
     parameters_type = PlantedParameters
     bucket_name = "length"
-    judged_by = ("label",)
+    scored_columns = ("label",)
     tokens = LETTERS
 
     def solve(self, question):

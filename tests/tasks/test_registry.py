@@ -102,12 +102,15 @@ def test_what_is_no_task_is_not_registered():
     ("wrong", "message"),
     [
         (
-            {"breakdowns": (Breakdown("buckt"),)},
-            r"column in Wrong\.breakdowns 'buckt'; allowed: text, label, bucket\. .*'bucket'\?",
+            {"group_by": (Breakdown("buckt"),)},
+            r"column in Wrong\.group_by 'buckt'; allowed: text, label, bucket\. .*'bucket'\?",
         ),
         ({"bucket_name": "buckt"}, r"in Wrong\.bucket_name 'buckt'; .*'bucket'\? .* buckets\.$"),
         ({"inputs": ("txt",)}, r"column in Wrong\.inputs 'txt'; .* Did you mean 'text'\?"),
-        ({"judged_by": ("lable",)}, r"column in Wrong\.judged_by 'lable'; .* mean 'label'\?"),
+        (
+            {"scored_columns": ("lable",)},
+            r"column in Wrong\.scored_columns 'lable'; .* mean 'label'\?",
+        ),
         ({"enumerate_rows": Task.enumerate_rows}, r"incomplete task: it lacks enumerate_rows\.$"),
     ],
 )
@@ -258,6 +261,6 @@ def test_a_task_from_outside_is_verified_row_by_row_and_evaluated_with_its_break
     assert report.accuracy == 60 / 90
     assert report.by["bucket"][1].accuracy == 0
     assert report.by["bucket"][2].accuracy == 1
-    assert len(report.unreadable) == 30
+    assert len(report.unparsed) == 30
     assert synthbench.score("numbers", rows[0], rows[0]["label"]) == 1
     assert synthbench.solve("numbers", "2:17") == 17

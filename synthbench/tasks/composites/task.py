@@ -53,8 +53,8 @@ class Composites(ImageTask):
     parameters_type = CompositesParameters
     bucket_name = "outcome and label"
     inputs = ("quadrants",)
-    breakdowns = (Breakdown("outcome"), Breakdown("selected"), Breakdown("label"))
-    judged_by = ("label",)
+    group_by = (Breakdown("outcome"), Breakdown("selected"), Breakdown("label"))
+    scored_columns = ("label",)
     block_rows = 512
     round_rows = 10_240
     shard_rows = 8_192

@@ -72,7 +72,7 @@ class CompositionalTableLookup(TextTask):
     }
     parameters_type = TableLookupParameters
     bucket_name = "length"
-    judged_by = ("label",)
+    scored_columns = ("label",)
     levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "easy": {
             "symbols": 4,

@@ -105,7 +105,7 @@ class GridCount(Task):
     categories = ("other",)
     bucket_name = "size"
     inputs = ("grid",)
-    judged_by = ("grid", "label")
+    scored_columns = ("grid", "label")
     metrics = ("cell_accuracy", "foreground_accuracy", "grid_accuracy")
     binary_metrics = ("grid_accuracy",)
 

@@ -54,7 +54,7 @@ class Identity(Task):
     categories = ("tabular-regression",)
     bucket_name = "vectors"
     inputs = ("x",)
-    judged_by = ("label",)
+    scored_columns = ("label",)
     metrics = ("mse",)
     # All splits share one bucket, because the range of test contains that of train, and rows of
     # different splits are kept apart only within a bucket.

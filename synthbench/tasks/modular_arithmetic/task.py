@@ -69,7 +69,7 @@ class ModularArithmetic(TextTask):
     }
     parameters_type = ModularArithmeticParameters
     bucket_name = "equations"
-    judged_by = ("label",)
+    scored_columns = ("label",)
     levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "easy": {"modulus": 23},
         "medium": {},  # as in the paper

@@ -53,8 +53,8 @@ class Parity(TextTask):
     )
     parameters_type = ParityParameters
     bucket_name = "equations"
-    judged_by = ("label",)
-    breakdowns = (Breakdown("label"),)
+    scored_columns = ("label",)
+    group_by = (Breakdown("label"),)
     levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "easy": {"n_values": 6},
         "medium": {},  # as in the paper

@@ -77,7 +77,7 @@ class StateTracking(TextTask):
     }
     parameters_type = StateTrackingParameters
     bucket_name = "length"
-    judged_by = ("label",)
+    scored_columns = ("label",)
     block_rows = 4_096
     levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "easy": {

@@ -113,8 +113,8 @@ class ExpressionTask(TextTask):
     `length` as in the files; and `problem` uint64, the problem keys.
     """
 
-    judged_by = ("label",)
-    breakdowns = (Breakdown("dependency_depth"), Breakdown("depth"), Breakdown("length", width=10))
+    scored_columns = ("label",)
+    group_by = (Breakdown("dependency_depth"), Breakdown("depth"), Breakdown("length", width=10))
     # Half a round, so that rows are written while the next round is drawn.
     group_rows = 32_768
     #: Rows of the paper's train split.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from synthbench.errors import UsageError, unknown_name
-from synthbench.tasks.companions import companion
+from synthbench.tasks.optional_modules import optional_function
 from synthbench.tasks.registry import as_task
 from synthbench.training.recipes import counting, cpu, dnas, eureka, ndr
 from synthbench.training.recipes.base import Recipe, Study
@@ -46,7 +46,7 @@ def find_study(task: str, profile: str = "cpu", name: str = "main") -> Study:
         UsageError: no such task, profile or study; the nearest is offered.
     """
     made = as_task(task)
-    brought = companion(made, "recipes", "studies")
+    brought = optional_function(made, "recipes", "studies")
     studies: tuple[Study, ...] = (*STUDIES, *(brought(made) if brought else ()))
     of_task = [study for study in studies if study.task == task]
     if not of_task:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable
 
 from synthbench.tasks.base import Task
-from synthbench.tasks.companions import companion_text
 from synthbench.tasks.new_task import template_task, template_text
+from synthbench.tasks.optional_modules import text_beside
 from synthbench.text.lines import short
 from synthbench.verification.conformance.rows import Problems
 
@@ -29,7 +29,7 @@ def check_card(task: Task, questions: list[object]) -> Problems:
         task: the task.
         questions: the first inputs of some of its rows.
     """
-    card, its = companion_text(task, "card.md"), template_task()
+    card, its = text_beside(task, "card.md"), template_task()
     problems, ruled = [], _same_rule(task, its, questions)
     if not ruled and task.summary == its.summary:
         problems.append(f"summary is still that of the task that new-task wrote: {its.summary!r}.")

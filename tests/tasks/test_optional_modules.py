@@ -7,8 +7,8 @@ import pytest
 
 from synthbench.auditing.variant import audit_spec_of
 from synthbench.tasks import registry
-from synthbench.tasks.companions import companion
 from synthbench.tasks.describe import draw_row
+from synthbench.tasks.optional_modules import optional_function
 from synthbench.tasks.registry import list_tasks
 from synthbench.tasks.registry import task as make_task
 from tests.support import run_python
@@ -61,7 +61,7 @@ def test_a_module_of_that_name_without_the_function_is_passed_over(package):
     (package / "audit.py").write_text("LEDGER = []\n")
     from strange_sums.task import Sums
 
-    assert companion(Sums(), "audit", "audit_spec") is None
+    assert optional_function(Sums(), "audit", "audit_spec") is None
 
 
 def test_a_task_that_changes_another_is_audited_and_drawn_like_it():

@@ -22,7 +22,7 @@ from typing import Any
 from synthbench.tasks.base import Task
 
 
-def companion(task: Task, module: str, function: str) -> Callable[..., Any] | None:
+def optional_function(task: Task, module: str, function: str) -> Callable[..., Any] | None:
     """A function of a module in the package of the task's class, None if there is none.
 
     The packages of its base classes are searched next, so that a task that only changes another
@@ -47,7 +47,7 @@ def companion(task: Task, module: str, function: str) -> Callable[..., Any] | No
     return None
 
 
-def companion_text(task: Task, file: str) -> str | None:
+def text_beside(task: Task, file: str) -> str | None:
     """A text file in the package of the task's class, None if there is none.
 
     Packages of its base classes do not count: their prose is about another task.
