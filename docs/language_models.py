@@ -79,7 +79,7 @@ def _shortcut(known: Mapping[str, Any]) -> str:
 
 def _accuracy(found: Mapping[str, Any]) -> str:
     low, high = found["accuracy_interval"]
-    share = 100 * found["unreadable"] / found["rows"]
+    share = 100 * found["unparsed"] / found["rows"]
     unreadable = f", {share:.3g}% unreadable" if share else ""
     return f"{found['accuracy']:.3f} ({low:.3f} to {high:.3f}){unreadable}"
 

@@ -20,7 +20,7 @@ def page(monkeypatch):
 def score(accuracy, **by):
     interval = [accuracy - 0.125, accuracy + 0.125]
     groups = {bucket: {"accuracy": one} for bucket, one in by.items()}
-    answers = {"rows": 200, "unreadable": 100 if accuracy < 0.2 else 0, "accuracy": accuracy}
+    answers = {"rows": 200, "unparsed": 100 if accuracy < 0.2 else 0, "accuracy": accuracy}
     return {**answers, "accuracy_interval": interval, "by": {"depth": groups}}
 
 

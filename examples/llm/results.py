@@ -180,7 +180,7 @@ def _evaluated(model: Any, place: str, splits: list[str], shots: int = 0) -> dic
         report = llm.evaluate(place, rows, written).to_dict()
         found[split] = {
             **{name: report[name] for name in ("rows", "accuracy", "accuracy_interval")},
-            **{name: report[name] for name in ("unreadable", "by")},
+            **{name: report[name] for name in ("unparsed", "by")},
         }
     return found
 

@@ -36,7 +36,9 @@ class SplitLeaks:
     repeated_ids: int  # rows whose id occurs earlier in this split or in an earlier split
     images: int  # distinct source images in use; 0 if rows are not made from images
     shared_images: dict[str, int]  # how many of these images another split uses too, by that split
-    near_duplicates: dict[str, NearDuplicates]  # near duplicates, by kind; empty without a train split
+    near_duplicates: dict[
+        str, NearDuplicates
+    ]  # near duplicates, by kind; empty without a train split
 
 
 def find_leaks(subject: AuditedVariant, scans: Mapping[str, SplitScan]) -> dict[str, SplitLeaks]:

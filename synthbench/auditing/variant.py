@@ -20,8 +20,8 @@ from synthbench.errors import DatasetError
 from synthbench.seeding import Draws, hash_rows
 from synthbench.tasks.audit_spec import AuditSpec, Columns, Levels, numbers
 from synthbench.tasks.base import Task
-from synthbench.tasks.optional_modules import optional_function
 from synthbench.tasks.images.task import ImageTask
+from synthbench.tasks.optional_modules import optional_function
 from synthbench.tasks.row_ids import fingerprints, ids, read_ids
 from synthbench.tasks.tokens import Vocabulary
 
@@ -211,7 +211,9 @@ def scan_split(subject: AuditedVariant, split: str) -> SplitScan:
     return SplitScan(
         contents=joined("contents"),
         ids=joined("ids"),
-        near_duplicates={kind: np.concatenate([part.near_duplicates[kind] for part in parts]) for kind in kinds},
+        near_duplicates={
+            kind: np.concatenate([part.near_duplicates[kind] for part in parts]) for kind in kinds
+        },
         levels=joined("levels"),
         labels=joined("labels"),
         images=np.unique(joined("images")),
@@ -229,7 +231,9 @@ def _scan_batch(subject: AuditedVariant, columns: Columns) -> SplitScan:
     return SplitScan(
         contents=contents,
         ids=_id_codes(columns["id"]),
-        near_duplicates={name: code(columns) for name, code in subject.spec.near_duplicate_keys.items()},
+        near_duplicates={
+            name: code(columns) for name, code in subject.spec.near_duplicate_keys.items()
+        },
         levels=subject.levels.of(columns),
         labels=numbers(label) if whole else np.zeros(0, np.int64),
         images=np.unique(images),

@@ -29,10 +29,10 @@ from synthbench.dataset.digest import whole_chunks
 from synthbench.dataset.files import write_text
 from synthbench.dataset.manifest import Manifest
 from synthbench.tasks.base import Task
-from synthbench.tasks.optional_modules import optional_function, text_beside
 from synthbench.tasks.describe import parameter_help, setting
 from synthbench.tasks.features import card_features
 from synthbench.tasks.images.task import ImageTask, Origin
+from synthbench.tasks.optional_modules import optional_function, text_beside
 from synthbench.tasks.row_ids import columns_of
 
 LICENSE = "apache-2.0"

@@ -167,7 +167,7 @@ class _Judgement:
                 f"{len(in_order):,} predictions in order for the {size:,} rows of split "
                 f"{split!r}: expected one prediction for each row."
             )
-        scored_columns = self._judged_by(columns)
+        scored_columns = self._scored_columns(columns)
         groups = [name for name in self._groups if name in columns]
         wanted = [name for name in columns if name in {"id", *scored_columns, *groups}]
         start, number = len(self._metrics), 0
@@ -197,7 +197,7 @@ class _Judgement:
         """Whether predictions are by id, and all of them are for other rows."""
         return self._given.by_id is not None and self._unknown == set(self._given.by_id)
 
-    def _judged_by(self, columns: Sequence[str]) -> list[str]:
+    def _scored_columns(self, columns: Sequence[str]) -> list[str]:
         """The columns that answers are judged by; if the task does not name them, all."""
         task = self._task
         if missing := [name for name in task.scored_columns if name not in columns]:
@@ -258,11 +258,11 @@ class _Judgement:
             missing=tuple(self._missing),
             unknown=tuple(one for one in self._given.by_id or () if one in self._unknown),
             repeated=self._given.repeated,
-            unreadable=tuple(self._unreadable.names),
+            unparsed=tuple(self._unreadable.names),
             baselines=task.baseline(),
             without_predictions=tuple(left_out),
             answered_only=self._answered_only,
-            answered=score_of(task, values[answered], answered[answered]),
-            readings=dict(self._readings),
+            parsed=score_of(task, values[answered], answered[answered]),
+            parsed_as=dict(self._readings),
             warning=self._unreadable.warning(int(asked.sum())),
         )

@@ -33,14 +33,14 @@ class Report(Score):
             `answered_only`.
         unknown: ids with a prediction that are in none of the evaluated splits.
         repeated: ids with more than one prediction, of which the first counted.
-        unreadable: ids (`"row 7"`, counted from 0, for rows without) whose prediction could not
+        unparsed: ids (`"row 7"`, counted from 0, for rows without) whose prediction could not
             be read as an answer and scored as wrong.
         baselines: the scores that are possible without solving the task, by name.
         without_predictions: splits that were not evaluated, because no split was named and none
             of their rows had a prediction.
         answered_only: whether only the rows with a prediction count.
-        answered: the score of only the rows whose prediction could be read.
-        readings: how many of these were read as a value, as text that holds an answer, or as the
+        parsed: the score of only the rows whose prediction could be read.
+        parsed_as: how many of these were read as a value, as text that holds an answer, or as the
             argmax of scores.
         warning: if most predictions cannot be read, an example and a remedy; else None.
     """
@@ -52,12 +52,12 @@ class Report(Score):
     missing: tuple[str, ...]
     unknown: tuple[str, ...]
     repeated: tuple[str, ...]
-    unreadable: tuple[str, ...]
+    unparsed: tuple[str, ...]
     baselines: dict[str, float]
     without_predictions: tuple[str, ...]
     answered_only: bool
-    answered: Score
-    readings: dict[str, int]
+    parsed: Score
+    parsed_as: dict[str, int]
     warning: str | None
 
     def to_dict(self) -> dict[str, Any]:
@@ -72,8 +72,8 @@ class Report(Score):
             values[problem] = len(ids)
             values[f"{problem}_ids"] = list(ids[:_IDS_IN_DICT])
         values["answered_only"] = self.answered_only
-        values["answered"] = self.answered.to_dict()
-        values["readings"] = dict(self.readings)
+        values["parsed"] = self.parsed.to_dict()
+        values["parsed_as"] = dict(self.parsed_as)
         values["warning"] = self.warning
         values["baselines"] = dict(self.baselines)
         values["without_predictions"] = list(self.without_predictions)
@@ -114,7 +114,7 @@ class Report(Score):
         return "\n".join([title, self._table().html(), f"<p>{notes}</p>"])
 
     def _problems(self) -> dict[str, tuple[str, ...]]:
-        kinds = ("missing", "unknown", "repeated", "unreadable")
+        kinds = ("missing", "unknown", "repeated", "unparsed")
         return {kind: getattr(self, kind) for kind in kinds}
 
     def _groups(self) -> dict[str, dict[Any, Score]]:
@@ -122,8 +122,8 @@ class Report(Score):
         splits: dict[Any, Score] = dict(self.splits)
         if len(splits) > 1:
             splits["all"] = self
-        if self.answered.rows < self.rows:
-            splits["answered rows"] = self.answered
+        if self.parsed.rows < self.rows:
+            splits["answered rows"] = self.parsed
         return {"split": splits, **self.by}
 
     def _counts(self) -> list[str]:
@@ -156,15 +156,15 @@ class Report(Score):
     def _notes(self) -> list[str]:
         """Baselines, how predictions were read, and what was wrong with them."""
         notes = [f"For comparison, {name}: {_number(v)}" for name, v in self.baselines.items()]
-        if self.readings:
-            counts = (f"{read_as} ({count:,})" for read_as, count in self.readings.items())
+        if self.parsed_as:
+            counts = (f"{read_as} ({count:,})" for read_as, count in self.parsed_as.items())
             notes.append(f"Read as: {', '.join(counts)}")
         meaning = {
             "missing": "no prediction, "
             + ("do not count" if self.answered_only else "scored as wrong"),
             "unknown": f"not in {', '.join(self.splits)}",
             "repeated": "the first prediction counts",
-            "unreadable": "no answer, scored as wrong",
+            "unparsed": "no answer, scored as wrong",
         }
         found = {problem: ids for problem, ids in self._problems().items() if ids}
         for problem, ids in found.items():

@@ -87,7 +87,9 @@ def prompts(
         worked = _worked_examples(asked_rows, shots)
         asked = [[*worked, {"role": "user", "content": text}] for text in texts]
     opened = opened.add_column("prompt", asked)
-    opened = opened.add_column("answer", [made.answer.format_answer(label) for label in opened[LABEL]])
+    opened = opened.add_column(
+        "answer", [made.answer.format_answer(label) for label in opened[LABEL]]
+    )
     return opened.select_columns(["id", "prompt", "answer", *columns[1:]])
 
 
@@ -262,7 +264,10 @@ def _worked_examples(asked: AskedRows, shots: int) -> list[dict[str, Any]]:
     turns: list[dict[str, Any]] = []
     for row in asked.examples(trained, shots):
         text = row[TEXT] if turns else question(task, row[TEXT])
-        turns += [{"role": "user", "content": text}, answer_message(task.answer.format_answer(row[LABEL]))]
+        turns += [
+            {"role": "user", "content": text},
+            answer_message(task.answer.format_answer(row[LABEL])),
+        ]
     return turns
 
 

@@ -12,8 +12,8 @@ from synthbench.errors import UsageError, check_whole_number, usable_path
 from synthbench.sampling.plan import make_plan
 from synthbench.sampling.splits import SplitSampler
 from synthbench.tasks.base import Task
-from synthbench.tasks.optional_modules import optional_function
 from synthbench.tasks.describe import draw_row
+from synthbench.tasks.optional_modules import optional_function
 from synthbench.tasks.registry import as_task
 from synthbench.text.lines import printable
 from synthbench.text.tables import styled

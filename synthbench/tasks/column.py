@@ -129,7 +129,7 @@ class Column(abc.ABC):
 
     def show(self, value: Any) -> str:
         """A value as text for people: as it is written in an answer."""
-        return self.write(value)
+        return self.format_answer(value)
 
     # Answers.
 
@@ -183,7 +183,7 @@ class Column(abc.ABC):
         """The value for what `solve` returned."""
         return answer
 
-    def write(self, value: Any) -> str:
+    def format_answer(self, value: Any) -> str:
         """The value as the text of an answer."""
         return json.dumps(value)
 

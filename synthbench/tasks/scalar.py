@@ -116,7 +116,7 @@ class Text(Column):
             raise ValueError(f"{short(given)} is not text")
         return str(given)
 
-    def write(self, value: Any) -> str:
+    def format_answer(self, value: Any) -> str:
         return str(value)
 
     def encodes_items(self, vocabulary: Vocabulary | None) -> bool:
@@ -303,7 +303,7 @@ class ClassLabel(Column):
             raise ValueError(f"{short(given)} is not {self.expected}")
         return index
 
-    def write(self, value: Any) -> str:
+    def format_answer(self, value: Any) -> str:
         return str(self.names[value])
 
     def encodes_items(self, vocabulary: Vocabulary | None) -> bool:

@@ -316,7 +316,9 @@ class Task(abc.ABC):
 
     def score(self, row: Mapping[str, Any], prediction: Any) -> float:
         """The first metric of one prediction; a prediction that cannot be read is wrong."""
-        row = row_values({name: self.columns[name] for name in self.scored_columns or self.columns}, row)
+        row = row_values(
+            {name: self.columns[name] for name in self.scored_columns or self.columns}, row
+        )
         return self.measure(row, self.read_answer(row, prediction))[self.metrics[0]]
 
     def baseline(self) -> dict[str, float]:

@@ -48,7 +48,7 @@ def test_most_answers_unreadable_is_a_warning_that_says_what_would_mend_it(progr
     assert (status, errors) == (0, "")
     report = json.loads(printed)
     assert report["accuracy"] == 1.0
-    assert report["readings"] == {"text": len(rows)}
+    assert report["parsed_as"] == {"text": len(rows)}
     assert program("evaluate parity responses.jsonl --read texts")[0] == 2
 
 

@@ -103,7 +103,7 @@ def test_rows_at_hand_give_the_report_of_the_directory(made, form):
     expected = evaluate(made.path, predictions, split="test")
     assert evaluate(rows, predictions, task="listops", split="test") == expected
     assert evaluate(rows, predictions, task=ListOps(), split="test") == expected
-    assert len(expected.unreadable) == 5
+    assert len(expected.unparsed) == 5
 
 
 def test_a_loaded_dataset_is_evaluated_in_whatever_format_it_is(made, tmp_path):

@@ -25,7 +25,7 @@ def test_scores_are_given_over_all_rows_and_over_the_answered_ones(made):
     report = evaluate(made.path, predictions, split="test")
     assert (report.rows, report.accuracy) == (40, 18 / 40)
     assert (report.parsed.rows, report.parsed.accuracy) == (19, 18 / 19)
-    assert report.to_dict()["answered"]["accuracy"] == 18 / 19
+    assert report.to_dict()["parsed"]["accuracy"] == 18 / 19
     assert "answered rows" in str(report) and "19    0.9474" in str(report)
     assert "answered rows" not in str(evaluate(made.path, made.right("test"), split="test"))
 
@@ -33,7 +33,7 @@ def test_scores_are_given_over_all_rows_and_over_the_answered_ones(made):
 def test_without_any_answer_there_is_no_score_over_the_answered_rows():
     report = evaluate([{"label": 9}], [None], task="listops")
     assert report.parsed.rows == 0 and np.isnan(report.parsed.accuracy)
-    assert report.to_dict()["answered"] == {"rows": 0, "asked": 0, "accuracy": None}
+    assert report.to_dict()["parsed"] == {"rows": 0, "asked": 0, "accuracy": None}
     assert str(report).splitlines()[4].split() == ["answered", "rows", "0", "-", "-"]
 
 

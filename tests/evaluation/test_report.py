@@ -112,9 +112,9 @@ def test_the_report_is_json_values(made):
     assert values["accuracy_interval"] == list(report.intervals["accuracy"])
     assert values["splits"]["test"]["rows"] == values["rows"] == 40
     assert values["by"]["dependency_depth"]["8"]["rows"] == 20
-    assert (values["missing"], values["unknown"], values["unreadable"]) == (0, 2, 1)
+    assert (values["missing"], values["unknown"], values["unparsed"]) == (0, 2, 1)
     assert values["unknown_ids"] == ["b", "a"]
-    assert values["unreadable_ids"] == [made.rows["test"][0]["id"]]
+    assert values["unparsed_ids"] == [made.rows["test"][0]["id"]]
     assert values["without_predictions"] == ["train", "iid", "validation"]
 
 
@@ -141,7 +141,7 @@ def test_the_printed_report_names_problems_and_few_ids(made, monkeypatch):
     text = str(evaluate(made.path, predictions, split="test"))
     first, second, third, *_, last = made.right("test")
     assert (
-        f"39 unreadable (no answer, scored as wrong): '{first}', '{second}', '{third}', ..." in text
+        f"39 unparsed (no answer, scored as wrong): '{first}', '{second}', '{third}', ..." in text
     )
     assert f"1 missing (no prediction, scored as wrong): '{last}'\n" in text
     assert r"1 unknown (not in test): '\ud800 unprintable'" in text

@@ -133,7 +133,7 @@ def test_labels_may_be_any_text(evaluate, tmp_path, monkeypatch):
         log = tmp_path / "samples.jsonl"
         lines = outcome["samples"]["synthbench_reversal"]
         log.write_text("\n".join(json.dumps(one, default=str) for one in lines), "utf-8")
-        assert synthbench.evaluate(tmp_path / "made", log).answered.accuracy == float(tolerant)
+        assert synthbench.evaluate(tmp_path / "made", log).parsed.accuracy == float(tolerant)
 
 
 @pytest.mark.filterwarnings("ignore")

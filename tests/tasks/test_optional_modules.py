@@ -7,8 +7,8 @@ import pytest
 
 from synthbench.auditing.variant import audit_spec_of
 from synthbench.tasks import registry
-from synthbench.tasks.optional_modules import optional_function
 from synthbench.tasks.describe import draw_row
+from synthbench.tasks.optional_modules import optional_function
 from synthbench.tasks.registry import list_tasks
 from synthbench.tasks.registry import task as make_task
 from tests.support import run_python

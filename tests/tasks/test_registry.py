@@ -107,7 +107,10 @@ def test_what_is_no_task_is_not_registered():
         ),
         ({"bucket_name": "buckt"}, r"in Wrong\.bucket_name 'buckt'; .*'bucket'\? .* buckets\.$"),
         ({"inputs": ("txt",)}, r"column in Wrong\.inputs 'txt'; .* Did you mean 'text'\?"),
-        ({"scored_columns": ("lable",)}, r"column in Wrong\.scored_columns 'lable'; .* mean 'label'\?"),
+        (
+            {"scored_columns": ("lable",)},
+            r"column in Wrong\.scored_columns 'lable'; .* mean 'label'\?",
+        ),
         ({"enumerate_rows": Task.enumerate_rows}, r"incomplete task: it lacks enumerate_rows\.$"),
     ],
 )

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable
 
 from synthbench.tasks.base import Task
-from synthbench.tasks.optional_modules import text_beside
 from synthbench.tasks.new_task import template_task, template_text
+from synthbench.tasks.optional_modules import text_beside
 from synthbench.text.lines import short
 from synthbench.verification.conformance.rows import Problems
 
