@@ -21,7 +21,7 @@ from shapes import arrow, box, line, svg, text
 from synthbench.tasks.base import Task
 from synthbench.tasks.describe import draw_row
 from synthbench.tasks.images import load
-from synthbench.tasks.images.source_dirs import named_source, use_source_dir
+from synthbench.tasks.images.source_dirs import use_source_dir
 from synthbench.tasks.parity.solver import asks_for_c
 from synthbench.tasks.trees.expression import Deciding, Expression
 from synthbench.tasks.trees.task import ExpressionTask
@@ -223,7 +223,7 @@ def quadrants(task: Any, row: Mapping[str, Any]) -> str:
     """
     words = f"<pre>{escape(str(draw_row(task, row)).partition(chr(10))[2])}</pre>"
     kinds = {quadrant["kind"] for quadrant in row["quadrants"]} - {"empty"}
-    if any(named_source(kind) for kind in kinds):
+    if any(task.source_dirs.own(kind) for kind in kinds):
         return words
     data = base64.b64encode(row["image"]["bytes"]).decode("ascii")
     image = f'<img class="pixels" src="data:image/png;base64,{data}" alt="The row\'s image">'

@@ -45,6 +45,9 @@ def restored(task, loaded, column, number):
         return [loaded["vocabulary"][one] for one in values if one]
     if column == "image":
         return values.transpose(1, 2, 0).tobytes()
+    if column == "label" and task.answer.vocabulary:
+        names = loaded["label_vocabulary"]
+        return task.answer.vocabulary.separator.join(names[one] for one in values if one)
     if column in ("grid", "label") and values.ndim == 2:
         size = int(loaded["size"][number])
         assert (values[size:] == -1).all()

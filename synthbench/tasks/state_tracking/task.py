@@ -78,6 +78,7 @@ class StateTracking(TextTask):
     parameters_type = StateTrackingParameters
     bucket_name = "length"
     scored_columns = ("label",)
+    forms = ("token-classification", "masked-lm", "causal-lm")
     block_rows = 4_096
     levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "easy": {
