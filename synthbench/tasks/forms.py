@@ -11,8 +11,7 @@
     causal-lm                  input_ids  [MAX 3    7    ]    <separator> 7 <end>
                                labels     -100 -100 -100 -100 -100        7 <end>
 
-Names and conventions are those of Hugging Face: labels are not shifted, as the models of
-Transformers shift them themselves, and cross-entropy leaves out -100.
+Names and conventions are those of Hugging Face, whose models shift labels and leave out -100.
 """
 
 from __future__ import annotations
@@ -114,15 +113,16 @@ class TokenClassification(Form):
         return tuple(one for one in _answer_tokens(self.task) if one != self.task.answer.ignored)
 
     def read(self, block: Block) -> Block:
+        """As of other forms; a ValueError if a row has not as many labels as tokens."""
         read = super().read(block)
-        width = read["tokens"].shape[1]
         labelled, lengths = np.count_nonzero(read["answer"], axis=1), _lengths(read)
         if wrong := np.flatnonzero(labelled != lengths).tolist():
             raise ValueError(
                 f"{self.task.name}: token-classification needs a label for each token, but a row "
                 f"has {labelled[wrong[0]]} for {lengths[wrong[0]]} tokens"
             )
-        return Block({**read.columns, "answer": read["answer"][:, :width].astype(np.int16)})
+        answer = read["answer"][:, : read["tokens"].shape[1]]
+        return Block({**read.columns, "answer": answer.astype(np.int16)})
 
     def batch(self, read: Block) -> Batch:
         labels = np.full(read["tokens"].shape, NOT_ASKED, np.int32)
@@ -209,6 +209,7 @@ class MaskedLM(_LanguageModel):
         return batch
 
     def answers(self, read: Block, predicted: NDArray[np.integer[Any]]) -> list[Any]:
+        """The answers that predicted tokens give; a UsageError if their shape is another."""
         predicted = _shaped(predicted, 2, self.name)
         batch, at_answer = self._place(read, gap=0, extra=0)
         if predicted.shape != at_answer.shape:
