@@ -183,7 +183,11 @@ def open_rows(
     preset: str = "paper",
     rows: Mapping[str, int] | None = None,
 ) -> AskedRows:
-    """The rows of a task or directory that can be prompts; arguments as in `prompts`."""
+    """The rows of a task or directory that can be prompts; arguments as in `prompts`.
+
+    Raises:
+        UsageError: an unknown name, a number that is not allowed, or sizes beside a directory.
+    """
     if limit is not None:
         check_whole_number("Limit", limit, least=1, most=sys.maxsize)
     made, dataset = askable_task(task)

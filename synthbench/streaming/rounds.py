@@ -73,7 +73,7 @@ class Rounds:
         """All rows of one round.
 
         Raises:
-            ParameterError: no row is found that the split may have.
+            ParameterError: no row was found that the split may have.
         """
         purpose = {"stream": number, "seed": self.seed}
         sampler = SplitSampler(

@@ -11,8 +11,7 @@
     causal-lm                  input_ids  [MAX 3    7    ]    <separator> 7 <end>
                                labels     -100 -100 -100 -100 -100        7 <end>
 
-Names and conventions are those of Hugging Face: labels are not shifted, as the models of
-Transformers shift them themselves, and cross-entropy leaves out -100.
+Names and conventions are those of Hugging Face, whose models shift labels and leave out -100.
 """
 
 from __future__ import annotations
@@ -210,7 +209,7 @@ class MaskedLM(_LanguageModel):
         return batch
 
     def answers(self, read: Block, predicted: NDArray[np.integer[Any]]) -> list[Any]:
-        """As in `Form`; a UsageError unless there is a token for every place."""
+        """The answers that predicted tokens give; a UsageError if their shape is another."""
         predicted = _shaped(predicted, 2, self.name)
         batch, at_answer = self._place(read, gap=0, extra=0)
         if predicted.shape != at_answer.shape:

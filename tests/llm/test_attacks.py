@@ -21,8 +21,8 @@ WORTHLESS = [
     "neither 3 nor 7", "The answer is not 3, not 7", "Answer: three or seven", "Answer: three 7",
     "Answer: 3 … maybe 7", "Answer: 3, perhaps 7", "c = 3 or d = 7", "Answer: 3 to 7",
     "Answer: a = 3 and b = 7", "The answer has 7 digits", "The answer is a multiple of 7",
-    "| 3 | 7 |", "- 3\n- 7", "3\n\nor\n\n7", "3 or\n7", "Answer: 3. Alternatively, 7.",
-    '{"answer": [3, 7]}',
+    "| 3 | 7 |", "- 3\n- 7", "3\n\nor\n\n7", "3 or\n7", '{"answer": [3, 7]}',
+    "Answer: 3. Alternatively, 7.",
     # Boxes, tags and bold.
     r"\boxed{3, 7}", r"\boxed{3\text{ or }7}", r"\boxed{\begin{cases}3\\7\end{cases}}",
     "<answer>3 7</answer>", "**3** or **7**", "#### 3 or 7",
