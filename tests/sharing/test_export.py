@@ -20,7 +20,7 @@ from tests.making import files, names
 Tiny = Callable[[str], Path]
 
 #: Which formats take the rows of which tasks.
-TEXTS = {"listops", "arithmetic", "ctl", "parity"}
+TEXTS = {"listops", "arithmetic", "ctl", "parity", "modular-arithmetic", "state-tracking"}
 ALLOWED = {
     name: [
         form
