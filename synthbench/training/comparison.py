@@ -73,7 +73,7 @@ def _line(study: Study, variant: str, title: str, runs: Sequence[Json]) -> dict[
     recipes = [recipe for recipe in study.recipes if recipe.title == title]
     measures = {}
     for measure in study.measures:
-        values = [_figure(measure, run) for run in runs]
+        values = [figure_of(measure, run) for run in runs]
         known = [value for value in values if value is not None]
         published = recipes[0].published.get((variant, measure.name))
         measures[measure.name] = {
@@ -106,8 +106,8 @@ def _by_bucket(task: str, runs: Sequence[Json]) -> dict[str, float]:
     return {value: statistics.fmean(found) for value, found in means.items()}
 
 
-def _figure(measure: Measure, run: Json) -> float | None:
-    """A measure of one run, None if the run has none."""
+def figure_of(measure: Measure, run: Json) -> float | None:
+    """A measure of one run of `train`, None if the run has none."""
     if measure.metric == "eureka_ratio":
         return float(run["eureka"] is not None)
     if measure.metric == "eureka_epoch":

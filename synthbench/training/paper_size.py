@@ -24,8 +24,7 @@ def data_differences(comparison: Mapping[str, Any]) -> list[str]:
         if _plain(ours := data["parameters"].get(name, theirs)) != _plain(theirs)
     ]
     rows = {split.name: study.rows.get(split.name, split.rows) for split in paper.splits}
-    streamed = data["stream"] if "stream" in data else _streams(comparison)
-    if streamed:
+    if streams(comparison):
         found += [] if study.stream else ["fresh rows in every step (paper: its train split)"]
         rows.pop("train", None)
     found += [
@@ -41,8 +40,10 @@ def at_paper_size(comparison: Mapping[str, Any]) -> bool:
     return comparison["profile"] == "paper" and not data_differences(comparison)
 
 
-def _streams(comparison: Mapping[str, Any]) -> bool:
-    """Whether the study streams; files of older versions do not say whether the runs did."""
+def streams(comparison: Mapping[str, Any]) -> bool:
+    """Whether the runs were trained on fresh rows; of older files, whether the study is."""
+    if "stream" in comparison["data"]:
+        return bool(comparison["data"]["stream"])
     study = _study(comparison, comparison["profile"])
     return study is not None and study.stream
 
