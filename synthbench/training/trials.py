@@ -6,8 +6,8 @@ A trial is a dict of JSON values:
 - `parameters` and `rows` of splits, as far as they differ from the task's own, and `stream`,
   whether training was on fresh rows (None if that is not known);
 - `recipe`: fields and options that differ from those that a recipe has if nothing is said;
-- `runs`: of each run its `seed`, the share of its `training` rows that it has learned and whether
-  it is `fitted` (both None if that was not measured), and its `figures` by measure;
+- `runs`: of each run its `seed`, the share of its `training` rows that it has learned, whether it
+  is `fitted` (each None if that was not noted), and its `figures` by measure;
 - `source`: where the figures stand or stood, its `date`, and a `note` if words are needed.
 
 `python -m benchmarks tried` collects them.
@@ -18,7 +18,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,9 +50,11 @@ _DIGITS = 6
 
 
 def from_comparison(comparison: Json, source: str, date: str) -> list[dict[str, Any]]:
-    """The trials of a comparison of `reproduce`, one for each of its lines with runs."""
+    """The trials of a comparison of `reproduce`, one for each of its lines that was trained."""
     data, found = comparison["data"], []
     for line in comparison["models"]:
+        if not line["recipes"][0]["steps"]:
+            continue
         runs = [
             _run(run, {name: one["values"][place] for name, one in line["measures"].items()})
             for place, run in enumerate(line["runs"])
@@ -115,13 +117,19 @@ def _rounded(value: float | None) -> float | None:
 def merged(trials: Iterable[Json], more: Iterable[Json]) -> list[dict[str, Any]]:
     """The trials with the runs of others that they do not have yet, ordered by task and date.
 
-    A run is there already if one of the same setting and seed has the same figures.
+    A run is there already if one of the same setting and seed has the same figures; it learns from
+    the other whether it is fitted.
     """
-    found = [{**trial, "runs": list(trial["runs"])} for trial in trials]
+    found = [{**trial, "runs": [dict(run) for run in trial["runs"]]} for trial in trials]
     for trial in more:
         same = [one for one in found if setting_of(one) == setting_of(trial)]
-        known = [run for one in same for run in one["runs"]]
-        new = [run for run in trial["runs"] if not any(_equal(run, one) for one in known)]
+        known, new = [run for one in same for run in one["runs"]], []
+        for run in trial["runs"]:
+            there = next((one for one in known if _equal(run, one)), None)
+            if there is None:
+                new.append(run)
+            elif there["fitted"] is None:
+                there |= {name: run[name] for name in ("training", "fitted")}
         at_source = [one for one in same if one["source"] == trial["source"]]
         if new and at_source:
             at_source[0]["runs"] += new
@@ -136,9 +144,12 @@ def setting_of(trial: Json) -> str:
 
 
 def _equal(one: Json, other: Json) -> bool:
+    """Whether two runs of one setting are the same, told by all figures that both have."""
     both = one["figures"].keys() & other["figures"].keys()
     same = all(one["figures"][name] == other["figures"][name] for name in both)
-    return one["seed"] == other["seed"] and bool(both) and same
+    if one["seed"] != other["seed"] or not same:
+        return False
+    return bool(both) or one["training"] == other["training"]
 
 
 def read_trials(directory: Path) -> list[dict[str, Any]]:
@@ -157,25 +168,38 @@ def write_trials(directory: Path, trials: Iterable[Json]) -> None:
         write_json(directory / f"{task}.json", group)
 
 
-def doubled(comparison: Json, line: Json, trials: Iterable[Json]) -> dict[str, Any] | None:
+def doubled(comparison: Json, line: Json, trials: Sequence[Json]) -> dict[str, Any] | None:
     """The run of twice the steps of a line of a comparison, as `comparison.fit_words` reads it.
 
-    It differs from the line's runs in nothing but its length, and has the seed of one of them.
+    It differs from a run of the line's setting in nothing but its length, and has the same seed.
     """
-    (short,) = from_comparison({**comparison, "models": [line]}, "", "")
+    (short,) = from_comparison({**comparison, "models": [line]}, "", "") or (None,)
+    if short is None:
+        return None
+    alike = [short, *(trial for trial in trials if setting_of(trial) == setting_of(short))]
+    shares = _shares(alike)
     steps = 2 * short["recipe"]["steps"]
-    for trial in trials:
-        if trial["recipe"].get("steps") != steps or _as_long(trial) != _as_long(short):
-            continue
-        shares = {run["seed"]: run["training"] for run in short["runs"]}
-        for run in trial["runs"]:
-            single, longer = shares.get(run["seed"]), run["training"]
-            if single is not None and longer is not None:
-                return {"steps": steps, "single": single, "doubled": longer}
+    long = [one for one in trials if one["recipe"].get("steps") == steps]
+    longer = _shares(one for one in long if _without_length(one) == _without_length(short))
+    for seed in sorted(shares.keys() & longer.keys()):
+        return {"steps": steps, "single": shares[seed], "doubled": longer[seed]}
     return None
 
 
-def _as_long(trial: Json) -> str:
+def _shares(trials: Iterable[Json]) -> dict[int, float]:
+    """The share of training rows that the latest run of each seed has learned, where it is known.
+
+    Older ones were measured on other rows.
+    """
+    return {
+        run["seed"]: run["training"]
+        for trial in trials
+        for run in trial["runs"]
+        if None not in (run["seed"], run["training"])
+    }
+
+
+def _without_length(trial: Json) -> str:
     """A setting without what a longer run changes."""
     recipe = {k: value for k, value in trial["recipe"].items() if k not in _LENGTH}
     return setting_of({**trial, "recipe": recipe})
