@@ -28,3 +28,23 @@ def cell(metric: str, figure: Mapping[str, Any] | None, runs: int | None) -> str
         return f"{round(mean * runs)}/{runs} ({low:.2f} to {high:.2f})"
     spread = "" if deviation is None else f" ± {number(metric, deviation)}"
     return number(metric, mean) + spread
+
+
+#: What a metric's figures are, where the name of a measure does not say it.
+_MEANINGS = {
+    "mse": "squared error",
+    "cell_accuracy": "share of cells",
+    "eureka_accuracy": "of runs with a moment",
+    "eureka_ratio": "runs with a moment",
+    "eureka_epoch": "epoch of the moment",
+    "separated": "point sets",
+}
+
+
+def heading(measure: Mapping[str, Any]) -> str:
+    """The heading of a measure's column: its name, what its figures are, and of how many rows."""
+    words = [measure["name"], _MEANINGS.get(measure["metric"], "")]
+    rows = measure.get("rows")
+    counted = rows if measure["metric"] not in ("eureka_ratio", "eureka_epoch") else None
+    words.append(f"{counted:,} rows" if counted else "")
+    return ", ".join(filter(None, words))

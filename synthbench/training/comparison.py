@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from synthbench.tasks.registry import task_class
 from synthbench.text.tables import Table, items, stack, styled
-from synthbench.training.cells import cell
+from synthbench.training.cells import cell, heading
 from synthbench.training.contrast_tables import contrasts_markdown, contrasts_notes
 from synthbench.training.contrasts import judge
 from synthbench.training.paper_size import data_differences
@@ -136,7 +136,7 @@ def _report(measure: Measure, run: Json) -> Json:
 def markdown(comparison: Json) -> str:
     """The comparison as Markdown: one line for each model and variant."""
     names, measures = _names(comparison), comparison["measures"]
-    columns = (word for measure in measures for word in (measure["name"], "paper"))
+    columns = (word for measure in measures for word in (heading(measure), "paper"))
     head = [*names, "training rows", *columns]
     lines = []
     for model in comparison["models"]:

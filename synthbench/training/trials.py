@@ -117,8 +117,8 @@ def _rounded(value: float | None) -> float | None:
 def merged(trials: Iterable[Json], more: Iterable[Json]) -> list[dict[str, Any]]:
     """The trials with the runs of others that they do not have yet, ordered by task and date.
 
-    A run is there already if one of the same setting and seed has the same figures; it learns from
-    the other whether it is fitted.
+    A run is there already if one of the same setting and seed has the same figures; it takes from
+    the other what it has learned, where it does not say it itself.
     """
     found = [{**trial, "runs": [dict(run) for run in trial["runs"]]} for trial in trials]
     for trial in more:
@@ -128,8 +128,8 @@ def merged(trials: Iterable[Json], more: Iterable[Json]) -> list[dict[str, Any]]
             there = next((one for one in known if _equal(run, one)), None)
             if there is None:
                 new.append(run)
-            elif there["fitted"] is None:
-                there |= {name: run[name] for name in ("training", "fitted")}
+            else:
+                there |= {k: run[k] for k in ("training", "fitted") if there[k] is None}
         at_source = [one for one in same if one["source"] == trial["source"]]
         if new and at_source:
             at_source[0]["runs"] += new
