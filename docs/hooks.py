@@ -126,7 +126,7 @@ def tried() -> str:
 
 
 def tuning_budget() -> str:
-    """How much every model was tuned."""
+    """How much every model was tuned, for the datasheet."""
     return budget_section(read_trials(ROOT / "examples/results/tried"))
 
 

@@ -13,10 +13,10 @@ from synthbench import __version__
 from synthbench.errors import DatasetError
 from synthbench.tasks.registry import list_tasks
 from synthbench.text.tables import Table
-from synthbench.training.cells import heading
 from synthbench.training.comparison import (
     fit_cell,
     fit_words,
+    headings,
     made_with,
     ours_and_theirs,
 )
@@ -69,7 +69,8 @@ def _section(comparison: Mapping[str, Any]) -> list[str]:
     several = len({line["variant"] for line in comparison["models"]}) > 1
     measures = [one for one in comparison["measures"] if one["headline"]]
     head = ["model", *["variant"] * several, "parameters", "seeds", "steps", "training rows"]
-    head += [word for one in measures for word in (heading(one), "paper")]
+    columns = [headings(one, comparison) for one in measures]
+    head += [word for heads in columns for word in heads]
     lines = [
         [
             f"`{line['model']}`",
@@ -78,7 +79,11 @@ def _section(comparison: Mapping[str, Any]) -> list[str]:
             f"{len(line['runs'])}",
             f"{max(run['steps'] for run in line['runs']):,}",
             fit_cell(line),
-            *(figure for one in measures for figure in ours_and_theirs(one, line)),
+            *(
+                figure
+                for one, heads in zip(measures, columns, strict=True)
+                for figure in ours_and_theirs(one, line)[: len(heads)]
+            ),
         ]
         for line in comparison["models"]
     ]

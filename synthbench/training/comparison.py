@@ -136,12 +136,16 @@ def _report(measure: Measure, run: Json) -> Json:
 def markdown(comparison: Json) -> str:
     """The comparison as Markdown: one line for each model and variant."""
     names, measures = _names(comparison), comparison["measures"]
-    columns = (word for measure in measures for word in (heading(measure), "paper"))
+    columns = (word for measure in measures for word in headings(measure, comparison))
     head = [*names, "training rows", *columns]
     lines = []
     for model in comparison["models"]:
         words = [f"`{model['model']}`", *(model[name] for name in names[1:]), fit_cell(model)]
-        figures = [figure for measure in measures for figure in ours_and_theirs(measure, model)]
+        figures = [
+            figure
+            for measure in measures
+            for figure in ours_and_theirs(measure, model)[: len(headings(measure, comparison))]
+        ]
         steps = max(run["steps"] for run in model["runs"])
         sizes = [f"{model['model_parameters']:,}", f"{steps:,}", _seconds(model)]
         lines.append([*words, *figures, *sizes])
@@ -224,6 +228,12 @@ def made_with(comparison: Json) -> str:
     return "; ".join(found)
 
 
+def headings(measure: Json, comparison: Json) -> list[str]:
+    """The heading of a measure's column, and of the paper's beside it if it has any figure."""
+    published = (model["measures"][measure["name"]]["published"] for model in comparison["models"])
+    return [heading(measure), *["paper"] * any(published)]
+
+
 def ours_and_theirs(measure: Json, model: Json) -> tuple[str, str]:
     """A model's figure for a measure and the paper's, as tables show them."""
     figure = model["measures"][measure["name"]]
@@ -251,11 +261,11 @@ def fit_words(model: Json) -> list[str]:
     words = [cell(metric, figure, None)]
     if unfitted := sum(fit["state"] != FITTED for fit in fits):
         which = "" if unfitted == runs else f"{unfitted} of {runs} "
-        words.append(f"{which}{NOT_FITTED} in {max(run['steps'] for run in model['runs']):,} steps")
+        state, seen = NOT_FITTED, ""
         if longer := model.get("doubled"):
-            unfinished = rises(longer["single"], longer["doubled"])
-            words.append(
-                f"{UNFINISHED}: " * unfinished
-                + f"{longer['single']:.3f} and, after {longer['steps']:,}, {longer['doubled']:.3f}"
-            )
+            single, double = longer["single"], longer["doubled"]
+            state = UNFINISHED if rises(single, double) else NOT_FITTED
+            seen = f" (one seed: {single:.3f}, in {longer['steps']:,} steps {double:.3f})"
+        steps = max(run["steps"] for run in model["runs"])
+        words.append(f"{which}{state} in {steps:,} steps{seen}")
     return words
