@@ -10,7 +10,7 @@ from typing import Any
 
 from charts import Curve, line_chart
 from pictures import picture, stand_ins
-from results import fitted_models, read_comparisons
+from results import drawn_models, read_comparisons, sizes
 
 from synthbench.dataset.card import prose
 from synthbench.sampling.preview import sample_rows
@@ -195,16 +195,16 @@ def result_section(comparison: Mapping[str, Any]) -> str:
     _, table, *rest = markdown(comparison).strip().split("\n\n")
     # Parameters, steps and seconds would leave no room for the figures.
     table = re.sub(r"^(\|.*?)(?: [^|\n]* \|){3}$", r"\1", table, flags=re.MULTILINE)
-    return "\n\n".join([title, table, *rest, *charts(comparison)])
+    return "\n\n".join([title, sizes(comparison), table, *rest, *charts(comparison)])
 
 
 def charts(comparison: Mapping[str, Any]) -> Iterator[str]:
     """Accuracy by size, depth or length where it was measured, else by training step.
 
-    A model that was not trained to the end is not drawn.
+    Models that are not fitted are marked, and those that were not trained to the end not drawn.
     """
     task = make_task(comparison["task"], **comparison["data"]["parameters"])
-    fitted = fitted_models(comparison)
+    fitted = drawn_models(comparison)
     variants = dict.fromkeys(line["variant"] for line in fitted)
     for variant in variants:
         models = [line for line in fitted if line["variant"] == variant]

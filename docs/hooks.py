@@ -30,6 +30,9 @@ import language_models as of_language_models  # noqa: E402
 from drawings import depth_two, way_of_the_data  # noqa: E402
 from pictures import picture  # noqa: E402
 from results import contrasts_section, figure, read_comparisons, results_section  # noqa: E402
+from tried import budget_section, tried_section  # noqa: E402
+
+from synthbench.training.trials import read_trials  # noqa: E402
 
 #: What users are told of: each public name must have a docstring and an entry in the reference.
 MODULES = [
@@ -85,8 +88,8 @@ def generated_pages() -> Iterator[tuple[str, str]]:
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Put what is made from the package where a page asks for it, as in `{{ results }}`.
 
-    A figure of a model is asked for within a sentence, as in `{{ ctl cpu forward ndr test }}`; the
-    build fails if that model was not trained to the end.
+    A figure of a model is asked for within a sentence, as in `{{ ctl cpu forward ndr test }}`; if
+    the model is not fitted, the figure says so.
     """
     inserted = re.sub(
         r"^{{ (\w+) }}$", lambda found: _INSERTS[found[1]](), markdown, flags=re.MULTILINE
@@ -115,6 +118,16 @@ def language_models() -> str:
 def contrasts() -> str:
     """What our runs say of every contrast that the papers claim."""
     return contrasts_section(_results())
+
+
+def tried() -> str:
+    """Every setting in which a model was trained."""
+    return tried_section(read_trials(ROOT / "examples/results/tried"))
+
+
+def tuning_budget() -> str:
+    """How much every model was tuned, for the datasheet."""
+    return budget_section(read_trials(ROOT / "examples/results/tried"))
 
 
 def new_task() -> str:
@@ -158,6 +171,8 @@ _INSERTS: Mapping[str, Callable[[], str]] = {
     "papers": papers,
     "results": results,
     "sampling_drawing": depth_two,
+    "tried": tried,
+    "tuning_budget": tuning_budget,
     "way_of_the_data": way_of_the_data,
 }
 

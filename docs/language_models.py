@@ -12,7 +12,7 @@ from charts import Curve, line_chart
 from synthbench.errors import DatasetError
 from synthbench.tasks.registry import list_tasks
 from synthbench.text.tables import Table
-from synthbench.training.fit import FITTED, UNFINISHED
+from synthbench.training.train_fit import NOT_FITTED, state_of
 
 #: The parts of a result that are answers of the model, and their titles.
 _MODELS = {
@@ -66,7 +66,7 @@ def _lines(result: Mapping[str, Any]) -> Iterator[list[str]]:
             yield [*start, title, *[_NOT_RUN] * 3]
             continue
         cells = [_accuracy(found[split]) if split in found else "" for split in _SPLITS]
-        yield [*start, title, _fit(found.get("fit")), *cells]
+        yield [*start, title, _fit(found), *cells]
 
 
 def _chance(known: Mapping[str, Any]) -> str:
@@ -84,23 +84,25 @@ def _accuracy(found: Mapping[str, Any]) -> str:
     return f"{found['accuracy']:.3f} ({low:.3f} to {high:.3f}){unreadable}"
 
 
-def _fit(fit: Mapping[str, Any] | None) -> str:
+def _fit(found: Mapping[str, Any]) -> str:
     """How well a model has learned its training rows, marked unless it is fitted."""
-    if fit is None:
+    if "fit" not in found:
         return ""
-    mark = "" if fit["state"] == FITTED else f", {fit['state']}"
-    return f"{fit['chosen']:.3f}{mark}"
+    unfitted = state_of([found]) == NOT_FITTED
+    mark = f", {NOT_FITTED} in {found['steps']:,} steps" if unfitted else ""
+    return f"{found['fit']['chosen']:.3f}{mark}"
 
 
 def _charts(result: Mapping[str, Any]) -> Iterator[str]:
     """Accuracy by depth or length, if the task has any, beside the solver's.
 
-    A model that was not trained to the end is not drawn.
+    A model that is not fitted is not drawn.
     """
     series: dict[str, list[Curve]] = {}
     for part, title in _MODELS.items():
         found = result["parts"].get(part, {})
-        if found.get("fit", {}).get("state") != UNFINISHED and (curve := _curve(result, found)):
+        fitted = "fit" not in found or state_of([found]) != NOT_FITTED
+        if fitted and (curve := _curve(result, found)):
             series[title] = [curve]
     places = sorted({x for (curve,) in series.values() for x, _ in curve})
     if len(places) > 1:

@@ -1,8 +1,10 @@
-"""The table of results in the documentation, made from the files that `reproduce` wrote."""
+"""The tables of results in the documentation, made from the files that `reproduce` wrote."""
 
 from __future__ import annotations
 
 import json
+import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,38 +14,40 @@ from synthbench.errors import DatasetError
 from synthbench.tasks.registry import list_tasks
 from synthbench.text.tables import Table
 from synthbench.training.comparison import (
-    contrasts_markdown,
     fit_cell,
+    fit_words,
+    headings,
     made_with,
     ours_and_theirs,
 )
-from synthbench.training.contrasts import CONTRASTS, NOT_RUN, SHOWN, Finding, judge
-from synthbench.training.fit import UNFINISHED, state_of
+from synthbench.training.contrast_tables import contrast_cells, evidence, unlike
+from synthbench.training.contrasts import CONTRASTS, NOT_RUN, STATES, Finding, judge
+from synthbench.training.paper_size import at_paper_size, data_differences
+from synthbench.training.train_fit import NOT_FITTED, rises, state_of
+from synthbench.training.trials import doubled, read_trials
 
-_HEAD = (
-    "task",
-    "profile",
-    "model",
-    "training rows",
-    "in distribution",
-    "paper",
-    "out of distribution",
-    "paper",
-)
+_GOLDEN = Path(__file__).parents[1] / "tests" / "golden" / "losses.json"
+#: As in the test of golden trainings: processors round differently.
+_TOLERANCE = 1e-4
 
 
 def read_comparisons(directory: str | Path) -> list[dict[str, Any]]:
     """All comparisons in a directory, ordered by task, then by file name.
 
+    Models have the run of twice the steps that stands among the trials in `tried`, if there is one.
+
     Raises:
         DatasetError: there is none, or one cannot be read.
     """
     comparisons = []
+    trials = read_trials(Path(directory) / "tried")
     for file in sorted(Path(directory).glob("*.json")):
         try:
             comparison = json.loads(file.read_text(encoding="utf-8"))
             comparison["task"], comparison["profile"], comparison["study"]
-            [run["fit"] for model in comparison["models"] for run in model["runs"]]
+            for line in comparison["models"]:
+                if longer := doubled(comparison, line, trials):
+                    line["doubled"] = longer
         except (ValueError, KeyError, TypeError) as error:
             raise DatasetError(f"{file} is no comparison of `reproduce`: {error!r}") from None
         comparisons.append(comparison)
@@ -53,28 +57,175 @@ def read_comparisons(directory: str | Path) -> list[dict[str, Any]]:
     return sorted(comparisons, key=lambda one: order.index(one["task"]))
 
 
+# Results.
+
+
 def results_section(comparisons: Sequence[Mapping[str, Any]]) -> str:
-    """The table of all comparisons in Markdown, and the commands that make them again."""
-    lines = [_line(one, model) for one in comparisons for model in one["models"]]
-    table = Table(_HEAD, lines, right=range(4, 8)).markdown()
-    return "\n".join([table, "", *map(_origin, comparisons)])
+    """Every comparison in Markdown: what differs from the paper, its table, and how it was made."""
+    return "\n\n".join(part for one in comparisons for part in _section(one))
+
+
+def _section(comparison: Mapping[str, Any]) -> list[str]:
+    several = len({line["variant"] for line in comparison["models"]}) > 1
+    measures = [one for one in comparison["measures"] if one["headline"]]
+    head = ["model", *["variant"] * several, "parameters", "seeds", "steps", "training rows"]
+    columns = [headings(one, comparison) for one in measures]
+    head += [word for heads in columns for word in heads]
+    lines = [
+        [
+            f"`{line['model']}`",
+            *[line["variant"]] * several,
+            f"{line['model_parameters']:,}",
+            f"{len(line['runs'])}",
+            f"{max(run['steps'] for run in line['runs']):,}",
+            fit_cell(line),
+            *(
+                figure
+                for one, heads in zip(measures, columns, strict=True)
+                for figure in ours_and_theirs(one, line)[: len(heads)]
+            ),
+        ]
+        for line in comparison["models"]
+    ]
+    table = Table(head, lines, right=range(1 + several, len(head)))
+    title = f"### {comparison['task']}, profile {comparison['profile']}"
+    return [title, sizes(comparison), table.markdown(), _origin(comparison)]
+
+
+def sizes(comparison: Mapping[str, Any]) -> str:
+    """In what a comparison differs from the paper's, as a sentence."""
+    if found := data_differences(comparison):
+        return f"**Not the paper's task**: {', '.join(found)}."
+    if at_paper_size(comparison):
+        return "The paper's task and sizes."
+    return f"The paper's task, with the recipes of the profile `{comparison['profile']}`."
+
+
+def _origin(comparison: Mapping[str, Any]) -> str:
+    """The command, time, machine and code that one comparison was made with."""
+    seconds = comparison["seconds"]
+    taken = f", {seconds:,.0f} s with {comparison['workers']} at once" if seconds else ""
+    other = "" if comparison["synthbench"] == __version__ else f"; this is {__version__}"
+    return (
+        f"`{comparison['command']}`: all runs together {comparison['run_seconds']:,.0f} s{taken}, "
+        f"{made_with(comparison)}{other}. {held(comparison)}"
+    )
+
+
+def held(comparison: Mapping[str, Any]) -> str:
+    """Whether today's code still makes a result, by the golden trainings of its models.
+
+    A stored result has, as `held`, the commit that it was stored with, and what the losses of the
+    golden trainings were with the code of this commit.
+    """
+    if (then := comparison.get("held")) is None:
+        return "It was not held against the golden trainings."
+    golden = json.loads(_GOLDEN.read_text(encoding="utf-8"))["losses"]
+    changed = [
+        model
+        for model, losses in then["losses"].items()
+        if len(losses) != len(golden.get(model, ())) or not all(map(_close, losses, golden[model]))
+    ]
+    stored = f"Stored with commit {then['commit'][:7]} of {then['date']}; "
+    if changed:
+        return f"{stored}the code of {', '.join(changed)} has changed since."
+    same = "in the golden trainings that code and today's have the same losses"
+    other = ", but the stream has other rows of the same distribution today"
+    return f"{stored}{same}{'' if then['same_rows'] else other}."
+
+
+def _close(one: float, other: float) -> bool:
+    return math.isclose(one, other, rel_tol=_TOLERANCE)
+
+
+# Contrasts.
 
 
 def contrasts_section(comparisons: Sequence[Mapping[str, Any]]) -> str:
-    """What our runs say of every contrast that the papers claim, in Markdown."""
-    judged = {finding.contrast: finding for finding in judge(comparisons)}
-    findings = [judged.get(one, Finding(one, NOT_RUN)) for one in CONTRASTS]
-    shown = sum(finding.state == SHOWN for finding in findings)
-    return f"{shown} of {len(findings)} are shown.\n\n{contrasts_markdown(findings)}"
+    """What our runs say of every contrast of the papers' tables, in Markdown."""
+    at_paper, others = (
+        _findings([one for one in comparisons if at_paper_size(one) == wanted])
+        for wanted in (True, False)
+    )
+    parts = [
+        f"The tables have {len(CONTRASTS)} contrasts.",
+        _counts("at the paper's size", at_paper),
+        _counts("at other sizes", others),
+    ]
+    head = ["models", "measure", "paper", "at the paper's size", "at other sizes", "differ in"]
+    pairs = [(at_paper[one], others[one]) for one in CONTRASTS]
+    run = [both for both in pairs if {one.state for one in both} != {NOT_RUN}]
+    for source in dict.fromkeys(both[0].contrast.source for both in run):
+        lines = [
+            [*contrast_cells(both[0].contrast), *map(_finding, both), _unlike(both)]
+            for both in run
+            if both[0].contrast.source == source
+        ]
+        table = Table(head, lines).markdown().replace("\n", "\n    ")
+        parts.append(f'??? note "{source}: {len(lines)} contrasts"\n\n    {table}')
+    return "\n\n".join(parts)
 
 
-def fitted_models(comparison: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The models of a comparison that may be drawn: all of their runs were trained to the end."""
-    return [one for one in comparison["models"] if state_of(one["runs"]) != UNFINISHED]
+def _findings(comparisons: Sequence[Mapping[str, Any]]) -> dict[Any, Finding]:
+    """A finding for every contrast: of several comparisons the first that has both models."""
+    found = {one: Finding(one, NOT_RUN) for one in CONTRASTS}
+    for comparison in comparisons:
+        for finding in judge(comparison):
+            if found[finding.contrast].state == NOT_RUN:
+                found[finding.contrast] = finding
+    return found
+
+
+def _counts(title: str, findings: Mapping[Any, Finding]) -> str:
+    """How many contrasts of each table are in which state."""
+    tables: dict[str, Counter[str]] = {}
+    for contrast, finding in findings.items():
+        tables.setdefault(contrast.source, Counter())[finding.state] += 1
+    run = {source: one for source, one in tables.items() if one[NOT_RUN] < one.total()}
+    rest = {source: one for source, one in tables.items() if source not in run}
+    lines = [[source, *(_count(one[state]) for state in STATES)] for source, one in run.items()]
+    if rest:
+        together = sum(rest.values(), Counter())
+        lines.append([f"{len(rest)} other tables", *(_count(together[state]) for state in STATES)])
+    total = sum(tables.values(), Counter())
+    lines.append(["**all**", *(f"**{total[state]}**" for state in STATES)])
+    return Table([title, *STATES], lines, right=range(1, 1 + len(STATES))).markdown()
+
+
+def _count(number: int) -> str:
+    return str(number) if number else ""
+
+
+def _finding(finding: Finding) -> str:
+    shown = evidence(finding)
+    return finding.state + (f": {shown}" if shown else "")
+
+
+def _unlike(findings: Sequence[Finding]) -> str:
+    """What the recipes differ in, at each size at which both models were run."""
+    return "; ".join(dict.fromkeys(filter(None, map(unlike, findings))))
+
+
+# Pictures and sentences.
+
+
+def drawn_models(comparison: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The models of a comparison that are drawn; those that are not fitted say so in their name.
+
+    A model that twice the steps have shown not to be trained to the end is not drawn.
+    """
+    found = []
+    for line in comparison["models"]:
+        longer = line.get("doubled")
+        if longer and rises(longer["single"], longer["doubled"]):
+            continue
+        mark = f", {NOT_FITTED}" if state_of(line["runs"]) == NOT_FITTED else ""
+        found.append({**line, "model": line["model"] + mark})
+    return found
 
 
 def figure(comparisons: Sequence[Mapping[str, Any]], name: str) -> str:
-    """The figure that a sentence rests on.
+    """The figure that a sentence rests on; with the state of its model, if that is not fitted.
 
     Args:
         comparisons: all results.
@@ -82,7 +233,7 @@ def figure(comparisons: Sequence[Mapping[str, Any]], name: str) -> str:
             `training` in place of the measure asks for the training rows.
 
     Raises:
-        DatasetError: there is no such figure, or the model was not trained to the end.
+        DatasetError: there is no such figure.
     """
     task, profile, variant, model, measure = name.split()
     for one in comparisons:
@@ -92,34 +243,9 @@ def figure(comparisons: Sequence[Mapping[str, Any]], name: str) -> str:
                 continue
             if measure == "training":
                 return fit_cell(line)
-            if state_of(line["runs"]) == UNFINISHED:
-                raise DatasetError(f"Figure {name!r}: this model was not trained to the end.")
             measures = {entry["name"]: entry for entry in one["measures"]}
             if measure in measures:
-                return ours_and_theirs(measures[measure], line)[0]
+                _, *states = fit_words(line)
+                mark = f" ({', '.join(states)})" if states else ""
+                return ours_and_theirs(measures[measure], line)[0] + mark
     raise DatasetError(f"Figure {name!r}: no result has it.")
-
-
-def _line(comparison: Mapping[str, Any], model: Mapping[str, Any]) -> list[str]:
-    several = len({line["variant"] for line in comparison["models"]}) > 1
-    task = f"`{comparison['task']}`" + (f" {model['variant']}" if several else "")
-    cells = [task, comparison["profile"], f"`{model['model']}`", fit_cell(model)]
-    for side in ("in", "out"):
-        ours = theirs = ""
-        for measure in comparison["measures"]:
-            if measure["headline"] == side:
-                figure, theirs = ours_and_theirs(measure, model)
-                ours = f"{measure['name']}: {figure}"
-        cells += [ours, theirs]
-    return cells
-
-
-def _origin(comparison: Mapping[str, Any]) -> str:
-    """The command, the machine and the code that one comparison was made with."""
-    seeds, seconds = comparison["seeds"], comparison["seconds"]
-    taken = f", {seconds:,.0f} s with {comparison['workers']} at once" if seconds else ""
-    other = "" if comparison["synthbench"] == __version__ else f"; this is {__version__}"
-    return (
-        f"- `{comparison['command']}`: {seeds} seed{'s' if seeds > 1 else ''}{taken}, "
-        f"{made_with(comparison)}{other}."
-    )

@@ -15,7 +15,7 @@ from typing import Any
 from charts import line_chart
 from gallery import by_bucket
 from pictures import picture, stand_ins, svg
-from results import fitted_models, read_comparisons
+from results import drawn_models, read_comparisons
 
 from synthbench.sampling.preview import sample_rows
 from synthbench.tasks.images import load
@@ -82,7 +82,7 @@ def accuracy_by_length() -> str:
     (ctl,) = (
         one for one in read_comparisons(_RESULTS) if (one["task"], one["profile"]) == ("ctl", "cpu")
     )
-    models = {one["model"]: one for one in fitted_models(ctl) if one["variant"] == "backward"}
+    models = {one["model"]: one for one in drawn_models(ctl) if one["variant"] == "backward"}
     series = by_bucket([models[name] for name in ("lstm", "bilstm", "transformer", "ndr")])
     chart = line_chart(series, "number of look-ups", ticks=range(2, 11), trained_to=5)
     places = {"lstm": (320, 122), "bilstm": (406, 30), "transformer": (124, 150), "ndr": (240, 30)}

@@ -1,31 +1,36 @@
-"""The table of results, made from files."""
+"""The tables of results, made from files."""
 
+import importlib
 import json
+import sys
 
 import pytest
 
 from docs.results import (
     contrasts_section,
+    drawn_models,
     figure,
-    fitted_models,
+    held,
     read_comparisons,
     results_section,
 )
 from synthbench import __version__
 from synthbench.errors import DatasetError
 from synthbench.training.contrasts import CONTRASTS
-from synthbench.training.fit import FITTED, PLATEAU, UNFINISHED
+from synthbench.training.train_fit import FITTED, NOT_FITTED
+from tests.support import ROOT
 
-
-def fit(state):
-    return {"metric": "accuracy", "chosen": 0.75, "state": state}
+STORED = ROOT / "examples" / "results"
+GOLDEN = json.loads((ROOT / "tests/golden/losses.json").read_text(encoding="utf-8"))["losses"]
 
 
 def comparison(
     task="ctl", profile="cpu", variants=("forward", "backward"), states=(FITTED, FITTED)
 ):
-    figure = {"mean": 0.5, "deviation": 0.1, "values": [0.4, 0.6], "published": None}
+    ours = {"mean": 0.5, "deviation": 0.1, "values": [0.4, 0.6], "published": None}
     published = {"mean": 1.0, "deviation": 0.0, "runs": None, "source": "NDR, table 1"}
+    fits = [{"metric": "accuracy", "chosen": 0.75, "state": state} for state in states]
+    recipe = {"name": "ndr", "model": "ndr", "steps": 100, "options": {}}
     return {
         "task": task,
         "study": "main",
@@ -34,22 +39,26 @@ def comparison(
         "command": f"synthbench reproduce {task} --profile {profile}",
         "seeds": 2,
         "seconds": 61.0,
+        "run_seconds": 1100.0,
         "workers": 2,
+        "data": {"parameters": {}, "rows": {}, "stream": False},
         "machine": {"gpu": None, "processor": "A processor", "torch": "2.4"},
         "measures": [
-            {"name": "iid", "metric": "accuracy", "headline": "in"},
-            {"name": "between", "metric": "accuracy", "headline": ""},
-            {"name": "test", "metric": "accuracy", "headline": "out"},
+            {"name": "iid", "metric": "accuracy", "headline": "in", "rows": 1000},
+            {"name": "between", "metric": "accuracy", "headline": "", "rows": 1000},
+            {"name": "test", "metric": "accuracy", "headline": "out", "rows": 1000},
         ],
         "models": [
             {
                 "model": "ndr",
                 "variant": variant,
-                "runs": [{"fit": fit(state)} for state in states],
+                "recipes": [recipe],
+                "model_parameters": 43_533,
+                "runs": [{"seed": seed, "steps": 100, "fit": one} for seed, one in enumerate(fits)],
                 "measures": {
-                    "iid": figure,
-                    "between": figure,
-                    "test": {**figure, "published": published},
+                    "iid": ours,
+                    "between": ours,
+                    "test": {**ours, "published": published},
                 },
             }
             for variant in variants
@@ -60,29 +69,43 @@ def comparison(
 @pytest.fixture
 def results(tmp_path):
     for task, profile in (("parity", "paper"), ("parity", "cpu"), ("ctl", "cpu")):
-        text = json.dumps(comparison(task, profile))
+        variants = ("default",) if task == "parity" else ("forward", "backward")
+        text = json.dumps(comparison(task, profile, variants))
         (tmp_path / f"{task}-{profile}.json").write_text(text, encoding="utf-8")
     return tmp_path
 
 
-def test_the_table_has_a_line_for_each_model_and_variant_in_the_order_of_the_tasks(results):
+def test_each_comparison_has_a_table_with_parameters_seeds_and_rows(results):
     lines = results_section(read_comparisons(results)).splitlines()
-    assert lines[2] == (
-        "| `ctl` forward | cpu | `ndr` | 0.750 | iid: 0.500 ± 0.100 |  "
-        "| test: 0.500 ± 0.100 | 1.000 ± 0.000 |"
-    )
-    assert [line.split(" | ")[:2] for line in lines[2:8]] == [
-        ["| `ctl` forward", "cpu"],
-        ["| `ctl` backward", "cpu"],
-        ["| `parity` forward", "cpu"],
-        ["| `parity` backward", "cpu"],
-        ["| `parity` forward", "paper"],
-        ["| `parity` backward", "paper"],
+    assert [line for line in lines if line.startswith("###")] == [
+        "### ctl, profile cpu",
+        "### parity, profile cpu",
+        "### parity, profile paper",
     ]
-    assert lines[-1] == (
-        "- `synthbench reproduce parity --profile paper`: 2 seeds, 61 s with 2 at once, "
-        f"A processor, PyTorch 2.4, synthbench {__version__}."
+    assert lines[2] == "The paper's task, with the recipes of the profile `cpu`."
+    assert lines[4] == (
+        "| model | variant | parameters | seeds | steps | training rows | iid, 1,000 rows | "
+        "test, 1,000 rows | paper |"
     )
+    assert lines[6] == (
+        "| `ndr` | forward | 43,533 | 2 | 100 | 0.750 | 0.500 ± 0.100 | 0.500 ± 0.100 | "
+        "1.000 ± 0.000 |"
+    )
+    assert lines[9] == (
+        "`synthbench reproduce ctl --profile cpu`: all runs together 1,100 s, 61 s with 2 at once, "
+        f"A processor, PyTorch 2.4, synthbench {__version__}. "
+        "It was not held against the golden trainings."
+    )
+
+
+def test_headings_say_what_the_figures_are_and_the_table_what_differs_from_the_paper():
+    made = comparison("arithmetic", variants=("default",))
+    made["data"]["parameters"] = {"modulus": 5}
+    made["measures"][0] |= {"name": "iid", "metric": "eureka_ratio"}
+    made["measures"][2]["metric"] = "eureka_accuracy"
+    text = results_section([made])
+    assert "**Not the paper's task**: `modulus` 5 (paper: 10)." in text
+    assert "| iid, runs with a moment | test, of runs with a moment, 1,000 rows | paper |" in text
 
 
 def test_a_result_names_all_machines_and_commits_of_its_runs_and_another_version():
@@ -92,12 +115,28 @@ def test_a_result_names_all_machines_and_commits_of_its_runs_and_another_version
     second["commit"] = "abcdefabcd" * 4 + "-dirty"
     second["machine"] = {"gpu": "A GPU", "processor": "A processor", "torch": "2.15"}
     made["synthbench"] = "0.1.0"
-    last = results_section([made]).splitlines()[-1]
-    assert last.endswith(
+    assert (
         "A processor, PyTorch 2.4, synthbench 0.1.0 at commit 0123456; "
         "A GPU, PyTorch 2.15, synthbench 0.1.0 at commit abcdefa with changes; "
-        f"this is {__version__}."
-    )
+        f"this is {__version__}. "
+    ) in results_section([made])
+
+
+@pytest.mark.parametrize(
+    "losses, same_rows, words",
+    [
+        (GOLDEN["ndr"], True, "that code and today's have the same losses."),
+        (GOLDEN["ndr"], False, "but the stream has other rows of the same distribution today."),
+        ([one * (1 + 1e-6) for one in GOLDEN["ndr"]], True, "the same losses."),
+        ([one * 1.01 for one in GOLDEN["ndr"]], True, "the code of ndr has changed since."),
+        (GOLDEN["ndr"][:5], True, "the code of ndr has changed since."),
+    ],
+)
+def test_a_result_says_whether_todays_code_still_makes_it(losses, same_rows, words):
+    then = {"commit": "0123456789", "date": "2026-11-25", "losses": {"ndr": losses}}
+    text = held({"held": {**then, "same_rows": same_rows}})
+    assert text.startswith("Stored with commit 0123456 of 2026-11-25; ")
+    assert text.endswith(words)
 
 
 def test_what_is_no_comparison_is_refused_by_name(tmp_path):
@@ -108,24 +147,147 @@ def test_what_is_no_comparison_is_refused_by_name(tmp_path):
         read_comparisons(tmp_path)
 
 
-def test_a_model_that_is_not_trained_to_the_end_is_marked_in_the_table_and_in_no_picture():
-    unfinished = comparison(states=(FITTED, UNFINISHED))
-    assert fitted_models(unfinished) == []
-    assert "0.750, 1 of 2 not trained to the end" in results_section([unfinished])
-    assert len(fitted_models(comparison(states=(FITTED, PLATEAU)))) == 2
+def test_a_model_that_is_not_fitted_is_marked_in_the_table_in_pictures_and_in_sentences():
+    # The words of an older version.
+    made = comparison(states=(FITTED, "stopped improving"))
+    assert [one["model"] for one in drawn_models(made)] == [f"ndr, {NOT_FITTED}"] * 2
+    assert "| 0.750, 1 of 2 not fitted in 100 steps |" in results_section([made])
+    name = "ctl cpu forward ndr test"
+    assert figure([made], name) == "0.500 ± 0.100 (1 of 2 not fitted in 100 steps)"
+    assert [one["model"] for one in drawn_models(comparison())] == ["ndr"] * 2
 
 
-def test_a_sentence_rests_on_a_figure_of_a_model_that_was_trained_to_the_end():
+@pytest.mark.parametrize(
+    "share, words, drawn",
+    [(0.755, "not fitted", True), (0.77, "not trained to the end", False)],
+)
+def test_twice_the_steps_say_whether_a_model_was_trained_to_the_end(share, words, drawn, tmp_path):
+    made = comparison(variants=("forward",), states=(NOT_FITTED, NOT_FITTED))
+    (tmp_path / "ctl-cpu.json").write_text(json.dumps(made), encoding="utf-8")
+    longer = {
+        **{"task": "ctl", "variant": "forward", "model": "ndr", "parameters": {}, "rows": {}},
+        **{"stream": False, "recipe": {"model": "ndr", "steps": 200, "options": {}}},
+        "runs": [{"seed": 1, "training": share, "fitted": False, "figures": {}}],
+        **{"source": "a run", "date": "2026-11-26"},
+    }
+    (tmp_path / "tried").mkdir()
+    (tmp_path / "tried" / "ctl.json").write_text(json.dumps([longer]), encoding="utf-8")
+    (read,) = read_comparisons(tmp_path)
+    marked = f"0.750, {words} in 100 steps (one seed: 0.750, in 200 steps {share:.3f})"
+    assert marked in results_section([read])
+    assert bool(drawn_models(read)) == drawn
+
+
+def test_a_sentence_has_a_figure_that_is_there():
     assert figure([comparison()], "ctl cpu forward ndr test") == "0.500 ± 0.100"
     assert figure([comparison()], "ctl cpu forward ndr training") == "0.750"
-    with pytest.raises(DatasetError, match="not trained to the end"):
-        figure([comparison(states=(UNFINISHED,))], "ctl cpu forward ndr test")
     for unknown in ("ctl paper forward ndr test", "ctl cpu forward ndr tset"):
         with pytest.raises(DatasetError, match="no result has it"):
             figure([comparison()], unknown)
 
 
-def test_every_contrast_is_listed_whether_it_was_run_or_not():
+def test_every_contrast_is_counted_at_the_papers_size_and_at_others():
     text = contrasts_section([comparison()])
-    assert text.startswith(f"0 of {len(CONTRASTS)} are shown.")
-    assert text.count("| not run |") == len(CONTRASTS)
+    assert text.startswith(f"The tables have {len(CONTRASTS)} contrasts.")
+    assert text.count(f"| **{len(CONTRASTS)}** |") == 2  # none was run at either
+
+
+def test_what_the_stored_results_say_of_the_contrasts():
+    """Single runs and models that are not fitted show nothing, and the paper's size is apart."""
+    text = contrasts_section(read_comparisons(STORED))
+    lines = [line for line in text.splitlines() if "`heat` above `softmax`" in line]
+    assert "| no difference: 6 of 20 runs and 12 of 20 runs, p = 0.11 | not run |" in lines[0]
+    (gate,) = (
+        line
+        for line in text.splitlines()
+        if "`transformer-relative-gate` above `transformer-relative` | forward, test" in line
+    )
+    assert "| not run | same order: " in gate
+    assert "standard deviations" not in text
+
+
+def test_golden_losses_are_written_into_a_result(tmp_path, capsys):
+    from benchmarks.hold import main
+    from synthbench.errors import SynthbenchError
+
+    file, losses = tmp_path / "ctl-cpu.json", ROOT / "tests/golden/losses.json"
+    made = comparison()
+    file.write_text(json.dumps(made), encoding="utf-8")
+    with pytest.raises(SynthbenchError, match="runs are of None; name one with --commit"):
+        main([str(file), "--losses", str(losses)])
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a Git checkout")
+    main([str(file), "--losses", str(losses), "--commit", "HEAD", "--other-rows"])
+    then = json.loads(file.read_text(encoding="utf-8"))["held"]
+    assert then["losses"] == {"ndr": GOLDEN["ndr"]}
+    assert (len(then["commit"]), len(then["date"]), then["same_rows"]) == (40, 10, False)
+    assert "the same losses" in held({"held": then})
+    assert capsys.readouterr().out.endswith("held against commit HEAD\n")
+
+
+def test_every_stored_result_names_its_code_and_has_todays_golden_losses():
+    for one in read_comparisons(STORED):
+        assert one["run_seconds"] > 0, one["command"]
+        models = {recipe["model"] for line in one["models"] for recipe in line["recipes"]}
+        assert set(one["held"]["losses"]) == models
+        assert "not held" not in held(one)
+
+
+@pytest.fixture
+def tried(monkeypatch):
+    """The module that makes the page *Every size tried*."""
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    yield importlib.import_module("tried")
+    sys.modules.pop("tried", None)
+
+
+def setting(model, test, training=None, date="2026-11-24", source="a file", **parameters):
+    fitted = None if training is None else training >= 0.99
+    run = {"seed": 0, "training": training, "fitted": fitted, "figures": {"test": test}}
+    return {
+        **{"task": "arithmetic", "variant": "default", "model": model, "parameters": parameters},
+        **{"rows": {}, "stream": True, "recipe": {"model": model, "steps": 9, "options": {}}},
+        **{"runs": [run], "source": source, "date": date},
+    }
+
+
+def test_sizes_at_which_the_papers_order_is_reversed_stand_first(tried):
+    trials = [
+        setting("ndr", 0.978, modulus=5),
+        setting("lstm", 0.898, 0.5, modulus=5),
+        setting("ndr", 0.876, 1.0, modulus=3),
+        setting("lstm", 0.926, modulus=3),
+    ]
+    text = tried.tried_section(trials)
+    titles = [line for line in text.splitlines() if line.startswith("## ")]
+    assert titles == [
+        "## arithmetic: modulus 3, fresh rows",
+        "## arithmetic: modulus 5, fresh rows",
+    ]
+    assert text.startswith("4 settings with 4 runs at 2 sizes; at 1 of them")
+    reverse = "`lstm` 0.926 (paper: 0.74) is above `ndr` 0.876 (paper: 0.98)."
+    assert text.count("**Reversed**") == text.count(f"**Reversed**, test: {reverse}") == 1
+    assert "| 2026-11-24 | `ndr` | 9 | 1 | 1.000, fitted | 0.876 |  | a file |" in text
+    assert "| 2026-11-24 | `lstm` | 9 | 1 | 0.500, not fitted | 0.898 |" in text
+
+
+def test_figures_from_two_places_are_not_compared(tried):
+    trials = [setting("ndr", 0.5), setting("lstm", 0.9, source="another file")]
+    assert "**Reversed**" not in tried.tried_section(trials)
+
+
+def test_the_budget_counts_settings_runs_and_steps(tried):
+    trials = [setting("ndr", 0.5), setting("ndr", 0.6), setting("ndr", 0.6, modulus=3)]
+    assert tried.budget_section(trials).splitlines()[-1] == (
+        "| `arithmetic` | `ndr` | 2 | 3 | 27 |"
+    )
+
+
+def test_what_was_tried_includes_the_sizes_that_reverse_the_paper(tried):
+    from synthbench.training.trials import read_trials
+
+    text = tried.tried_section(read_trials(STORED / "tried"))
+    first = text.partition("\n## ")[2].partition("\n## ")[0]
+    assert "arithmetic" in first
+    assert "**Reversed**" in first
+    assert "test: `lstm` 0.926 (paper: 0.74) is above `ndr` 0.876 (paper: 0.98)." in text

@@ -22,8 +22,8 @@ from shared_beginning import batches, loss, replies
 
 import synthbench
 from synthbench import DatasetDirectory, llm
-from synthbench.training.fit import fit_of
 from synthbench.training.setting import Setting, find_device, machine
+from synthbench.training.train_fit import fit_of
 
 RESULTS = Path(__file__).parents[1] / "results/llm"
 #: The most rows of each split that are asked.
@@ -160,7 +160,7 @@ def fine_tuned(
             last_saved = time.monotonic()
     found = _evaluated(model, place, ["train", *_held_out(place)])
     learned = (found["train"]["accuracy"],) * 2
-    fit = fit_of("accuracy", found["train"]["rows"], learned, learned, losses)
+    fit = fit_of("accuracy", found["train"]["rows"], learned, learned)
     training = {"steps": len(losses), "batch": batch, "rate": rate, "decay": decay}
     seen = {"training_rows": len(rows), "losses": losses, "earlier_seconds": earlier}
     return {**training, **seen, "fit": fit, **found}

@@ -150,12 +150,9 @@ class EpochBatches:
         self._table = rows
         self._lengths = lengths = None if rows.lengths is None else rows.lengths.cpu().numpy()
         self._one_length = OneLength(lengths, batch_size, seed, balanced) if one_length else None
-        self._entries = np.arange(len(rows))
-        if balanced and not one_length and lengths is not None:
-            # Each length gets as many entries as the most frequent one.
-            most = int(np.bincount(lengths).max())
-            groups = (np.flatnonzero(lengths == length) for length in np.unique(lengths))
-            self._entries = np.concatenate([np.resize(group, most) for group in groups])
+        self._trained_on = _entries(len(rows), lengths, balanced)
+        # One length a batch is balanced by its own draws.
+        self._entries = np.arange(len(rows)) if one_length else self._trained_on
         self.rows = len(self._entries)
         self._batch_size, self._seed = batch_size, seed
         self._width = rows.inputs.shape[1] if fixed_width and rows.lengths is not None else None
@@ -172,9 +169,8 @@ class EpochBatches:
         return take(self._table, indices, self._width or _longest(self._lengths, indices))
 
     def sample(self, count: int) -> Rows:
-        """At most `count` rows of the split, evenly spaced."""
-        every = max(1, -(-len(self._table) // count))
-        return self._table.select(torch.arange(0, len(self._table), every))
+        """At most `count` rows of the split, evenly spaced, as often as they are trained on."""
+        return self._table.select(_spaced(self._trained_on, count))
 
     @functools.cached_property
     def _whole(self) -> Batch:
@@ -194,6 +190,23 @@ class EpochBatches:
             parts.append(part)
             missing, epoch, place = missing - len(part), epoch + 1, 0
         return np.concatenate(parts)
+
+
+def _entries(rows: int, lengths: NDArray[np.int64] | None, balanced: bool) -> NDArray[np.int64]:
+    """All rows once or, if `balanced`, length by length with as many entries for each length.
+
+    That many as the most frequent length has rows; rows of the others are repeated.
+    """
+    if not balanced or lengths is None:
+        return np.arange(rows)
+    most = int(np.bincount(lengths).max())
+    groups = (np.flatnonzero(lengths == length) for length in np.unique(lengths))
+    return np.concatenate([np.resize(group, most) for group in groups])
+
+
+def _spaced(entries: NDArray[np.int64], count: int) -> Tensor:
+    """At most `count` of some entries, evenly spaced, int64 `(entries,)`."""
+    return torch.from_numpy(entries[:: max(1, -(-len(entries) // count))])
 
 
 def _longest(lengths: NDArray[np.int64] | None, indices: NDArray[np.int64]) -> int | None:
@@ -244,9 +257,11 @@ class StreamBatches:
         return take(rows, indices, _longest(lengths, indices))
 
     def sample(self, count: int) -> Rows:
-        """The first rows of the stream, at most `count`."""
-        rows = self._encoding.encode_table(self._source.table(0))
-        return rows.select(torch.arange(min(count, len(rows)))).to(self._device)
+        """Rows of the beginning of the stream, at most `count`, as often as they are trained on."""
+        rows, lengths, chosen = self._encoded_round(0)
+        if chosen is None or not self._balanced:
+            return rows.select(slice(count))
+        return rows.select(_spaced(_entries(len(rows), lengths, balanced=True), count))
 
     def _encoded_round(
         self, number: int

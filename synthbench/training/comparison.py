@@ -6,13 +6,15 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from synthbench.evaluation.scores import wilson
 from synthbench.tasks.registry import task_class
 from synthbench.text.tables import Table, items, stack, styled
-from synthbench.training.contrasts import Finding, judge
-from synthbench.training.fit import PLATEAU, UNFINISHED
+from synthbench.training.cells import cell, heading
+from synthbench.training.contrast_tables import contrasts_markdown, contrasts_notes
+from synthbench.training.contrasts import judge
+from synthbench.training.paper_size import data_differences
 from synthbench.training.recipes import QUICK_NOTE
 from synthbench.training.recipes.base import Measure, Study
+from synthbench.training.train_fit import FITTED, NOT_FITTED, UNFINISHED, rises
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -24,8 +26,6 @@ _KEPT = (
     "seed", "steps", "best_step", "steps_per_second", "seconds", "fit", "eureka", "halting",
     "curve", "commit", "machine",
 )  # fmt: skip
-#: How a metric's figures are shown; all others have three decimal places.
-_FORMS = {"mse": "{:.1e}", "distance": "{:.2f}", "halting": "{:.1f}", "eureka_epoch": "{:.0f}"}
 
 
 def compare(study: Study, results: Mapping[tuple[str, str], Sequence[Json]]) -> dict[str, Any]:
@@ -48,12 +48,18 @@ def compare(study: Study, results: Mapping[tuple[str, str], Sequence[Json]]) -> 
             "parameters": parameters,
             "changed": {name: parameters[name] for name in study.parameters},
             "rows": dict(study.rows),
+            "stream": study.stream,
         },
         "precision": first["precision"],
         "machine": first["machine"],
         "run_seconds": round(seconds, 1),
         "measures": [
-            {"name": one.name, "metric": one.metric, "headline": one.headline}
+            {
+                "name": one.name,
+                "metric": one.metric,
+                "headline": one.headline,
+                "rows": _report(one, first)["rows"],
+            }
             for one in study.measures
         ],
         "models": [
@@ -67,7 +73,7 @@ def _line(study: Study, variant: str, title: str, runs: Sequence[Json]) -> dict[
     recipes = [recipe for recipe in study.recipes if recipe.title == title]
     measures = {}
     for measure in study.measures:
-        values = [_figure(measure, run) for run in runs]
+        values = [figure_of(measure, run) for run in runs]
         known = [value for value in values if value is not None]
         published = recipes[0].published.get((variant, measure.name))
         measures[measure.name] = {
@@ -100,22 +106,28 @@ def _by_bucket(task: str, runs: Sequence[Json]) -> dict[str, float]:
     return {value: statistics.fmean(found) for value, found in means.items()}
 
 
-def _figure(measure: Measure, run: Json) -> float | None:
-    """A measure of one run, None if the run has none."""
+def figure_of(measure: Measure, run: Json) -> float | None:
+    """A measure of one run of `train`, None if the run has none."""
     if measure.metric == "eureka_ratio":
         return float(run["eureka"] is not None)
     if measure.metric == "eureka_epoch":
         return run["eureka"]["epoch"] if run["eureka"] else None
     if measure.metric == "halting":
         return run["halting"][measure.split] if run["halting"] else None
-    report = run["splits"][measure.split]
-    if measure.metric == "eureka_accuracy":
-        return report["accuracy"] if run["eureka"] else None
+    if measure.metric == "eureka_accuracy" and not run["eureka"]:
+        return None
+    name = "accuracy" if measure.metric == "eureka_accuracy" else measure.metric
+    metric: float | None = _report(measure, run)[name]
+    return metric
+
+
+def _report(measure: Measure, run: Json) -> Json:
+    """The score of the rows that a measure is taken on."""
+    report: Json = run["splits"][measure.split]
     if measure.where is not None:
         column, value = measure.where
         report = report["by"][column][str(value)]
-    metric: float | None = report[measure.metric]
-    return metric
+    return report
 
 
 # Tables.
@@ -124,12 +136,16 @@ def _figure(measure: Measure, run: Json) -> float | None:
 def markdown(comparison: Json) -> str:
     """The comparison as Markdown: one line for each model and variant."""
     names, measures = _names(comparison), comparison["measures"]
-    columns = (word for measure in measures for word in (measure["name"], "paper"))
+    columns = (word for measure in measures for word in headings(measure, comparison))
     head = [*names, "training rows", *columns]
     lines = []
     for model in comparison["models"]:
         words = [f"`{model['model']}`", *(model[name] for name in names[1:]), fit_cell(model)]
-        figures = [figure for measure in measures for figure in ours_and_theirs(measure, model)]
+        figures = [
+            figure
+            for measure in measures
+            for figure in ours_and_theirs(measure, model)[: len(headings(measure, comparison))]
+        ]
         steps = max(run["steps"] for run in model["runs"])
         sizes = [f"{model['model_parameters']:,}", f"{steps:,}", _seconds(model)]
         lines.append([*words, *figures, *sizes])
@@ -137,19 +153,9 @@ def markdown(comparison: Json) -> str:
     table = Table(head, lines, range(len(names), len(head))).markdown()
     notes = [f"- {note}" for note in _notes(comparison)]
     parts = [f"# {comparison['task']}: {comparison['title']}", "", table, "", *notes, ""]
-    if findings := judge([comparison]):
+    if findings := judge(comparison):
         parts += [contrasts_markdown(findings), ""]
     return "\n".join(parts)
-
-
-def contrasts_markdown(findings: Sequence[Finding]) -> str:
-    """The papers' contrasts as a table in Markdown."""
-    head = ["the paper's contrast", "source", "profile", "our runs", "figures"]
-    lines = [
-        [one.contrast.claim, one.contrast.source, one.profile, one.state, one.evidence]
-        for one in findings
-    ]
-    return Table(head, lines).markdown()
 
 
 def comparison_table(comparison: Json) -> Group:
@@ -171,11 +177,9 @@ def comparison_table(comparison: Json) -> Group:
     title = styled(f"{comparison['task']}: {comparison['title']}", "bold")
     table = Table(head, lines, range(2, 5), whole=[1], keys=2, apart=len(measures) > 1)
     notes = [f"{state.capitalize()}: {'; '.join(titles)}." for state, titles in remarks.items()]
-    parts = [title, "", table, "", items([*notes, *_notes(comparison)])]
-    if findings := judge([comparison]):
-        found = [[one.contrast.claim, one.state, one.evidence] for one in findings]
-        parts += ["", Table(["the paper's contrast", "our runs", "figures"], found)]
-    return stack(*parts)
+    if findings := judge(comparison):
+        notes += contrasts_notes(findings)
+    return stack(title, "", table, "", items([*notes, *_notes(comparison)]))
 
 
 def _names(comparison: Json) -> list[str]:
@@ -194,9 +198,7 @@ def _seconds(model: Json) -> str:
 
 def _notes(comparison: Json) -> list[str]:
     """How the figures were measured."""
-    data = comparison["data"]
     seeds = comparison["seeds"]
-    changed = {**data["changed"], **{f"{split} rows": n for split, n in data["rows"].items()}}
     notes = [
         f"`{comparison['command']}`: "
         f"{'one seed' if seeds == 1 else f'mean and standard deviation of {seeds} seeds'}.",
@@ -205,9 +207,8 @@ def _notes(comparison: Json) -> list[str]:
     ]
     if comparison["profile"] == "quick":
         notes.insert(0, QUICK_NOTE)
-    if changed:
-        sizes = ", ".join(f"{name} {_plain(value)}" for name, value in changed.items())
-        notes.append(f"Other than the task's defaults: {sizes}.")
+    if unlike := data_differences(comparison):
+        notes.insert(0, f"Other than in the paper: {', '.join(unlike)}.")
     return notes
 
 
@@ -227,8 +228,10 @@ def made_with(comparison: Json) -> str:
     return "; ".join(found)
 
 
-def _plain(value: Any) -> str:
-    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+def headings(measure: Json, comparison: Json) -> list[str]:
+    """The heading of a measure's column, and of the paper's beside it if it has any figure."""
+    published = (model["measures"][measure["name"]]["published"] for model in comparison["models"])
+    return [heading(measure), *["paper"] * any(published)]
 
 
 def ours_and_theirs(measure: Json, model: Json) -> tuple[str, str]:
@@ -245,28 +248,24 @@ def fit_cell(model: Json) -> str:
 
 
 def fit_words(model: Json) -> list[str]:
-    """The figure of `fit_cell`, then a remark for each state of runs that is not fitted."""
+    """The figure of `fit_cell`, then remarks if not all runs are fitted.
+
+    `model` may have the result of a run of twice the steps as `doubled`, with its `steps`, and the
+    share of training rows that it and the shorter run (`single`) have learned.
+    """
     fits = [run["fit"] for run in model["runs"] if run["fit"]]
     if not fits:
         return [""]
     metric, runs = fits[0]["metric"], len(fits)
     figure = {"mean": statistics.fmean(fit["chosen"] for fit in fits), "deviation": None}
     words = [cell(metric, figure, None)]
-    for state in (UNFINISHED, PLATEAU):
-        if count := sum(fit["state"] == state for fit in fits):
-            words.append(state if count == runs else f"{count} of {runs} {state}")
+    if unfitted := sum(fit["state"] != FITTED for fit in fits):
+        which = "" if unfitted == runs else f"{unfitted} of {runs} "
+        state, seen = NOT_FITTED, ""
+        if longer := model.get("doubled"):
+            single, double = longer["single"], longer["doubled"]
+            state = UNFINISHED if rises(single, double) else NOT_FITTED
+            seen = f" (one seed: {single:.3f}, in {longer['steps']:,} steps {double:.3f})"
+        steps = max(run["steps"] for run in model["runs"])
+        words.append(f"{which}{state} in {steps:,} steps{seen}")
     return words
-
-
-def cell(metric: str, figure: Json | None, runs: int | None) -> str:
-    """A figure as tables show it, a number of runs with its Wilson interval; empty if none."""
-    if figure is None:
-        return ""
-    mean, deviation = figure["mean"], figure["deviation"]
-    if mean is None:
-        return "-"
-    if metric == "eureka_ratio" and runs:
-        low, high = wilson(round(mean * runs), runs)
-        return f"{round(mean * runs)}/{runs} ({low:.2f} to {high:.2f})"
-    show = _FORMS.get(metric, "{:.3f}").format
-    return show(mean) + (f" ± {show(deviation)}" if deviation is not None else "")

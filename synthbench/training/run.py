@@ -20,7 +20,6 @@ from synthbench.tasks.base import Task
 from synthbench.training.batches import EpochBatches, StreamBatches
 from synthbench.training.directory import RunDirectory
 from synthbench.training.encoding import Encoding, Rows, read_split
-from synthbench.training.fit import FIT_ROWS, fit_of, learned
 from synthbench.training.loop import Loop
 from synthbench.training.models import build
 from synthbench.training.objectives import OBJECTIVES, Objective
@@ -33,6 +32,7 @@ from synthbench.training.predicting import (
 )
 from synthbench.training.recipes.base import Recipe, Study
 from synthbench.training.setting import Setting, commit, isolated, machine, memory_errors
+from synthbench.training.train_fit import FIT_ROWS, fit_of, learned
 
 #: The most measurements of the watched splits that a result keeps.
 _CURVE_POINTS = 50
@@ -164,9 +164,8 @@ class Run:
             # A model that does not generalise may be best on validation before it has learned.
             model.load_state_dict(last)
             kept, best_step = end, loop.step
-        losses = [line["train/loss"] for line in directory.metrics()]
         return {
-            "fit": fit_of(objective.metric, len(trained_on), end, kept, losses),
+            "fit": fit_of(objective.metric, len(trained_on), end, kept),
             "steps": loop.step,
             "best_step": best_step,
             "seconds": round(loop.seconds, 3),

@@ -14,8 +14,8 @@ from synthbench.errors import check_whole_number, needs
 from synthbench.sampling.plan import check_rows
 from synthbench.tasks.base import Task
 from synthbench.text.tables import Table, stack, styled
-from synthbench.training.fit import UNFINISHED
 from synthbench.training.recipes import QUICK_NOTE, find_study
+from synthbench.training.train_fit import NOT_FITTED, state_of
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -138,8 +138,8 @@ def summary(result: Mapping[str, Any]) -> Group:
         f"{result['task']}, {result['variant']}: {result['recipe']['name']}, "
         f"{result['steps']:,} steps" + (f" at {speed:.3g} a second" if speed else "")
     )
-    if fit and fit["state"] == UNFINISHED:
-        title += f"; {UNFINISHED}"
+    if state_of([result]) == NOT_FITTED:
+        title += f"; {NOT_FITTED}"
     if result["study"]["profile"] == "quick":
         title += f". {QUICK_NOTE}"
     return stack(styled(title, "bold"), "", Table(head, lines, right=range(1, len(head))))

@@ -169,3 +169,27 @@ def test_a_stream_gives_the_batches_of_stream_from_any_step_on(workers):
                 batch = batches.batch(step)
                 assert batch.targets.tolist() == wanted["label"].tolist()
                 assert batch.lengths.tolist() == [len(one.split()) for one in wanted["text"]]
+
+
+def test_a_sample_has_each_length_as_often_as_it_is_trained_on():
+    lengths = torch.tensor([1] * 4 + [2] * 36)
+    rows = Rows(torch.ones(40, 2, dtype=torch.uint8), lengths, torch.arange(40))
+    for one_length in (False, True):
+        for balanced, counts in ((True, {1: 9, 2: 9}), (False, {1: 2, 2: 18})):
+            batches = EpochBatches(rows, 4, 0, one_length=one_length, balanced=balanced)
+            assert Counter(batches.sample(20).lengths.tolist()) == counts
+
+
+def test_a_sample_of_a_stream_is_balanced_like_its_batches():
+    task = make_task("grid-count")
+    encoding = Encoding.of(task)
+    with open_engine(workers=1) as engine:
+        for balanced in (True, False):
+            batches = StreamBatches(
+                *(Rounds(task, "train"), 10, encoding, engine, CPU, 100),
+                one_length=True,
+                balanced=balanced,
+            )
+            counts = Counter(batches.sample(600).lengths.tolist())
+            even = set(counts) == {1, 4, 9, 16, 25, 36} and max(counts.values()) <= 101
+            assert even == balanced, counts

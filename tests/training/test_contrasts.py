@@ -1,167 +1,271 @@
-"""The papers' contrasts: each names what exists, and is shown only by figures that show it."""
+"""The papers' contrasts: derived from the published figures, and tested over seeds and rows."""
 
 import dataclasses
 import itertools
 
 import pytest
 
+from synthbench.training.contrast_tables import contrasts_markdown, contrasts_notes, counts
 from synthbench.training.contrasts import (
     CONTRASTS,
+    NO_DIFFERENCE,
     NOT_RUN,
-    NOT_SHOWN,
-    SHOWN,
-    Contrast,
-    Side,
+    ONE_RUN,
+    REVERSED,
+    SAME,
+    TOO_FEW,
+    UNFITTED,
+    Finding,
+    derive,
     judge,
-    judge_one,
+    measured_rows,
+    unlike,
 )
-from synthbench.training.fit import FITTED, PLATEAU, UNFINISHED
-from synthbench.training.recipes import STUDIES
+from synthbench.training.recipes import STUDIES, find_study
+from synthbench.training.recipes.base import Measure, Published, Recipe, Study
+from synthbench.training.train_fit import FITTED, NOT_FITTED
 
-CTL = Contrast(
-    "ctl",
-    "main",
-    "One is better.",
-    Side("forward", "ndr", "test"),
-    Side("forward", "lstm", "test"),
-    False,
-    "A table",
-)
+SOURCE = "NDR, table 1"
 
 
-def line(model, values, *states):
+def study(**figures):
+    """A study with a line for each figure, a mean or a mean and its deviation."""
+    recipes = []
+    for name, figure in figures.items():
+        value, deviation = figure if isinstance(figure, tuple) else (figure, None)
+        published = {("default", "test"): Published(value, SOURCE, deviation)}
+        recipes.append(Recipe(name, "lstm", steps=1, published=published))
+    measures = (Measure("test", "test", "accuracy"),)
+    return Study("ctl", "paper", "", tuple(recipes), measures)
+
+
+def line(model, values, states=(), variant="forward", **options):
+    """A line of a comparison of ctl, fitted unless `states` say otherwise."""
+    published = {"mean": 1.0, "deviation": None, "runs": None, "source": SOURCE}
+    recipe = {"name": model, "model": model, "steps": 10, "options": options}
     return {
         "model": model,
-        "variant": "forward",
-        "measures": {measure: {"values": values} for measure in ("iid", "test")},
+        "variant": variant,
+        "recipes": [recipe],
+        "measures": {
+            name: {"values": list(values), "published": published} for name in ("iid", "test")
+        },
         "runs": [
-            {"fit": {"state": state}, "eureka": {"epoch": 1.0} if value else None}
-            for value, state in itertools.zip_longest(values, states, fillvalue=FITTED)
+            {"fit": {"state": state}}
+            for _, state in itertools.zip_longest(values, states, fillvalue=FITTED)
         ],
     }
 
 
-def comparison(*lines, metric="accuracy"):
+def comparison(*lines, rows=1000):
     return {
         "task": "ctl",
         "study": "main",
         "profile": "cpu",
-        "measures": [{"name": measure, "metric": metric} for measure in ("iid", "test")],
+        "data": {"parameters": {}, "rows": {}},
+        "measures": [
+            {"name": name, "metric": "accuracy", "rows": rows} for name in ("iid", "test")
+        ],
         "models": list(lines),
     }
 
 
-def test_every_contrast_names_models_variants_and_measures_of_a_study_for_two_cores_or_the_paper():
-    assert len(CONTRASTS) >= 30
-    for one in CONTRASTS:
-        studies = [s for s in STUDIES if (s.task, s.name) == (one.task, one.study)]
-        for side in (one.better, one.worse):
-            assert any(
-                side.variant in study.variants
-                and side.model in {recipe.title for recipe in study.recipes}
-                and side.measure in {measure.name for measure in study.measures}
-                for study in studies
-                if study.profile != "quick"
-            ), (one, side)
-
-
-def test_every_contrast_agrees_with_the_published_figures():
-    for one in CONTRASTS:
-        figures = []
-        for side in (one.better, one.worse):
-            (study,) = (
-                s for s in STUDIES if (s.task, s.name, s.profile) == (one.task, one.study, "paper")
-            )
-            recipe = next(recipe for recipe in study.recipes if recipe.title == side.model)
-            figures.append(recipe.published.get((side.variant, side.measure)))
-        if None not in figures:
-            better, worse = (figure.value for figure in figures)
-            assert better < worse if one.below else better > worse, one.claim
+def found(*lines, higher="ndr", lower="transformer", measure="test", **changes):
+    """The finding of one contrast of ctl forward."""
+    (finding,) = (
+        one
+        for one in judge(comparison(*lines, **changes))
+        if (one.contrast.variant, one.contrast.measure) == ("forward", measure)
+        and one.contrast.models == (higher, lower)
+    )
+    return finding
 
 
 @pytest.mark.parametrize(
-    "better, worse, state",
+    "figures, models",
     [
-        ([1.0, 0.98, 0.99], [0.2, 0.3, 0.25], SHOWN),
-        ([0.5, 0.9, 0.7], [0.6, 0.5, 0.7], NOT_SHOWN),  # the spread is as large as the difference
-        ([0.2, 0.3], [0.9, 0.8], NOT_SHOWN),
-        ([1.0, 1.0], [0.99, 0.99], NOT_SHOWN),  # the same in every run, but hardly different
-        ([0.9], [0.7], SHOWN),
-        ([0.9], [0.85], NOT_SHOWN),
+        ({"a": (0.7, 0.1), "b": (0.8, 0.05)}, [("b", "a")]),  # as far as the larger deviation
+        ({"a": (0.7, 0.11), "b": (0.8, 0.05)}, []),
+        ({"a": (1.0, 0.0), "b": (0.99, 0.0)}, [("a", "b")]),
+        ({"a": (1.0, 0.0), "b": (1.0, 0.0)}, []),
+        ({"a": 0.5, "b": 0.56}, [("b", "a")]),  # 0.05 where there are no deviations
+        ({"a": 0.5, "b": 0.55}, []),
+        ({"a": 0.1, "b": 0.5, "c": 0.9}, [("b", "a"), ("c", "a"), ("c", "b")]),
     ],
 )
-def test_figures_show_a_contrast_if_they_differ_by_two_deviations(better, worse, state):
-    assert judge_one(CTL, comparison(line("ndr", better), line("lstm", worse))).state == state
+def test_a_contrast_is_every_pair_of_a_table_that_differs(figures, models):
+    assert [one.models for one in derive([study(**figures)])] == models
 
 
-def test_a_model_that_is_not_trained_to_the_end_shows_nothing():
-    for state, expected in ((UNFINISHED, NOT_SHOWN), (PLATEAU, SHOWN)):
-        lines = line("ndr", [1.0, 1.0]), line("lstm", [0.2, 0.2], state)
-        finding = judge_one(CTL, comparison(*lines))
-        assert finding.state == expected
+def test_figures_of_two_tables_are_no_contrast():
+    made = study(a=0.1, b=0.9)
+    other = {("default", "test"): Published(0.9, "NDR, table 5")}
+    recipes = (made.recipes[0], dataclasses.replace(made.recipes[1], published=other))
+    assert derive([dataclasses.replace(made, recipes=recipes)]) == ()
+
+
+def test_the_contrasts_of_the_papers_are_whole_and_include_those_that_ours_do_not_show():
+    pairs = {(one.task, one.variant, one.measure, *one.models) for one in CONTRASTS}
+    assert ("listops", "default", "test", "transformer", "lstm") in pairs
+    assert ("ctl", "forward", "test", "transformer-relative", "transformer") in pairs
     assert (
-        "runs of lstm are not trained to the end"
-        in judge_one(CTL, comparison(line("ndr", [1.0]), line("lstm", [0.2], UNFINISHED))).evidence
-    )
-
-
-def test_a_model_that_was_not_trained_leaves_the_contrast_open():
-    assert judge_one(CTL, comparison(line("ndr", [1.0]))).state == NOT_RUN
-
-
-@pytest.mark.parametrize(
-    "better, worse, state",
-    [(20, 8, SHOWN), (20, 17, NOT_SHOWN), (5, 3, NOT_SHOWN), (8, 20, NOT_SHOWN)],
-)
-def test_numbers_of_runs_are_compared_exactly(better, worse, state):
-    runs = 20 if max(better, worse) > 5 else 5
-    values = [[1.0] * one + [0.0] * (runs - one) for one in (better, worse)]
-    found = judge_one(
-        CTL,
-        comparison(
-            *(line(name, one) for name, one in zip(("ndr", "lstm"), values, strict=True)),
-            metric="eureka_ratio",
-        ),
-    )
-    assert found.state == state
-    assert found.figures == f"{better} of {runs} and {worse} of {runs} runs"
+        "grid-count",
+        "default",
+        "10x10",
+        *("counting-norm-attention", "counting-norm-feedforward"),
+    ) in pairs
+    assert ("parity", "default", "Eureka-ratio", "heat", "softmax") in pairs
+    assert not any(one.task == "clusters" for one in CONTRASTS), "DNAS has pictures, no figures"
+    assert len(CONTRASTS) > 400
+    for one in CONTRASTS:
+        assert one.published[0].value > one.published[1].value
+        (paper,) = (
+            s for s in STUDIES if (s.task, s.name, s.profile) == (one.task, one.study, "paper")
+        )
+        assert set(one.models) <= {recipe.title for recipe in paper.recipes}
 
 
 @pytest.mark.parametrize(
-    "unlearned, unfinished, state",
+    "higher, lower, state",
     [
-        (8, 2, SHOWN),
-        (8, 4, NOT_SHOWN),  # 20 and at most 16
+        ([1.0, 0.98, 0.99], [0.2, 0.3, 0.25], SAME),
+        ([0.2, 0.3, 0.25], [1.0, 0.98, 0.99], REVERSED),
+        ([0.5, 0.9, 0.7], [0.6, 0.5, 0.7], NO_DIFFERENCE),
+        ([0.9], [0.1, 0.1, 0.1], ONE_RUN),
+        ([0.9, 0.9], [0.1, 0.1, 0.1], TOO_FEW),
+        ([1.0, 1.0, 1.0], [0.997, 0.997, 0.997], NO_DIFFERENCE),  # a few of 1,000 rows
+        ([0.99, 0.99, 0.99], [0.9, 0.9, 0.9], SAME),
     ],
 )
-def test_a_run_that_may_still_have_its_moment_counts_as_if_it_had_it(unlearned, unfinished, state):
-    values = [0.0] * unlearned + [1.0] * (20 - unlearned)
-    worse = line("lstm", values, *[UNFINISHED] * unfinished)
-    found = judge_one(CTL, comparison(line("ndr", [1.0] * 20), worse, metric="eureka_ratio"))
-    assert found.state == state
-    assert f"with the {unfinished} of them that are not trained to the end" in found.evidence
+def test_means_are_compared_over_seeds_and_rows(higher, lower, state):
+    assert found(line("ndr", higher), line("transformer", lower)).state == state
 
 
-@pytest.mark.parametrize("first, state", [([1000.0, 1200.0], SHOWN), ([1000.0, None], NOT_SHOWN)])
-def test_moments_stay_where_they_are_if_every_run_of_the_better_model_had_its_own(first, state):
-    contrast = dataclasses.replace(CTL, below=True)
-    later = line("lstm", [6000.0, 6400.0, None], FITTED, FITTED, UNFINISHED)
-    found = judge_one(contrast, comparison(line("ndr", first), later, metric="eureka_epoch"))
-    assert found.state == state
+def test_runs_that_agree_on_few_rows_show_nothing():
+    lines = line("ndr", [0.9] * 3), line("transformer", [0.6] * 3)
+    assert found(*lines, rows=1000).state == SAME
+    assert found(*lines, rows=8).state == NO_DIFFERENCE
 
 
-def test_of_two_profiles_the_one_that_shows_a_contrast_counts_and_the_other_is_named():
-    sides = "ndr", "transformer"
-    good = comparison(*(line(name, one) for name, one in zip(sides, ([1.0], [0.1]), strict=True)))
-    bad = {**comparison(*(line(name, [0.5]) for name in sides)), "profile": "paper"}
-    for comparisons in ([good, bad], [bad, good]):
-        finding = next(
-            one
-            for one in judge(comparisons)
-            if one.contrast.better == Side("forward", "ndr", "test")
-            and one.contrast.worse == Side("forward", "transformer", "test")
-        )
-        assert (finding.state, finding.profile) == (SHOWN, "cpu")
-        assert finding.evidence == (
-            "1 and 0.1 (a single run); profile paper, not shown: 0.5 and 0.5 (a single run)"
-        )
+def test_p_is_corrected_for_the_contrasts_of_the_table():
+    two = line("ndr", [0.9, 0.8, 0.85]), line("transformer", [0.6, 0.65, 0.5])
+    more = line("lstm", [0.9, 0.1, 0.5]), line("geometric", [0.2, 0.7, 0.5])
+    alone, among = found(*two).p, found(*two, *more).p
+    # iid and test of the pair alone, then of every pair of the four.
+    assert alone < among <= 1
+
+
+def test_a_model_that_is_not_fitted_shows_nothing_and_its_figures_are_told():
+    lines = line("ndr", [1.0] * 3), line("transformer", [0.1] * 3, [NOT_FITTED])
+    finding = found(*lines)
+    assert (finding.state, finding.p) == (UNFITTED, None)
+    assert [one.mean for one in finding.figures] == pytest.approx([1.0, 0.1])
+    old = line("transformer", [0.1] * 3, ["stopped improving"])
+    assert found(lines[0], old).state == UNFITTED
+
+
+def test_what_was_not_run_or_not_as_in_the_table_is_not_run():
+    both = line("ndr", [1.0] * 3), line("transformer", [0.1] * 3)
+    assert found(both[0]).state == NOT_RUN
+    both[1]["measures"]["test"]["published"] = {"source": "NDR, table 5"}
+    assert found(*both).state == NOT_RUN
+    both[1]["measures"]["test"]["published"] = None
+    assert found(*both).state == NOT_RUN
+
+
+def eureka(name, had, runs, fitted=True):
+    published = {"source": "Eureka, section 5.3"}
+    made = line(name, [1.0] * had + [0.0] * (runs - had), [FITTED if fitted else NOT_FITTED] * runs)
+    measures = {"Eureka-ratio": {**made["measures"]["test"], "published": published}}
+    return {**made, "variant": "default", "measures": measures}
+
+
+@pytest.mark.parametrize(
+    "softmax, normsoftmax, runs, state",
+    [
+        (8, 20, 20, SAME),
+        (20, 8, 20, REVERSED),
+        (17, 20, 20, NO_DIFFERENCE),
+        (0, 5, 5, TOO_FEW),  # exact tests from 20 runs on
+    ],
+)
+def test_numbers_of_runs_are_compared_exactly_whether_they_are_fitted_or_not(
+    softmax, normsoftmax, runs, state
+):
+    lines = eureka("softmax", softmax, runs, fitted=False), eureka("normsoftmax", normsoftmax, runs)
+    measure = {"name": "Eureka-ratio", "metric": "eureka_ratio", "rows": 1000}
+    parity = {**comparison(*lines), "task": "parity", "measures": [measure]}
+    (finding,) = (one for one in judge(parity) if one.contrast.models == ("normsoftmax", "softmax"))
+    assert finding.state == state
+
+
+def test_moments_that_no_run_had_are_not_compared():
+    published = {"source": "Eureka, table 4"}
+    lines = [
+        {
+            **line(name, values, variant="main"),
+            "measures": {"Eureka-epoch": {"values": values, "published": published}},
+        }
+        for name, values in (("vit", [None] * 3), ("resnet", [1.0, 2.0, 1.5]))
+    ]
+    measure = {"name": "Eureka-epoch", "metric": "eureka_epoch"}
+    made = {**comparison(*lines), "task": "composites", "measures": [measure]}
+    (finding,) = (one for one in judge(made) if one.contrast.models == ("vit", "resnet"))
+    assert (finding.state, finding.figures) == (UNFITTED, ())
+
+
+def test_older_files_have_as_many_rows_as_the_study_asks_for():
+    made = comparison()
+    assert measured_rows(made, {"name": "test", "metric": "accuracy"}) == 1000
+    made["data"]["rows"] = {"test": 40}
+    assert measured_rows(made, {"name": "test", "metric": "accuracy"}) == 40
+    assert measured_rows(made, {"name": "test", "metric": "accuracy", "rows": 7}) == 7
+    grid = {**made, "task": "grid-count", "data": {"parameters": {}, "rows": {"test": 3500}}}
+    assert measured_rows(grid, {"name": "20x20", "metric": "cell_accuracy"}) == 500
+    assert measured_rows(grid, {"name": "iid", "metric": "mse", "rows": 7}) is None
+
+
+def test_a_contrast_of_one_part_differs_in_nothing_but_the_model():
+    relative = line("transformer-relative", [1.0], dropout=0.5)
+    gate = line("transformer-relative-gate", [1.0], dropout=0.5)
+    assert unlike(relative, gate) == ()
+    assert unlike(relative, line("transformer-relative-gate", [1.0], dropout=0.1)) == ("dropout",)
+    assert unlike(relative, line("transformer-relative", [1.0], dropout=0.1)) == ()
+    assert unlike(relative, line("lstm", [1.0], dropout=0.5)) == ("the kind of model",)
+    longer = line("transformer-relative-gate", [1.0], dropout=0.5)
+    longer["recipes"][0]["steps"] = 20
+    assert unlike(relative, longer) == ("steps",)
+
+
+def test_tables_say_how_many_contrasts_are_in_which_state_and_name_those_reversed():
+    lines = line("ndr", [0.2] * 3), line("transformer", [0.9] * 3, num_layers=2, dropout=0.5)
+    findings = judge(comparison(*lines))
+    reverse = sum(one.state == REVERSED for one in findings)
+    assert counts(findings).startswith(f"reversed {reverse}, ")
+    notes = contrasts_notes(findings)
+    assert any(
+        note.startswith("Reversed: ndr above transformer, forward, test: 0.200 (") for note in notes
+    )
+    table = contrasts_markdown(findings)
+    assert (
+        "| `ndr` above `transformer` | forward, test | 1.000 ± 0.000 and 0.130 ± 0.010 |" in table
+    )
+    assert "p < 0.001 | reversed | recipes: num_layers, dropout | NDR, table 1 |" in table
+    assert "standard deviations" not in table
+    assert NOT_RUN not in table.partition("\n")[2]
+
+
+def test_the_studies_for_two_cores_have_the_names_of_the_papers_lines():
+    """So that a figure is never held against that of another line of the table."""
+    for made in STUDIES:
+        if made.profile != "paper" and made.name == "main":
+            paper = find_study(made.task, "paper", made.name)
+            titles = {recipe.title: recipe for recipe in paper.recipes}
+            for recipe in made.recipes:
+                for place, figure in recipe.published.items():
+                    if figure.source == SOURCE or "table 4" in figure.source:
+                        assert titles[recipe.title].published[place] == figure, recipe.name
+
+
+def test_findings_without_runs_have_no_figures():
+    assert Finding(CONTRASTS[0], NOT_RUN).figures == ()

@@ -172,8 +172,8 @@ IDENTITY = _smaller(
 PARITY = _smaller(eureka.PARITY, *eureka.PARITY.recipes)
 
 
-def _see(name: str, steps: int, options: str, line: str = "") -> Recipe:
-    made = eureka.vision(name, published=eureka.COMPOSITES.recipe(line or name).published)
+def _see(name: str, steps: int, options: str) -> Recipe:
+    made = eureka.COMPOSITES.recipe(name)
     recipe = (
         f"steps={steps} batch_size=64 learning_rate=1e-3 min_learning_rate=1e-5 warmup=100 "
         f"validate_every={steps // 20}"
@@ -187,7 +187,7 @@ COMPOSITES = _smaller(
     eureka.COMPOSITES,
     _see("resnet", 5000, "widths=32,64,128,256"),
     _see("vit", 15_700, _SMALL_VIT),
-    _see("vit-normsoftmax", 15_700, _SMALL_VIT + " temperature=0.3333", "vit-normsoftmax-cold"),
+    _see("vit-normsoftmax-cold", 15_700, _SMALL_VIT + " temperature=0.3333"),
     rows={"validation": 500, "test": 1_000},
     seeds=3,
 )

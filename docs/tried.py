@@ -1,0 +1,158 @@
+"""The page *Every size tried* and the budget of tuning, from `examples/results/tried/`."""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from synthbench.tasks.registry import task_class
+from synthbench.text.tables import Table
+from synthbench.training.cells import number
+from synthbench.training.contrasts import CONTRASTS, Contrast
+from synthbench.training.trials import setting_of
+
+Trial = Mapping[str, Any]
+#: Measures that are no share: a difference of two of them has no scale.
+_NO_SHARES = ("mse", "eureka_epoch")
+#: Our figures reverse the paper's order here if they differ by more, whatever a test would say: the
+#: last digit that the papers print.
+_REVERSED = 0.01
+_METRICS = {(one.task, one.measure): one.metric for one in CONTRASTS}
+
+
+def tried_section(trials: Sequence[Trial]) -> str:
+    """All sizes in Markdown, those first at which a paper's order is reversed."""
+    sizes: dict[str, list[Trial]] = {}
+    for trial in trials:
+        size = {**trial, "model": "", "recipe": {}}
+        sizes.setdefault(setting_of(size), []).append(trial)
+    groups = [(group, reversals(group)) for group in sizes.values()]
+    groups.sort(key=lambda one: (not one[1], one[0][0]["task"], one[0][0]["date"]))
+    runs = sum(len(trial["runs"]) for trial in trials)
+    reverse = sum(bool(found) for _, found in groups)
+    parts = [
+        f"{len(trials)} settings with {runs} runs at {len(groups)} sizes; at {reverse} of them, "
+        "which stand first, a contrast of the paper is reversed."
+    ]
+    for group, found in groups:
+        parts += [f"## {_title(group[0])}", *map(_reversal, found), _table(group)]
+    return "\n\n".join(parts)
+
+
+def budget_section(trials: Sequence[Trial]) -> str:
+    """How much every model was tuned: settings, runs and steps, by task and model."""
+    models: dict[tuple[str, str], list[Trial]] = {}
+    for trial in trials:
+        models.setdefault((trial["task"], trial["model"]), []).append(trial)
+    lines = []
+    for (task, model), group in sorted(models.items()):
+        settings = len(set(map(setting_of, group)))
+        steps = sum(len(one["runs"]) * one["recipe"].get("steps", 0) for one in group)
+        runs = sum(len(one["runs"]) for one in group)
+        lines.append([f"`{task}`", f"`{model}`", f"{settings}", f"{runs}", f"{steps:,}"])
+    head = ["task", "model", "settings", "runs", "steps of all runs"]
+    return Table(head, lines, right=range(2, 5)).markdown()
+
+
+def reversals(group: Iterable[Trial]) -> list[tuple[Contrast, float, float]]:
+    """The contrasts that trials of one size reverse, with our two figures.
+
+    Only models whose figures stood in one place are compared, because they were meant to be.
+    """
+    found = {}
+    for trial, other in itertools.permutations(group, 2):
+        if (trial["source"], trial["date"]) != (other["source"], other["date"]):
+            continue
+        for contrast in CONTRASTS:
+            if (contrast.task, contrast.variant) != (trial["task"], trial["variant"]):
+                continue
+            if contrast.models != (trial["model"], other["model"]):
+                continue
+            higher, lower = (_mean(one, contrast.measure) for one in (trial, other))
+            if contrast.metric in _NO_SHARES or None in (higher, lower):
+                continue
+            if contrast.study == "main" and lower - higher > _REVERSED:
+                found[contrast, trial["source"]] = (contrast, higher, lower)
+    return list(found.values())
+
+
+def _reversal(found: tuple[Contrast, float, float]) -> str:
+    contrast, *ours = found
+    higher, lower = (
+        f"`{model}` {number(contrast.metric, figure)} (paper: {published.value:.2f})"
+        for model, figure, published in zip(contrast.models, ours, contrast.published, strict=True)
+    )
+    return f"**Reversed**, {contrast.measure}: {lower} is above {higher}."
+
+
+def _title(trial: Trial) -> str:
+    """A size in words: what differs from the task as its paper describes it."""
+    several = len(task_class(trial["task"]).variants) > 1
+    words = [f"{name} {_plain(value)}" for name, value in trial["parameters"].items()]
+    words += ["fresh rows"] if trial["stream"] else []
+    words += [f"{count:,} rows of {split}" for split, count in trial["rows"].items()]
+    variant = f" {trial['variant']}" if several else ""
+    return f"{trial['task']}{variant}: {', '.join(words) or 'the task as it is'}"
+
+
+def _table(group: Sequence[Trial]) -> str:
+    measures = list(
+        dict.fromkeys(name for one in group for run in one["runs"] for name in run["figures"])
+    )
+    head = ["date", "model", "steps", "seeds", "training rows", *measures, "recipe", "source"]
+    lines = [
+        [
+            trial["date"],
+            f"`{trial['model']}`",
+            f"{trial['recipe']['steps']:,}" if "steps" in trial["recipe"] else "",
+            f"{len(trial['runs'])}",
+            _fit(trial),
+            *(_figure(trial, measure) for measure in measures),
+            _recipe(trial),
+            "; ".join(filter(None, [trial.get("note"), trial["source"]])),
+        ]
+        for trial in group
+    ]
+    return Table(head, lines, right=range(2, 5 + len(measures))).markdown()
+
+
+def _fit(trial: Trial) -> str:
+    shares = [run["training"] for run in trial["runs"] if run["training"] is not None]
+    states = [run["fitted"] for run in trial["runs"] if run["fitted"] is not None]
+    words = [f"{statistics.fmean(shares):.3f}"] if shares else []
+    if states:
+        unfitted = states.count(False)
+        which = "" if unfitted == len(trial["runs"]) else f"{unfitted} of {len(trial['runs'])} "
+        words.append(f"{which}not fitted" if unfitted else "fitted")
+    return ", ".join(words)
+
+
+def _figure(trial: Trial, measure: str) -> str:
+    mean = _mean(trial, measure)
+    if mean is None:
+        return ""
+    metric = _METRICS.get((trial["task"], measure), "accuracy")
+    if metric == "eureka_ratio":
+        return f"{sum(run['figures'][measure] for run in trial['runs']):.0f}/{len(trial['runs'])}"
+    return number(metric, mean)
+
+
+def _mean(trial: Trial, measure: str) -> float | None:
+    values = [run["figures"].get(measure) for run in trial["runs"]]
+    known = [value for value in values if value is not None]
+    return statistics.fmean(known) if known else None
+
+
+def _recipe(trial: Trial) -> str:
+    """The fields and options of a recipe, as after `--recipe` and `--option`."""
+    fields = {k: v for k, v in trial["recipe"].items() if k not in ("model", "steps", "options")}
+    words = [f"{k}={_plain(v)}" for k, v in (fields | trial["recipe"]["options"]).items()]
+    return f"`{' '.join(words)}`" if words else ""
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, list):
+        return ",".join(map(_plain, value))
+    return f"{value:.4g}" if isinstance(value, float) else str(value).replace("True", "true")

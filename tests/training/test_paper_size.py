@@ -1,0 +1,43 @@
+"""What differs from the paper's data is told."""
+
+from synthbench.training.paper_size import at_paper_size, data_differences, streams
+
+
+def comparison(task="arithmetic", profile="cpu", parameters=(), rows=(), **data):
+    data = {"parameters": dict(parameters), "rows": dict(rows), **data}
+    return {"task": task, "study": "main", "profile": profile, "data": data}
+
+
+def test_parameters_rows_and_fresh_rows_are_named_with_the_papers():
+    made = comparison(
+        parameters={"modulus": 5, "test_depths": [4]}, rows={"train": 9, "test": 50}, stream=True
+    )
+    assert data_differences(made) == [
+        "`test_depths` 4 (paper: 7,8)",
+        "`modulus` 5 (paper: 10)",
+        "fresh rows in every step (paper: its train split)",
+        "50 rows of test (paper: 1,000)",
+    ]
+    made["data"]["stream"] = False
+    assert "9 rows of train (paper: 100,000)" in data_differences(made)
+
+
+def test_the_papers_own_parameters_and_stream_are_no_difference():
+    made = comparison("grid-count", "paper", {"colored_limit": 999}, stream=True)
+    assert data_differences(made) == []
+    assert at_paper_size(made)
+    assert not at_paper_size({**made, "profile": "cpu"})
+    assert not at_paper_size(comparison("grid-count", "paper", {"colored_limit": 0}, stream=True))
+
+
+def test_older_files_stream_as_their_study_does():
+    assert streams(comparison())  # arithmetic at the profile cpu
+    assert not streams(comparison("ctl"))
+    assert not streams(comparison("ctl", stream=False))
+    assert streams(comparison("ctl", stream=True))
+
+
+def test_a_study_of_no_paper_has_no_differences():
+    made = {**comparison(parameters={"modulus": 5}, stream=True), "study": "mine"}
+    assert data_differences(made) == []
+    assert not at_paper_size({**made, "task": "my-task"})

@@ -1,0 +1,51 @@
+"""Tests and intervals of figures, beside those of SciPy and of the literature."""
+
+import itertools
+
+import pytest
+
+from synthbench.training.significance import Figure, fisher, holm, interval, welch
+
+stats = pytest.importorskip("scipy.stats")
+
+
+def test_welch_is_that_of_scipy_where_seeds_vary_more_than_rows():
+    first, second = [0.1, 0.4, 0.3, 0.35], [0.6, 0.5, 0.9]
+    expected = stats.ttest_ind(first, second, equal_var=False).pvalue
+    assert welch(Figure(first, None), Figure(second, None)) == pytest.approx(expected)
+    assert welch(Figure(first, 10**6), Figure(second, 10**6)) == pytest.approx(expected)
+
+
+def test_equal_runs_do_not_count_as_exact():
+    """Three runs that agree differ by chance as shares of their rows do."""
+    figures = Figure([0.5] * 3, 100), Figure([0.6] * 3, 100)
+    assert 0.05 < welch(*figures) < 0.2
+    assert welch(Figure([0.5] * 3, 10_000), Figure([0.6] * 3, 10_000)) < 0.001
+    assert Figure([1.0] * 3, 100).variance == pytest.approx(101 / 102 * 1 / 102 / 100)
+
+
+def test_without_any_spread_there_is_nothing_to_test_by():
+    assert welch(Figure([3.0, 3.0, 3.0], None), Figure([4.0, 4.0, 4.0], None)) == 1.0
+
+
+def test_fisher_is_that_of_scipy():
+    for first, second in itertools.product(range(6), range(5)):
+        table = [[first, 5 - first], [second, 4 - second]]
+        expected = stats.fisher_exact(table).pvalue
+        assert fisher(first, 5, second, 4) == pytest.approx(expected), table
+
+
+def test_holm_multiplies_the_smallest_by_the_number_of_tests_and_keeps_the_order():
+    # Holm's step-down procedure on the p of Wright, Adjusted p-values (1992).
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.9, 0.8]) == [1.0, 1.0]
+    assert holm([]) == []
+
+
+def test_more_seeds_on_the_same_rows_leave_the_part_of_the_rows():
+    few, many = Figure([0.4, 0.6] * 2, 100), Figure([0.4, 0.6] * 200, 100)
+    (low, high), (least, most) = interval(few), interval(many)
+    assert low < least < 0.5 < most < high
+    assert most - least == pytest.approx(2 * 1.96 * 0.05, rel=0.1)  # of 100 rows, whatever the runs
+    assert interval(Figure([0.99, 1.0], 50))[1] == 1.0
+    assert interval(Figure([2.0, 4.0], None))[0] < 0
