@@ -6,7 +6,7 @@ split, and how many times as long as pyarrow alone the largest takes. Where the 
 process, so that shares mean something) and the rows a second of `stream` are measured once.
 
 `python -m benchmarks NAME --help` tells of more: `scaling`, `endurance`, `peers`, and for the
-trainer `floor`, `steps` and `attention`.
+trainer `floor`, `steps`, `attention` and `queue`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from synthbench.tasks.row_ids import columns_of, rows_table
 from synthbench.text.tables import Table, render
 
 #: Modules by name; those of the trainer need PyTorch.
-MORE = ("scaling", "endurance", "peers", "floor", "steps", "attention")
+MORE = ("scaling", "endurance", "peers", "floor", "steps", "attention", "queue")
 
 
 class Clock:
