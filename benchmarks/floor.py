@@ -43,7 +43,7 @@ _FREE = (
     torch.ops.aten.empty_like.default,
 )
 #: A fused AdamW reads parameter, gradient and two moments, and writes all but the gradient.
-_OPTIMIZER_BYTES = 7 * 4
+OPTIMIZER_BYTES = 7 * 4
 
 
 class Kernels(TorchDispatchMode):
@@ -119,7 +119,7 @@ def _stream(study, engine, batch_size, seconds=4.0):
 
 def _line(study, recipe, batch, chosen):
     parameters, operations, kernels = _count(study, recipe, batch)
-    moved = kernels.bytes + parameters * _OPTIMIZER_BYTES
+    moved = kernels.bytes + parameters * OPTIMIZER_BYTES
     return (
         recipe.name,
         str(recipe.batch_size),

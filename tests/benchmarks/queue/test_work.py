@@ -1,0 +1,181 @@
+"""The queue in pieces."""
+
+import dataclasses
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+
+from benchmarks.queue.folder import Folder
+from benchmarks.queue.rows import Composites, data_of
+from benchmarks.queue.trainer import Trainer
+from benchmarks.queue.work import work
+from synthbench.errors import DatasetError
+from synthbench.tasks.registry import task as make_task
+from synthbench.training.setting import Setting
+from tests.benchmarks.queue.making import CPU, run, run_until_killed, small, without_times
+
+pytestmark = pytest.mark.usefixtures("small_splits")
+_ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(scope="module")
+def queue():
+    """A ViT with heat, drop path and smoothing, a residual network, and an NDR with dropout."""
+    ndr = small("ctl", "ndr")
+    return small("composites", "vit-heat"), small("composites", "resnet"), ndr
+
+
+@pytest.mark.slow
+def test_a_training_that_is_killed_and_continued_has_the_losses_of_one_that_was_not(
+    queue, tmp_path
+):
+    whole, done = run(tmp_path / "whole", *queue)
+    assert done
+    for training in queue:
+        path = tmp_path / training.name
+        for at in (1, 7, 11):  # within a measurement, and between two
+            run_until_killed(path, at, training)
+            assert 0 < Folder(path).under_way()["step"] <= at
+        pieces, done = run(path, training)
+        assert done
+        expected, found = (one.results()[training.name] for one in (whole, pieces))
+        assert without_times(found) == without_times(expected)
+        assert [line["step"] for line in found["curve"]] == [3, 6, 9, 12]
+        losses = [line["train/loss"] for line in found["curve"]]
+        assert len(set(losses)) == 4
+
+
+def test_a_piece_without_time_takes_no_step_and_the_next_goes_on(tmp_path):
+    training, other = small("composites", "vit"), small("composites", "vit", seed=1)
+    folder, done = run(tmp_path, training, other, seconds=-1.0)
+    assert not done and folder.under_way()["step"] == 0 and not folder.results()
+    folder, done = run(tmp_path, other, training)  # the one under way goes on first
+    assert done and list(folder.results()) == [training.name, other.name]
+    assert folder.under_way() is None
+    assert [file.name for file in tmp_path.iterdir()] == ["results.json"]
+    first, second = (folder.results()[one.name]["curve"] for one in (training, other))
+    assert first[0]["train/loss"] != second[0]["train/loss"]
+
+
+def test_a_seed_after_another_in_the_same_process_is_the_seed_alone(tmp_path):
+    first, second = (small("composites", "vit", seed=seed) for seed in (0, 1))
+    together, _ = run(tmp_path / "together", first, second)
+    alone, _ = run(tmp_path / "alone", second)
+    expected, found = (one.results()[second.name] for one in (alone, together))
+    assert without_times(found) == without_times(expected)
+
+
+def test_a_result_is_written_at_every_mark_and_says_that_the_recipe_is_not_at_its_end(tmp_path):
+    training = small("composites", "vit", steps=30, marks=(6, 9))
+    found = []
+
+    class Noting:
+        def __init__(self, folder):
+            self._folder = folder
+
+        def __getattr__(self, name):
+            return getattr(self._folder, name)
+
+        def add(self, name, result):
+            found.append((name, result["steps"]))
+            self._folder.add(name, result)
+
+    folder = Noting(Folder(tmp_path))
+    assert work([training], folder, CPU, time.monotonic() + 600, commit="abc")
+    assert found == [(training.name, 6), (training.name, 9)]
+    result = folder.results()[training.name]
+    assert result["fit"]["state"] == "not trained to the end" and result["commit"] == "abc"
+    assert result["images_per_second"] > 0 and result["machine"]["torch"] == torch.__version__
+    assert result["splits"]["test"]["rows"] == 100
+    assert work([training], folder, CPU, time.monotonic() - 1)  # nothing is left
+
+
+def test_the_eureka_epoch_is_the_first_at_which_validation_passes_the_threshold(tmp_path):
+    training = small("composites", "vit")
+    always = dataclasses.replace(training, study=dataclasses.replace(training.study, eureka=1e-9))
+    (result,) = run(tmp_path / "a", always)[0].results().values()
+    assert result["eureka"] == {"split": "validation", "step": 3, "epoch": 3 * 32 / 60_000}
+    (result,) = run(tmp_path / "b", training)[0].results().values()
+    assert result["eureka"] is None
+
+
+def test_a_state_of_a_training_that_is_not_in_the_queue_is_refused(tmp_path):
+    run(tmp_path, small("composites", "vit"), seconds=-1.0)
+    with pytest.raises(DatasetError, match="no training 'composites-main-vit-0'"):
+        run(tmp_path, small("composites", "resnet"))
+
+
+def test_a_step_asks_for_no_value_of_the_device():
+    """On the device `meta` there are no values: whatever waits for one fails."""
+    training, there = small("composites", "vit-normsoftmax"), torch.device("meta")
+    task = make_task("composites")
+    data = Composites(task, torch.device("cpu"))
+    trainer = Trainer(training, task, data, CPU)
+    batch = data.batches(training.recipe, 0)(0)
+    data.pictures = data.pictures.to(there)
+    trainer._model.to(there)
+    loss, right = trainer._loss(*(part.to(there) for part in batch))
+    loss.backward()
+    assert loss.device == right.device == there
+    assert all(one.grad is not None for one in trainer._model.parameters())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", ["vit", "vit-normsoftmax", "resnet"])
+def test_the_step_of_a_composites_model_is_compiled_as_one_graph(model):
+    training, task = small("composites", model), make_task("composites")
+    data = data_of(task, torch.device("cpu"))
+    trainer = Trainer(training, task, data, CPU)
+    trainer._model.train()
+    batch = data.batches(training.recipe, 0)(0)
+    whole = torch.compile(trainer._loss, fullgraph=True, backend="eager")
+    torch.manual_seed(3)
+    loss, _ = whole(*batch)
+    torch.manual_seed(3)
+    torch.testing.assert_close(loss, trainer._loss(*batch)[0])
+
+
+def test_matrix_products_are_in_bfloat16_if_the_setting_says_so():
+    training, task = small("composites", "vit"), make_task("composites")
+    data = data_of(task, torch.device("cpu"))
+    trainer = Trainer(training, task, data, Setting(torch.device("cpu"), "bfloat16"))
+    kinds = []
+    trainer._model.layers[0].feedforward[0].register_forward_hook(
+        lambda module, given, made: kinds.append(made.dtype)
+    )
+    loss, _ = trainer._loss(*data.batches(training.recipe, 0)(0))
+    assert kinds == [torch.bfloat16] and loss.dtype == torch.float32
+
+
+@pytest.mark.slow
+def test_the_commands_run_from_one_file_of_images_without_datasets(sources, tmp_path):
+    def call(*words, code=0):
+        program = (
+            "import sys; sys.modules.update(dict.fromkeys(['datasets', 'pandas', 'sklearn']));"
+            "from benchmarks.queue import main; main(sys.argv[1:])"
+        )
+        environment = {**os.environ, "SYNTHBENCH_DATA": str(sources), "PYTHONPATH": str(_ROOT)}
+        if words[0] == "run":
+            environment["SYNTHBENCH_DATA"] = str(tmp_path)  # where no image is
+        done = subprocess.run(
+            [sys.executable, "-c", program, *map(str, words)],
+            capture_output=True,
+            text=True,
+            env=environment,
+        )
+        assert done.returncode == code, done.stderr
+        return done.stdout + done.stderr
+
+    folder, images = tmp_path / "folder", tmp_path / "images.tar.xz"
+    assert " MB" in call("pack", images)
+    piece = ("run", folder, "--minutes", 0, "--device", "cpu", "--no-compile")
+    assert "MNIST is missing" in call(*piece, code=1)
+    assert "no such file" in call(*piece, "--images", folder, code=1)
+    assert "The time is used." in call(*piece, "--images", images)
+    assert "0 of 3,978" in call("status", folder)
+    assert "no results yet" in call("collect", folder, code=1)
