@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 
 from synthbench.engine.engine import Engine
 from synthbench.sampling.blocks import Rows
@@ -32,6 +33,17 @@ IMAGELESS = [
     if not has_images(make_task(name))
     for variant in task_class(name).variants
 ]
+
+
+def first_fast(cases):
+    """Cases `(name, variant, ...)` as parameters of tests; only a task's first variant is fast.
+
+    The variants of a task share their code; what differs between them is tested in `tests/tasks`.
+    """
+    return [
+        pytest.param(*case, marks=[pytest.mark.slow] * (case[1] != make_task(case[0]).variant))
+        for case in cases
+    ]
 
 
 def draw_splits(task, rows, *only):

@@ -21,15 +21,17 @@ from synthbench.tasks.registry import task as make_task
 from synthbench.tasks.row_ids import fingerprints
 from synthbench.verification.conformance.check import check_task
 from synthbench.verification.conformance.rows import check_columns
-from tests.support import IMAGELESS, drawn, plain_rows
+from tests.support import IMAGELESS, drawn, first_fast, plain_rows
 from tests.toy_task import Numbers
 
 #: Buckets with at most so many rows are listed and counted.
 LISTED = 50_000
 
-VARIANTS = [*IMAGELESS, (Numbers.name, "default")]
-every_task = pytest.mark.parametrize("name", list(dict.fromkeys(name for name, _ in VARIANTS)))
-every_variant = pytest.mark.parametrize(("name", "variant"), VARIANTS)
+NAMES = list(dict.fromkeys(name for name, _ in IMAGELESS))
+every_task = pytest.mark.parametrize("name", [*NAMES, Numbers.name])
+every_variant = pytest.mark.parametrize(
+    ("name", "variant"), [*first_fast(IMAGELESS), (Numbers.name, "default")]
+)
 
 
 @pytest.fixture(autouse=True)
@@ -65,6 +67,10 @@ PAPERS: dict[str, dict[str, tuple[int, tuple[int, ...]]]] = {
                    "test": (7_000, (7, 8, 9, 10, 12, 15, 20))},
     "identity": {"train": (100_000, (0,)), "iid": (1_000, (0,)), "test": (1_000, (0,))},
     "clusters": {"test": (1_000, (0,))},
+    "mqar": {"train": (100_000, (64_004,)), "iid": (3_000, (64_004,)),
+             "validation": (3_000, (64_004,)),
+             "test": (4_000, (64_008, 64_016, 128_004, 128_008, 128_016, 256_004, 256_008,
+                              256_016))},
 }  # fmt: skip
 
 

@@ -27,6 +27,7 @@ _OWN = {
     "grid-count": "GridCount",
     "identity": "Identity",
     "clusters": "Clusters",
+    "mqar": "AssociativeRecall",
 }
 
 #: Third-party packages name their `Task` classes under this entry point group.

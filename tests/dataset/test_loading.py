@@ -16,7 +16,7 @@ from datasets import ClassLabel, Features, Value
 import synthbench
 from synthbench.tasks.registry import task_class
 from tests.making import recut
-from tests.support import IMAGELESS, every_variant, shards, stored_rows
+from tests.support import IMAGELESS, every_variant, first_fast, shards, stored_rows
 
 if hasattr(datasets, "List"):
     from datasets import List
@@ -41,7 +41,7 @@ def promised(name):
     return one_form(Features({"id": Value("string"), **PROMISED[name]}))
 
 
-each_variant = pytest.mark.parametrize(("name", "variant"), IMAGELESS)
+each_variant = pytest.mark.parametrize(("name", "variant"), first_fast(IMAGELESS))
 SMALL = {"train": 150, "iid": 60, "validation": 60, "test": 70}
 
 DIGITS = ClassLabel(names=[str(digit) for digit in range(10)])
@@ -75,6 +75,12 @@ PROMISED: dict[str, dict[str, Any]] = {
     },
     "identity": {"x": List(Value("float32")), "label": List(Value("float32"))},
     "clusters": {"points": List(List(Value("float32"))), "cluster": List(Value("int8"))},
+    "mqar": {
+        "text": Value("string"),
+        "label": Value("string"),
+        "pairs": Value("int16"),
+        "length": Value("int16"),
+    },
 }
 
 

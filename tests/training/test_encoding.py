@@ -85,7 +85,10 @@ def test_images_become_channels_of_bytes():
 
 
 def test_every_task_has_an_encoding():
-    assert {name: Encoding.of(make_task(name)).form for name in list_tasks()} == {
+    tasks = {name: make_task(name) for name in list_tasks()}
+    # No model here answers with a sequence.
+    answerable = {name: task for name, task in tasks.items() if task.answer.vocabulary is None}
+    assert {name: Encoding.of(task).form for name, task in answerable.items()} == {
         "listops": "tokens",
         "arithmetic": "tokens",
         "ctl": "tokens",
