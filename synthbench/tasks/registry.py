@@ -28,6 +28,7 @@ _OWN = {
     "identity": "Identity",
     "clusters": "Clusters",
     "mqar": "AssociativeRecall",
+    "chomsky": "Chomsky",
 }
 
 #: Third-party packages name their `Task` classes under this entry point group.

@@ -215,9 +215,7 @@ class AssociativeRecall(TextTask):
         left, drawn, rows = np.tile(weights, (n, 1)), np.empty((n, pairs), np.int64), np.arange(n)
         for number in range(pairs):
             ends = left.cumsum(axis=1)
-            # A uniform whole number below the sum of the weights, from 32 random bits.
-            point = draws.halves(n).astype(np.uint64) * ends[:, -1].astype(np.uint64)
-            point = (point >> np.uint64(32)).astype(np.int64)
+            point = draws.below(ends[:, -1])
             drawn[:, number] = slot = (ends <= point[:, None]).sum(axis=1)
             left[rows, slot] = 0
         return np.take_along_axis(drawn, draws.permutations(n, pairs), axis=1)
