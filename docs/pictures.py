@@ -161,6 +161,25 @@ def clock(task: Any, row: Mapping[str, Any]) -> str:
     return svg(2 * middle, 2 * middle, parts, title)
 
 
+def recall(task: Any, row: Mapping[str, Any]) -> str:
+    """The pairs, and below them the slots behind them; each key leads to where it is asked."""
+    pairs, rest = task.read(row["text"])
+    asked = {word: place // 2 for place, word in enumerate(rest) if word in pairs}
+    slots = len(rest) // 2
+    cell = max(12, 110 * len(pairs) // slots)
+    width = max(cell * slots, 110 * len(pairs)) + 8
+    parts = []
+    for number, (key, value) in enumerate(pairs.items()):
+        x, y = (number + 0.5) * width / len(pairs), 24
+        below = 4 + (asked[key] + 0.5) * cell
+        parts += [line(x - 25, y + 16, below, 92), box(x - 25, y, 48, 32), box(x + 25, y, 48, 32)]
+        parts += [text(x - 25, y, key), text(x + 25, y, value, "strong")]
+    for slot in range(slots):
+        kind = "answer" if slot in asked.values() else "box faint"
+        parts.append(box(4 + (slot + 0.5) * cell, 100, cell - 3, 16, kind))
+    return svg(width, 114, parts, f"{len(pairs)} pairs, and where their keys are asked")
+
+
 def grids(task: Task, row: Mapping[str, Any]) -> str:
     """The grid and, beside it, the count of each cell's colour."""
     size, cell = row["size"], 26
@@ -254,4 +273,5 @@ _PICTURES: Mapping[str, Callable[[Any, Mapping[str, Any]], str]] = {
     "clusters": clusters,
     "modular-arithmetic": clock,
     "state-tracking": products,
+    "mqar": recall,
 }

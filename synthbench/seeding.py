@@ -89,6 +89,15 @@ class Draws:
         drawn: NDArray[np.int64] = (product >> _WORD_BITS).astype(np.int64).reshape(shape)
         return drawn
 
+    def below(self, bounds: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+        """Uniform integers, each in `[0, bound)` with its own bound, int64 of the bounds' shape.
+
+        Multiply and shift, with 32 random bits each: the probability of each value is off by less
+        than 2**-32. Bounds are at least 1 and less than 2**32.
+        """
+        product = self.halves(bounds.shape).astype(np.uint64) * bounds.astype(np.uint64)
+        return (product >> _WORD_BITS).astype(np.int64)
+
     def bits(self, probability: float, shape: Shape) -> NDArray[np.bool_]:
         """True with the given probability (rounded to a multiple of 2**-32), bool of `shape`."""
         return self.halves(shape) < threshold(probability)

@@ -71,6 +71,10 @@ PAPERS: dict[str, dict[str, tuple[int, tuple[int, ...]]]] = {
     "state-tracking": {"train": (200_000, tuple(range(1, 33))), "iid": (3_000, tuple(range(4, 33))),
                        "validation": (1_000, tuple(range(33, 41))),
                        "test": (3_000, (48, 64, 96, 128, 192, 256))},
+    "mqar": {"train": (100_000, (64_004,)), "iid": (3_000, (64_004,)),
+             "validation": (3_000, (64_004,)),
+             "test": (4_000, (64_008, 64_016, 128_004, 128_008, 128_016, 256_004, 256_008,
+                              256_016))},
 }  # fmt: skip
 
 

@@ -30,6 +30,8 @@ _OWN = {
     "clusters": "Clusters",
     "modular-arithmetic": "ModularArithmetic",
     "state-tracking": "StateTracking",
+    "mqar": "AssociativeRecall",
+    "chomsky": "Chomsky",
 }
 
 #: Third-party packages name their `Task` classes under this entry point group.

@@ -86,6 +86,12 @@ PROMISED: dict[str, dict[str, Any]] = {
         "length": Value("int16"),
     },
     "clusters": {"points": List(List(Value("float32"))), "cluster": List(Value("int8"))},
+    "mqar": {
+        "text": Value("string"),
+        "label": Value("string"),
+        "pairs": Value("int16"),
+        "length": Value("int16"),
+    },
 }
 
 

@@ -24,6 +24,7 @@ ASKABLE = [
     "composites",
     "modular-arithmetic",
     "state-tracking",
+    "mqar",
 ]
 
 
@@ -119,7 +120,7 @@ def test_a_level_is_a_name_for_parameters_which_may_be_set_beside_it():
 def test_the_guide_shows_the_first_test_row_of_each_level():
     guide = (ROOT / "docs/pages/guides/language-models.md").read_text(encoding="utf-8")
     shown = re.findall(r"^\|(?: `([a-z-]+)`)? \| `(\w+)` \|.*\| `(.+)` \|$", guide, re.MULTILINE)
-    assert len(shown) == 18
+    assert len(shown) == 21
     task = ""
     for name, level, text in shown:
         task = name or task

@@ -11,10 +11,10 @@ from synthbench.tasks.base import Split, TextTask
 from synthbench.tasks.features import sequence, value
 from synthbench.tasks.forms import FORMS, form_of
 from synthbench.tasks.registry import task as make_task
-from tests.support import IMAGELESS, plain_rows
+from tests.support import IMAGELESS, first_fast, plain_rows
 
-TEXT = [one for one in IMAGELESS if isinstance(make_task(*one), TextTask)]
-CLASSES = [one for one in TEXT if make_task(*one).labels]
+TEXT = first_fast(one for one in IMAGELESS if isinstance(make_task(*one), TextTask))
+CLASSES = [one for one in TEXT if make_task(*one.values).labels]
 
 
 class Recall(TextTask):
@@ -114,7 +114,7 @@ def test_causal_language_models(name, variant):
         ids, labels = batch["input_ids"][place].tolist(), batch["labels"][place].tolist()
         assert named(form, ids) == [*words, "<separator>", *answer, "<end>"]
         asked = [*[-100] * (len(words) + 1), *ids[len(words) + 1 :]]
-        ignored = len(form.input_tokens) - 3 if name == "recall" else None
+        ignored = form.id_of(task.answer.ignored) if task.answer.ignored else None
         expected = [-100 if one in (0, ignored) else one for one in asked]
         assert labels == expected
         assert batch["attention_mask"][place].tolist() == [int(one > 0) for one in ids]

@@ -1,0 +1,56 @@
+"""What `audit` looks for in strings: answers by a simpler rule, and the same symbols reordered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import zip_longest
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthbench.tasks.audit_spec import AuditSpec, Columns, Predictor, codes, fixed
+from synthbench.tasks.chomsky.solver import solve
+from synthbench.tasks.chomsky.task import Chomsky
+
+#: Simpler rules: a name, what it does, and the answer to the symbols of a string.
+_RULES: dict[str, tuple[str, str, Callable[[list[str]], list[str]]]] = {
+    "missing-duplicate": (
+        "parity of the ones",
+        "A finite automaton finds the hidden digit: with it, the number of ones is even.",
+        lambda x: [str(x.count("1") % 2)],
+    ),
+    "stack-manipulation": (
+        "stack before the actions",
+        "The stack at the beginning, from the top down.",
+        lambda x: [*(one for one in reversed(x) if one in "01"), "end"],
+    ),
+    "binary-addition": (
+        "sum without carries",
+        "Each digit is 1 if those of the two numbers differ.",
+        lambda x: [
+            *(str(int(a != b)) for a, b in zip_longest(*"".join(x).split("plus"), fillvalue="0")),
+            "end",
+        ],
+    ),
+}
+
+
+def audit_spec(task: Chomsky) -> AuditSpec:
+    """A simpler rule or the other reading, and strings that differ only in their order."""
+
+    def predictor(rule: Callable[[list[str]], list[str]]) -> Predictor:
+        return lambda columns: [rule(text.split()) for text in columns["text"].to_pylist()]
+
+    def reordered(columns: Columns) -> NDArray[np.uint64]:
+        return codes(np.sort(task.parse(columns)["tokens"], axis=1)[:, ::-1])
+
+    rules = [_RULES[task.variant]] if task.variant in _RULES else []
+    if task.function.program_asked:
+        text = "The answer by the rule of the paper or of its program, whichever does not count."
+        other = not task.function.program
+        rules = [("other reading", text, lambda x: solve(task.variant, " ".join(x), other))]
+    commutes = task.variant in ("parity-check", "cycle-navigation", "bucket-sort")
+    return AuditSpec(
+        shortcuts=tuple(fixed(name, text, predictor(rule)) for name, text, rule in rules),
+        near_duplicate_keys={"the same symbols reordered": reordered} if commutes else {},
+    )

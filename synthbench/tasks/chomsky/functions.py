@@ -1,0 +1,82 @@
+"""What the fifteen variants have in common: a function from strings to strings.
+
+Strings of one length are an array `(rows, length)` of numbers from 0, the places of their symbols
+among the function's `symbols`. Answers `(rows,)` or `(rows, tokens)` are places among its
+`answers`, followed by the number of the ignored token.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthbench.seeding import Draws
+
+Strings = NDArray[np.integer[Any]]
+
+#: The last token of an answer whose length is a part of the answer, and the token behind it.
+END, BEHIND = "end", "_"
+DIGITS = ("0", "1", "2", "3", "4")
+#: The longest strings that are counted.
+_COUNTED = 40
+
+
+class StringFunction:
+    """A function of strings; by default of all strings of its symbols, drawn uniformly.
+
+    Args:
+        program: whether to answer as the published program does, where the paper says otherwise.
+
+    Attributes:
+        given: what a string is, to complete "The line is".
+        asked: what is asked, to complete "The answer is"; `program_asked` with `program`.
+        symbols: the symbols of strings.
+        answers: the tokens of answers.
+        shortest, step: the lengths of strings are `shortest`, `shortest + step` and so on.
+    """
+
+    given: ClassVar[str] = "a string of 0 and 1"
+    asked: ClassVar[str]
+    program_asked: ClassVar[str] = ""
+    symbols: ClassVar[tuple[str, ...]] = ("0", "1")
+    answers: ClassVar[tuple[str, ...]] = ("0", "1")
+    shortest: ClassVar[int] = 1
+    step: ClassVar[int] = 1
+
+    def __init__(self, program: bool = False) -> None:
+        self.program = program
+
+    def answer(self, x: Strings) -> Strings:
+        """The answers to strings."""
+        raise NotImplementedError
+
+    def shapes(self, length: int) -> tuple[Strings, Strings]:
+        """Which symbols may stand where: the first one, and how many, each `(shapes, length)`."""
+        return np.zeros((1, length), int), np.full((1, length), len(self.symbols))
+
+    def draw(self, draws: Draws, n: int, length: int) -> Strings:
+        """Random strings: of a uniform shape, with uniform symbols."""
+        first, count = self.shapes(length)
+        shape = draws.integers(len(first), n)
+        return first[shape] + draws.below(count[shape])
+
+    def count(self, length: int) -> int | None:
+        """The number of strings of a length; None if they are too many to run out."""
+        if length > _COUNTED:
+            return None
+        return sum(map(math.prod, self.shapes(length)[1].tolist()))
+
+    def every(self, length: int) -> Strings:
+        """All strings of a length."""
+        parts = []
+        for first, count in zip(*self.shapes(length), strict=True):
+            units = np.append(np.cumprod(count[:0:-1])[::-1], 1)
+            parts.append(first + np.arange(count.prod())[:, None] // units % count)
+        return np.concatenate(parts)
+
+    def problem(self, ids: NDArray[np.uint8]) -> NDArray[np.uint64] | None:
+        """A hash of what is held out together, from numbers of symbols from 1, padded with 0."""
+        return None

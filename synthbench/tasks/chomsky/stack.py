@@ -1,0 +1,180 @@
+"""The deterministic context-free tasks: a stack is all the memory that they need."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthbench.seeding import Draws
+from synthbench.tasks.chomsky.functions import DIGITS, END, StringFunction, Strings
+
+#: The numbers of symbols in expressions; 9 is * in one task and x in the other.
+PLUS, MINUS, OPEN, CLOSE, TIMES, HIDDEN, EQUALS = 5, 6, 7, 8, 9, 9, 10
+_SYMBOLS = "01234+-()*"
+#: The longest expressions of which all are listed; longer ones are too many to run out.
+_LISTED = 12
+
+
+class StackManipulation(StringFunction):
+    """The content of a stack after some actions; to pop an empty stack does nothing."""
+
+    given = (
+        "the content of a stack, 0s and 1s from the bottom up, and then actions: push0 and push1 "
+        "put a 0 or a 1 on top, pop takes the top away, or does nothing if the stack is empty"
+    )
+    asked = "what is on the stack after all actions, from the top down"
+    symbols = ("0", "1", "pop", "push0", "push1")
+    answers = ("0", "1", END)
+
+    def shapes(self, length: int) -> tuple[Strings, Strings]:
+        in_stack = np.arange(length) < np.arange(1, max(2, length))[:, None]
+        return np.where(in_stack, 0, 2), np.where(in_stack, 2, 3)
+
+    def answer(self, x: Strings) -> Strings:
+        n, length = x.shape
+        rows, stack, height = np.arange(n), np.zeros((n, length + 1), int), np.zeros(n, int)
+        for symbol in x.T:
+            stack[rows, height] = symbol % 3  # of 0, 1, push0 and push1 what they push
+            height = np.maximum(height + np.where(symbol == 2, -1, 1), 0)
+        place = height[:, None] - 1 - np.arange(length + 1)
+        content = np.take_along_axis(stack, np.maximum(place, 0), axis=1)
+        return np.select([place >= 0, place == -1], [content, 2], 3)
+
+
+class ReverseString(StringFunction):
+    """The string backwards."""
+
+    asked = "the same string backwards"
+
+    def answer(self, x: Strings) -> Strings:
+        return x[:, ::-1]
+
+
+class ModularArithmeticBrackets(StringFunction):
+    """The value of an expression modulo 5, in which every operation has brackets."""
+
+    given = "an expression of numbers from 0 to 4, +, -, * and brackets; a number may have a sign -"
+    asked = "its value modulo 5"
+    symbols = (*DIGITS, "+", "-", "(", ")", "*")
+    answers = DIGITS
+    operators = (PLUS, MINUS, TIMES)
+
+    def draw(self, draws: Draws, n: int, length: int) -> Strings:
+        return _draw_expressions(draws, n, length, self.operators)
+
+    def count(self, length: int) -> int | None:
+        return len(_expressions(length, self.operators)) if length <= _LISTED else None
+
+    def every(self, length: int) -> Strings:
+        return _numbers(_expressions(length, self.operators))
+
+    def answer(self, x: Strings) -> Strings:
+        return _evaluate(x)
+
+
+class SolveEquation(StringFunction):
+    """The hidden digit of an expression of + and - whose value is given."""
+
+    given = (
+        "an equation modulo 5 of numbers from 0 to 4, +, - and brackets, in which x stands for one "
+        "of the numbers; a number may have a sign -"
+    )
+    asked = "x, a number from 0 to 4"
+    symbols = (*DIGITS, "+", "-", "(", ")", "x", "=")
+    answers = DIGITS
+    operators = (PLUS, MINUS)
+    shortest = 3
+
+    def draw(self, draws: Draws, n: int, length: int) -> Strings:
+        x = _draw_expressions(draws, n, length - 2, self.operators)
+        ordinal = np.cumsum((x < 5).astype(int), axis=1)  # of each digit, from 1
+        chosen = 1 + draws.below(ordinal[:, -1])
+        return self._hide(x, (ordinal == chosen[:, None]).argmax(axis=1))
+
+    def count(self, length: int) -> int | None:
+        return len(self.every(length)) if length <= _LISTED else None
+
+    def every(self, length: int) -> Strings:
+        x = _numbers(_expressions(length - 2, self.operators))
+        rows, places = np.nonzero(x < 5)
+        return self._hide(x[rows], places)
+
+    def _hide(self, x: Strings, places: NDArray[np.intp]) -> Strings:
+        """Equations from expressions, with x at these places."""
+        value, x = _evaluate(x), x.copy()
+        x[np.arange(len(x)), places] = HIDDEN
+        return np.column_stack([x, np.full(len(x), EQUALS), value])
+
+    def answer(self, x: Strings) -> Strings:
+        left, value = x[:, :-2], x[:, -1]
+        of_0, of_1 = (_evaluate(np.where(left == HIDDEN, digit, left)) for digit in (0, 1))
+        # The value changes by 1 or -1 with x, and both are their own inverse.
+        return (value - of_0) * (of_1 - of_0) % 5
+
+
+def _evaluate(x: Strings) -> NDArray[np.int64]:
+    """The values of expressions modulo 5, by a stack machine.
+
+    Each open bracket has a level: its value so far, and the sign of the next operand and whether
+    it is a factor. A - is a sign everywhere: `a - b` is the sum of a and -b.
+    """
+    n, length = x.shape
+    rows, depth = np.arange(n), np.zeros(n, int)
+    value, sign, factor = (np.zeros((n, length // 4 + 2), int) for _ in range(3))
+    sign[:, 0] = 1
+    for symbol in x.T:
+        opens, closes = symbol == OPEN, symbol == CLOSE
+        operand = np.where(closes, value[rows, depth], symbol)
+        depth += opens.astype(int) - closes
+        level = rows, depth
+        is_operand, so_far, term = closes | (symbol < 5), value[level], sign[level] * operand
+        result = np.where(factor[level], so_far * term, so_far + term) % 5
+        value[level] = np.select([opens, is_operand], [0, result], so_far)
+        starts = opens | is_operand
+        sign[level] = np.select([starts, symbol == MINUS], [1, -sign[level]], sign[level])
+        factor[level] = np.where(starts, 0, factor[level] | (symbol == TIMES))
+    return value[:, 0]
+
+
+def _draw_expressions(draws: Draws, n: int, length: int, operators: tuple[int, ...]) -> Strings:
+    """Random expressions: the length of the left operand is uniform, and so is the rest.
+
+    1 to 4 symbols are a number, with a sign if their count is even and with brackets if it is 3 or
+    4; longer expressions are two operands and an operator in brackets. All parts of one depth are
+    drawn at once.
+    """
+    x = np.empty((n, length), np.int64)
+    row, start, size = np.arange(n), np.zeros(n, int), np.full(n, length)
+    while len(row):
+        bracketed, signed, whole = size > 2, (size < 5) & (size % 2 == 0), size < 5
+        x[row[bracketed], start[bracketed]] = OPEN
+        x[row[bracketed], (start + size - 1)[bracketed]] = CLOSE
+        x[row[signed], (start + size // 2 - 1)[signed]] = MINUS
+        x[row[whole], (start + size // 2)[whole]] = draws.integers(5, int(whole.sum()))
+        row, start, size = row[~whole], start[~whole] + 1, size[~whole] - 3
+        left = 1 + draws.below(size - 1)
+        x[row, start + left] = np.array(operators)[draws.integers(len(operators), len(row))]
+        row, start = np.tile(row, 2), np.concatenate([start, start + left + 1])
+        size = np.concatenate([left, size - left])
+    return x
+
+
+@functools.cache
+def _expressions(length: int, operators: tuple[int, ...]) -> list[str]:
+    """All expressions of a length."""
+    if length < 5:
+        form = ("{}", "-{}", "({})", "(-{})")[length - 1]
+        return [form.format(digit) for digit in DIGITS]
+    return [
+        f"({left}{_SYMBOLS[operator]}{right})"
+        for size in range(1, length - 3)
+        for left in _expressions(size, operators)
+        for operator in operators
+        for right in _expressions(length - 3 - size, operators)
+    ]
+
+
+def _numbers(x: list[str]) -> Strings:
+    return np.array([[_SYMBOLS.index(symbol) for symbol in one] for one in x])

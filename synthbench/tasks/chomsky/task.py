@@ -1,0 +1,191 @@
+"""Tasks of the Chomsky hierarchy: fifteen functions of strings, which need more and more memory.
+
+    even-pairs        0 1 1 0            0          01 and 10: two pairs
+    reverse-string    0 0 1 0            0 1 0 0
+    binary-addition   1 1 plus 0 1 1     1 0 0 1 end _ _      3 + 6 = 9, the least digit first
+
+Models are trained on strings of up to 40 symbols and tested on strings of up to 500. The functions
+are in `regular`, `stack` and `tape`, by the memory that they need according to the paper.
+
+Source: Delétang et al., Neural Networks and the Chomsky Hierarchy (ICLR 2023).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthbench.errors import ParameterError
+from synthbench.seeding import Draws
+from synthbench.tasks.base import Block, Parameters, Split, TextTask, parameter
+from synthbench.tasks.chomsky import regular, solver, stack, tape
+from synthbench.tasks.chomsky.functions import BEHIND, END, StringFunction
+from synthbench.tasks.column import Column
+from synthbench.tasks.features import sequence, value
+
+#: The variants by the paper's names: four regular, four context-free, seven context-sensitive ones.
+FUNCTIONS: Mapping[str, type[StringFunction]] = {
+    "even-pairs": regular.EvenPairs,
+    "modular-arithmetic-simple": regular.ModularArithmeticSimple,
+    "parity-check": regular.ParityCheck,
+    "cycle-navigation": regular.CycleNavigation,
+    "stack-manipulation": stack.StackManipulation,
+    "reverse-string": stack.ReverseString,
+    "modular-arithmetic-brackets": stack.ModularArithmeticBrackets,
+    "solve-equation": stack.SolveEquation,
+    "duplicate-string": tape.DuplicateString,
+    "missing-duplicate": tape.MissingDuplicate,
+    "odds-first": tape.OddsFirst,
+    "binary-addition": tape.BinaryAddition,
+    "binary-multiplication": tape.BinaryMultiplication,
+    "compute-sqrt": tape.ComputeSqrt,
+    "bucket-sort": tape.BucketSort,
+}
+#: The symbols of all variants. Equal strings have equal ids, whatever the variant.
+SYMBOLS = (*"01234+-*()x=?#", "pop", "push0", "push1", "plus", "times")
+
+
+@dataclasses.dataclass(frozen=True)
+class ChomskyParameters(Parameters):
+    """What can be set; the defaults are the paper's."""
+
+    train_lengths: tuple[int, ...] = parameter(
+        tuple(range(1, 41)), "lengths of train and iid, in symbols", least=1, most=1000
+    )
+    test_lengths: tuple[int, ...] = parameter(
+        (*range(41, 500, 10), 500), "lengths of test, in symbols", least=1, most=1000
+    )
+    reading: str = parameter(
+        "paper",
+        "paper or program: whose rule counts in modular-arithmetic-simple, odds-first and "
+        "compute-sqrt, where the two differ",
+        choices=("paper", "program"),
+    )
+
+
+class Chomsky(TextTask):
+    """A function of strings of various lengths."""
+
+    name = "chomsky"
+    title = "The Chomsky hierarchy"
+    summary = "What does a function of strings give for a string longer than those of train?"
+    source = "Neural Networks and the Chomsky Hierarchy (Delétang et al., ICLR 2023)"
+    variants: ClassVar[Mapping[str, str]] = {
+        name: f"{one.given.capitalize()} → {one.asked}." for name, one in FUNCTIONS.items()
+    }
+    parameters_type = ChomskyParameters
+    categories = ("text-generation",)
+    bucket_name = "length"
+    block_rows, group_rows = 512, 16_384  # of many lengths with few rows each, and of long rows
+    scored_columns = ("label",)
+    levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "easy": {"train_lengths": tuple(range(1, 11)), "test_lengths": tuple(range(11, 21))},
+        "medium": {},  # as in the paper
+        "hard": {
+            "train_lengths": tuple(range(1, 81)),
+            "test_lengths": tuple(range(100, 1001, 100)),
+        },
+    }
+
+    def __init__(
+        self,
+        variant: str | None = None,
+        parameters: Mapping[str, Any] | Parameters | None = None,
+        seed: int = 0,
+    ) -> None:
+        super().__init__(variant, parameters, seed)
+        for name in ("train_lengths", "test_lengths"):
+            if not self._lengths(asked := getattr(self.parameters, name)):
+                least = f"strings of {self.variant} have {self.function.shortest} symbols or more"
+                raise ParameterError(f"Parameter {name}={max(asked)}: {least}.")
+
+    def solve(self, question: str) -> list[str]:
+        return solver.solve(self.variant, question, self.function.program)
+
+    @functools.cached_property
+    def function(self) -> StringFunction:
+        """The variant's function."""
+        return FUNCTIONS[self.variant](self.parameters.reading == "program")
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        return self.function.symbols
+
+    @property
+    def columns(self) -> dict[str, Column]:
+        answers = self.function.answers
+        label = sequence(answers, ignored=BEHIND if END in answers else None)
+        return {"text": value("string"), "label": label, "length": value("int16")}
+
+    @functools.cached_property
+    def splits(self) -> tuple[Split, ...]:
+        short = self._lengths(self.parameters.train_lengths)
+        long = self._lengths(self.parameters.test_lengths)
+        train = Split("train", 200_000, short, evaluation=False)
+        return train, Split("iid", 4_000, short), Split("test", 100 * len(long), long)
+
+    def _lengths(self, asked: tuple[int, ...]) -> tuple[int, ...]:
+        """The lengths that strings of this variant have; one that they lack becomes a shorter one.
+
+        So 500 becomes 499 if all strings have odd lengths, as in the published program.
+        """
+        least, step = self.function.shortest, self.function.step
+        found = [length - (length - least) % step for length in asked if length >= least]
+        return tuple(dict.fromkeys(found))
+
+    def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
+        return self._block(self.function.draw(draws, n, bucket))
+
+    def capacity(self, split: Split, bucket: int) -> int | None:
+        return self.function.count(bucket)
+
+    def enumerate_rows(self, split: Split, bucket: int) -> Block:
+        return self._block(self.function.every(bucket))
+
+    def _block(self, x: NDArray[np.integer[Any]]) -> Block:
+        return Block({"tokens": (x + 1).astype(np.uint8)})
+
+    def render(self, block: Block) -> dict[str, Any]:
+        """The labels, computed for all strings of a length at once."""
+        tokens = block["tokens"]
+        lengths = np.count_nonzero(tokens, axis=1)
+        answers = {}
+        for length in np.unique(lengths).tolist():
+            rows = np.flatnonzero(lengths == length)
+            x = tokens[rows, :length].astype(np.int64) - 1
+            answers[length] = rows, self.function.answer(x).reshape(len(rows), -1) + 1
+        width = max((answer.shape[1] for _, answer in answers.values()), default=1)
+        label = np.zeros((len(tokens), width), np.uint8)
+        for rows, answer in answers.values():
+            label[rows, : answer.shape[1]] = answer
+        return {"label": label}
+
+    @property
+    def instruction(self) -> str:
+        """The rule of the variant."""
+        one = self.function
+        asked = (one.program and one.program_asked) or one.asked
+        ended = f", then '{END}' ('{BEHIND}' behind it do not count)" if self.answer.ignored else ""
+        return (
+            f"The line is {one.given}. The answer is {asked}{ended}. If it has several tokens, "
+            "they are separated by spaces."
+        )
+
+    @property
+    def stream(self) -> dict[str, object]:
+        """The coordinates of the random streams; both readings have the same strings."""
+        return {**super().stream, "parameters": {**self.parameters.changed(), "reading": "paper"}}
+
+    def content(self, block: Block) -> NDArray[np.uint8]:
+        """The symbols, numbered as in `SYMBOLS`, whatever the variant."""
+        numbers = [0, *(1 + SYMBOLS.index(symbol) for symbol in self.tokens)]
+        return np.array(numbers, np.uint8).take(block["tokens"])
+
+    def problem(self, block: Block) -> NDArray[np.uint64] | None:
+        """What is held out together: see `StringFunction.problem`."""
+        return self.function.problem(block["tokens"])

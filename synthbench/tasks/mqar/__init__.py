@@ -1,0 +1,1 @@
+"""Multi-query associative recall (Zoology): the task, its solver and its audit."""

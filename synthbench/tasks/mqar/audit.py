@@ -1,0 +1,67 @@
+"""What `audit` looks for in mqar: answers that do not look at the key that is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from synthbench.tasks.audit_spec import AuditSpec, Columns, Shortcut, fixed
+from synthbench.tasks.mqar.solver import recall
+from synthbench.tasks.mqar.task import AssociativeRecall
+
+
+def audit_spec(task: AssociativeRecall) -> AuditSpec:
+    """Shortcuts by the order of pairs and questions, and rows with the same pairs."""
+
+    def guess(
+        name: str, text: str, answers: Callable[[list[str], list[str]], list[str]]
+    ) -> Shortcut:
+        """A guess from the values in the order of presentation and the right answers in theirs."""
+
+        def answer(text: str) -> list[str]:
+            pairs, rest = task.read(text)
+            asked = [word for word in rest if word in pairs]
+            guessed = answers([*pairs.values()], [pairs[key] for key in asked])
+            return recall(dict(zip(asked, guessed, strict=True)), rest)
+
+        return fixed(name, text, lambda columns: [*map(answer, columns["text"].to_pylist())])
+
+    def slots(columns: Columns) -> list[int]:
+        """Where keys are asked, in slots of two places from the end of the pairs."""
+        rows = map(task.read, columns["text"].to_pylist())
+        return [
+            place // 2 for pairs, rest in rows for place, word in enumerate(rest) if word in pairs
+        ]
+
+    return AuditSpec(
+        shortcuts=(
+            guess(
+                "value of the first pair",
+                "The value of the first pair for every key: chance among the values of the row.",
+                lambda values, right: [values[0]] * len(values),
+            ),
+            guess(
+                "value of the last pair",
+                "The value of the last pair for every key.",
+                lambda values, right: [values[-1]] * len(values),
+            ),
+            guess(
+                "order of presentation",
+                "The value of the first pair for the key that is asked first, and so on.",
+                lambda values, right: values,
+            ),
+            guess(
+                "opposite order",
+                "The value of the last pair for the key that is asked first, and so on.",
+                lambda values, right: values[::-1],
+            ),
+            guess(
+                "answer to the key asked before",
+                "The right value of the key before; of the last pair for the key asked first.",
+                lambda values, right: [values[-1], *right[:-1]],
+            ),
+        ),
+        near_duplicate_keys={
+            "the same pairs": lambda columns: task.problem(task.parse(columns)),
+        },
+        distributions={"slots of questions": slots},
+    )

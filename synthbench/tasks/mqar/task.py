@@ -1,0 +1,321 @@
+"""Multi-query associative recall (MQAR): pairs of keys and values, then some of the keys again.
+
+    k5 v9 k2 v7 blank blank k2 blank k5 blank blank blank
+    _  _  _  _  _     _     v7 _     v9 _     _     _
+
+A row begins with pairs of a key and a value. Behind them are slots of two places: in some slots
+stands one of the keys, each key in exactly one, and there its value is asked. Train, iid and
+validation have rows of one size; test has more pairs and more places.
+
+Source: Zoology (Arora, Eyuboglu, Timalsina, Johnson, Poli, Zou, Rudra, Ré, ICLR 2024), figure 2.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from synthbench.errors import ParameterError
+from synthbench.seeding import Draws, mix
+from synthbench.tasks.base import Block, Breakdown, Parameters, Split, TextTask, parameter
+from synthbench.tasks.column import Column
+from synthbench.tasks.features import sequence, value
+from synthbench.tasks.mqar.solver import BLANK, NOT_ASKED, pairs_and_rest, recall
+
+#: The number of a bucket is `length * _BUCKET + pairs`.
+_BUCKET = 1_000
+#: The weight of the first slot; slot `g` has the whole part of `_WEIGHT / (g + 1)`.
+_WEIGHT = 1 << 24
+#: Places of two tokens of a repeated key: the row of each, the first place and the second.
+Repeated = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]
+
+
+@dataclasses.dataclass(frozen=True)
+class RecallParameters(Parameters):
+    """What can be set; the defaults are the smallest size of the paper's figure 2."""
+
+    vocabulary: int = parameter(
+        8192, "different tokens: values one half, keys and blank the other", least=16, most=16384
+    )
+    length: int = parameter(64, "places of a row of train, an even number", least=8, most=2048)
+    pairs: int = parameter(4, "pairs of a row of train", least=2, most=512)
+    test_lengths: tuple[int, ...] = parameter(
+        (64, 128, 256), "lengths of test, even numbers", least=8, most=2048
+    )
+    test_pairs: tuple[int, ...] = parameter(
+        (4, 8, 16),
+        "pairs of test, with each length that has four places a pair, but not the size of train",
+        least=2,
+        most=512,
+    )
+    gaps: str = parameter(
+        "power",
+        "where keys are asked: power (slot g with a weight of 1/(g + 1)) or uniform",
+        choices=("power", "uniform"),
+    )
+    filler: str = parameter(
+        "blank",
+        "other places: blank, or random (any token but the row's keys)",
+        choices=("blank", "random"),
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, lengths in (("length", (self.length,)), ("test_lengths", self.test_lengths)):
+            for odd in (one for one in lengths if one % 2):
+                raise ParameterError(
+                    f"Parameter {name}={odd}: allowed are even numbers, such as {odd + 1}."
+                )
+        if self.vocabulary % 2:
+            raise ParameterError(
+                f"Parameter vocabulary={self.vocabulary}: allowed are even numbers, such as "
+                f"{self.vocabulary + 1}."
+            )
+        if 4 * self.pairs > self.length:
+            raise ParameterError(
+                f"Parameter pairs={self.pairs}: {self.length} places allow 2 to {self.length // 4}."
+            )
+        if not self.test_sizes:
+            raise ParameterError(
+                f"Parameter test_pairs={','.join(map(str, self.test_pairs))}: test has no size but "
+                f"that of train; {max(self.test_lengths)} places allow 2 to "
+                f"{max(self.test_lengths) // 4}."
+            )
+        keys = self.vocabulary // 2 - 1
+        for name, most in (("pairs", self.pairs), ("test_pairs", max(self.test_pairs))):
+            if most > keys:
+                raise ParameterError(
+                    f"Parameter {name}={most}: {self.vocabulary} tokens have {keys} keys."
+                )
+
+    @property
+    def test_sizes(self) -> list[tuple[int, int]]:
+        """Length and pairs of the rows of test: what fits, but the size of train."""
+        return [
+            (length, pairs)
+            for length in self.test_lengths
+            for pairs in self.test_pairs
+            if 4 * pairs <= length and (length, pairs) != (self.length, self.pairs)
+        ]
+
+
+class AssociativeRecall(TextTask):
+    """Keys with their values, then the keys alone."""
+
+    name = "mqar"
+    title = "Multi-query associative recall"
+    summary = "Which value had each key that stands in the row for the second time?"
+    source = "Zoology (Arora, Eyuboglu et al., ICLR 2024), figure 2"
+    parameters_type = RecallParameters
+    categories = ("token-classification",)
+    bucket_name = "pairs"  # of a certain length: see `buckets`
+    scored_columns = ("label",)
+    group_by = (Breakdown("pairs"), Breakdown("length"))
+    forms = ("token-classification", "masked-lm", "causal-lm")
+    levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        # The first three sizes of the paper's figure 2.
+        "easy": {},
+        "medium": {
+            "length": 128,
+            "pairs": 8,
+            "test_lengths": (128, 256, 512),
+            "test_pairs": (8, 16, 32),
+        },
+        "hard": {
+            "length": 256,
+            "pairs": 16,
+            "test_lengths": (256, 512, 1024),
+            "test_pairs": (16, 32, 64),
+        },
+    }
+
+    def solve(self, question: str) -> list[str]:
+        return recall(*self.read(question))
+
+    def read(self, text: str) -> tuple[dict[str, str], list[str]]:
+        """The value of each key, and the tokens behind the pairs.
+
+        Raises:
+            ValueError: the text is not a row of the task.
+        """
+        return pairs_and_rest(text, self._keys, self._values)
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        return (BLANK, *self._keys, *self._values)
+
+    @functools.cached_property
+    def _keys(self) -> dict[str, None]:
+        return dict.fromkeys(f"k{number}" for number in range(1, self._half))
+
+    @functools.cached_property
+    def _values(self) -> dict[str, None]:
+        return dict.fromkeys(f"v{number}" for number in range(1, self._half + 1))
+
+    @property
+    def _half(self) -> int:
+        """The number of values, and the largest id of a key; key 1 has the id 2."""
+        half: int = self.parameters.vocabulary // 2
+        return half
+
+    @property
+    def columns(self) -> dict[str, Column]:
+        return {
+            "text": value("string"),
+            "label": sequence(tuple(self._values), ignored=NOT_ASKED),
+            "pairs": value("int16"),
+            "length": value("int16"),
+        }
+
+    @property
+    def splits(self) -> tuple[Split, ...]:
+        trained = (self.parameters.length * _BUCKET + self.parameters.pairs,)
+        larger = tuple(length * _BUCKET + pairs for length, pairs in self.parameters.test_sizes)
+        return (
+            Split("train", 100_000, trained, evaluation=False),
+            Split("iid", 3_000, trained),
+            Split("validation", 3_000, trained),
+            Split("test", 500 * len(larger), larger),
+        )
+
+    def buckets(self, columns: Mapping[str, pa.Array]) -> NDArray[np.int64]:
+        length, pairs = (columns[name].to_numpy().astype(np.int64) for name in ("length", "pairs"))
+        buckets: NDArray[np.int64] = length * _BUCKET + pairs
+        return buckets
+
+    def bucket_label(self, bucket: int) -> str:
+        length, pairs = divmod(bucket, _BUCKET)
+        return f"{pairs} in {length}"
+
+    def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
+        length, pairs = divmod(bucket, _BUCKET)
+        keys = 2 + _distinct(draws, n, pairs, self._half - 1)
+        values = 1 + self._half + _distinct(draws, n, pairs, self._half)
+        slots = self._slots(draws, n, length // 2 - pairs, pairs)
+        rest = self._filler(draws, keys, length - 2 * pairs)
+        np.put_along_axis(rest, 2 * slots, keys, axis=1)
+        head = np.stack([keys, values], axis=2).reshape(n, 2 * pairs)
+        return Block({"tokens": np.hstack([head, rest]).astype(self.vocabulary.dtype)})
+
+    def _slots(self, draws: Draws, n: int, slots: int, pairs: int) -> NDArray[np.int64]:
+        """The slot in which each key is asked, `(n, pairs)`.
+
+        Slots are drawn one after another, without replacement. Slots that are drawn first tend to
+        come first in the row, so they go to the keys in random order.
+        """
+        weights = np.full(slots, _WEIGHT)
+        if self.parameters.gaps == "power":
+            weights //= np.arange(1, slots + 1)
+        left, drawn, rows = np.tile(weights, (n, 1)), np.empty((n, pairs), np.int64), np.arange(n)
+        for number in range(pairs):
+            ends = left.cumsum(axis=1)
+            point = draws.below(ends[:, -1])
+            drawn[:, number] = slot = (ends <= point[:, None]).sum(axis=1)
+            left[rows, slot] = 0
+        return np.take_along_axis(drawn, draws.permutations(n, pairs), axis=1)
+
+    def _filler(self, draws: Draws, keys: NDArray[np.int64], places: int) -> NDArray[np.int64]:
+        """The ids behind the pairs, before keys are asked, `(rows, places)`.
+
+        A random key stands there once at most, so that no other keys stand in a row twice than
+        those of its pairs; in its further places are blanks.
+        """
+        n, pairs = keys.shape
+        if self.parameters.filler == "blank":
+            return np.ones((n, places), np.int64)
+        drawn = draws.integers(self.parameters.vocabulary - pairs, (n, places))
+        ids = 1 + _without(drawn, keys - 1)
+        rows, _, again = self._repeated_keys(ids)
+        ids[rows, again] = 1
+        return ids
+
+    def _repeated_keys(self, tokens: NDArray[np.integer[Any]]) -> Repeated:
+        """Every place of a key that has stood in the row before, and the place where it did."""
+        order = np.argsort(tokens, axis=1, kind="stable")
+        ordered = np.take_along_axis(tokens, order, axis=1)
+        is_key = (ordered[:, 1:] > 1) & (ordered[:, 1:] <= self._half)
+        rows, places = np.nonzero(is_key & (ordered[:, 1:] == ordered[:, :-1]))
+        return rows, order[rows, places], order[rows, places + 1]
+
+    def render(self, block: Block) -> dict[str, Any]:
+        tokens = block["tokens"].astype(np.int64)
+        rows, first, again = self._repeated_keys(block["tokens"])
+        label = np.where(tokens > 0, self._half + 1, 0)  # the id of '_' is behind all values
+        label[rows, again] = tokens[rows, first + 1] - self._half
+        return {"label": label, "pairs": np.bincount(rows, minlength=len(tokens))}
+
+    @property
+    def instruction(self) -> str:
+        """The rule, and what an answer looks like."""
+        return (
+            "The line begins with pairs of a key and its value; keys are k1, k2 and so on, values "
+            "v1, v2 and so on. Behind the pairs each of their keys stands once more, among other "
+            f"tokens such as '{BLANK}'. The answer has as many tokens as the line, separated by "
+            "spaces: in the place of every key that stands in the line for the second time, the "
+            f"value of its pair; in every other place '{NOT_ASKED}'."
+        )
+
+    @property
+    def block_rows(self) -> int:
+        """Fewer candidates than by default, as rows are long."""
+        return 2_048
+
+    @property
+    def group_rows(self) -> int:
+        """Rows of a Parquet row group: fewer than by default, as rows are long."""
+        return 16_384
+
+    def content(self, block: Block) -> NDArray[np.uint8]:
+        """The tokens as odd codes of two bytes, which do not depend on the size of the vocabulary.
+
+        The code of a key is 1 modulo 4, that of a value 3; a blank has the code 1.
+        """
+        half = np.arange(1, self._half + 1)
+        codes = np.concatenate([[0, 1], 4 * half[:-1] + 1, 4 * half + 3]).astype(">u2")
+        return codes.take(block["tokens"]).view(np.uint8)
+
+    def problem(self, block: Block) -> NDArray[np.uint64]:
+        """A hash of the row's set of pairs: it depends neither on their order nor on the rest."""
+        tokens = block["tokens"].astype(np.uint64)
+        rows, first, _ = self._repeated_keys(block["tokens"])
+        keys, values = tokens[rows, first], tokens[rows, first + 1] - np.uint64(self._half)
+        pairs = np.zeros(len(tokens), np.uint64)
+        np.add.at(pairs, rows, mix(keys << np.uint64(32) | values))
+        return mix(pairs)
+
+    def parse(self, columns: Mapping[str, pa.Array]) -> Block:
+        tokens = self.vocabulary.encode(columns["text"])
+        rows, first, again = self._repeated_keys(tokens)
+        head = 2 * np.bincount(rows, minlength=len(tokens))
+        in_pairs = (first % 2 == 0) & (first < head[rows])
+        asked = (again % 2 == 0) & (again >= head[rows])
+        has_value = tokens[rows, np.minimum(first + 1, tokens.shape[1] - 1)] > self._half
+        even = np.count_nonzero(tokens, axis=1) % 2 == 0
+        if not ((head > 0).all() and even.all() and (in_pairs & asked & has_value).all()):
+            raise ValueError("mqar: not every row has pairs, and each of their keys once more")
+        return Block({"tokens": tokens})
+
+    def recompute_columns(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        pairs, _ = self.read(row["text"])
+        return {**super().recompute_columns(row), "pairs": len(pairs)}
+
+
+def _distinct(draws: Draws, n: int, count: int, high: int) -> NDArray[np.int64]:
+    """Different whole numbers in `[0, high)`, uniform and in random order, `(n, count)`."""
+    found = np.empty((n, 0), np.int64)
+    for taken in range(count):
+        found = np.hstack([found, _without(draws.integers(high - taken, (n, 1)), found)])
+    return found
+
+
+def _without(numbers: NDArray[np.int64], taken: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The numbers in a count from 0 that leaves out those that are taken in their row."""
+    for one in np.sort(taken, axis=1).T:
+        numbers = numbers + (numbers >= one[:, None])
+    return numbers
