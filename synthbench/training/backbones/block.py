@@ -1,0 +1,264 @@
+"""Blocks around any mixer of states, and the backbone that is made of them.
+
+A block of two parts, the mixer and an MLP, each with a residual connection:
+
+    pre        x ← x + f(norm(x))           Xiong et al., ICML 2020, figure 1b
+    post       x ← norm(x + f(x))           Vaswani et al., NeurIPS 2017, section 3.1
+    sandwich   x ← x + norm(f(norm(x)))     Ding et al. (CogView), NeurIPS 2021, section 2.4
+    bare       x ← f(x)                     a stack of recurrent layers, as in nn.LSTM
+
+A mixer is a module that maps states `(rows, width, d_model)` to states of the same shape:
+attention, a recurrence, a convolution. Only mixers look at other places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from torch import Tensor, nn
+from torch.nn import functional
+
+from synthbench.training.backbones.embedding import Embedding
+from synthbench.training.backbones.states import States
+from synthbench.training.layers.dropout import Dropout
+from synthbench.training.options import check_names, check_sizes
+
+if TYPE_CHECKING:
+    from synthbench.training.models.output import Record
+
+ORDERS = ("pre", "post", "sandwich", "bare")
+NORMS: dict[str, Callable[[int], nn.Module]] = {"layer": nn.LayerNorm, "rms": nn.RMSNorm}
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "relu": functional.relu,
+    "gelu": functional.gelu,
+    "gated-gelu": functional.gelu,
+}
+
+#: Makes a mixer for states of a size.
+MakeMixer = Callable[[int], nn.Module]
+
+
+class MLP(nn.Module):
+    """y = V f(W x), or with `gated-gelu` V (gelu(W x) ⊙ W' x); each map has a bias.
+
+    Source: Vaswani et al., NeurIPS 2017, section 3.3; gated: Shazeer, GLU variants improve
+    Transformer, 2020, section 2.
+
+    Args:
+        d_model: size of a state.
+        hidden: size of the hidden layer.
+        activation: `relu`, `gelu` or `gated-gelu`.
+    """
+
+    def __init__(self, d_model: int, hidden: int, activation: str = "gelu") -> None:
+        super().__init__()
+        check_sizes(d_model=d_model, hidden=hidden)
+        check_names(activation=(activation, tuple(ACTIVATIONS)))
+        self.activation = ACTIVATIONS[activation]
+        self.inner = nn.Linear(d_model, hidden)
+        self.gate = nn.Linear(d_model, hidden) if activation == "gated-gelu" else None
+        self.outer = nn.Linear(hidden, d_model)
+
+    def forward(self, states: Tensor) -> Tensor:
+        """`(..., d_model)` to `(..., d_model)`."""
+        hidden = self.activation(self.inner(states))
+        if self.gate is not None:
+            hidden = hidden * self.gate(states)
+        output: Tensor = self.outer(hidden)
+        return output
+
+
+class Residual(nn.Module):
+    """One part of a block, with its norms, dropout and residual connection.
+
+    Args:
+        part: a module from states to states; of a tuple, the first counts.
+        d_model: size of a state.
+        order: one of `ORDERS`.
+        norm: `layer` or `rms`.
+        dropout: chance that a unit of the part's output is dropped.
+    """
+
+    def __init__(self, part: nn.Module, d_model: int, order: str, norm: str, dropout: float):
+        super().__init__()
+        check_names(order=(order, ORDERS), norm=(norm, tuple(NORMS)))
+        self.part, self.is_bare = part, order == "bare"
+        make = NORMS[norm]
+        self.before = make(d_model) if order in ("pre", "sandwich") else nn.Identity()
+        self.after = make(d_model) if order == "sandwich" else nn.Identity()
+        self.sum_norm = make(d_model) if order == "post" else nn.Identity()
+        self.dropout = Dropout(dropout)
+
+    def forward(self, states: Tensor, **context: Tensor | None) -> Tensor:
+        """`(rows, width, d_model)` to the same; the part also gets `context`."""
+        update = self.part(self.before(states), **context)
+        if isinstance(update, tuple):
+            update = update[0]
+        update = self.dropout(self.after(update))
+        output: Tensor = update if self.is_bare else self.sum_norm(states + update)
+        return output
+
+
+class Block(nn.Module):
+    """A mixer and an MLP, each with norm and residual connection.
+
+    Args:
+        mixer: a module from states to states. If it has an attribute `reads`, some of `inputs`,
+            `lengths` and `positions`, its forward pass also gets these by name.
+        d_model: size of a state.
+        mlp: size of the MLP's hidden layer; 0: no MLP, as in Zoology's models for MQAR.
+        activation: see `MLP`.
+        order: `pre`, `post`, `sandwich` or `bare`.
+        norm: `layer` (LayerNorm) or `rms` (RMSNorm, as fast, without mean and bias).
+        dropout: chance that a unit of either part's output is dropped.
+
+    Raises:
+        UsageError: a name that does not exist, or a number that is not allowed.
+
+    Example:
+        >>> import torch
+        >>> from torch import nn
+        >>> from synthbench.training.backbones.block import Block
+        >>> block = Block(nn.GRU(16, 16, batch_first=True), 16, mlp=32)
+        >>> block(torch.zeros(2, 5, 16)).shape
+        torch.Size([2, 5, 16])
+    """
+
+    def __init__(
+        self,
+        mixer: nn.Module,
+        d_model: int,
+        *,
+        mlp: int,
+        activation: str = "gelu",
+        order: str = "pre",
+        norm: str = "layer",
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        check_sizes(0, mlp=mlp)
+        self.reads: tuple[str, ...] = getattr(mixer, "reads", ())
+        self.mixing = Residual(mixer, d_model, order, norm, dropout)
+        self.mlp: nn.Module = nn.Identity()
+        if mlp:
+            self.mlp = Residual(MLP(d_model, mlp, activation), d_model, order, norm, dropout)
+
+    def forward(self, states: Tensor, **context: Tensor | None) -> Tensor:
+        """The next states, `(rows, width, d_model)`.
+
+        Args:
+            states: `(rows, width, d_model)`.
+            context: what the mixer reads beside them; more than that is ignored.
+        """
+        mixed = self.mixing(states, **{name: context[name] for name in self.reads})
+        output: Tensor = self.mlp(mixed)
+        return output
+
+
+class Mixers(nn.Module):
+    """A backbone: an embedding, blocks around mixers, and a last norm in `pre` and `sandwich`.
+
+    A mixer that sees what follows a place should read `lengths`, so that it can pass over padding.
+
+    Args:
+        vocabulary: number of tokens, padding included.
+        mixer: makes a mixer for states of size `d_model`. Several take turns: layer i has mixer i
+            modulo their number.
+        d_model: size of a state.
+        num_layers: number of blocks.
+        mlp: size of each MLP's hidden layer; 0: no MLP; default: 4 · d_model, and with `bare` none.
+        activation: `relu`, `gelu` or `gated-gelu`.
+        order: `pre`, `post`, `sandwich` or `bare`.
+        norm: `layer` or `rms`.
+        dropout: chance that a unit of an embedding or of a part's output is dropped.
+        position: what is added to the embeddings: `none`, `learned` or `sinusoidal`.
+        max_length: number of positions that learned positions are made for.
+        count_down: whether positions count down to 1 at a row's last token; see `Embedding`.
+        embedding_std: standard deviation of the initial embeddings; see `Embedding`.
+        scaled_embedding: whether embeddings of tokens are multiplied by √d_model.
+
+    Raises:
+        UsageError: a name that does not exist, or a number that is not allowed.
+
+    Example:
+        >>> import torch
+        >>> from synthbench.training.backbones.block import Mixers
+        >>> from synthbench.training.backbones.gru import GRU
+        >>> backbone = Mixers(15, GRU, d_model=16, num_layers=2)
+        >>> tokens = torch.ones(2, 7, dtype=torch.int64)
+        >>> backbone(tokens, torch.tensor([7, 7])).states.shape
+        torch.Size([2, 7, 16])
+    """
+
+    def __init__(
+        self,
+        vocabulary: int,
+        mixer: MakeMixer | Sequence[MakeMixer],
+        *,
+        d_model: int = 64,
+        num_layers: int = 2,
+        mlp: int | None = None,
+        activation: str = "gelu",
+        order: str = "pre",
+        norm: str = "layer",
+        dropout: float = 0.0,
+        position: str = "none",
+        max_length: int = 512,
+        count_down: bool = False,
+        embedding_std: float = 1.0,
+        scaled_embedding: bool = False,
+    ) -> None:
+        super().__init__()
+        check_sizes(d_model=d_model, num_layers=num_layers)
+        check_names(order=(order, ORDERS), norm=(norm, tuple(NORMS)))
+        if mlp is None:
+            mlp = 0 if order == "bare" else 4 * d_model
+        self.d_model = d_model
+        self.embedding = Embedding(
+            vocabulary,
+            d_model,
+            position=position,
+            max_length=max_length,
+            count_down=count_down,
+            std=embedding_std,
+            scaled=scaled_embedding,
+            dropout=dropout,
+        )
+        makers = [mixer] if callable(mixer) else list(mixer)
+        self.blocks = nn.ModuleList(
+            Block(
+                makers[layer % len(makers)](d_model),
+                d_model,
+                mlp=mlp,
+                activation=activation,
+                order=order,
+                norm=norm,
+                dropout=dropout,
+            )
+            for layer in range(num_layers)
+        )
+        self.norm = NORMS[norm](d_model) if order in ("pre", "sandwich") else nn.Identity()
+
+    def forward(
+        self,
+        inputs: Tensor,
+        lengths: Tensor,
+        record: Record | None = None,
+        positions: Tensor | None = None,
+    ) -> States:
+        """States `(rows, width, d_model)` of tokens.
+
+        Args:
+            inputs: int64 `(rows, width)`, padded with 0.
+            lengths: tokens of each row, int64 `(rows,)`.
+            record: gets `hidden`, `(rows, width, d_model)`, after each block.
+            positions: the task's own positions, int64 `(rows, width)`. Models that only know the
+                order of tokens ignore them.
+        """
+        states = self.embedding(inputs, lengths, positions)
+        for block in self.blocks:
+            states = block(states, inputs=inputs, lengths=lengths, positions=positions)
+            if record is not None:
+                record.add("hidden", states)
+        return States(self.norm(states))

@@ -1,0 +1,108 @@
+"""Tokens as vectors, with positions added where a model wants them.
+
+    x_t = E[token t] (· √d if scaled) + P(position t)
+
+P is nothing, a learned vector for each position, or sines and cosines (Vaswani et al., Attention is
+all you need, NeurIPS 2017, sections 3.4 and 3.5). Position t is t, counted from 0, unless the task
+gives positions of its own, as position coupling does (Cho et al., NeurIPS 2024, section 3).
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from synthbench.errors import ParameterError
+from synthbench.training.layers.dropout import Dropout
+from synthbench.training.layers.positions import sinusoidal
+from synthbench.training.options import check_names, check_sizes
+
+ADDED_POSITIONS = ("none", "learned", "sinusoidal")
+
+
+class Embedding(nn.Module):
+    """An embedding of tokens, added positions and dropout.
+
+    Args:
+        vocabulary: number of tokens, padding included.
+        d_model: size of an embedding.
+        position: one of `ADDED_POSITIONS`.
+        max_length: number of positions that learned positions are made for.
+        count_down: whether positions count down to 1 at a row's last token, as in the program of
+            the Chomsky hierarchy; then a token's position tells how many tokens follow it. A task's
+            own positions are taken as they are.
+        std: standard deviation of the initial embeddings of tokens and learned positions, drawn
+            from a normal distribution cut off at two deviations.
+        scaled: whether embeddings of tokens are multiplied by √d_model.
+        dropout: chance that a unit is dropped.
+
+    Raises:
+        UsageError: a name that does not exist, or a number that is not allowed.
+    """
+
+    def __init__(
+        self,
+        vocabulary: int,
+        d_model: int,
+        *,
+        position: str = "none",
+        max_length: int = 512,
+        count_down: bool = False,
+        std: float = 1.0,
+        scaled: bool = False,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        check_sizes(vocabulary=vocabulary, d_model=d_model, max_length=max_length)
+        check_names(position=(position, ADDED_POSITIONS))
+        if not 0 < std < float("inf"):
+            raise ParameterError(f"std {std!r}: allowed are numbers above 0.")
+        self.position, self.count_down = position, count_down
+        self.factor = d_model**0.5 if scaled else 1.0
+        self.tokens = nn.Embedding(vocabulary, d_model)
+        self.places = nn.Embedding(max_length, d_model) if position == "learned" else None
+        for embedding in filter(None, (self.tokens, self.places)):
+            nn.init.trunc_normal_(embedding.weight, std=std, a=-2 * std, b=2 * std)
+        self.dropout = Dropout(dropout)
+
+    def forward(self, inputs: Tensor, lengths: Tensor, positions: Tensor | None = None) -> Tensor:
+        """Embed tokens `(rows, width)` as float `(rows, width, d_model)`.
+
+        Args:
+            inputs: int64 `(rows, width)`.
+            lengths: tokens of each row, int64 `(rows,)`.
+            positions: the task's own positions, int64 `(rows, width)`.
+
+        Raises:
+            ParameterError: a position that learned positions are not made for.
+        """
+        states: Tensor = self.tokens(inputs) * self.factor
+        if positions is None:
+            positions = self._counted(inputs.shape[1], lengths)
+        if self.places is not None:
+            check_positions(positions, self.places.num_embeddings)
+            states = states + self.places(positions)
+        if self.position == "sinusoidal":
+            waves = sinusoidal(positions.flatten(), states.shape[-1])
+            states = states + waves.view(*positions.shape, -1).to(states.dtype)
+        dropped: Tensor = self.dropout(states)
+        return dropped
+
+    def _counted(self, width: int, lengths: Tensor) -> Tensor:
+        """Positions that count the tokens, int64 `(1, width)`, or `(rows, width)` if down."""
+        places = torch.arange(width, device=lengths.device)[None]
+        return (lengths[:, None] - places).clamp_min(0) if self.count_down else places
+
+
+def check_positions(positions: Tensor, most: int) -> None:
+    """Check that positions are from 0 to below `most`.
+
+    Raises:
+        ParameterError: one is not.
+    """
+    lowest, highest = int(positions.min()), int(positions.max())
+    if lowest < 0 or highest >= most:
+        wrong = lowest if lowest < 0 else highest
+        raise ParameterError(
+            f"Position {wrong}: learned positions are made for 0 to {most - 1} (max_length)."
+        )
