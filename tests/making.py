@@ -15,6 +15,7 @@ from synthbench.dataset.files import write_json
 from synthbench.dataset.manifest import MANIFEST, read_manifest, shard_file
 from synthbench.generation.generate import generate
 from synthbench.tasks.registry import task as make_task
+from tests.support import take_task
 
 #: The toy dataset: 2 shards of iid and of test, 9 of train, most of two row groups and of three
 #: chunks.
@@ -25,6 +26,7 @@ CTL_WORDS = ["ctl", *(f"--rows={name}={rows}" for name, rows in CTL["rows"].item
 
 
 def make(out, task="numbers", **options):
+    task, options = take_task(task, options)
     return generate(task, out=out, **{"workers": 1, "progress": False, **options})
 
 

@@ -138,3 +138,22 @@ def card_sections(card):
 def every_variant(name, **chosen):
     """A task in each of its variants."""
     return [make_task(name, variant, **chosen) for variant in task_class(name).variants]
+
+
+def take_task(name, options):
+    """A task, and the options that are left, from options that say both what and how to make.
+
+    Args:
+        name: of a task.
+        options: `parameters` is a dictionary, `variant` a name, several, or "all"; with several
+            this gives a task for each.
+    """
+    options = dict(options)
+    variant, parameters = options.pop("variant", None), options.pop("parameters", {})
+    chosen = {key: options.pop(key) for key in ("seed", "source_dir") if key in options}
+    chosen = {**parameters, **chosen}
+    if variant == "all":
+        return every_variant(name, **chosen), options
+    if isinstance(variant, list):
+        return [make_task(name, one, **chosen) for one in variant], options
+    return make_task(name, variant, **chosen), options

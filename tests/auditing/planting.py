@@ -14,7 +14,7 @@ from synthbench.auditing.audit import audit
 from synthbench.generation.generate import generate
 from synthbench.tasks import registry
 from tests.planted.task import Planted
-from tests.support import shards
+from tests.support import shards, take_task
 
 Change = Callable[[pa.Table], pa.Table]
 
@@ -30,6 +30,7 @@ def planted_task():
 def make(out, task="planted", **options):
     """A small dataset; of the toy task, if none is named."""
     with planted_task():
+        task, options = take_task(task, options)
         generate(task, out=out, workers=1, progress=False, **options)
     return out
 

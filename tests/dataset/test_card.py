@@ -26,6 +26,7 @@ from synthbench.dataset.card import _size_category, _yaml, citations, prose
 from synthbench.dataset.card_sections import split_prose
 from synthbench.tasks.registry import list_tasks
 from synthbench.tasks.registry import task as make_task
+from tests.making import make
 from tests.support import ROOT, card_sections, digests, start
 from tests.tasks.tiny_sources import write_sources
 
@@ -51,7 +52,7 @@ COMMANDS: dict[str, dict[str, Any]] = {
 def made(tmp_path_factory):
     root = tmp_path_factory.mktemp("cards")
     for name, command in COMMANDS.items():
-        synthbench.generate(**command, out=root / name, workers=1, progress=False)
+        make(root / name, **command)
     return {name: root / name for name in COMMANDS}
 
 
@@ -133,7 +134,7 @@ def test_rows_and_features_agree_with_the_files(name, made):
 def test_the_description_changes_with_the_content_and_with_nothing_else(tmp_path, made):
     def description(name, **options):
         rows = {"train": 40, "test": 40}
-        synthbench.generate("parity", out=tmp_path / name, rows=rows, progress=False, **options)
+        make(tmp_path / name, "parity", rows=rows, **options)
         (config,) = front_matter(tmp_path / name)["configs"]
         return str(config["description"])
 

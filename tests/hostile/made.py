@@ -16,7 +16,9 @@ from synthbench.dataset.card import loading_values
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.digest import RowDigest, file_sha256
 from synthbench.generation.generate import generate
+from synthbench.tasks.images.source_dirs import use_source_dir
 from synthbench.tasks.row_ids import columns_of
+from tests.support import take_task
 from tests.tasks.tiny_sources import write_sources
 
 #: By name: the task, and how it is asked for. `listops` has a split of two shards.
@@ -46,7 +48,7 @@ ASKED: dict[str, tuple[str, dict[str, Any]]] = {
 
 def command(name):
     """What makes a dataset, for `generate`."""
-    task, options = ASKED[name]
+    task, options = take_task(*ASKED[name])
     return {"task": task, "workers": 1, "progress": False, **options}
 
 
@@ -54,7 +56,8 @@ def command(name):
 def dataset(name):
     """A dataset as it was made; not to be changed."""
     out = Path(_root().name, name, "data")
-    generate(out=out, source_dir=sources() if name == "composites" else None, **command(name))
+    with use_source_dir(sources() if name == "composites" else None):
+        generate(out=out, **command(name))
     return out
 
 

@@ -218,7 +218,12 @@ def test_nothing_goes_up_of_a_dataset_that_is_not_whole(tiny, hub, tmp_path):
     refused("README.md: cannot be read: it does not begin with values")
     fresh()
     synthbench.generate(
-        synthbench.task("parity", seed=1), out=tmp_path / "other", rows={"train": 40, "test": 40}, progress=False, workers=1)  # fmt: skip
+        synthbench.task("parity", seed=1),
+        out=tmp_path / "other",
+        rows={"train": 40, "test": 40},
+        progress=False,
+        workers=1,
+    )
     shutil.copy(tmp_path / "other/README.md", directory / "README.md")
     refused("README.md: configs does not match the manifest")
     assert hub.requests == []

@@ -30,7 +30,9 @@ def install(package, site):
 def test_the_package_is_made_installed_checked_generated_and_verified(tmp_path):
     made = run_program("new-task", "digit-sum", cwd=tmp_path)
     assert (made.returncode, made.stderr) == (0, "")
-    assert made.stdout.endswith("Next: pip install -e digit-sum && synthbench check-task digit-sum\n")
+    assert made.stdout.endswith(
+        "Next: pip install -e digit-sum && synthbench check-task digit-sum\n"
+    )
     changes = install(tmp_path / "digit-sum", tmp_path / "site")
 
     # Its own test runs `synthbench check-task`.

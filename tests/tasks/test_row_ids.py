@@ -114,7 +114,9 @@ numbers = st.integers(0, 10)
 
 @given(numbers, numbers, numbers, numbers)
 def test_equations_of_parity_with_a_and_b_exchanged_pose_the_same_problem(a, b, c, d):
-    one, other = (synthbench.is_held_out("parity", f"{x} {y} {c} {d} =") for x, y in ((a, b), (b, a)))
+    one, other = (
+        synthbench.is_held_out("parity", f"{x} {y} {c} {d} =") for x, y in ((a, b), (b, a))
+    )
     assert one == other
 
 

@@ -9,6 +9,7 @@ from synthbench.generation.generate import generate
 from synthbench.training import recipes
 from synthbench.training.recipes.base import Measure, Recipe, Study
 from synthbench.training.train import train
+from tests.support import take_task
 
 #: Lengths 1 to 3 for training, so few rows that a small model learns them in seconds.
 CTL = {
@@ -58,8 +59,8 @@ def add_study(monkeypatch, *studies):
 
 def make_ctl(path, **changes):
     """The dataset of `STUDY`."""
-    options = {"out": path, "workers": 1, "progress": False, **CTL, **changes}
-    generate("ctl", **options)
+    task, options = take_task("ctl", {**CTL, **changes})
+    generate(task, out=path, workers=1, progress=False, **options)
     return path
 
 

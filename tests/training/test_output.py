@@ -3,11 +3,11 @@
 import shutil
 
 import pytest
-from synthbench.training.reproduce import reproduce
 
 from synthbench.errors import SynthbenchError, UsageError
 from synthbench.generation import generate
 from synthbench.training import directory
+from synthbench.training.reproduce import reproduce
 from synthbench.training.train import train
 from tests.making import Interrupted, interrupting
 from tests.training.making import run

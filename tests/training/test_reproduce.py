@@ -7,7 +7,6 @@ import statistics
 
 import pytest
 import torch
-from synthbench.training.reproduce import reproduce
 
 from synthbench.cli.main import _run, commands
 from synthbench.errors import UsageError
@@ -15,6 +14,7 @@ from synthbench.training import loop, plan, run
 from synthbench.training.comparison import cell, markdown
 from synthbench.training.directory import RunDirectory
 from synthbench.training.recipes.base import Measure, Published
+from synthbench.training.reproduce import reproduce
 from tests.making import Interrupted, interrupting
 from tests.support import run_python
 from tests.training.making import RECIPE, STUDY, add_study, without_times

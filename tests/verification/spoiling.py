@@ -11,6 +11,7 @@ from synthbench.generation.generate import generate
 from synthbench.verification.verify import verify
 from tests.hostile.made import fit_card
 from tests.making import recut
+from tests.support import take_task
 
 ROWS = {"train": 300, "iid": 40, "validation": 20, "test": 20}
 #: Train has three shards, the last with 60 rows; the others have one each.
@@ -20,6 +21,7 @@ IID, TEST = (f"data/default/{split}-00000-of-00001.parquet" for split in ("iid",
 
 
 def make(out, task, rows, shard_rows=None, **options):
+    task, options = take_task(task, options)
     generate(task, out=out, rows=rows, workers=1, progress=False, **options)
     if shard_rows is not None:
         recut(out, shard_rows)

@@ -1,4 +1,4 @@
-"""`synthbench check-task` finds nothing wrong with sound tasks and says what is wrong with others."""
+"""`synthbench check-task` finds no fault with sound tasks and says what is wrong with others."""
 
 import random
 import re
