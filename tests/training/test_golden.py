@@ -73,6 +73,8 @@ def trained(name, directory):
     result = train(
         synthbench.task(
             study.task,
+            study.variants[0],
+            **study.parameters,
             source_dir=write_sources(directory / "images") if study.task == "composites" else None,
         ),
         model=recipe.name,
