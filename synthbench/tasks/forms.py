@@ -29,6 +29,7 @@ from synthbench.tasks.form import (
     END,
     MASK,
     NOT_ASKED,
+    PADDING,
     SEPARATOR,
     Batch,
     Form,

@@ -15,7 +15,6 @@ from synthbench.streaming.torch import TorchStream
 from synthbench.tasks import registry
 from synthbench.tasks.base import Split, TextTask
 from synthbench.tasks.features import sequence, value
-from synthbench.training.encoding import Encoding
 from synthbench.verification.conformance.check import check_task
 
 DIGITS = tuple("0123456789")
@@ -220,11 +219,6 @@ def test_people_see_the_sequence(capsys):
     assert "label" in capsys.readouterr().out
     assert _run(commands, ["info", "sorting"]) == 0
     assert "Sequence(0, 1, 2, 3, 4, 5, 6, 7, 8, 9)" in capsys.readouterr().out
-
-
-def test_no_model_is_trained_on_sequences():
-    with pytest.raises(UsageError, match=r"its label is a sequence, and no model here"):
-        Encoding.of(Sorting())
 
 
 @pytest.mark.parametrize(

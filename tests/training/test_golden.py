@@ -46,14 +46,14 @@ RECIPE = {
 }
 #: Clipped, or with a larger rate, the ViT with NormSoftmax multiplies the rounding of processors
 #: until their losses differ by a thousandth.
-GENTLY = {"vision.ViT": {"learning_rate": 1e-3, "clip": 0.0}}
+GENTLY = {"models.vision:ViT": {"learning_rate": 1e-3, "clip": 0.0}}
 #: What makes a model small, by its class.
 SMALL = {
-    "encoder.Encoder": {"d_model": 16, "num_heads": 2, "d_ff": 32, "dropout": 0.1},
-    "recurrent.LSTM": {"d_model": 16, "dropout": 0.1},
-    "dnc.DNC": {"d_model": 16, "cells": 8, "width": 8, "dropout": 0.1},
-    "vision.ViT": {"d_model": 16, "num_heads": 2, "num_layers": 2, "d_ff": 32, "patch": 14},
-    "vision.ResNet": {"widths": (8, 8, 8, 16)},
+    "backbones.encoder:Encoder": {"d_model": 16, "num_heads": 2, "d_ff": 32, "dropout": 0.1},
+    "backbones.lstm:LSTM": {"d_model": 16, "dropout": 0.1},
+    "backbones.dnc:DNC": {"d_model": 16, "cells": 8, "width": 8, "dropout": 0.1},
+    "models.vision:ViT": {"d_model": 16, "num_heads": 2, "num_layers": 2, "d_ff": 32, "patch": 14},
+    "models.vision:ResNet": {"widths": (8, 8, 8, 16)},
 }
 #: One model of each class, which is trained in the fast tests, too.
 FAST = {MODELS[name].place: name for name in reversed(MODELS)}.values()
@@ -68,7 +68,7 @@ def trained(name, directory):
     study, recipe = next(
         (study, recipe) for study in STUDIES for recipe in study.recipes if recipe.model == name
     )
-    place = MODELS[name].place
+    place = MODELS[name].place.removeprefix("synthbench.training.")
     splits = make_task(study.task, study.variants[0], **study.parameters).splits
     result = train(
         synthbench.task(
@@ -126,7 +126,7 @@ def test_golden_losses_are_of_models_that_exist_and_have_learned_something():
     stored = golden()
     assert list(stored["losses"]) == list(MODELS)
     for name, losses in stored["losses"].items():
-        if MODELS[name].form != "points":
+        if MODELS[name].reads != "points":
             assert len(losses) == STEPS == len(set(losses)), name
 
 

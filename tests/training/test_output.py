@@ -111,10 +111,6 @@ def test_a_place_that_cannot_be_a_directory_is_refused_before_a_dataset_is_made(
         ({"recipe": {"steps": "many"}}, "steps='many': expected a whole number"),
         ({"recipe": {"batch_size": 0}}, "batch_size=0: allowed are .* from 1"),
         ({"recipe": {"batch_size": 201}}, "allowed are 1 to 200"),
-        (
-            {"recipe": {"batch_size": 201}, "stream": True, "parameters": {"functions": 1}},
-            "asked for",
-        ),
         ({"recipe": {"heat": "1,2"}}, "heat='1,2': expected three numbers"),
         ({"recipe": {"schedule": "cosin"}}, "Did you mean 'cosine'"),
         ({"recipe": {"learning_rate": "nan"}}, "learning_rate=nan"),
@@ -126,8 +122,6 @@ def test_a_place_that_cannot_be_a_directory_is_refused_before_a_dataset_is_made(
         ({"rows": {"trian": 3}}, "Did you mean 'train'"),
         ({"rows": {"train": 0}}, "Rows train=0"),
         ({"rows": {"test": 10**9}}, "rows asked for"),
-        ({"parameters": {"functions": 0}}, "functions=0"),
-        ({"variant": "sideways"}, "Unknown variant of ctl 'sideways'"),
     ],
     ids=str,
 )

@@ -7,6 +7,7 @@ import pytest
 from synthbench.errors import UsageError
 from synthbench.training.models import MODELS, build
 from synthbench.training.recipes.base import Recipe
+from tests.training.making import FORMS
 from tests.training.test_recipes import SIZES
 
 #: Whole numbers from 1, by model.
@@ -27,8 +28,8 @@ CHANCES = {
 
 
 def make(model, **options):
-    form = MODELS[model].form
-    return build(model, form, SIZES[form], options)
+    form = FORMS[MODELS[model].reads]
+    return build(model, form, SIZES[form.reads], options)
 
 
 @pytest.mark.parametrize(

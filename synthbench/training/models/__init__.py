@@ -1,17 +1,31 @@
-"""The models by name, and how to build one for a task."""
+"""The models by name, and how to build one for a task.
+
+A model of tokens is a backbone with the form's head, a mixer of states in our blocks with it
+(`backbones.block`), or a whole model from elsewhere. Models of other rows are whole.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-import importlib
+import functools
+import importlib.metadata
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from synthbench.errors import ParameterError, UsageError, unknown_name
+from synthbench.training.models.places import is_place, load
 
 if TYPE_CHECKING:
     from torch import nn
+
+    from synthbench.training.forms.form import Form
+
+#: The group of entry points by which other packages register models.
+ENTRY_POINTS = "synthbench.models"
+#: Before the place of a mixer that our blocks are put around.
+LAYER = "layer "
+_OURS = "synthbench.training."
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,18 +33,28 @@ class Model:
     """An entry of `MODELS`.
 
     Attributes:
-        form: what it reads: tokens, images, grids, vectors or points.
-        place: its module and class in this package.
+        place: its class, as `package.module:Class` or `path/to/file.py:Class`.
+        kind: `backbone`, `mixer`, `whole`, or `foreign` for a whole model of tokens from elsewhere.
+        reads: what it reads: tokens, images, grids, vectors or points.
         switches: the options that make it this model.
     """
 
-    form: str
     place: str
+    kind: str = "backbone"
+    reads: str = "tokens"
     switches: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
-def _encoder(**switches: Any) -> Model:
-    return Model("tokens", "encoder.Encoder", switches)
+def _backbone(place: str, **switches: Any) -> Model:
+    return Model(f"{_OURS}backbones.{place}", switches=switches)
+
+
+def _whole(place: str, reads: str, **switches: Any) -> Model:
+    return Model(f"{_OURS}models.{place}", "whole", reads, switches)
+
+
+_encoder = functools.partial(_backbone, "encoder:Encoder")
+_counting = functools.partial(_whole, "counting:Counting", "grids")
 
 
 def _with_halting(name: str, **switches: Any) -> dict[str, Model]:
@@ -57,17 +81,13 @@ def _reasoner(**switches: Any) -> Model:
     return _encoder(**one_layer, **as_nanda, **no_norm, **switches)
 
 
-def _counting(**switches: Any) -> Model:
-    return Model("grids", "counting.Counting", switches)
-
-
 _GATE = {"copy_gate": True, "feedforward_norm": "tanh"}
 
 MODELS: dict[str, Model] = {
     # NDR, tables 1-3; with halting, table 6.
-    "lstm": Model("tokens", "recurrent.LSTM"),
-    "bilstm": Model("tokens", "recurrent.LSTM", {"bidirectional": True}),
-    "dnc": Model("tokens", "dnc.DNC"),
+    "lstm": _backbone("lstm:LSTM"),
+    "bilstm": _backbone("lstm:LSTM", bidirectional=True),
+    "dnc": _backbone("dnc:DNC"),
     **_with_halting("transformer", position="sinusoidal"),
     **_with_halting("transformer-relative", position="relative"),
     "transformer-relative-gate": _encoder(position="relative", **_GATE),
@@ -77,9 +97,9 @@ MODELS: dict[str, Model] = {
     # Eureka: the reasoning task (A.12) and vision (table 1).
     "parity-softmax": _reasoner(),
     "parity-normsoftmax": _reasoner(attention="normsoftmax", spread="map"),
-    "vit": Model("images", "vision.ViT"),
-    "vit-normsoftmax": Model("images", "vision.ViT", {"normalisation": "normsoftmax-variance"}),
-    "resnet": Model("images", "vision.ResNet"),
+    "vit": _whole("vision:ViT", "images"),
+    "vit-normsoftmax": _whole("vision:ViT", "images", normalisation="normsoftmax-variance"),
+    "resnet": _whole("vision:ResNet", "images"),
     # Counting, section IV.
     "counting": _counting(),
     "counting-standard": _counting(
@@ -92,44 +112,120 @@ MODELS: dict[str, Model] = {
     ),
     "counting-norm-attention": _counting(norm_attention=True),
     "counting-norm-feedforward": _counting(norm_feedforward=True),
-    "identity": Model("vectors", "counting.Identity"),
-    "identity-norm": Model("vectors", "counting.Identity", {"norm": True}),
+    "identity": _whole("counting:Identity", "vectors"),
+    "identity-norm": _whole("counting:Identity", "vectors", norm=True),
     # DNAS, appendix E.
-    "clusters-softmax": Model("points", "clusters.Clusters", {"normalisation": "softmax"}),
-    "clusters-dnas": Model("points", "clusters.Clusters", {"normalisation": "doubly-normalised"}),
+    "clusters-softmax": _whole("clusters:Clusters", "points", normalisation="softmax"),
+    "clusters-dnas": _whole("clusters:Clusters", "points", normalisation="doubly-normalised"),
 }
 
 
-def build(name: str, form: str, sizes: Mapping[str, int], options: Mapping[str, Any]) -> nn.Module:
+def find_model(name: str) -> Model:
+    """The model of a name.
+
+    Args:
+        name: a name in `MODELS`; of an entry point `synthbench.models` of another package; a
+            place such as `my_model.py:Make` or `my_package.models:Make`, of a model that
+            is called as `Make(vocabulary=, outputs=, **options)`; or `layer ` and the place of a
+            mixer of states.
+
+    Raises:
+        UsageError: no model has this name.
+    """
+    if name in MODELS:
+        return MODELS[name]
+    if name.startswith(LAYER):
+        return Model(name.removeprefix(LAYER), "mixer")
+    if is_place(name):
+        return Model(name, "foreign")
+    registered = {
+        one.name: one.value for one in importlib.metadata.entry_points(group=ENTRY_POINTS)
+    }
+    if name in registered:
+        return Model(registered[name], "foreign")
+    raise unknown_name("model", name, [*MODELS, *registered])
+
+
+def build(name: str, form: Form, sizes: Mapping[str, int], options: Mapping[str, Any]) -> nn.Module:
     """A model with fresh parameters, drawn from PyTorch's default generator.
 
     Args:
-        name: a name in `MODELS`.
-        form: the form of the task's rows: tokens, images, grids, vectors or points.
-        sizes: sizes that follow from the task, such as `vocabulary` and `classes`.
+        name: see `find_model`.
+        form: the form of the task's rows.
+        sizes: the sizes that follow from the task, as `Form.sizes` gives them.
         options: the model's sizes and switches; they override those of its name.
 
     Raises:
         UsageError: no model has this name, or it reads other rows.
         ParameterError: an option that it does not have, or a value that it refuses.
+        SynthbenchError: a model from elsewhere that cannot be loaded or made.
 
     Example:
+        >>> import synthbench
+        >>> from synthbench.training.forms import form_of
         >>> from synthbench.training.models import build
-        >>> model = build("ndr", "tokens", {"vocabulary": 15, "classes": 10}, {"d_model": 32})
-        >>> type(model).__name__
-        'Encoder'
+        >>> sizes = {"vocabulary": 15, "outputs": 10}
+        >>> model = build("ndr", form_of(synthbench.task("listops")), sizes, {"d_model": 32})
+        >>> type(model.backbone).__name__, model.head.out_features
+        ('Encoder', 10)
     """
-    if name not in MODELS:
-        raise unknown_name("model", name, MODELS)
-    model = MODELS[name]
-    if model.form != form:
-        raise UsageError(f"Model {name!r} reads {model.form}, but the rows here are {form}.")
-    module, class_name = model.place.split(".")
-    made = getattr(importlib.import_module(f"{__name__}.{module}"), class_name)
+    model = find_model(name)
+    if model.reads != form.reads:
+        raise UsageError(f"Model {name!r} reads {model.reads}, but the rows here are {form.reads}.")
+    made = load(model.place)
     chosen = {**model.switches, **options}
+    if model.kind in ("backbone", "mixer"):
+        # Late, as only models of tokens need them.
+        from synthbench.training.backbones.heads import TokenModel
+
+        vocabulary = {"vocabulary": sizes["vocabulary"]}
+        backbone = (
+            _make(name, made, vocabulary, chosen)
+            if model.kind == "backbone"
+            else _in_blocks(name, made, vocabulary, chosen, model.place.startswith(_OURS))
+        )
+        return TokenModel(backbone, form.head)  # type: ignore[attr-defined]
+    if model.kind == "foreign":
+        from synthbench.training.models.foreign import ForeignModel, make_foreign
+
+        return ForeignModel(make_foreign(made, sizes, chosen), form)  # type: ignore[arg-type]
+    return _make(name, made, sizes, chosen)
+
+
+def _in_blocks(
+    name: str,
+    made: Callable[..., nn.Module],
+    vocabulary: Mapping[str, int],
+    options: Mapping[str, Any],
+    is_ours: bool,
+) -> nn.Module:
+    """Our blocks around a mixer; each takes the options that its signature has."""
+    from synthbench.training.backbones.block import Mixers
+    from synthbench.training.models.foreign import ForeignMixer, make_foreign, parameters_of
+
+    _, *its = parameters_of(made)
+    ours = [one for one in parameters_of(Mixers) if one not in ("vocabulary", "mixer")]
+    for option in options:
+        if option not in (*its, *ours):
+            raise unknown_name(f"option of {name}", option, [*its, *ours])
+    own = {option: value for option, value in options.items() if option in its}
+    others = {option: value for option, value in options.items() if option not in own}
+
+    def mixer(width: int) -> nn.Module:
+        if is_ours:
+            return made(width, **own)
+        return ForeignMixer(make_foreign(functools.partial(made, width), {}, own), width)
+
+    return _make(name, functools.partial(Mixers, mixer=mixer), vocabulary, others)
+
+
+def _make(
+    name: str, made: Callable[..., nn.Module], sizes: Mapping[str, int], options: Mapping[str, Any]
+) -> nn.Module:
+    """One of our models, its options checked."""
     signature = inspect.signature(made).parameters
-    known = [one for one in signature if one not in sizes]
-    for option, value in chosen.items():
+    known = [one for one in signature if one not in (*sizes, "mixer")]
+    for option, value in options.items():
         if option not in known:
             raise unknown_name(f"option of {name}", option, known)
         is_switch = isinstance(signature[option].default, bool)
@@ -137,7 +233,6 @@ def build(name: str, form: str, sizes: Mapping[str, int], options: Mapping[str, 
             expected = "true or false" if is_switch else "neither true nor false"
             raise ParameterError(f"Option {option}={value!r} of {name}: expected {expected}.")
     try:
-        built: nn.Module = made(**sizes, **chosen)
+        return made(**sizes, **options)
     except (ValueError, TypeError) as error:
-        raise ParameterError(f"Model {name!r} with {chosen}: {error}") from error
-    return built
+        raise ParameterError(f"Model {name!r} with {dict(options)}: {error}") from error
