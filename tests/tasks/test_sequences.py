@@ -161,7 +161,7 @@ def test_evaluate_gives_both_metrics_and_an_interval_of_the_exact_one(made):
     report = synthbench.evaluate(made, lists, split="test")
     assert report.accuracy == report.metrics["exact_match"] == 0.0
     assert 0.6 < report.metrics["position_accuracy"] < 0.9
-    assert set(report.by) == {"length"}
+    assert set(report.by) == {"length", "place"}
     said = {row["id"]: f"I sort them.\n**Answer: {row['label']}**" for row in rows}
     assert synthbench.evaluate(made, said, split="test", read="text").accuracy == 1.0
 
