@@ -4,7 +4,7 @@ A block of two parts, the mixer and an MLP, each with a residual connection:
 
     pre        x ← x + f(norm(x))           Xiong et al., ICML 2020, figure 1b
     post       x ← norm(x + f(x))           Vaswani et al., NeurIPS 2017, section 3.1
-    sandwich   x ← x + norm(f(norm(x)))     Ding et al. (CogView), NeurIPS 2021, section 2.4
+    sandwich   x ← x + norm(f(norm(x)))     Ding et al. (CogView), NeurIPS 2021
     bare       x ← f(x)                     a stack of recurrent layers, as in nn.LSTM
 
 A mixer is a module that maps states `(rows, width, d_model)` to states of the same shape:
@@ -95,7 +95,8 @@ class Residual(nn.Module):
         update = self.part(self.before(states), **context)
         if isinstance(update, tuple):
             update = update[0]
-        update = self.dropout(self.after(update))
+        # Norms and sums stay in float32, even if autocast computes the part in bfloat16.
+        update = self.dropout(self.after(update.to(states.dtype)))
         output: Tensor = update if self.is_bare else self.sum_norm(states + update)
         return output
 

@@ -1,7 +1,7 @@
 """Causal convolutions of each channel for itself, and gated convolution as a mixer.
 
     convolution   c_t = b + Σ_(s = 0 .. kernel - 1) w_s ⊙ x_(t-s),   x before the row is 0
-    BaseConv      y_t = (W x_t + a) ⊙ c_t       Arora et al. (Zoology), ICLR 2024, section 4
+    BaseConv      y_t = (W x_t + a) ⊙ c_t       Arora et al. (Zoology), ICLR 2024
 
 Zoology's BaseConv for MQAR has two layers, with kernel 3 and with a kernel as long as the row:
 `Mixers(vocabulary, [partial(BaseConv, kernel=3), partial(BaseConv, kernel=width)], mlp=0)`.
@@ -41,8 +41,7 @@ class Convolution(nn.Module):
     def forward(self, states: Tensor) -> Tensor:
         """`(rows, width, channels)` to the same."""
         convolve = by_shifts if len(self.weight) <= _SHORT else by_fourier
-        output: Tensor = convolve(states, self.weight) + self.bias
-        return output
+        return convolve(states, self.weight) + self.bias
 
 
 def by_shifts(states: Tensor, weight: Tensor) -> Tensor:
@@ -61,7 +60,8 @@ def by_fourier(states: Tensor, weight: Tensor) -> Tensor:
     exact = torch.promote_types(states.dtype, torch.float32)  # no transforms of bfloat16
     signal = torch.fft.rfft(states.mT.to(exact), n=2 * width)
     kernel = torch.fft.rfft(weight[:width].mT.to(exact), n=2 * width)
-    return torch.fft.irfft(signal * kernel, n=2 * width)[..., :width].mT.to(states.dtype)
+    product: Tensor = torch.fft.irfft(signal * kernel, n=2 * width)
+    return product[..., :width].mT.to(states.dtype)
 
 
 class BaseConv(nn.Module):

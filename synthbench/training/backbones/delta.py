@@ -9,8 +9,8 @@ instead of β_t, with 1 - 2 β_t in (-1, 1). If wanted, a short causal convoluti
 silu. DeltaProduct takes n such steps a token, each with its own k, v and β, then reads with q_t.
 
 Source: Yang et al., Parallelizing linear transformers with the delta rule over sequence length,
-NeurIPS 2024, sections 2.2 and 3; signed: Grazzi et al., ICLR 2025, section 4; products: Siems et
-al., DeltaProduct, 2025, section 3.
+NeurIPS 2024, sections 2.2 and 3; signed: Grazzi et al., Unlocking state-tracking in
+linear RNNs through negative eigenvalues, ICLR 2025; products: Siems et al., DeltaProduct, 2025.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Delta(nn.Module):
         num_heads: number of heads; it divides `d_model`. S has (d_model / num_heads)² numbers.
         eigenvalues: `unit`, from 0 to 1, or `signed`, from -1 to 1.
         steps: n, the number of steps a token.
-        kernel: places that the short convolution sees; 0: no convolution.
+        kernel: places that the short convolution sees, 4 in DeltaNet; 0: no convolution.
 
     Raises:
         UsageError: a name that does not exist, or numbers that do not fit.
@@ -51,11 +51,11 @@ class Delta(nn.Module):
     def __init__(
         self,
         d_model: int,
-        num_heads: int = 1,
+        num_heads: int = 4,
         *,
         eigenvalues: str = "unit",
         steps: int = 1,
-        kernel: int = 4,
+        kernel: int = 0,
     ) -> None:
         super().__init__()
         check_heads(d_model, num_heads)
@@ -110,7 +110,7 @@ def delta_rule(queries: Tensor, keys: Tensor, values: Tensor, betas: Tensor) -> 
         betas: `(n, width · steps, 1)`.
 
     Returns:
-        `(n, width, d_value)`, of the values' dtype.
+        `(n, width, d_value)`, at least float32.
     """
     steps = keys.shape[1] // queries.shape[1]
     places = max(1, _CHUNK // steps)
@@ -131,7 +131,7 @@ def delta_rule(queries: Tensor, keys: Tensor, values: Tensor, betas: Tensor) -> 
             scores = query @ key.mT * _done(query.shape[1], steps, query.device)
             read.append(query @ memory + scores @ update)
             memory = memory + key.mT @ update
-    return torch.cat(read, dim=1).to(values.dtype)
+    return torch.cat(read, dim=1)
 
 
 def _done(places: int, steps: int, device: torch.device) -> Tensor:

@@ -10,7 +10,7 @@ negative eigenvalues no finite precision lets it count modulo 2.
 
 Source: Gu & Dao, Mamba, 2023, section 3.2 (selection; the discretisation is left out here) and
 figure 3 (gate and convolution); eigenvalues in (-1, 1): Grazzi et al., Unlocking state-tracking in
-linear RNNs through negative eigenvalues, ICLR 2025, section 4.
+linear RNNs through negative eigenvalues, ICLR 2025.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Diagonal(nn.Module):
     Args:
         d_model: size of a state.
         eigenvalues: `unit`, between 0 and 1, or `signed`, between -1 and 1.
-        kernel: places that the short convolution sees; 0: no convolution.
+        kernel: places that the short convolution sees, 4 in Mamba; 0: no convolution.
 
     Raises:
         UsageError: a name that does not exist, or a number that is not allowed.
@@ -44,7 +44,7 @@ class Diagonal(nn.Module):
         torch.Size([2, 5, 16])
     """
 
-    def __init__(self, d_model: int, *, eigenvalues: str = "unit", kernel: int = 4) -> None:
+    def __init__(self, d_model: int, *, eigenvalues: str = "unit", kernel: int = 0) -> None:
         super().__init__()
         check_sizes(d_model=d_model)
         check_sizes(0, kernel=kernel)

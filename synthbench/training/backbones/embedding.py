@@ -57,7 +57,7 @@ class Embedding(nn.Module):
         check_names(position=(position, ADDED_POSITIONS))
         if not 0 < std < float("inf"):
             raise ParameterError(f"std {std!r}: allowed are numbers above 0.")
-        self.position, self.count_down = position, count_down
+        self.position, self.max_length, self.count_down = position, max_length, count_down
         self.factor = d_model**0.5 if scaled else 1.0
         self.tokens = nn.Embedding(vocabulary, d_model)
         self.places = nn.Embedding(max_length, d_model) if position == "learned" else None
@@ -77,10 +77,11 @@ class Embedding(nn.Module):
             ParameterError: a position that learned positions are not made for.
         """
         states: Tensor = self.tokens(inputs) * self.factor
+        if self.places is not None:
+            self._check(inputs.shape[1], positions)
         if positions is None:
             positions = self._counted(inputs.shape[1], lengths)
         if self.places is not None:
-            check_positions(positions, self.places.num_embeddings)
             states = states + self.places(positions)
         if self.position == "sinusoidal":
             waves = sinusoidal(positions.flatten(), states.shape[-1])
@@ -93,16 +94,15 @@ class Embedding(nn.Module):
         places = torch.arange(width, device=lengths.device)[None]
         return (lengths[:, None] - places).clamp_min(0) if self.count_down else places
 
-
-def check_positions(positions: Tensor, most: int) -> None:
-    """Check that positions are from 0 to below `most`.
-
-    Raises:
-        ParameterError: one is not.
-    """
-    lowest, highest = int(positions.min()), int(positions.max())
-    if lowest < 0 or highest >= most:
-        wrong = lowest if lowest < 0 else highest
-        raise ParameterError(
-            f"Position {wrong}: learned positions are made for 0 to {most - 1} (max_length)."
-        )
+    def _check(self, width: int, positions: Tensor | None) -> None:
+        """Check that learned positions are made for all that are needed."""
+        # Positions that are counted are known without waiting for a GPU.
+        lowest, highest = 0, width - 1 + int(self.count_down)
+        if positions is not None:
+            lowest, highest = int(positions.min()), int(positions.max())
+        most = self.max_length - 1
+        for position in (lowest, highest):
+            if not 0 <= position <= most:
+                raise ParameterError(
+                    f"Position {position}: learned positions are made for 0 to {most} (max_length)."
+                )

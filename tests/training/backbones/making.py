@@ -1,0 +1,69 @@
+"""Small backbones of every kind, and rows for them."""
+
+from functools import partial
+
+import torch
+
+from synthbench.training.backbones.block import Mixers
+from synthbench.training.backbones.convolution import BaseConv
+from synthbench.training.backbones.delta import Delta
+from synthbench.training.backbones.diagonal import Diagonal
+from synthbench.training.backbones.elman import Elman
+from synthbench.training.backbones.gru import GRU
+from synthbench.training.backbones.stack import StackRNN
+from synthbench.training.backbones.tape import TapeRNN
+from synthbench.training.backbones.transformer import POSITIONS, Transformer
+
+VOCABULARY, MASK = 9, 8
+MIXERS = {
+    "elman": Elman,
+    "gru": GRU,
+    "diagonal": partial(Diagonal, kernel=4),
+    "diagonal-signed": partial(Diagonal, eigenvalues="signed"),
+    "delta": partial(Delta, num_heads=2, kernel=4),
+    "delta-product": partial(Delta, eigenvalues="signed", steps=3),
+    "base-conv": BaseConv,
+    "base-conv-long": partial(BaseConv, kernel=40),
+    "stack": partial(StackRNN, num_stacks=2, cell_size=3),
+    "stack-small": partial(StackRNN, stack_size=2),
+    "tape": partial(TapeRNN, num_tapes=2, cell_size=3, tape_size=7, mask_id=MASK),
+}
+CAUSAL = {
+    **{name: partial(Mixers, mixer=mixer, d_model=8) for name, mixer in MIXERS.items()},
+    "bare": partial(Mixers, mixer=Elman, d_model=8, order="bare"),
+    "hybrid": partial(Mixers, mixer=[BaseConv, GRU], d_model=8, num_layers=3, mlp=0),
+    **{
+        f"transformer-{position}": partial(Transformer, d_model=8, num_heads=2, position=position)
+        for position in POSITIONS
+    },
+    "transformer-post": partial(Transformer, d_model=8, order="post", activation="relu"),
+    "transformer-sandwich": partial(
+        Transformer, d_model=8, order="sandwich", norm="rms", activation="gated-gelu"
+    ),
+    "transformer-no-mlp": partial(Transformer, d_model=8, num_heads=1, mlp=0),
+}
+ENCODERS = {
+    **{
+        f"encoder-{position}": partial(
+            Transformer, d_model=8, num_heads=2, position=position, causal=False
+        )
+        for position in POSITIONS
+    },
+    "encoder-count-down": partial(
+        Transformer, d_model=8, position="sinusoidal", causal=False, count_down=True
+    ),
+}
+BACKBONES = {**CAUSAL, **ENCODERS}
+
+
+def make(name, seed=0, **options):
+    torch.manual_seed(seed)
+    return BACKBONES[name](VOCABULARY, **options).double().eval()
+
+
+def padded_rows(width=12, seed=0):
+    """Tokens `(5, width)` of rows of several lengths, and the lengths."""
+    generator = torch.Generator().manual_seed(seed)
+    lengths = torch.tensor([width, 1, 7, 3, width - 1])
+    tokens = torch.randint(1, MASK, (5, width), generator=generator)
+    return tokens * (torch.arange(width) < lengths[:, None]), lengths
