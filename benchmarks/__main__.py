@@ -166,9 +166,8 @@ def measure(task, chosen):
             path = Path(place) / str(number)
             outcome = run(
                 Request(
-                    task.name,
+                    (task,),
                     out=path,
-                    parameters=task.parameters.to_dict(),
                     rows=rows,
                     workers=chosen.workers,
                     progress=False,

@@ -16,10 +16,8 @@ def main(rows: int) -> None:
         for balance in ("depth", "label"):
             directory = f"{place}/{balance}"
             sizes = {"train": rows, "iid": 100, "validation": 100, "test": 300}
-            parameters = {"balance": balance}
-            synthbench.generate(
-                synthbench.task("arithmetic", **parameters), out=directory, rows=sizes
-            )
+            arithmetic = synthbench.task("arithmetic", balance=balance)
+            synthbench.generate(arithmetic, out=directory, rows=sizes)
             found = synthbench.audit(directory)
 
             print(f"balance={balance}")

@@ -42,9 +42,9 @@ def main(steps: int) -> None:
     torch.manual_seed(0)
     with tempfile.TemporaryDirectory() as place:
         directory, rows = f"{place}/ctl", {"train": 3000, "iid": 300}
-        parameters = {"symbols": 4, "functions": 4}
-        synthbench.generate(synthbench.task("ctl", **parameters), out=directory, rows=rows)
-        dataset = load_dataset(synthbench.task(directory, cache_dir=f"{place}/cache"))
+        ctl = synthbench.task("ctl", symbols=4, functions=4)
+        synthbench.generate(ctl, out=directory, rows=rows)
+        dataset = load_dataset(directory, cache_dir=f"{place}/cache")
         words = sorted({word for text in dataset["train"]["text"] for word in text.split()})
 
         model = Classifier(1 + len(words), dataset["train"].features["label"].num_classes)

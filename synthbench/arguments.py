@@ -64,8 +64,10 @@ def _refuse_choices_of_a_task(
         for name in named:
             if name not in signature.parameters:
                 raise UsageError(
-                    f"{function.__name__} has no argument {name!r}: variant, seed, level and "
-                    f"parameters are chosen with synthbench.task(NAME, {name}=...)."
+                    f"{function.__name__} has no argument {name!r}; allowed: "
+                    f"{', '.join(signature.parameters)}. A task's variant, seed, level and "
+                    "parameters are chosen as in synthbench.task('ctl', 'backward', seed=1, "
+                    "symbols=4)."
                 )
 
 

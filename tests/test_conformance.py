@@ -44,7 +44,7 @@ def each_split(name, variant):
 
 @every_variant
 def test_a_task_keeps_every_promise(name, variant):
-    found = list(check_task(name, variant))
+    found = list(check_task(make_task(name, variant)))
     assert [one for one in found if one.problems] == []
     assert found[-1].statement == "Every level has rows and a stream"
 

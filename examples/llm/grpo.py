@@ -13,6 +13,7 @@ from trl import GRPOConfig, GRPOTrainer
 import synthbench
 from synthbench import llm
 
+PARITY = synthbench.task("parity", level="easy")
 SIZES = {"per_device_train_batch_size": 4, "num_generations": 4, "max_completion_length": 16}
 OPTIONS = {"logging_steps": 1, "save_strategy": "no", "bf16": False}
 
@@ -21,10 +22,8 @@ def main(steps: str = "1", model: str = "") -> None:
     with tempfile.TemporaryDirectory() as place:
         trainer = GRPOTrainer(
             model=model or smollm2.directory(),
-            reward_funcs=llm.trl_reward(synthbench.task("parity", level="easy")),
-            train_dataset=llm.prompts(
-                synthbench.task("parity", level="easy"), split="train", preset="small"
-            ),
+            reward_funcs=llm.trl_reward(PARITY),
+            train_dataset=llm.prompts(PARITY, split="train", preset="small"),
             args=GRPOConfig(place, max_steps=int(steps), **SIZES, **OPTIONS),
         )
         trainer.train()

@@ -22,8 +22,6 @@ from shared_beginning import batches, loss, replies
 
 import synthbench
 from synthbench import DatasetDirectory, llm
-from synthbench.tasks.registry import level_parameters
-from synthbench.tasks.registry import task as make_task
 from synthbench.training.fit import fit_of
 from synthbench.training.setting import Setting, find_device, machine
 
@@ -67,20 +65,17 @@ def main(task: str, level: str, parts: list[str], training: dict[str, Any]) -> N
 def _dataset(task: str, level: str) -> str:
     """The directory of the dataset, which is made if it is not there."""
     place = smollm2.CACHE / "results" / f"{task}-{level}"
-    splits = [split.name for split in make_task(task).splits]
+    made = synthbench.task(task, level=level)
+    splits = [split.name for split in made.splits]
     rows = {name: count for name, count in ROWS.items() if name in splits}
-    synthbench.generate(
-        synthbench.task(task, **level_parameters(task, level)),
-        out=place,
-        preset="small",
-        rows={**rows, **FEWER.get((task, level), {})},
-    )
+    rows |= FEWER.get((task, level), {})
+    synthbench.generate(made, out=place, preset="small", rows=rows)
     return str(place)
 
 
 def _setting(task: str, level: str) -> dict[str, Any]:
     """What the figures are of."""
-    made = make_task(task, **level_parameters(task, level))
+    made = synthbench.task(task, level=level)
     return {
         "command": f"python examples/llm/results.py {task} {level}",
         "synthbench": synthbench.__version__,

@@ -13,19 +13,15 @@ from synthbench import llm
 
 
 def main(rows: str = "5", level: str = "easy") -> None:
-    for task in ("listops", "arithmetic", "ctl", "parity"):
-        asked = llm.prompts(synthbench.task(task, level=level), limit=int(rows), preset="small")
+    for name in ("listops", "arithmetic", "ctl", "parity"):
+        task = synthbench.task(name, level=level)
+        asked = llm.prompts(task, limit=int(rows), preset="small")
         written = smollm2.replies(asked["prompt"])
         for row, reply in zip(asked, written, strict=True):
-            print(
-                llm.score(synthbench.task(task, level=level), row, reply),
-                repr(reply),
-                "for",
-                row["answer"],
-            )
-        report = llm.evaluate(task, asked, written, level=level)
+            print(llm.score(task, row, reply), repr(reply), "for", row["answer"])
+        report = llm.evaluate(task, asked, written)
         low, high = report.intervals["accuracy"]
-        print(f"{task}: {report.accuracy:.3f} ({low:.3f} to {high:.3f}) of {report.rows} rows\n")
+        print(f"{name}: {report.accuracy:.3f} ({low:.3f} to {high:.3f}) of {report.rows} rows\n")
 
 
 if __name__ == "__main__":

@@ -13,22 +13,22 @@ from trl import SFTConfig, SFTTrainer
 import synthbench
 from synthbench import llm
 
-TASK, LEVEL = "arithmetic", "easy"
+TASK = synthbench.task("arithmetic", level="easy")
 OPTIONS = {"learning_rate": 1e-4, "logging_steps": 1, "save_strategy": "no", "bf16": False}
 
 
 def main(steps: str = "1", asked: str = "5") -> None:
     model, tokenizer = smollm2.load()
-    rows = llm.prompts(synthbench.task(TASK, level=LEVEL), "iid", limit=int(asked), preset="small")
+    rows = llm.prompts(TASK, "iid", limit=int(asked), preset="small")
     with tempfile.TemporaryDirectory() as place:
         trainer = SFTTrainer(
             model=model,
             processing_class=tokenizer,
-            train_dataset=llm.sft_examples(synthbench.task(TASK, level=LEVEL), preset="small"),
+            train_dataset=llm.sft_examples(TASK, preset="small"),
             args=SFTConfig(place, max_steps=int(steps), **OPTIONS),
         )
         for time in ("before", "after"):
-            report = llm.evaluate(TASK, rows, smollm2.replies(rows["prompt"]), level=LEVEL)
+            report = llm.evaluate(TASK, rows, smollm2.replies(rows["prompt"]))
             print(f"accuracy {time}: {report.accuracy:.2f} of {report.rows} rows")
             if time == "before":
                 trainer.train()

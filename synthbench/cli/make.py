@@ -6,7 +6,7 @@ import itertools
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -85,18 +85,21 @@ def generate(
     from synthbench.generation.generate import run
     from synthbench.generation.request import Request
 
+    places = {task: options.pop("out")}
+    if task == _ALL:
+        chosen = {"--variant": variants, "--level": level, "--rows": rows, "--set": settings}
+        places = _all_places(places[task], chosen)
+    options |= {"rows": row_counts(rows), "progress": not quiet}
     failed = []
-    for tasks, out in _requested(task, variants, seed, level, settings, options["out"]):
+    for name, out in places.items():
         started = time.perf_counter()
-        request = Request(
-            tasks, **{**options, "out": out}, rows=row_counts(rows), progress=not quiet
-        )
         try:
-            outcome = run(request)
+            tasks = _variants(name, variants, seed, level, settings)
+            outcome = run(Request(tasks, out=out, **options))
         except SynthbenchError as error:
             if task != _ALL:
                 raise
-            failed.append(f"{request.name}: {error}")  # for example, missing source images
+            failed.append(f"{name}: {error}")  # for example, missing source images
             continue
         if not quiet:
             show(summary(outcome, time.perf_counter() - started))
@@ -108,40 +111,35 @@ def generate(
 _ALL = "all"
 
 
-def _requested(
-    task: str,
-    variants: Sequence[str],
-    seed: int,
-    level: str | None,
-    settings: Sequence[str],
-    out: str | None,
-) -> Iterator[tuple[tuple[Task, ...], str | Path | None]]:
-    """The tasks of each dataset that is asked for, with its place.
-
-    With "all", each task with its defaults gets a directory of its own in `out` (default: the
-    working directory).
+def _all_places(out: str | None, chosen: Mapping[str, Any]) -> dict[str, Path]:
+    """A directory for each task in `out`, or in the working directory.
 
     Raises:
-        UsageError: a name that does not exist, a variant named twice, or "all" together with
-            options that belong to one task.
-        ParameterError: a parameter with an impossible value.
+        UsageError: something is chosen by an option that belongs to one task.
     """
-    from synthbench.tasks.registry import as_tasks, list_tasks, task_class
+    from synthbench.tasks.registry import list_tasks
 
-    def chosen(name: str, variant: str | None) -> Task:
-        return chosen_task(name, variant, seed, level, settings)
-
-    if task != _ALL:
-        names: Sequence[str | None] = variants or [None]
-        if _ALL in variants:
-            names = list(task_class(task).variants)
-        yield as_tasks([chosen(task, name) for name in names]), out
-        return
-    for option, given in {"--variant": variants, "--level": level, "--set": settings}.items():
+    for option, given in chosen.items():
         if given:
             raise UsageError(f"'all' makes every task with its defaults; {option} needs one task.")
-    for name in list_tasks():
-        yield (chosen(name, None),), Path(out or ".") / name
+    return {name: Path(out or ".") / name for name in list_tasks()}
+
+
+def _variants(
+    name: str, variants: Sequence[str], seed: int, level: str | None, settings: Sequence[str]
+) -> tuple[Task, ...]:
+    """The task in each of the variants that are asked for.
+
+    Raises:
+        UsageError: a name that does not exist, or a variant named twice.
+        ParameterError: a parameter with an impossible value.
+    """
+    from synthbench.tasks.registry import as_tasks, task_class
+
+    names: Sequence[str | None] = variants or [None]
+    if _ALL in variants:
+        names = list(task_class(name).variants)
+    return as_tasks([chosen_task(name, one, seed, level, settings) for one in names])
 
 
 def summary(outcome: Outcome, seconds: float) -> Group:

@@ -91,13 +91,13 @@ def find_answer(task: Task, text: str) -> Any:
     return _find_word(answer_words_of(task.labels or ()), said)
 
 
-def score_answer(answer: str | None, entry: Mapping[str, Any], task: str | Task) -> float:
+def score_answer(task: str | Task, row: Mapping[str, Any], answer: str | None) -> float:
     r"""Score an answer in running text; usable as a reward for reinforcement learning.
 
     Args:
+        task: the task, or its name for the task with its defaults.
+        row: the row as plain values, with the columns that its answer is judged by.
         answer: what a language model wrote; None for nothing.
-        entry: the row as plain values, with the columns that its answer is judged by.
-        task: the task's name, or the task itself if variant, parameters or seed matter.
 
     Returns:
         The task's first metric: for tasks with classes 1.0 or 0.0. If labels are text, exactly
@@ -110,15 +110,15 @@ def score_answer(answer: str | None, entry: Mapping[str, Any], task: str | Task)
     Example:
         >>> from synthbench.evaluation.final_answer import score_answer
         >>> row = {"text": "((4*7)+2)", "label": 0}
-        >>> score_answer(r"So it is $\boxed{0}$.", row, "arithmetic")
+        >>> score_answer("arithmetic", row, r"So it is $\boxed{0}$.")
         1.0
-        >>> score_answer("So it is 10.", row, "arithmetic")
+        >>> score_answer("arithmetic", row, "So it is 10.")
         0.0
     """
     task = as_task(task)
-    if answer is not None and task.answer.answers == "text" and answer.strip() == entry[LABEL]:
-        return task.score(entry, entry[LABEL])
-    return task.score(entry, None if answer is None else find_answer(task, answer))
+    if answer is not None and task.answer.answers == "text" and answer.strip() == row[LABEL]:
+        return task.score(row, row[LABEL])
+    return task.score(row, None if answer is None else find_answer(task, answer))
 
 
 #: How many characters beside a term may change what it says.

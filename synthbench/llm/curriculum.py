@@ -98,7 +98,7 @@ class Curriculum:
                 raise UsageError(
                     f"A curriculum needs rows of text, which {made.name!r} does not have."
                 )
-            self._rows[level] = _LevelRows(made, split)
+            self._rows[level] = _LevelRows(made, split, seed)
         self._names = list(levels)
         self._rewards: list[float] = []
         self.level = self._names[0]
@@ -197,9 +197,9 @@ class _LevelRows:
         given: how many rows were given; set it to go on elsewhere.
     """
 
-    def __init__(self, task: Task, split: str) -> None:
+    def __init__(self, task: Task, split: str, seed: int | None) -> None:
         self.task, self.given = task, 0
-        self._rounds = Rounds(task, split)
+        self._rounds = Rounds(task, split, seed)
         self._table: tuple[int, pa.Table] | None = None
 
     def __next__(self) -> dict[str, Any]:

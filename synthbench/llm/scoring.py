@@ -185,7 +185,7 @@ def reward_of(task: Task, row: Mapping[str, Any], completion: Any) -> float:
         )
     text = _text_of(completion)
     try:
-        return score_answer(text, row, task)
+        return score_answer(task, row, text)
     except KeyError as error:
         raise UsageError(
             f"The row has no column {error.args[0]!r}, by which answers to {task.name} are judged; "

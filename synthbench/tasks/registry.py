@@ -237,7 +237,9 @@ def changed(
         ParameterError: a parameter with an impossible value.
     """
     chosen = {**given.parameters.to_dict(), **_level(type(given), level), **(parameters or {})}
-    return task_from(given.name, given.variant, chosen, given.seed)
+    # Source images are searched for where they were.
+    with use_source_dir(getattr(given, "source_dirs", None)):
+        return task_from(given.name, given.variant, chosen, given.seed)
 
 
 def as_task(task_or_name: str | Task) -> Task:

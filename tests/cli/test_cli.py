@@ -12,7 +12,7 @@ import pytest
 
 import synthbench
 from synthbench.cli.main import commands
-from synthbench.generation import generate as generation
+from synthbench.tasks import registry
 from synthbench.tasks.registry import list_tasks
 from tests.making import stamps
 from tests.support import environment, run_program, run_python, stored_rows, terminal
@@ -111,12 +111,22 @@ def test_all_tasks_are_made_each_in_its_folder(program, tmp_path):
 def test_a_task_that_cannot_be_made_does_not_keep_the_others_from_being_made(
     program, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(generation, "list_tasks", lambda: ["parity", "composites", "identity"])
+    names = ["parity", "composites", "nonsense", "identity"]
+    monkeypatch.setattr(registry, "list_tasks", lambda: names)
     status, _, errors = program("generate all --preset small --out made --workers 1")
     assert status == 1
     assert errors.startswith("Error: Not all tasks could be made. composites: MNIST is missing")
+    assert "nonsense: Unknown task 'nonsense'" in errors
     assert len(errors.splitlines()) <= 2
     assert {path.name for path in (tmp_path / "made").iterdir()} == {"parity", "identity"}
+
+
+def test_all_tasks_at_once_take_no_options_of_one_task(program, tmp_path):
+    for option in ("--variant=all", "--level=easy", "--rows=train=5", "--set=n=1"):
+        status, _, errors = program("generate all --out made", option)
+        told = f"{option.partition('=')[0]} needs one task."
+        assert (status, told in errors) == (2, True)
+    assert not (tmp_path / "made").exists()
 
 
 # What goes where.

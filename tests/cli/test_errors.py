@@ -122,7 +122,7 @@ def test_what_nobody_expected_is_two_lines_too(program, monkeypatch, error, mess
     def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr("synthbench.generation.generate.run_all", fail)
+    monkeypatch.setattr("synthbench.generation.generate.run", fail)
     status, printed, errors = program("generate parity")
     assert (status, printed) == (1, "")
     assert errors.startswith(f"Error: {message}")

@@ -280,8 +280,8 @@ def test_the_answer_as_text_is_a_class_by_name_or_json():
 # The reward, as libraries for reinforcement learning call it.
 
 
-def test_the_reward_function_takes_what_libraries_give_it():
-    assert list(inspect.signature(score_answer).parameters)[:2] == ["answer", "entry"]
+def test_the_reward_takes_task_row_and_answer_as_score_does():
+    assert list(inspect.signature(score_answer).parameters) == ["task", "row", "answer"]
     row = {"text": "", "label": 3, "steps": ["011"]}
     assert score_answer("ctl", row, "So it is 011.") == 1.0
 

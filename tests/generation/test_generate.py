@@ -7,8 +7,6 @@ import pytest
 from synthbench import __version__
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import ParameterError, SynthbenchError, UsageError
-from synthbench.generation import generate as generation
-from synthbench.generation.request import Request
 from tests.making import (
     CHUNK_ROWS,
     CTL,
@@ -196,8 +194,8 @@ def test_an_empty_directory_or_a_link_to_one_will_do(tmp_path, whole):
     ("options", "text"),
     [
         ({"variant": ["forward", "forward"]}, "a name is repeated"),
-        ({"variant": []}, "or none is given"),
-        ({"seed": 1.5}, "Seed 1.5: expected a whole number"),
+        ({"variant": []}, "No task is given"),
+        ({"seed": 1.5}, "Seed 1.5: allowed are whole numbers from 0"),
         ({"rows": {"train": True}}, "Rows train=True: allowed are whole numbers from 1"),
         ({"shard_rows": 2.5}, "Shard rows 2.5: expected a whole number"),
         ({"task": "parity", "rows": {"test": 14_642}}, "14,642 rows asked for, but only 1,844"),
@@ -210,13 +208,6 @@ def test_what_is_impossible_is_refused_in_one_line_before_any_file_is_made(tmp_p
     assert refused.value.exit_status == 2
     assert "\n" not in str(refused.value)
     assert names(tmp_path) == []
-
-
-def test_all_tasks_at_once_take_no_options_of_one_task():
-    for option, given in (("variant", ["x"]), ("rows", {"train": 5}), ("parameters", {"n": 1})):
-        request = Request("all", **{option: given})  # type: ignore[arg-type]
-        with pytest.raises(UsageError, match=f"{option} needs a single task"):
-            list(generation.run_all(request))
 
 
 def test_a_bucket_that_cannot_be_filled_ends_the_run_by_name_and_publishes_nothing(

@@ -28,7 +28,10 @@ def place(tmp_path, monkeypatch):
 
 
 def load(split="test", **arguments):
-    return synthbench.load_dataset("parity", split, **{"rows": ROWS, **arguments})
+    its = ("variant", "seed", "level", "source_dir", "n_value", "n_values")
+    chosen = {name: arguments.pop(name) for name in its if name in arguments}
+    task = synthbench.task("parity", **chosen)
+    return synthbench.load_dataset(task, split, **{"rows": ROWS, **arguments})
 
 
 def entries(place):
@@ -122,9 +125,9 @@ def test_an_entry_that_is_broken_or_removed_is_made_again(place):
     assert load().to_list() == first
 
 
-def test_parameters_may_be_keywords_or_one_argument_as_in_generate(place):
-    rows = load(n_values=9).to_list()
-    assert load(parameters={"n_values": 9}).to_list() == rows
+def test_equal_tasks_have_one_entry_however_they_are_chosen(place):
+    rows = load(level="hard").to_list()
+    assert load(n_values=20).to_list() == load(level="easy", n_values="20").to_list() == rows
     assert len(entries(place)) == 1
 
 
@@ -136,16 +139,13 @@ def test_parameters_may_be_keywords_or_one_argument_as_in_generate(place):
         ({"split": "train[:10]"}, r"split='train'\)\.select\(range\(10\)\)"),
         ({"split": "train+test"}, "expected the name of one split"),
         ({"split": "tran[:10]"}, "Did you mean 'train'"),
-        ({"source_dir": "/images"}, "set the environment variable SYNTHBENCH_DATA"),
-        ({"workers": 2}, "workers is no argument of load_dataset"),
+        ({"source_dir": "/images"}, "parity has no images; leave it out"),
+        ({"workers": 2}, "no argument 'workers'; allowed: task, split, rows, preset"),
         ({"rows": 100}, r"Rows 100: .*{'train': 1000}"),
         ({"rows": "100"}, "Rows '100': "),
         ({"variant": "all"}, "Unknown variant"),
         ({"n_value": 3}, "n_values"),
-        (
-            {"parameters": {"n_values": 3}, "n_values": 3},
-            r"parameters= and as keywords \(n_values\)",
-        ),
+        ({"parameters": {"n_values": 3}}, r"no argument 'parameters'; .* synthbench.task\("),
         ({"preset": "tiny"}, "paper, small"),
         ({"rows": {"train": 0}}, "whole numbers from 1"),
     ],

@@ -14,6 +14,7 @@ from synthbench.errors import ParameterError
 from synthbench.generation import generate as generation
 from synthbench.generation import request
 from synthbench.generation.request import Request, plan_dataset
+from synthbench.tasks.registry import task as make_task
 
 OPTIONS = {
     name: parameter.default
@@ -30,54 +31,55 @@ def catch(request):
 
 
 def test_the_options_of_generate_are_the_fields_of_a_request_with_their_defaults():
-    fields = dataclasses.fields(Request)
-    assert list(OPTIONS) == [field.name for field in fields]
-    assert [OPTIONS[field.name] for field in fields[1:]] == [field.default for field in fields[1:]]
+    fields = {field.name: field.default for field in dataclasses.fields(Request)}
+    # Only load_dataset makes a single split.
+    assert (fields.pop("tasks"), fields.pop("split")) == (dataclasses.MISSING, None)
+    assert list(OPTIONS) == ["task", *fields]
+    assert {name: OPTIONS[name] for name in fields} == fields
 
 
 def test_every_option_of_generate_arrives_under_its_name(monkeypatch):
     monkeypatch.setattr(generation, "run", catch)
-    given: dict[str, Any] = {name: f"given as {name}" for name in OPTIONS}
-    given |= {"preset": "small", "shard_rows": 7, "workers": 2, "engine": "dask", "seed": 3}
-    given |= {"rows": {"train": 5}, "parameters": {"symbols": 6}}
-    given |= {"overwrite": True, "progress": False}
+    task = make_task("ctl", "backward", seed=3, symbols=6)
+    given: dict[str, Any] = {name: f"given as {name}" for name in OPTIONS if name != "task"}
+    given |= {"preset": "small", "shard_rows": 7, "workers": 2, "engine": "dask"}
+    given |= {"rows": {"train": 5}, "overwrite": True, "progress": False}
     with pytest.raises(CaughtError) as caught:
-        generation.generate(**given)
+        generation.generate(task, **given)
     (made,) = caught.value.args
-    assert dataclasses.asdict(made) == given
+    assert made == Request((task,), **given)
+    assert {name: getattr(made, name) for name in given} == given
+    with pytest.raises(CaughtError) as caught:
+        generation.generate([task, make_task("ctl", seed=3, symbols=6)])
+    assert [one.variant for one in caught.value.args[0].tasks] == ["backward", "forward"]
 
 
-def test_every_option_of_the_command_line_arrives_too(monkeypatch):
-    monkeypatch.setattr(generation, "run_all", catch)
+def test_every_option_of_the_command_line_arrives_too(monkeypatch, tmp_path):
+    monkeypatch.setattr(generation, "run", catch)
     words = (
-        "ctl --variant forward --variant backward --out here --seed 3 --preset small "
-        "--rows train=5 --set symbols=6 --shard-rows 7 --workers 2 --engine dask "
-        "--scheduler tcp://host:1 --source-dir /images --overwrite --quiet"
+        "composites --variant cifar --variant main --out here --seed 3 --preset small "
+        "--rows train=5 --set noise=0.1 --shard-rows 7 --workers 2 --engine dask "
+        "--scheduler tcp://host:1 --overwrite --quiet"
     )
     with pytest.raises(CaughtError) as caught:
-        make.generate.main(words.split(), standalone_mode=False)
+        make.generate.main([*words.split(), "--source-dir", str(tmp_path)], standalone_mode=False)
     (made,) = caught.value.args
     assert made == Request(
-        "ctl",
-        variant=["forward", "backward"],
+        tuple(make_task("composites", name, seed=3, noise=0.1) for name in ("cifar", "main")),
         out="here",
-        seed=3,
         preset="small",
         rows={"train": 5},
-        parameters={"symbols": "6"},
         shard_rows=7,
         workers=2,
         engine="dask",
         scheduler="tcp://host:1",
-        source_dir=made.source_dir,
         overwrite=True,
         progress=False,
     )
-    assert list(map(str, made.source_dir)) == ["/images"]
-    bare = dataclasses.replace(Request("ctl"), rows={}, parameters={}, source_dir=())
+    assert [one.source_dirs.roots() for one in made.tasks] == [[tmp_path]] * 2
     with pytest.raises(CaughtError) as caught:
-        make.generate.main(["ctl"], standalone_mode=False)
-    assert caught.value.args == (bare,)
+        make.generate.main(["ctl", "--level", "easy"], standalone_mode=False)
+    assert caught.value.args == (Request((make_task("ctl", level="easy"),), rows={}),)
 
 
 def test_more_rows_than_memory_can_hold_apart_are_refused_at_once_with_their_size(monkeypatch):
@@ -87,13 +89,13 @@ def test_more_rows_than_memory_can_hold_apart_are_refused_at_once_with_their_siz
         generation.generate("listops", rows={"test": 10**11})
     most = re.search(r"Allowed are 1 to ([0-9,]+) rows", _refusal("listops", 10**30))
     largest = int(most[1].replace(",", ""))
-    plan_dataset(Request("listops", rows={"test": largest}))
+    plan_dataset(Request((make_task("listops"),), rows={"test": largest}))
     assert "Allowed" in _refusal("listops", largest + 1_000)
     monkeypatch.setattr(request, "_memory_bytes", lambda: None)  # as on Windows
-    plan_dataset(Request("listops", rows={"test": 10**11}))
+    plan_dataset(Request((make_task("listops"),), rows={"test": 10**11}))
 
 
 def _refusal(task, rows):
     with pytest.raises(ParameterError) as caught:
-        plan_dataset(Request(task, rows={"test": rows}))
+        plan_dataset(Request((make_task(task),), rows={"test": rows}))
     return str(caught.value)

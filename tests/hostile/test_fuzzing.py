@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 from synthbench.errors import SynthbenchError
 from synthbench.evaluation.evaluate import evaluate
 from synthbench.generation.generate import generate
+from synthbench.tasks.images.source_dirs import use_source_dir
 from synthbench.text.lines import is_one_line
 from synthbench.verification.verify import verify
 from tests.hostile import made
@@ -116,8 +117,8 @@ def ours(function):
 def read(directory):
     """Let every reader at a dataset; whether `verify` finds it good."""
     ours(lambda: str(evaluate(directory, {"0" * 16: 1}, split="test")))
-    sources = made.sources()
-    verdict = ours(lambda: verify(directory, workers=1, source_dir=sources, progress=False))
+    with use_source_dir(made.sources()):
+        verdict = ours(lambda: verify(directory, workers=1, progress=False))
     if isinstance(verdict, SynthbenchError):
         return False
     assert all(text.isprintable() and len(text) <= 1_100 for text in verdict.failures)
@@ -186,7 +187,8 @@ def test_an_image_that_cannot_be_decoded_is_found():
         field = table.schema.field("image")
         pq.write_table(table.set_column(number, field, pa.array(images, field.type)), shard)
         made.fit_checksums(directory)
-        verdict = verify(directory, workers=1, source_dir=made.sources(), progress=False)
+        with use_source_dir(made.sources()):
+            verdict = verify(directory, workers=1, progress=False)
         assert any("cannot be read: 60 bytes are not an image" in one for one in verdict.failures)
 
 

@@ -7,7 +7,6 @@ import pytest
 from synthbench import llm
 from synthbench.errors import UsageError
 from synthbench.streaming import datasets_stream
-from synthbench.tasks.registry import level_parameters
 from synthbench.tasks.registry import task as make_task
 
 
@@ -35,8 +34,7 @@ def test_the_level_rises_with_right_answers_and_falls_with_wrong_ones():
 def test_rows_are_those_of_the_levels_streams_and_never_held_out():
     rows = run(llm.Curriculum("ctl", seed=3, window=5), [1] * 12)
     for level in ("easy", "medium", "hard"):
-        parameters = level_parameters("ctl", level)
-        stream = iter(datasets_stream(make_task("ctl", **parameters, seed=3)))
+        stream = iter(datasets_stream(make_task("ctl", level=level), seed=3))
         for row in (row for row in rows if row["level"] == level):
             assert {"id": row["id"], "text": row["text"]}.items() <= next(stream).items()
             assert row["id"] >= "2"
@@ -68,7 +66,7 @@ def test_a_trainer_that_reads_ahead_gets_rows_of_the_new_level_and_old_rewards_d
 
 
 def test_levels_may_be_chosen_or_made():
-    made = {"tiny": {"train_depths": [1]}, "small": {"train_depths": [2]}}
+    made = {name: make_task("listops", train_depths=[n]) for name, n in (("tiny", 1), ("small", 2))}
     curriculum = llm.Curriculum("listops", levels=made, window=3)
     rows = run(curriculum, [1] * 6)
     assert [row["dependency_depth"] for row in rows] == [1, 1, 1, 2, 2, 2]
@@ -81,8 +79,16 @@ def test_levels_may_be_chosen_or_made():
         (lambda: llm.Curriculum("lisops"), "Did you mean 'listops'"),
         (lambda: llm.Curriculum("parity", levels=["esay"]), "Did you mean 'easy'"),
         (lambda: llm.Curriculum("composites"), "has none"),
-        (lambda: llm.Curriculum("composites", levels={"all": {}}), "needs rows of text"),
-        (lambda: llm.Curriculum("identity", levels={"all": {}}), "neither a text nor an image"),
+        (
+            lambda: llm.Curriculum("composites", levels={"all": make_task("composites")}),
+            "needs rows of text",
+        ),
+        (
+            lambda: llm.Curriculum("identity", levels={"all": make_task("identity")}),
+            "neither a text nor an image",
+        ),
+        (lambda: llm.Curriculum("parity", levels={"all": {}}), "'all' is {}: expected a task"),
+        (lambda: llm.Curriculum("parity", seed=-1), "Seed -1"),
         (lambda: llm.Curriculum("parity", window=0), "Window 0"),
         (lambda: llm.Curriculum("parity", up=0.1), "down=0.2 and up=0.1"),
         (lambda: llm.Curriculum("parity").reward(["7"], label=[7]), "the column 'level'"),

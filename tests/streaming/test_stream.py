@@ -17,7 +17,7 @@ from synthbench.streaming import datasets_stream, stream
 from synthbench.streaming import rounds as streaming
 from synthbench.streaming.rounds import Rounds
 from synthbench.streaming.torch import TorchStream
-from synthbench.tasks.registry import level_parameters, list_tasks, task_class
+from synthbench.tasks.registry import list_tasks, task_class
 from synthbench.tasks.registry import task as make_task
 from tests.sampling.making import Open
 from tests.support import IMAGELESS, draw_splits, id_texts, start
@@ -188,7 +188,7 @@ def test_small_buckets_recur_without_being_counted():
 def test_every_split_of_every_level_can_be_streamed(name, level, monkeypatch):
     monkeypatch.setattr(streaming, "ROUND_ROWS", 2_048)
     monkeypatch.setattr(streaming, "EVALUATION_ROUND_ROWS", 256)
-    task = make_task(name, **level_parameters(name, level))
+    task = make_task(name, level=level)
     for split in task.splits:
         assert len(Rounds(task, split.name).rows(1)) == Rounds(task, split.name).size
 

@@ -108,7 +108,7 @@ def test_rows_of_any_parameters_are_sound_of_their_bucket_and_within_the_limits(
 def test_digits_and_operators_are_uniform_wherever_they_stand(depth):
     task = Arithmetic()
     block = all_candidates(task, {"test": 2}, 20_000, depth)
-    texts = task.render(block)["text"].to_pylist()
+    texts = task.rendered(block)["text"].to_pylist()
     for characters, take in (("0123456789", ""), ("+*", "reversed")):
         for place in (0, 1):
             found = [
@@ -149,7 +149,7 @@ def test_capacity_counts_the_listing_which_is_every_expression(operators, max_le
     found = every_expression(operators, 2)
     for depth in (1, 2):
         block = task.enumerate_rows(split, depth)
-        texts = task.render(block)["text"].to_pylist()
+        texts = task.rendered(block)["text"].to_pylist()
         assert len(texts) == counts[depth - 1]
         assert sorted(texts) == sorted(
             text for text, own in found.items() if own == depth and len(text) <= max_length

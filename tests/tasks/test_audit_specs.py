@@ -10,7 +10,7 @@ from tests.support import IMAGELESS, draw_splits
 
 
 def rendered(task, split, rows=60):
-    return task.render(draw_splits(task, rows)[split].block)
+    return task.rendered(draw_splits(task, rows)[split].block)
 
 
 def predictions(task, name, columns, split="test"):
@@ -24,7 +24,7 @@ def test_every_task_can_be_looked_at_in_whole_and_in_parts(name, variant):
     task = make_task(name, variant)
     spec = audit_spec_of(task)
     for split in draw_splits(task, 60).values():
-        columns = task.render(split.block)
+        columns = task.rendered(split.block)
         parts = [
             {key: one.slice(first, 7) for key, one in columns.items()} for first in range(0, 60, 7)
         ]

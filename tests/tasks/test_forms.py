@@ -188,7 +188,7 @@ def test_a_label_that_is_shorter_than_its_text_cannot_classify_tokens(monkeypatc
     monkeypatch.setattr(
         Recall, "render", lambda self, block: {"label": np.ones((len(block), 2), int)}
     )
-    block = wrong.candidates(_draws(), 5, wrong.splits[0], 0)
+    block = wrong.propose(_draws(), 5, wrong.splits[0], 0)
     with pytest.raises(ValueError, match="needs a label for each token, but a row has 2 for"):
         form_of(wrong).read(block)
 

@@ -10,7 +10,7 @@ import synthbench
 from synthbench.errors import UsageError
 from synthbench.tasks import describe
 from synthbench.tasks.base import TextTask
-from synthbench.tasks.registry import level_parameters, list_tasks, task_class
+from synthbench.tasks.registry import list_tasks, task_class
 from synthbench.tasks.registry import task as make_task
 from synthbench.text.tables import Table
 from tests.support import draw_splits, id_texts, plain_rows
@@ -20,7 +20,7 @@ LEVELS = ["easy", "medium", "hard"]
 
 
 def at(name, level):
-    return make_task(name, **level_parameters(name, level))
+    return make_task(name, level=level)
 
 
 @functools.cache
@@ -28,7 +28,7 @@ def rows_at(name, level):
     """For each split a few rows, with their ids."""
     task, found = at(name, level), {}
     for split, drawn in draw_splits(task, 40).items():
-        found[split] = plain_rows(task.render(drawn.block))
+        found[split] = plain_rows(task.rendered(drawn.block))
         for row, name in zip(found[split], id_texts(drawn.fingerprints), strict=True):
             row["id"] = name
     return found
@@ -38,7 +38,7 @@ def test_every_text_task_has_the_three_levels_and_medium_is_the_papers_task():
     assert TEXT_TASKS == ["listops", "arithmetic", "ctl", "parity"]
     for name in TEXT_TASKS:
         assert list(task_class(name).levels) == LEVELS
-        assert level_parameters(name, "medium") == {}
+        assert make_task(name, level="medium") == make_task(name)
 
 
 @pytest.mark.parametrize("name", TEXT_TASKS)
@@ -76,10 +76,10 @@ def test_what_is_held_out_at_one_level_is_held_out_at_every_level(name):
 
 def test_a_level_that_does_not_exist_is_refused_with_the_nearest_name():
     with pytest.raises(UsageError, match=r"level of ctl 'haard'; allowed: easy, .*'hard'\?"):
-        level_parameters("ctl", "haard")
+        make_task("ctl", level="haard")
     with pytest.raises(UsageError, match=r"'easy': task 'identity' has no levels; leave it out"):
-        level_parameters("identity", "easy")
-    assert level_parameters("identity", None) == {}
+        make_task("identity", level="easy")
+    assert make_task("identity", level=None) == make_task("identity")
 
 
 def test_info_shows_the_levels_of_tasks_that_have_some():

@@ -195,7 +195,7 @@ def test_a_label_too_rare_to_be_drawn_has_no_rows():
         if task.bucket_label(bucket) in ("8 MIN 1", "8 MIN 5", "8 MIN 8"):
             block = task.propose(Draws({"test": 1}), 64, split, bucket)
             found[task.bucket_label(bucket)] = len(block)
-            assert len(task.render(block)["text"]) == len(block)
+            assert len(task.rendered(block)["text"]) == len(block)
     assert found["8 MIN 1"] > 0
     assert (found["8 MIN 5"], found["8 MIN 8"]) == (0, 0)
 

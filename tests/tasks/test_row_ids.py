@@ -81,7 +81,7 @@ def test_one_row_in_eight_is_held_out_whatever_its_bucket_label_and_length(name,
             continue  # few rows, of which more or less than an eighth may be held out
         block = candidates(task, 800 if name == "clusters" else 4_000, bucket)
         held_out = are_held_out(fingerprints(task, block))
-        columns = task.render(block)
+        columns = task.rendered(block)
         groups: dict[Any, NDArray[np.bool_]] = {"all": np.ones(len(block), np.bool_)}
         for column in ("label", "length"):
             if column in columns and pa.types.is_integer(columns[column].type):
@@ -176,12 +176,12 @@ def test_held_out_takes_text_or_a_row_of_any_variant_and_says_what_is_none():
     task = make_task("ctl", "backward")
     for split, drawn in rows.items():
         held_out = split != "train"
-        for text in task.render(drawn.block)["text"].to_pylist():
+        for text in task.rendered(drawn.block)["text"].to_pylist():
             assert synthbench.is_held_out("ctl", text) == held_out
             assert synthbench.is_held_out("ctl", {"text": text, "label": 3}) == held_out
             assert synthbench.is_held_out(task, f" {text.replace(' ', '  ')}\n") == held_out
     grids = draw_splits(make_task("grid-count"), 5)["test"].block
-    for grid in make_task("grid-count").render(grids)["grid"].to_pylist():
+    for grid in make_task("grid-count").rendered(grids)["grid"].to_pylist():
         assert synthbench.is_held_out("grid-count", grid)
     with pytest.raises(UsageError, match=r"'1 2 3 =' is not a row of parity"):
         synthbench.is_held_out("parity", "1 2 3 =")

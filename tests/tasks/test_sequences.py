@@ -59,7 +59,7 @@ def made(tmp_path_factory):
 
 
 def test_the_task_keeps_all_promises_of_a_task():
-    assert [one for one in check_task("sorting", "default") if one.problems] == []
+    assert [one for one in check_task("sorting") if one.problems] == []
 
 
 ROW = {"id": "a", "text": "3 1 2", "label": "1 2 3"}
@@ -233,6 +233,6 @@ def test_a_label_of_other_tokens_is_refused(given, message):
 def test_the_solver_may_answer_with_a_list_of_tokens(monkeypatch):
     monkeypatch.setattr(Sorting, "solve", lambda task, text: sorted(set(text.split())))
     assert Sorting().recompute_columns({"text": "3 1 3"}) == {"label": "1 3", "length": 3}
-    found = check_task("sorting", "default")
+    found = check_task("sorting")
     solved = next(one for one in found if one.statement.startswith("solve gives"))
     assert solved.problems == []

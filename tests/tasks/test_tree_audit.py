@@ -45,7 +45,7 @@ def test_a_cut_expression_is_its_operations_over_what_is_left(text, values):
 
 def rows_of(task):
     drawn = draw_splits(task, 60)
-    return [row for split in drawn.values() for row in plain_rows(task.render(split.block))]
+    return [row for split in drawn.values() for row in plain_rows(task.rendered(split.block))]
 
 
 @pytest.mark.parametrize("task", [LISTOPS, ARITHMETIC], ids=lambda task: task.name)

@@ -38,7 +38,7 @@ def keys_of(task, texts):
 
 
 def texts_of(task, block):
-    texts: list[str] = task.render(block)["text"].to_pylist()
+    texts: list[str] = task.rendered(block)["text"].to_pylist()
     return texts
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 import torch
 
-import synthbench
+from synthbench.tasks.images.source_dirs import use_source_dir
 from synthbench.tasks.registry import task as make_task
 from synthbench.training.directory import RunDirectory
 from synthbench.training.models import MODELS
@@ -70,23 +70,20 @@ def trained(name, directory):
     )
     place = MODELS[name].place.removeprefix("synthbench.training.")
     splits = make_task(study.task, study.variants[0], **study.parameters).splits
-    result = train(
-        synthbench.task(
+    sources = write_sources(directory / "images") if study.task == "composites" else None
+    with use_source_dir(sources):
+        result = train(
             study.task,
-            study.variants[0],
-            **study.parameters,
-            source_dir=write_sources(directory / "images") if study.task == "composites" else None,
-        ),
-        model=recipe.name,
-        out=directory / "run",
-        profile=study.profile,
-        study=study.name,
-        recipe={**RECIPE, **GENTLY.get(place, {})} if recipe.steps else {},
-        options=SMALL.get(place, {}),
-        rows={split.name: 20 if split.evaluation else 200 for split in splits},
-        device="cpu",
-        progress=False,
-    )
+            model=recipe.name,
+            out=directory / "run",
+            profile=study.profile,
+            study=study.name,
+            recipe={**RECIPE, **GENTLY.get(place, {})} if recipe.steps else {},
+            options=SMALL.get(place, {}),
+            rows={split.name: 20 if split.evaluation else 200 for split in splits},
+            device="cpu",
+            progress=False,
+        )
     if not recipe.steps:
         reports = result["splits"].values()
         return [report[metric] for report in reports for metric in result["metrics"]]

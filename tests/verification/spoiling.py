@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 from synthbench.dataset.digest import file_sha256
 from synthbench.dataset.manifest import MANIFEST
 from synthbench.generation.generate import generate
+from synthbench.tasks.images.source_dirs import use_source_dir
 from synthbench.verification.verify import verify
 from tests.hostile.made import fit_card
 from tests.making import recut
@@ -28,8 +29,10 @@ def make(out, task, rows, shard_rows=None, **options):
     return out
 
 
-def failures(directory, **options):
-    return verify(directory, **{"workers": 1, "progress": False, "fast": True, **options}).failures
+def failures(directory, source_dir=None, **options):
+    with use_source_dir(source_dir):
+        verdict = verify(directory, **{"workers": 1, "progress": False, "fast": True, **options})
+    return verdict.failures
 
 
 def failures_of(directory, file, **options):

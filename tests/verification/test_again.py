@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 from synthbench import __version__
+from synthbench.tasks.images.source_dirs import use_source_dir
 from synthbench.tasks.registry import task as make_task
 from synthbench.verification.verify import verify
 from tests.hostile import made
@@ -184,7 +185,8 @@ def test_without_source_images_what_was_not_proved_is_said_and_with_them_pixels_
     verdict = verify(directory, workers=1, progress=False)
     assert verdict.ok and not verdict.made_again
     assert "the source images are missing" in str(verdict)
-    verdict = verify(directory, source_dir=made.sources(), workers=1, progress=False)
+    with use_source_dir(made.sources()):
+        verdict = verify(directory, workers=1, progress=False)
     assert verdict.ok and verdict.made_again
     first, other = "data/main/train-00000-of-00001.parquet", 5
 

@@ -24,7 +24,7 @@ every_variant = pytest.mark.parametrize("variant", VARIANTS)
 def rows_of(variant):
     task = make_task("composites", variant)
     assert isinstance(task, Composites)
-    return task, task.render(draw_splits(task, 100, "train")["train"].block)
+    return task, task.rendered(draw_splits(task, 100, "train")["train"].block)
 
 
 @every_variant

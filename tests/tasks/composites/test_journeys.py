@@ -7,12 +7,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
+import synthbench
 from synthbench.errors import UsageError
 from synthbench.tasks.composites.drawing import draw_sheet
 from synthbench.tasks.composites.task import Composites
 from synthbench.tasks.describe import draw_row
 from synthbench.tasks.images import png
+from synthbench.tasks.images.source_dirs import use_source_dir
 from synthbench.verification.conformance.check import check_task
+from tests import making
 from tests.tasks.blocks import propose_all, rows_of
 from tests.tasks.composites.making import (
     NOTHING,
@@ -74,29 +77,22 @@ def test_a_sheet_shows_every_image_with_its_deciding_quadrant_framed(tmp_path, c
 
 
 def make(out, variant=None, **arguments):
-    import synthbench
-
-    arguments = {"rows": {"train": 60, "validation": 20, "test": 40}, "workers": 1} | arguments
-    return synthbench.generate(
-        synthbench.task("composites", variant),
-        out=out,
-        overwrite=False,
-        progress=False,
-        **arguments,
-    )
+    rows = {"train": 60, "validation": 20, "test": 40}
+    return making.make(out, "composites", variant=variant, rows=rows, **arguments)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_every_variant_keeps_the_promises_of_a_task(variant):
-    found = list(check_task("composites", variant))
+    found = list(check_task(synthbench.task("composites", variant)))
     assert [one for one in found if one.problems] == []
-    assert found[-1].statement == "synthbench verify finds nothing wrong"
+    assert [one.statement for one in found[-2:]] == [
+        "synthbench verify finds nothing wrong",
+        "Every level has rows and a stream",
+    ]
 
 
 def test_a_dataset_of_all_variants_loads_with_images_and_names(tmp_path):
     import datasets
-
-    import synthbench
 
     manifest = make(tmp_path / "all", "all")
     assert sorted(manifest.tables["sources"]) == ["cifar", "fashion", "mnist"]
@@ -117,15 +113,14 @@ def test_a_dataset_of_all_variants_loads_with_images_and_names(tmp_path):
 
 
 def test_other_source_images_are_noticed(tmp_path, sources):
-    import synthbench
-
     make(tmp_path / "made")
     shutil.copytree(sources, tmp_path / "other")
     file = tmp_path / "other/FashionMNIST/raw/train-images-idx3-ubyte"
     data = bytearray(file.read_bytes())
     data[16:] = bytes(255 - byte for byte in data[16:])
     file.write_bytes(bytes(data))
-    verdict = synthbench.verify(tmp_path / "made", source_dir=tmp_path / "other", progress=False)
+    with use_source_dir(tmp_path / "other"):
+        verdict = synthbench.verify(tmp_path / "made", progress=False)
     assert not verdict.ok
     text = str(verdict)
     assert re.search(r"fashion.*sha256", text) and "train-00000" in text
@@ -150,8 +145,6 @@ def test_the_card_shows_a_contact_sheet_of_each_variant(tmp_path):
     [("main", {}), ("cifar", {"indicator_source": "folder:cifar10-jpeg"}), ("same-color", {})],
 )
 def test_rows_of_real_images_verify(tmp_path, variant, parameters):
-    import synthbench
-
     with source_dir(REAL):
         make(tmp_path / "real", variant, parameters=parameters)
         verdict = synthbench.verify(tmp_path / "real", workers=1, progress=False)

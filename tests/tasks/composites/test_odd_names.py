@@ -8,6 +8,7 @@ import pytest
 
 import synthbench
 from synthbench.errors import DatasetError, ParameterError
+from synthbench.tasks.images.source_dirs import use_source_dir
 from tests.support import card_sections
 from tests.tasks.tiny_sources import write_sources, write_tree
 
@@ -50,7 +51,8 @@ def cells(line):
 def test_names_with_markup_stand_in_the_card_as_they_are(tmp_path):
     write_tree(write_sources(tmp_path / "sources") / FOLDER, MARKUP, seed=7)
     make(tmp_path, FOLDER)
-    assert synthbench.verify(tmp_path / "made", source_dir=tmp_path / "sources", progress=False).ok
+    with use_source_dir(tmp_path / "sources"):
+        assert synthbench.verify(tmp_path / "made", progress=False).ok
 
     card = (tmp_path / "made/README.md").read_text(encoding="utf-8")
     sections = card_sections(card)

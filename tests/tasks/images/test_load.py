@@ -11,7 +11,7 @@ from synthbench.errors import UsageError
 from synthbench.tasks.images import load
 from synthbench.tasks.images.file_formats import read_cifar, scale
 from synthbench.tasks.images.pools import Source
-from synthbench.tasks.images.source_dirs import source_dirs
+from synthbench.tasks.images.source_dirs import DEFAULT_DIRS
 from tests.tasks.tiny_sources import SPECS, TEST, TRAINING, labels, pictures, write_idx, write_tree
 
 # What is read.
@@ -107,11 +107,11 @@ def test_the_checksum_tells_any_other_pixel_or_label(sources):
 def test_the_variable_comes_before_the_cache(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("SYNTHBENCH_DATA", str(tmp_path / "data"))
-    assert source_dirs()[0] == tmp_path / "data"
+    assert DEFAULT_DIRS.roots()[0] == tmp_path / "data"
     monkeypatch.delenv("SYNTHBENCH_DATA")
-    assert source_dirs()[0] == tmp_path / "cache/synthbench"
+    assert DEFAULT_DIRS.roots()[0] == tmp_path / "cache/synthbench"
     monkeypatch.delenv("XDG_CACHE_HOME")
-    assert source_dirs()[0] == Path.home() / ".cache/synthbench"
+    assert DEFAULT_DIRS.roots()[0] == Path.home() / ".cache/synthbench"
 
 
 def test_a_relative_tree_is_looked_for_among_the_sources_then_here(empty, monkeypatch):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import re
 import shutil
 from pathlib import Path
@@ -17,15 +18,22 @@ from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import MissingSourceError, UsageError
 from synthbench.generation.generate import generate
 from synthbench.tasks.images.source_dirs import (
-    check_place,
-    named_source,
-    source_dirs,
+    DEFAULT_DIRS,
+    SourceDirs,
+    chosen_source_dirs,
     use_source_dir,
 )
+from synthbench.tasks.registry import changed
 from synthbench.verification.verify import verify
 from tests.tasks.tiny_sources import write_sources
 
 ROWS = {"train": 40, "validation": 16, "test": 16}
+
+
+def verify_with(given, directory, workers=1):
+    """Verify a dataset with source images from these directories."""
+    with use_source_dir(given):
+        return verify(directory, workers=workers, progress=False)
 
 
 class Made:
@@ -74,21 +82,20 @@ def all_forms(made):
 
 @pytest.mark.parametrize("form", range(3))
 def test_a_dataset_of_class_folders_elsewhere_is_verified_by_its_maker(made, form):
-    verdict = verify(made.directory, source_dir=all_forms(made)[form], workers=1, progress=False)
+    verdict = verify_with(all_forms(made)[form], made.directory)
     assert verdict.ok, str(verdict)
     assert verdict.checked["rows made again"] == sum(ROWS.values())
 
 
 def test_worker_processes_get_all_source_directories(made, tmp_path):
     options: dict[str, Any] = {"source_dir": {"mnist": made.sets, made.name: made.folders}}
-    assert verify(made.directory, workers=2, progress=False, **options).ok
+    assert verify_with(options["source_dir"], made.directory, workers=2).ok
     manifest = generate(
-        synthbench.task("composites", target_source=made.name),
+        synthbench.task("composites", **options, target_source=made.name),
         out=tmp_path / "again",
         rows=ROWS,
         workers=2,
         progress=False,
-        **options,
     )
     assert manifest == DatasetDirectory.open(made.directory).manifest
 
@@ -147,7 +154,7 @@ def test_the_maker_can_copy_the_remedy_for_class_folders_by_an_absolute_path(mad
     with pytest.raises(MissingSourceError) as caught:
         verify(made.directory, workers=1, progress=False)
     (option,) = re.findall(r"--source-dir (\S+=\S+)", str(caught.value))
-    assert verify(made.directory, source_dir=[option], workers=1, progress=False).ok
+    assert verify_with([option], made.directory).ok
 
 
 def test_another_source_that_is_not_given_is_named_plainly(made, capsys):
@@ -167,7 +174,7 @@ MNIST = "MNIST/raw/train-images-idx3-ubyte"
 def test_class_folders_that_were_moved_are_found_under_their_old_name(made, tmp_path):
     moved = shutil.copytree(made.folders, tmp_path / "moved")
     given = {made.name: moved, "mnist": made.sets}
-    verdict = verify(made.directory, source_dir=given, workers=1, progress=False)
+    verdict = verify_with(given, made.directory)
     assert verdict.ok and verdict.made_again
 
 
@@ -176,7 +183,7 @@ def test_a_variant_that_cannot_be_made_gives_no_failures_of_its_tables(made, tmp
     manifest = json.loads((directory / "manifest.json").read_text())
     manifest["parameters"]["noise"] = 7
     (directory / "manifest.json").write_text(json.dumps(manifest))
-    verdict = verify(directory, source_dir=[made.sets, made.own], workers=1, progress=False)
+    verdict = verify_with([made.sets, made.own], directory)
     assert not any("tables." in failure for failure in verdict.failures)
     assert "Checked: nothing." in str(verdict) and not verdict.made_again
 
@@ -188,27 +195,36 @@ def test_directories_are_searched_in_order_and_names_come_first(tmp_path):
     one, two, three = (tmp_path / name for name in ("one", "two", "a=b"))
     for directory in (one, two, three, tmp_path / "x=y"):
         directory.mkdir()
-    assert source_dirs() == [tmp_path / "no sources"]
-    with use_source_dir([one, str(two), str(three), f"cifar={tmp_path}/x=y"]):
-        assert source_dirs() == [one, two, three]
-        assert named_source("cifar") == tmp_path / "x=y"
-        assert named_source("mnist") is None
-        assert source_dirs()[0] == one
-    with use_source_dir({"mnist": one}):
-        assert source_dirs() == [tmp_path / "no sources"]
-    with use_source_dir(()):
-        assert source_dirs() == [tmp_path / "no sources"]
-    assert named_source("cifar") is None
+    assert DEFAULT_DIRS.roots() == [tmp_path / "no sources"]
+    given = SourceDirs.of([one, str(two), str(three), f"cifar={tmp_path}/x=y"])
+    assert given.roots() == [one, two, three]
+    assert given.own("cifar") == tmp_path / "x=y"
+    assert given.own("mnist") is None
+    assert SourceDirs.of({"mnist": one}).roots() == [tmp_path / "no sources"]
+    assert DEFAULT_DIRS.own("cifar") is None
+
+
+def test_a_task_keeps_the_source_directories_that_it_was_made_with(tmp_path):
+    with use_source_dir(tmp_path):
+        chosen = chosen_source_dirs()
+        made = synthbench.task("composites")
+        for nothing in (None, (), {}):
+            with use_source_dir(nothing):
+                assert chosen_source_dirs() == chosen
+    assert chosen_source_dirs() == DEFAULT_DIRS
+    for task in (made, pickle.loads(pickle.dumps(made)), changed(made, parameters={"noise": 1})):
+        assert task.source_dirs == SourceDirs.of(tmp_path)
+    assert synthbench.task("composites").source_dirs == DEFAULT_DIRS
 
 
 def test_a_relative_source_directory_stays_where_it_was_given(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("one", "two"):
         Path(name).mkdir()
-    with use_source_dir(["one", "mnist=two"]):
-        monkeypatch.chdir(os.sep)
-        assert source_dirs() == [tmp_path / "one"]
-        assert named_source("mnist") == tmp_path / "two"
+    given = SourceDirs.of(["one", "mnist=two"])
+    monkeypatch.chdir(os.sep)
+    assert given.roots() == [tmp_path / "one"]
+    assert given.own("mnist") == tmp_path / "two"
 
 
 @pytest.mark.parametrize(
@@ -232,9 +248,9 @@ def test_a_dataset_cannot_lead_out_of_several_source_directories(tmp_path):
     for name in ("one", "two", "secret"):
         (tmp_path / name).mkdir()
     (tmp_path / "two/pictures").mkdir()
-    with use_source_dir([tmp_path / "one", tmp_path / "two"]):
-        for place in ("pictures", str(tmp_path / "two/pictures")):
-            check_place(place)
-        for place in ("../secret", "../two", str(tmp_path / "secret"), "two/../../secret"):
-            with pytest.raises(UsageError, match="are not in"):
-                check_place(place)
+    given = SourceDirs.of([tmp_path / "one", tmp_path / "two"])
+    for place in ("pictures", str(tmp_path / "two/pictures")):
+        given.check_folder(place)
+    for place in ("../secret", "../two", str(tmp_path / "secret"), "two/../../secret"):
+        with pytest.raises(UsageError, match="are not in"):
+            given.check_folder(place)
