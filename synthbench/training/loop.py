@@ -22,6 +22,7 @@ from synthbench.training.directory import RunDirectory
 from synthbench.training.forms.form import Form
 from synthbench.training.forms.rows import Batch, Rows
 from synthbench.training.layers.attention import balance_gradients, set_temperature
+from synthbench.training.models.foreign import line_of_theirs, theirs
 from synthbench.training.predicting import apply, measure
 from synthbench.training.recipes.base import Recipe
 from synthbench.training.setting import Setting
@@ -134,6 +135,11 @@ class Loop:
         for are for the curve alone.
         """
         loss, metric = self._seen.take()
+        if not math.isfinite(loss) and theirs(self.model) is not None:
+            raise SynthbenchError(
+                f"{line_of_theirs(self.model)}the training loss of {self.recipe.name!r} is {loss} "
+                f"by step {self.step}; try --recipe clip=1 or a smaller learning_rate."
+            )
         measured: dict[str, Any] = {
             "step": self.step,
             "epoch": self.step * self.recipe.batch_size / self.batches.rows,

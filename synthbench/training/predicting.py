@@ -10,12 +10,14 @@ import pyarrow as pa
 import torch
 from torch import nn
 
+from synthbench.errors import SynthbenchError
 from synthbench.evaluation.evaluate import evaluate
 from synthbench.tasks.base import Task
 from synthbench.text.progress import progress_bar
 from synthbench.training.batches import evaluation_batches, take
 from synthbench.training.forms.form import Form
 from synthbench.training.forms.rows import Batch, Rows
+from synthbench.training.models.foreign import line_of_theirs
 from synthbench.training.models.output import Output, Record
 from synthbench.training.setting import Setting
 
@@ -87,11 +89,16 @@ def read_longest(model: nn.Module, rows: Rows) -> None:
 
     Raises:
         ParameterError: the row is too long for the model.
+        SynthbenchError: a score is not a finite number.
     """
     device = next((one.device for one in model.parameters()), torch.device("cpu"))
     longest = 0 if rows.lengths is None else int(rows.lengths.argmax())
     batch = take(rows, np.array([longest])).to(device)
-    apply(model.eval(), batch)
+    output = apply(model.eval(), batch)
+    if not output.scores.isfinite().all():
+        raise SynthbenchError(
+            f"{line_of_theirs(model)}the scores of a row are not finite before any training."
+        )
 
 
 def halting_steps(

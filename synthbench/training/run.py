@@ -23,7 +23,7 @@ from synthbench.training.fit import FIT_ROWS, fit_of, learned
 from synthbench.training.forms import Form, form_of
 from synthbench.training.forms.rows import Rows
 from synthbench.training.loop import Loop
-from synthbench.training.models import build
+from synthbench.training.models import build, code_of
 from synthbench.training.predicting import (
     EvaluationSplit,
     halting_steps,
@@ -212,6 +212,7 @@ def command_without_data(
         "stream": study.stream,
         "select": study.select,
         "precision": setting.precision,
+        **({} if (code := code_of(recipe.model)) is None else {"code": code}),
     }
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from synthbench.errors import ParameterError, UsageError, unknown_name
-from synthbench.training.models.places import is_place, load
+from synthbench.training.models.places import digest, is_place, load
 
 if TYPE_CHECKING:
     from torch import nn
@@ -138,12 +138,21 @@ def find_model(name: str) -> Model:
         return Model(name.removeprefix(LAYER), "mixer")
     if is_place(name):
         return Model(name, "foreign")
-    registered = {
-        one.name: one.value for one in importlib.metadata.entry_points(group=ENTRY_POINTS)
-    }
+    registered = registered_models()
     if name in registered:
         return Model(registered[name], "foreign")
     raise unknown_name("model", name, [*MODELS, *registered])
+
+
+def registered_models() -> dict[str, str]:
+    """The places of models that other packages have registered, by name."""
+    points = importlib.metadata.entry_points(group=ENTRY_POINTS)
+    return {one.name: one.value for one in points}
+
+
+def code_of(name: str) -> str | None:
+    """What tells whether the code of a model from a file has changed; None for any other."""
+    return digest(find_model(name).place)
 
 
 def build(name: str, form: Form, sizes: Mapping[str, int], options: Mapping[str, Any]) -> nn.Module:
@@ -201,14 +210,21 @@ def _in_blocks(
 ) -> nn.Module:
     """Our blocks around a mixer; each takes the options that its signature has."""
     from synthbench.training.backbones.block import Mixers
-    from synthbench.training.models.foreign import ForeignMixer, make_foreign, parameters_of
+    from synthbench.training.models.foreign import (
+        ForeignMixer,
+        make_foreign,
+        parameters_of,
+        takes_all,
+    )
 
-    _, *its = parameters_of(made)
+    its = parameters_of(made)[1:]  # without the width
     ours = [one for one in parameters_of(Mixers) if one not in ("vocabulary", "mixer")]
     for option in options:
-        if option not in (*its, *ours):
+        if option not in (*its, *ours) and not takes_all(made):
             raise unknown_name(f"option of {name}", option, [*its, *ours])
-    own = {option: value for option, value in options.items() if option in its}
+    own = {
+        option: value for option, value in options.items() if option in its or option not in ours
+    }
     others = {option: value for option, value in options.items() if option not in own}
 
     def mixer(width: int) -> nn.Module:

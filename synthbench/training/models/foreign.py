@@ -29,6 +29,11 @@ def parameters_of(made: Callable[..., Any]) -> list[str]:
     return [name for name, one in _signature(made).items() if one.kind not in _ANY]
 
 
+def takes_all(made: Callable[..., Any]) -> bool:
+    """Whether a class or function takes any option."""
+    return any(one.kind is inspect.Parameter.VAR_KEYWORD for one in _signature(made).values())
+
+
 _ANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
@@ -46,16 +51,18 @@ def make_foreign(
         SynthbenchError: it needs another argument, raises an error, or makes no `nn.Module`.
     """
     signature = _signature(made)
-    takes_all = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in signature.values())
     original = getattr(made, "func", made)
     name = getattr(original, "__name__", str(original))
     known = parameters_of(made)
     for option in options:
-        if option not in known and not takes_all:
+        if option not in known and not takes_all(made):
             raise unknown_name(
                 f"option of {name}", option, [one for one in known if one not in sizes]
             )
-    given = {**{one: size for one, size in sizes.items() if takes_all or one in known}, **options}
+    given = {
+        **{one: size for one, size in sizes.items() if takes_all(made) or one in known},
+        **options,
+    }
     missing = [
         one
         for one, parameter in signature.items()
@@ -133,6 +140,22 @@ class ForeignMixer(nn.Module):
         mixed: Tensor = given[0] if isinstance(given, tuple) and given else given
         check_output(self.layer, mixed, tuple(states.shape), "states")
         return mixed
+
+
+def theirs(model: nn.Module) -> nn.Module | None:
+    """The part of a model that is from elsewhere, None if all of it is ours."""
+    for module in model.modules():
+        if isinstance(module, ForeignModel):
+            return module.model
+        if isinstance(module, ForeignMixer):
+            return module.layer
+    return None
+
+
+def line_of_theirs(model: nn.Module) -> str:
+    """The line of the forward pass of the part that is from elsewhere, empty without one."""
+    part = theirs(model)
+    return "" if part is None else line_of(part)
 
 
 @contextlib.contextmanager
