@@ -13,9 +13,10 @@ from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTens
 from synthbench.tasks.registry import task as make_task
 from synthbench.training.forms import form_of
 from synthbench.training.forms.rows import Batch
-from synthbench.training.models import MODELS, build
+from synthbench.training.models import build
 from synthbench.training.models.output import Record
 from synthbench.training.recipes import STUDIES
+from tests.training.test_golden import WITH_RECIPES
 from tests.training.test_recipes import SIZES
 
 GPU = torch.device("cuda", 0)
@@ -64,7 +65,7 @@ def assert_there(*tensors):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [one for one in MODELS if one not in WAITING])
+@pytest.mark.parametrize("name", [one for one in WITH_RECIPES if one not in WAITING])
 @pytest.mark.parametrize("training", [True, False], ids=["training", "evaluation"])
 def test_a_model_computes_where_it_is_and_waits_for_no_value(name, training):
     study, recipe = shortest(name)

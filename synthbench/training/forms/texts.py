@@ -161,6 +161,10 @@ class MaskedLM(_PlaceForm):
         allowed = sorted(self.input_tokens.index(one) for one in answer_tokens(self.task))
         self._allowed = {torch.device("cpu"): torch.tensor(allowed)}
 
+    def sizes(self, rows: Rows) -> dict[str, int]:
+        """Also the mask's id, for models that need to know where answers are read."""
+        return {**super().sizes(rows), "mask_id": self._mask}
+
     def chosen(self, scores: Tensor) -> Tensor:
         """The token with the highest score among those of answers."""
         if scores.device not in self._allowed:

@@ -49,6 +49,10 @@ def _backbone(place: str, **switches: Any) -> Model:
     return Model(f"{_OURS}backbones.{place}", switches=switches)
 
 
+def _mixer(place: str, **switches: Any) -> Model:
+    return Model(f"{_OURS}backbones.{place}", "mixer", switches=switches)
+
+
 def _whole(place: str, reads: str, **switches: Any) -> Model:
     return Model(f"{_OURS}models.{place}", "whole", reads, switches)
 
@@ -94,6 +98,18 @@ MODELS: dict[str, Model] = {
     "transformer-gated-position": _encoder(position="gated", **_GATE),
     **_with_halting("geometric", attention="geometric-l1"),
     "ndr": _encoder(attention="geometric", copy_gate=True),
+    # Sequence layers by name; see the files of `backbones` for their papers.
+    "elman": _mixer("elman:Elman", order="bare", num_layers=1),
+    "gru": _mixer("gru:GRU", order="bare", num_layers=1),
+    "causal-transformer": _backbone("transformer:Transformer"),
+    "diagonal": _mixer("diagonal:Diagonal"),
+    "diagonal-signed": _mixer("diagonal:Diagonal", eigenvalues="signed"),
+    "deltanet": _mixer("delta:Delta"),
+    "deltanet-signed": _mixer("delta:Delta", eigenvalues="signed"),
+    "deltaproduct": _mixer("delta:Delta", eigenvalues="signed", steps=2),
+    "base-convolution": _mixer("convolution:BaseConv", mlp=0),
+    "stack-rnn": _mixer("stack:StackRNN", order="bare", num_layers=1),
+    "tape-rnn": _mixer("tape:TapeRNN", order="bare", num_layers=1),
     # Eureka: the reasoning task (A.12) and vision (table 1).
     "parity-softmax": _reasoner(),
     "parity-normsoftmax": _reasoner(attention="normsoftmax", spread="map"),
@@ -183,30 +199,27 @@ def build(name: str, form: Form, sizes: Mapping[str, int], options: Mapping[str,
         raise UsageError(f"Model {name!r} reads {model.reads}, but the rows here are {form.reads}.")
     made = load(model.place)
     chosen = {**model.switches, **options}
-    if model.kind in ("backbone", "mixer"):
-        # Late, as only models of tokens need them.
-        from synthbench.training.backbones.heads import TokenModel
-
-        vocabulary = {"vocabulary": sizes["vocabulary"]}
-        backbone = (
-            _make(name, made, vocabulary, chosen)
-            if model.kind == "backbone"
-            else _in_blocks(name, made, vocabulary, chosen, model.place.startswith(_OURS))
-        )
-        return TokenModel(backbone, form.head)  # type: ignore[attr-defined]
+    if model.kind == "whole":
+        return _make(name, made, sizes, chosen)
     if model.kind == "foreign":
         from synthbench.training.models.foreign import ForeignModel, make_foreign
 
         return ForeignModel(make_foreign(made, sizes, chosen), form)  # type: ignore[arg-type]
-    return _make(name, made, sizes, chosen)
+    from synthbench.training.backbones.heads import TokenModel
+
+    if model.kind == "mixer":
+        backbone = _in_blocks(name, model, made, sizes, chosen)
+    else:
+        backbone = _make(name, made, {"vocabulary": sizes["vocabulary"]}, chosen)
+    return TokenModel(backbone, form.head)  # type: ignore[attr-defined]
 
 
 def _in_blocks(
     name: str,
+    model: Model,
     made: Callable[..., nn.Module],
-    vocabulary: Mapping[str, int],
+    sizes: Mapping[str, int],
     options: Mapping[str, Any],
-    is_ours: bool,
 ) -> nn.Module:
     """Our blocks around a mixer; each takes the options that its signature has."""
     from synthbench.training.backbones.block import Mixers
@@ -221,17 +234,18 @@ def _in_blocks(
     ours = [one for one in parameters_of(Mixers) if one not in ("vocabulary", "mixer")]
     for option in options:
         if option not in (*its, *ours) and not takes_all(made):
-            raise unknown_name(f"option of {name}", option, [*its, *ours])
-    own = {
-        option: value for option, value in options.items() if option in its or option not in ours
-    }
-    others = {option: value for option, value in options.items() if option not in own}
+            known = [one for one in (*its, *ours) if one not in sizes]
+            raise unknown_name(f"option of {name}", option, known)
+    own = {one: value for one, value in options.items() if one in its or one not in ours}
+    others = {one: value for one, value in options.items() if one not in own}
+    read = {one: size for one, size in sizes.items() if one in its}  # such as `mask_id`
 
     def mixer(width: int) -> nn.Module:
-        if is_ours:
-            return made(width, **own)
-        return ForeignMixer(make_foreign(functools.partial(made, width), {}, own), width)
+        if model.place.startswith(_OURS):
+            return _make(name, functools.partial(made, width), read, own)
+        return ForeignMixer(make_foreign(functools.partial(made, width), read, own), width)
 
+    vocabulary = {"vocabulary": sizes["vocabulary"]}
     return _make(name, functools.partial(Mixers, mixer=mixer), vocabulary, others)
 
 
