@@ -27,11 +27,11 @@ from synthbench.streaming.rounds import Rounds
 from synthbench.tasks.registry import list_tasks
 from synthbench.tasks.registry import task as make_task
 from synthbench.text.tables import Table, render
-from synthbench.training.batches import Batch, StreamBatches
-from synthbench.training.encoding import Encoding
+from synthbench.training.batches import StreamBatches
+from synthbench.training.forms import form_of
+from synthbench.training.forms.rows import Batch
 from synthbench.training.layers.attention import balance_gradients
 from synthbench.training.models import build
-from synthbench.training.objectives import OBJECTIVES
 from synthbench.training.recipes import find_study
 
 #: Models whose operations cannot be counted without values.
@@ -107,7 +107,7 @@ def _stream(study, engine, batch_size, seconds=4.0):
     task = _task(study)
     source = Rounds(task, "train")
     cpu = torch.device("cpu")
-    batches = StreamBatches(source, batch_size, Encoding.of(task), engine, cpu, rows=1)
+    batches = StreamBatches(source, batch_size, form_of(task), engine, cpu, rows=1)
     first, begin = batches.batch(0), -(-source.size // batch_size)
     step = begin
     started = time.perf_counter()
@@ -136,13 +136,13 @@ def _line(study, recipe, batch, chosen):
 def _count(study, recipe, batch):
     """Parameters of a model, operations of a step, and its kernels."""
     there, task = torch.device("meta"), _task(study)
-    recipe, encoding = recipe.for_variant(task.variant), Encoding.of(task)
-    sizes = encoding.sizes(batch)
-    model = build(recipe.model, encoding.form, sizes, recipe.options).to(there).train()
+    recipe, form = recipe.for_variant(task.variant), form_of(task)
+    sizes = form.sizes(batch)
+    model = build(recipe.model, form, sizes, recipe.options).to(there).train()
     batch = Batch(*(None if part is None else part.to(there) for part in batch))
     with FlopCounterMode(display=False) as operations, Kernels() as kernels:
         output = model(batch.inputs, batch.lengths)
-        loss = OBJECTIVES[encoding.target]().loss(output.scores, batch)
+        loss = form.loss(output.scores, batch)
         if recipe.ponder and output.ponder is not None:
             loss = loss + recipe.ponder * output.ponder.mean()
         loss.backward()

@@ -54,6 +54,8 @@ MODULES = [
     "synthbench.tasks.tokens",
     "synthbench.tasks.trees",
     "synthbench.torch_stream",
+    "synthbench.training.backbones",
+    "synthbench.training.forms",
     "synthbench.training.layers.attention",
     "synthbench.training.layers.halting",
     "synthbench.training.layers.normalisation",

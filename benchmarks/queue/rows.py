@@ -11,7 +11,6 @@ import functools
 
 import numpy as np
 import torch
-from synthbench.training.fit import FIT_ROWS
 
 from synthbench.engine.engine import Engine
 from synthbench.errors import UsageError
@@ -23,7 +22,8 @@ from synthbench.tasks.images import load
 from synthbench.tasks.images.file_formats import SIZE
 from synthbench.tasks.row_ids import rows_table
 from synthbench.training.batches import EpochBatches
-from synthbench.training.encoding import Encoding
+from synthbench.training.forms import form_of
+from synthbench.training.train_fit import FIT_ROWS
 
 
 def data_of(task, device):
@@ -52,11 +52,10 @@ class Composites:
     `(rows, 4, 3)`; `targets` int64 `(rows,)`.
     """
 
-    form = "images"
     dynamic = False  # whether the shapes of batches differ
 
     def __init__(self, task, device):
-        self._task, self._device = task, device
+        self._task, self._device, self.form = task, device, form_of(task)
         self.epoch = task.split("train").rows
         self.sizes = {"classes": len(task.labels)}
         sources = [load.load(spec, task.source_dirs) for spec in task.parts.sources]
@@ -126,21 +125,19 @@ def assemble(pictures, numbers, rgb):
 class Tokens:
     """Rows of a text task, as `(inputs, lengths, targets)`, the dataset's train split in memory."""
 
-    form = "tokens"
     dynamic = True
 
     def __init__(self, task, device):
-        self._task, self._device = task, device
-        self._encoding = Encoding.of(task)
+        self._task, self._device, self.form = task, device, form_of(task)
         self.epoch = task.split("train").rows
-        self.sizes = self._encoding.sizes(None)
+        self.sizes = self.form.sizes(None)
 
     @functools.cached_property
     def _train(self):
         return self._encoded(split_rows(self._task, "train"))
 
     def _encoded(self, rows):
-        return self._encoding.encode_table(rows_table(self._task, rows.block, rows.fingerprints))
+        return self.form.encode_table(rows_table(self._task, rows.block, rows.fingerprints))
 
     def batches(self, recipe, seed):
         """A function from a step to its batch; the seed determines the order of rows."""
@@ -151,7 +148,7 @@ class Tokens:
             one_length=recipe.one_length,
             balanced=recipe.balanced,
         )
-        return lambda step: tuple(_placed(part, self._device) for part in made.batch(step))
+        return lambda step: tuple(_placed(part, self._device) for part in made.batch(step)[:3])
 
     def table(self, rows):
         """Rows as tensors."""

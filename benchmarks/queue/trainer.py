@@ -15,7 +15,6 @@ import time
 from typing import Any
 
 import torch
-from synthbench.training.fit import FITTED, LEARNED, UNFINISHED, fit_of
 from torch.nn import functional
 
 from benchmarks.queue.rows import judged, split_rows
@@ -24,6 +23,7 @@ from synthbench.evaluation.evaluate import evaluate
 from synthbench.training.loop import learning_rate, parameter_groups, temperature
 from synthbench.training.models import build
 from synthbench.training.setting import machine
+from synthbench.training.train_fit import LEARNED, fit_of
 
 #: Rows that are evaluated at a time, and seconds between two states.
 _EVALUATED, _SAVE_EVERY = 512, 60.0
@@ -241,11 +241,8 @@ class Trainer:
         end = self._measure(self._data.sample())[2]
         if best["training"] < LEARNED <= end:  # the rule of `synthbench train`
             best, chosen_step = self._kept(best["score"], {}), progress.step
-        losses = [line["train/loss"] for line in progress.curve]
         learned = (best["training"], best["training"])
-        fit = fit_of("accuracy", len(self._data.sample()[-1]), (end, end), learned, losses)
-        if progress.step < recipe.steps and fit["state"] != FITTED:
-            fit["state"] = UNFINISHED
+        fit = fit_of("accuracy", len(self._data.sample()[-1]), (end, end), learned)
         rate = self._images_a_second()
         return {
             "synthbench": __version__,

@@ -55,13 +55,17 @@ stream_option = click.option(
     epilog="""
     synthbench train grid-count --model counting --out run
     synthbench train ctl --model ndr --stream --recipe steps=5000
+    synthbench train ctl --layer my_layer.py:Layer --option num_layers=2
     """,
 )
 @task_argument
 @click.option(
     "--model",
     metavar="M",
-    help="A model with a recipe for TASK.  [required]",
+    help="A model by name, or your own: my_model.py:Make.",
+)
+@click.option(
+    "--layer", metavar="FILE:CLASS", help="A layer of your own in our blocks: my_layer.py:Layer."
 )
 @click.option("--out", metavar="RUN", help="Default: runs/TASK/VARIANT/MODEL/seed-SEED.")
 @profile_option
@@ -93,6 +97,7 @@ stream_option = click.option(
 def train(
     task: str,
     model: str | None,
+    layer: str | None,
     variant: str | None,
     level: str | None,
     settings: Sequence[str],
@@ -106,9 +111,11 @@ def train(
     from synthbench.training.recipes import find_study
 
     study = find_study(task, chosen["profile"], chosen["study"])
-    if model is None:
+    if model is None and layer is None:
         names = ", ".join(one.name for one in study.recipes)
-        raise UsageError(f"Missing option '--model'; allowed for {task}: {names}.")
+        raise UsageError(
+            f"Missing option '--model' or '--layer'; with recipes for {task}: {names}."
+        )
     from synthbench.training.train import summary
     from synthbench.training.train import train as run
 
@@ -117,6 +124,7 @@ def train(
     result = run(
         tasks[0] if tasks else task,
         model=model,
+        layer=layer,
         recipe=pairs(recipe, "--recipe"),
         options=pairs(options, "--option"),
         rows=row_counts(rows),
@@ -158,6 +166,7 @@ def _chosen(
     epilog="""
     synthbench reproduce parity
     synthbench reproduce ctl --model transformer --model ndr --seeds 3
+    synthbench reproduce ctl --layer my_layer.py:Layer --option num_layers=2
     """,
 )
 @task_argument
@@ -168,7 +177,17 @@ def _chosen(
     "models",
     multiple=True,
     metavar="M",
-    help="Default: all of the study. Repeatable.",
+    help="A model of the study, or your own. Default: all of the study. Repeatable.",
+)
+@click.option(
+    "--layer",
+    "layers",
+    multiple=True,
+    metavar="FILE:CLASS",
+    help="A layer of your own in our blocks, beside stored figures. Repeatable.",
+)
+@click.option(
+    "--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of your own models."
 )
 @variants_option
 @level_option
@@ -192,6 +211,7 @@ def _chosen(
 def reproduce(
     task: str,
     models: Sequence[str],
+    options: Sequence[str],
     variants: Sequence[str],
     level: str | None,
     settings: Sequence[str],
@@ -205,7 +225,13 @@ def reproduce(
 
     study = find_study(task, chosen["profile"], chosen["study"])
     tasks = _chosen(study, chosen["dataset"], variants, level, settings)
-    comparison = run(tasks or task, models=models, progress=not quiet, **chosen)
+    comparison = run(
+        tasks or task,
+        models=models,
+        options=pairs(options, "--option"),
+        progress=not quiet,
+        **chosen,
+    )
     if not quiet:
         show(comparison_table(comparison))
 

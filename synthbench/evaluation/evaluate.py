@@ -13,9 +13,9 @@ from synthbench.evaluation.final_answer import find_answer
 from synthbench.evaluation.predictions import TEXT, VALUE, Predictions, read_predictions
 from synthbench.evaluation.report import Report
 from synthbench.evaluation.rows import NO_ROW, RowSource, cannot_be_judged, no_column, open_rows
-from synthbench.evaluation.scores import score_of, scores_by
+from synthbench.evaluation.scores import PLACE, score_of, scores_by, scores_of_places
 from synthbench.evaluation.unreadable import Unreadable
-from synthbench.tasks.base import Task
+from synthbench.tasks.base import LABEL, Task
 from synthbench.tasks.numeric import plain_value
 from synthbench.text.lines import short
 from synthbench.text.progress import Bar, progress_bar
@@ -154,6 +154,7 @@ class _Judgement:
         self._asked: list[bool] = []
         self._readings: collections.Counter[str] = collections.Counter()
         self._unknown = set(given.by_id or ())
+        self._right: dict[int, list[bool]] = {}  # by place of a label that is a sequence
 
     def add(self, split: str, bar: Bar) -> None:
         """Judge the predictions of one split."""
@@ -218,6 +219,8 @@ class _Judgement:
                 answer = self._read(row, name, prediction)
             self._answered.append(answer is not None)
             measured = self._task.measure(row, answer)
+            for place, is_right in self._task.answer.right_places(row.get(LABEL), answer).items():
+                self._right.setdefault(place, []).append(is_right)
             return [measured[metric] for metric in self._task.metrics]
         except KeyError as error:
             raise no_column(self._task, error.args[0]) from error
@@ -254,7 +257,8 @@ class _Judgement:
                 one.column: scores_by(task, one, column, values, asked)
                 for one in task.group_by
                 if len(column := self._groups[one.column]) == len(values)
-            },
+            }
+            | ({PLACE: scores_of_places(task, self._right)} if self._right else {}),
             missing=tuple(self._missing),
             unknown=tuple(one for one in self._given.by_id or () if one in self._unknown),
             repeated=self._given.repeated,

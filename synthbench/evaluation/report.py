@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from synthbench.evaluation.scores import Score
+from synthbench.evaluation.scores import PLACE, Score
 from synthbench.text.tables import Heading, Table, escaped, items, render, stack, styled
 
 if TYPE_CHECKING:
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 #: How many ids of each problem `Report.to_dict` and the printed report name.
 _IDS_IN_DICT, _IDS_IN_TEXT = 100, 3
+#: The most places of a sequence that the printed table has.
+_MOST_PLACES = 20
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -28,7 +30,8 @@ class Report(Score):
         splits: the score of each evaluated split.
         by: for each breakdown's column, the score of the rows with each of its values, whatever
             their split. The values are class names for class labels, bands such as `"11..20"` for
-            lengths, and otherwise as in the column.
+            lengths, and otherwise as in the column. If the label is a sequence, `place` has the
+            share of rows that are right at each place of the label, counted from 1.
         missing: ids without a prediction, which scored as wrong, or do not count if
             `answered_only`.
         unknown: ids with a prediction that are in none of the evaluated splits.
@@ -148,6 +151,8 @@ class Report(Score):
             head += [name, "95% interval"] if name in self.intervals else [name]
         lines: list[Sequence[str]] = []
         for title, scores in self._groups().items():
+            if title == PLACE and len(scores) > _MOST_PLACES:
+                continue
             if lines:
                 lines.append(Heading([title, *head]))
             lines += [[str(value), *self._cells(score)] for value, score in scores.items()]

@@ -15,6 +15,10 @@ from synthbench.tasks.base import Breakdown, Task
 
 #: The standard normal deviate of a two-sided 95% interval.
 Z = 1.959963984540054
+#: The breakdown of sequences by the place in the label, counted from 1.
+PLACE = "place"
+#: The metric of sequences that has a value at each place.
+_AT_PLACE = "position_accuracy"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -135,3 +139,21 @@ def scores_by(
         raise UsageError(
             f"Rows cannot be grouped by their column {breakdown.column!r}: {error}."
         ) from error
+
+
+def scores_of_places(task: Task, right: Mapping[int, Sequence[bool]]) -> dict[int, Score]:
+    """The share of rows that are right at each place of a sequence, with its interval.
+
+    Args:
+        task: a task whose label is a sequence.
+        right: for each asked place, whether each row that has it is right there.
+
+    Returns:
+        Scores by place, in order; metrics of whole rows are NaN.
+    """
+    scores = {}
+    for place, found in sorted(right.items()):
+        share = {**dict.fromkeys(task.metrics, math.nan), _AT_PLACE: sum(found) / len(found)}
+        interval = {_AT_PLACE: wilson(sum(found), len(found))}
+        scores[place] = Score(len(found), len(found), share, interval)
+    return scores

@@ -15,7 +15,8 @@ from synthbench.sampling.blocks import Rows
 from synthbench.streaming.rounds import Rounds
 from synthbench.streaming.token_batches import checked_device, placed
 from synthbench.tasks.base import Breakdown, Task
-from synthbench.tasks.forms import Form, form_of
+from synthbench.tasks.form import Form
+from synthbench.tasks.forms import form_of
 from synthbench.tasks.numeric import to_array
 from synthbench.tasks.registry import as_task
 from synthbench.text.tables import Table, render

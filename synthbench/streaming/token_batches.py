@@ -12,7 +12,8 @@ from synthbench.streaming.batches import Batches
 from synthbench.streaming.rounds import Rounds
 from synthbench.streaming.tokenizer_form import TokenizerForm
 from synthbench.tasks.base import Block, Task
-from synthbench.tasks.forms import Batch, Form, check_text, form_of
+from synthbench.tasks.form import Batch, Form
+from synthbench.tasks.forms import check_text, form_of
 from synthbench.tasks.registry import as_task
 
 if TYPE_CHECKING:

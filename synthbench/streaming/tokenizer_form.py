@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from synthbench.errors import UsageError
 from synthbench.tasks.base import LABEL, Block, TextTask
-from synthbench.tasks.forms import NOT_ASKED, Batch, CausalLM
+from synthbench.tasks.form import NOT_ASKED, Batch
+from synthbench.tasks.forms import CausalLM
 from synthbench.tasks.tokens import pad
 
 

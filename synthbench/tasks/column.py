@@ -167,6 +167,10 @@ class Column(abc.ABC):
         """The metrics of one answer, as `read` returns it; None gets the worst values."""
         return {"accuracy": float(answer is not None and answer == label)}
 
+    def right_places(self, label: Any, answer: Any) -> dict[int, bool]:
+        """Whether each asked place of a sequence is right, places counted from 1; else nothing."""
+        return {}
+
     def is_plausible(self, prediction: Any) -> bool:
         """Whether an answer, right or wrong, can be a plain value of this type.
 

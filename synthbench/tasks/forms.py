@@ -16,9 +16,7 @@ Names and conventions are those of Hugging Face, whose models shift labels and l
 
 from __future__ import annotations
 
-import abc
 import functools
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,65 +24,21 @@ from numpy.typing import NDArray
 
 from synthbench.errors import UsageError, unknown_name
 from synthbench.tasks.base import Block, Task, TextTask
-from synthbench.tasks.tokens import packed
-
-Batch = dict[str, NDArray[np.int32]]
-
-#: The label of a place that is not asked.
-NOT_ASKED = -100
-#: The names of the ids that are no tokens of a task.
-PADDING, MASK, SEPARATOR, END = "<pad>", "<mask>", "<separator>", "<end>"
-
-
-class Form(abc.ABC):
-    """A form for the rows of one task: from a block to a batch, and from scores to answers.
-
-    `read` takes from a block what batches need, in small types; `batch` makes a batch of some of
-    its rows, and `questions` the same without the answers. `name` is the form's name.
-    """
-
-    name: ClassVar[str]
-
-    def __init__(self, task: TextTask) -> None:
-        self.task = task
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.task,)
-
-    @property
-    def input_tokens(self) -> tuple[str, ...]:
-        """The token of each id of `input_ids`, padding first: a model's vocabulary."""
-        return (PADDING, *self.task.tokens)
-
-    @property
-    @abc.abstractmethod
-    def output_tokens(self) -> tuple[str, ...]:
-        """The class or token of each number in `labels`: what a model's scores stand for."""
-
-    def read(self, block: Block) -> Block:
-        """`tokens` `(rows, width)`, `answer`, and perhaps `positions`."""
-        read = {"tokens": self.task.input_ids(block), "answer": self.task.answer_ids(block)}
-        if (positions := self.task.position_ids(block)) is not None:
-            read["positions"] = positions
-        return Block(read)
-
-    @abc.abstractmethod
-    def batch(self, read: Block) -> Batch:
-        """`input_ids`, `attention_mask`, `labels`, and `position_ids` if there are any."""
-
-    def questions(self, read: Block) -> Batch:
-        """The batch without `labels`, and without anything else that gives an answer away."""
-        return {name: array for name, array in self.batch(read).items() if name != "labels"}
-
-    @abc.abstractmethod
-    def answers(self, read: Block, predicted: NDArray[np.integer[Any]]) -> list[Any]:
-        """Predictions as `Task.read_answer` takes them.
-
-        Args:
-            read: the rows that were asked.
-            predicted: the class of each row `(rows,)` or place `(rows, width)`, the token of each
-                place of `input_ids`, or the tokens that follow the question, as the form has it.
-        """
+from synthbench.tasks.form import (
+    END,
+    MASK,
+    NOT_ASKED,
+    PADDING,
+    SEPARATOR,
+    Batch,
+    Form,
+    all_answer_tokens,
+    answer_tokens,
+    as_ids,
+    inputs_of,
+    lengths_of,
+    named,
+)
 
 
 class SequenceClassification(Form):
@@ -97,10 +51,10 @@ class SequenceClassification(Form):
         return self.task.labels or ()
 
     def batch(self, read: Block) -> Batch:
-        return {**_inputs(read, read["tokens"]), "labels": read["answer"].astype(np.int32)}
+        return {**inputs_of(read, read["tokens"]), "labels": read["answer"].astype(np.int32)}
 
     def answers(self, read: Block, predicted: NDArray[np.integer[Any]]) -> list[Any]:
-        return list(_shaped(predicted, 1, self.name).tolist())
+        return list(as_ids(predicted, 1, self.name).tolist())
 
 
 class TokenClassification(Form):
@@ -110,37 +64,36 @@ class TokenClassification(Form):
 
     @functools.cached_property
     def output_tokens(self) -> tuple[str, ...]:
-        return tuple(one for one in _answer_tokens(self.task) if one != self.task.answer.ignored)
+        return answer_tokens(self.task)
 
-    def read(self, block: Block) -> Block:
-        """As in `Form`; a ValueError if a row has fewer or more labels than tokens."""
-        read = super().read(block)
-        labelled, lengths = np.count_nonzero(read["answer"], axis=1), _lengths(read)
+    def _as_targets(
+        self, tokens: NDArray[np.integer[Any]], answer: NDArray[np.integer[Any]]
+    ) -> NDArray[np.integer[Any]]:
+        labelled, lengths = np.count_nonzero(answer, axis=1), np.count_nonzero(tokens, axis=1)
         if wrong := np.flatnonzero(labelled != lengths).tolist():
             raise ValueError(
                 f"{self.task.name}: token-classification needs a label for each token, but a row "
                 f"has {labelled[wrong[0]]} for {lengths[wrong[0]]} tokens"
             )
-        answer = read["answer"][:, : read["tokens"].shape[1]].astype(np.int16)
-        return Block({**read.columns, "answer": answer})
+        return answer[:, : tokens.shape[1]].astype(np.int16)
 
     def batch(self, read: Block) -> Batch:
         labels = np.full(read["tokens"].shape, NOT_ASKED, np.int32)
-        answer = read["answer"]
-        asked = (answer > 0) & (answer <= len(self.output_tokens))
-        labels[:, : answer.shape[1]][asked] = answer[asked] - 1
-        return {**_inputs(read, read["tokens"]), "labels": labels}
+        asked = (read["answer"] > 0) & (read["answer"] <= len(self.output_tokens))
+        width = read["answer"].shape[1]
+        labels[:, :width][asked] = read["answer"][asked] - 1
+        return {**inputs_of(read, read["tokens"]), "labels": labels}
 
     def answers(self, read: Block, predicted: NDArray[np.integer[Any]]) -> list[Any]:
-        predicted = _shaped(predicted, 2, self.name)
+        predicted = as_ids(predicted, 2, self.name)
         width = min(predicted.shape[1], read["answer"].shape[1])
         tokens = (*self.output_tokens, self.task.answer.ignored or "")
         # Whatever is predicted where nothing is asked, it is not read.
         ids = np.full(read["answer"].shape, -1)
         ids[:, :width] = predicted[:, :width]
         ids[read["answer"] > len(self.output_tokens)] = len(tokens) - 1
-        rows = zip(ids.tolist(), _lengths(read).tolist(), strict=True)
-        return [_named(row[:length], tokens) for row, length in rows]
+        rows = zip(ids.tolist(), lengths_of(read).tolist(), strict=True)
+        return [named(row[:length], tokens) for row, length in rows]
 
 
 class _LanguageModel(Form):
@@ -150,7 +103,7 @@ class _LanguageModel(Form):
 
     @functools.cached_property
     def input_tokens(self) -> tuple[str, ...]:
-        known = (*self.task.tokens, *_answer_tokens(self.task))
+        known = (*self.task.tokens, *all_answer_tokens(self.task))
         return (PADDING, *dict.fromkeys(known), *self.specials)
 
     @property
@@ -164,26 +117,26 @@ class _LanguageModel(Form):
     @functools.cached_property
     def _input_ids(self) -> NDArray[np.int32]:
         """The id as an input of each token of an answer, 0 for padding, `(1 + tokens,)`."""
-        names = _answer_tokens(self.task)
+        names = all_answer_tokens(self.task)
         return np.array([0, *map(self.id_of, names)], np.int32)
 
-    def read(self, block: Block) -> Block:
-        """`answer` `(rows, width)` has the ids as inputs, padded with 0."""
-        read = super().read(block)
-        answer = read["answer"]
+    def _as_targets(
+        self, tokens: NDArray[np.integer[Any]], answer: NDArray[np.integer[Any]]
+    ) -> NDArray[np.integer[Any]]:
+        """The ids as inputs `(rows, width)`, padded with 0."""
         if answer.ndim == 1:  # classes, from 0
             answer = answer[:, None] + 1
-        return Block({**read.columns, "answer": self._input_ids.take(answer)})
+        return self._input_ids.take(answer)
 
     def _place(self, read: Block, gap: int, extra: int) -> tuple[Batch, NDArray[np.bool_]]:
         """The question, `gap` places, the answer and `extra` places; and where the answer is."""
         tokens, answer = read["tokens"], read["answer"]
         room = np.zeros((len(tokens), gap + answer.shape[1] + extra), np.int32)
         inputs = np.hstack([tokens, room], dtype=np.int32)
-        places, start = np.arange(inputs.shape[1]), _lengths(read)[:, None] + gap
+        places, start = np.arange(inputs.shape[1]), lengths_of(read)[:, None] + gap
         counts = np.count_nonzero(answer, axis=1)[:, None]
         at_answer = (places >= start) & (places < start + counts)
-        batch = _inputs(read, inputs)
+        batch = inputs_of(read, inputs)
         batch["attention_mask"] = (places < start + counts + extra).astype(np.int32)
         batch["labels"] = np.full(inputs.shape, NOT_ASKED, np.int32)
         batch["labels"][at_answer] = answer[answer > 0]
@@ -210,7 +163,7 @@ class MaskedLM(_LanguageModel):
 
     def answers(self, read: Block, predicted: NDArray[np.integer[Any]]) -> list[Any]:
         """The answers that predicted tokens give; a UsageError if their shape is another."""
-        predicted = _shaped(predicted, 2, self.name)
+        predicted = as_ids(predicted, 2, self.name)
         batch, at_answer = self._place(read, gap=0, extra=0)
         if predicted.shape != at_answer.shape:
             raise UsageError(
@@ -220,7 +173,7 @@ class MaskedLM(_LanguageModel):
         if (ignored := self.task.answer.ignored) is not None:
             predicted = np.where(batch["labels"] == NOT_ASKED, self.id_of(ignored), predicted)
         rows = zip(predicted, at_answer, strict=True)
-        return [self._answer(_named(row[there].tolist(), self.input_tokens)) for row, there in rows]
+        return [self._answer(named(row[there].tolist(), self.input_tokens)) for row, there in rows]
 
 
 class CausalLM(_LanguageModel):
@@ -231,7 +184,7 @@ class CausalLM(_LanguageModel):
 
     def batch(self, read: Block) -> Batch:
         batch, at_answer = self._place(read, gap=1, extra=1)
-        rows, asked = np.arange(len(at_answer)), _lengths(read)
+        rows, asked = np.arange(len(at_answer)), lengths_of(read)
         ends = asked + 1 + np.count_nonzero(at_answer, axis=1)
         batch["input_ids"][at_answer] = read["answer"][read["answer"] > 0]
         batch["input_ids"][rows, asked] = self.id_of(SEPARATOR)
@@ -242,7 +195,7 @@ class CausalLM(_LanguageModel):
         """Questions and separators, padded on the left, as generation needs them."""
         width = read["tokens"].shape[1] + 1
         whole = self.batch(read)
-        source = np.arange(width) - (width - 1 - _lengths(read))[:, None]
+        source = np.arange(width) - (width - 1 - lengths_of(read))[:, None]
         there = source >= 0
         batch = {
             name: np.where(there, np.take_along_axis(array, np.maximum(source, 0), axis=1), 0)
@@ -253,9 +206,9 @@ class CausalLM(_LanguageModel):
 
     def answers(self, read: Block, predicted: NDArray[np.integer[Any]]) -> list[Any]:
         end = self.id_of(END)
-        rows = _shaped(predicted, 2, self.name).tolist()
+        rows = as_ids(predicted, 2, self.name).tolist()
         upto = [row[: row.index(end)] if end in row else row for row in rows]
-        return [self._answer(_named(row, self.input_tokens)) for row in upto]
+        return [self._answer(named(row, self.input_tokens)) for row in upto]
 
 
 #: The forms by name.
@@ -294,53 +247,3 @@ def check_text(task: Task) -> TextTask:
         f"Task {task.name!r}: its rows are not texts, so that they are no tokens for a model; "
         f"`synthbench.stream` gives its columns ({', '.join(task.columns)})."
     )
-
-
-def _answer_tokens(task: Task) -> tuple[str, ...]:
-    """The names of the classes, or the tokens of a sequence."""
-    vocabulary = task.answer.vocabulary
-    return (task.labels or ()) if vocabulary is None else vocabulary.tokens
-
-
-def _lengths(read: Block) -> NDArray[np.int64]:
-    """The number of tokens of each row."""
-    lengths: NDArray[np.int64] = np.count_nonzero(read["tokens"], axis=1)
-    return lengths
-
-
-def _inputs(read: Block, ids: NDArray[np.integer[Any]]) -> Batch:
-    """`input_ids`, `attention_mask`, and `position_ids` if the task has them."""
-    ids = packed(ids)
-    batch = {"input_ids": ids.astype(np.int32), "attention_mask": (ids > 0).astype(np.int32)}
-    if "positions" in read.columns:
-        given = read["positions"].astype(np.int32)
-        missing = ids.shape[1] - given.shape[1]
-        lengths = _lengths(read)[:, None]
-        last = np.take_along_axis(given, lengths - 1, axis=1)
-        # Behind the question the positions count on.
-        places = np.arange(ids.shape[1]) - lengths
-        behind = (last + 1 + places).astype(np.int32)
-        given = np.pad(given, [(0, 0), (0, missing)])
-        batch["position_ids"] = np.where(places < 0, given, behind)
-    return batch
-
-
-def _shaped(predicted: NDArray[Any], axes: int, form: str) -> NDArray[Any]:
-    """Predictions of so many axes; scores, which have one more, as the best of the last axis.
-
-    Raises:
-        UsageError: any other array.
-    """
-    if predicted.ndim == axes + 1 and predicted.dtype.kind == "f":
-        predicted = predicted.argmax(axis=-1)
-    if predicted.ndim != axes or predicted.dtype.kind not in "iu":
-        raise UsageError(
-            f"Predictions of {form}: expected whole numbers with {axes} axes, or scores with one "
-            f"axis more; got {predicted.dtype} {predicted.shape}."
-        )
-    return predicted
-
-
-def _named(ids: Sequence[int], tokens: Sequence[str]) -> list[str]:
-    """The token of each id; an id that is none becomes an empty token, which no answer has."""
-    return [tokens[one] if 0 <= one < len(tokens) else "" for one in ids]

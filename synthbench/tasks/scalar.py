@@ -219,12 +219,15 @@ class Sequence(Text):
         """
         if answer is None:
             return dict.fromkeys(self.metrics, 0.0)
-        right, given = self._split(label), self._split(answer)
-        pairs = zip_longest(right, given, fillvalue="")
-        asked = [(one, other) for one, other in pairs if one != self.ignored]
-        same = sum(one == other for one, other in asked)
+        asked = self.right_places(label, answer)
+        same = sum(asked.values())
         share = same / max(len(asked), 1)
         return {"exact_match": float(same == len(asked)), "position_accuracy": share}
+
+    def right_places(self, label: Any, answer: Any) -> dict[int, bool]:
+        right, given = self._split(label), [] if answer is None else self._split(answer)
+        pairs = enumerate(zip_longest(right, given, fillvalue=""), 1)
+        return {place: one == other for place, (one, other) in pairs if one != self.ignored}
 
     def is_plausible(self, prediction: Any) -> bool:
         array = read_array(prediction)

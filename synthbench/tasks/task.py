@@ -290,8 +290,12 @@ class Task(abc.ABC):
 
     @property
     def group_by(self) -> tuple[Breakdown, ...]:
-        """Tables of the evaluation report, beside the split's. A class attribute will do."""
-        return (Breakdown(self.bucket_name),) if self.bucket_name in self.columns else ()
+        """Tables of the evaluation report, beside the split's. A class attribute will do.
+
+        By default the column `bucket_name`; if the label is a sequence, a column `length`, too.
+        """
+        names = [self.bucket_name, *(["length"] if self.answer.vocabulary is not None else [])]
+        return tuple(Breakdown(one) for one in dict.fromkeys(names) if one in self.columns)
 
     @property
     def metrics(self) -> tuple[str, ...]:

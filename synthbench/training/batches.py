@@ -9,58 +9,67 @@ instead.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
 
 import numpy as np
+import pyarrow as pa
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.engine.engine import Engine
-from synthbench.errors import ParameterError
+from synthbench.errors import DatasetError, ParameterError
 from synthbench.seeding import Draws
 from synthbench.streaming.batches import RoundReader
 from synthbench.streaming.rounds import Rounds
-from synthbench.training.encoding import Encoding, Rows, concatenate
-
-
-class Batch(NamedTuple):
-    """The input of a model and its targets."""
-
-    #: tokens or colours int64 `(rows, length)`, images float32 `(rows, 3, height, width)` in 0..1,
-    #: vectors `(rows, dims)` or points `(rows, points, 2)` float32
-    inputs: Tensor
-    lengths: Tensor | None  # tokens or cells of each row, int64 `(rows,)`, or None
-    #: classes int64 `(rows,)`, counts float32 `(rows, cells)`, vectors float32 `(rows, dims)`;
-    #: empty if there is nothing to learn
-    targets: Tensor
-
-    def to(self, device: torch.device) -> Batch:
-        """The batch on a device, copied from pinned memory without waiting for the copy."""
-        if self.inputs.device.type == device.type:
-            return self
-        parts = (None if part is None else part.pin_memory() for part in self)
-        return Batch(
-            *(None if part is None else part.to(device, non_blocking=True) for part in parts)  # type: ignore[arg-type]
-        )
+from synthbench.training.forms.form import Form
+from synthbench.training.forms.rows import Batch, Rows, concatenate
 
 
 def take(rows: Rows, indices: NDArray[np.int64], width: int | None = None) -> Batch:
     """The rows at `indices`, int64 `(rows,)`, padded to `width`, by default to the longest row."""
-    chosen = torch.from_numpy(indices).to(rows.inputs.device)
-    inputs = rows.inputs.index_select(0, chosen)
-    lengths = None if rows.lengths is None else rows.lengths.index_select(0, chosen)
-    targets = torch.empty(0) if rows.targets is None else rows.targets.index_select(0, chosen)
-    if lengths is not None:
-        longest = int(lengths.max()) if width is None else width
-        inputs = inputs[:, :longest]
-        targets = targets[:, :longest] if targets.ndim == 2 else targets
-    if inputs.ndim == 4:
-        inputs = inputs.float() / 255
-    elif not inputs.is_floating_point():
-        inputs = inputs.long()
-    return Batch(inputs, lengths, targets if targets.ndim == 1 else targets.float())
+    chosen = rows.select(torch.from_numpy(indices).to(rows.inputs.device))
+    lengths = chosen.lengths
+    if lengths is not None and width is None:
+        width = int(lengths.max())
+
+    def cut(values: Tensor) -> Tensor:
+        is_padded = lengths is not None and values.ndim == 2
+        return _wide(values[:, :width] if is_padded else values)
+
+    inputs, targets, positions = cut(chosen.inputs), chosen.targets, chosen.positions
+    return Batch(
+        inputs.float() / 255 if inputs.ndim == 4 else inputs,
+        lengths,
+        torch.empty(0) if targets is None else cut(targets),
+        None if positions is None else cut(positions),
+    )
+
+
+def _wide(values: Tensor) -> Tensor:
+    """Numbers in the type that models take, float32 or int64; pixels stay as they are."""
+    return values if values.is_floating_point() or values.ndim == 4 else values.long()
+
+
+def read_split(
+    dataset: DatasetDirectory, variant: str, split: str, form: Form, columns: Sequence[str] = ()
+) -> tuple[Rows, pa.Table]:
+    """All rows of a split as tensors, and `columns` as they are stored.
+
+    Raises:
+        DatasetError: a shard is missing or cannot be read, there are more or fewer rows than the
+            manifest says, or they are not the task's.
+    """
+    parts, kept = [], []
+    names = list(dict.fromkeys([*form.columns, *columns]))
+    try:
+        for batch in dataset.batches(variant, split, names):
+            parts.append(form.encode(batch))
+            kept.append(batch.select(list(columns)))
+    except (ValueError, KeyError) as error:
+        raise DatasetError(f"{dataset.path}, split {split!r}: {error}") from error
+    return concatenate(parts), pa.Table.from_batches(kept)
 
 
 def evaluation_batches(rows: Rows, pairs: int) -> Iterator[tuple[NDArray[np.int64], Batch]]:
@@ -226,7 +235,7 @@ class StreamBatches:
         self,
         source: Rounds,
         batch_size: int,
-        encoding: Encoding,
+        form: Form,
         engine: Engine,
         device: torch.device,
         rows: int,
@@ -235,7 +244,7 @@ class StreamBatches:
         one_length: bool = False,
         balanced: bool = False,
     ) -> None:
-        self._source, self._batch_size, self._encoding = source, batch_size, encoding
+        self._source, self._batch_size, self._form = source, batch_size, form
         self._device, self.rows = device, rows
         self._seed, self._one_length, self._balanced = seed, one_length, balanced
         self._tables = RoundReader(source.table, engine)
@@ -266,7 +275,7 @@ class StreamBatches:
     def _encoded_round(
         self, number: int
     ) -> tuple[Rows, NDArray[np.int64] | None, OneLength | None]:
-        rows = self._encoding.encode_table(self._tables(number))
+        rows = self._form.encode_table(self._tables(number))
         lengths = None if rows.lengths is None else rows.lengths.numpy()
         chosen = None
         if self._one_length:

@@ -17,13 +17,13 @@ from torch import Tensor, nn
 
 from synthbench.errors import SynthbenchError
 from synthbench.text.progress import Bar, progress_bar
-from synthbench.training.batches import Batch, EpochBatches, StreamBatches
+from synthbench.training.batches import EpochBatches, StreamBatches
 from synthbench.training.directory import RunDirectory
-from synthbench.training.encoding import Rows
-from synthbench.training.layers.attention import balance_gradients
-from synthbench.training.models.output import Output
-from synthbench.training.objectives import Objective
-from synthbench.training.predicting import measure
+from synthbench.training.forms.form import Form
+from synthbench.training.forms.rows import Batch, Rows
+from synthbench.training.layers.attention import balance_gradients, set_temperature
+from synthbench.training.models.foreign import line_of_theirs, theirs
+from synthbench.training.predicting import apply, measure
 from synthbench.training.recipes.base import Recipe
 from synthbench.training.setting import Setting
 
@@ -57,14 +57,14 @@ class Loop:
         self,
         recipe: Recipe,
         model: nn.Module,
-        objective: Objective,
+        form: Form,
         batches: EpochBatches | StreamBatches,
         watched: Mapping[str, Rows],
         select: str | None,
         directory: RunDirectory,
         setting: Setting,
     ) -> None:
-        self.recipe, self.model, self.objective = recipe, model, objective
+        self.recipe, self.model, self.form = recipe, model, form
         self.batches, self.watched, self.select = batches, watched, select
         self.directory, self.setting = directory, setting
         self.optimizer = torch.optim.AdamW(
@@ -89,7 +89,7 @@ class Loop:
                 self._take_step(self.batches.batch(self.step).to(self.setting.device))
                 self.step += 1
                 bar.update()
-                self._seen.show(bar, self.objective.metric)
+                self._seen.show(bar, self.form.metric)
                 validates = self.step % self.recipe.validate_every == 0 or self.step == steps
                 too_rare = steps < _LOOKS * self.recipe.validate_every
                 looks = validates or (too_rare and self._ends_part(_LOOKS))
@@ -111,11 +111,11 @@ class Loop:
         for group in self.optimizer.param_groups:
             group["lr"] = learning_rate(recipe, self.step)
         if (heat := temperature(recipe, self.step)) is not None:
-            self.model.set_temperature(heat)  # type: ignore[operator]
+            set_temperature(self.model, heat)
         self.model.train()
         with self.setting.autocast():
-            output: Output = self._forward(batch.inputs, batch.lengths)
-        loss = self.objective.loss(output.scores, batch, recipe.label_smoothing)
+            output = apply(self._forward, batch)
+        loss = self.form.loss(output.scores, batch, recipe.label_smoothing)
         total = loss
         if recipe.ponder and output.ponder is not None:
             total = loss + recipe.ponder * output.ponder.mean()
@@ -126,7 +126,7 @@ class Loop:
         if recipe.clip:
             nn.utils.clip_grad_norm_(self.model.parameters(), recipe.clip)
         self.optimizer.step()
-        self._seen.add(loss, self.objective.measured(output.scores, batch).mean())
+        self._seen.add(loss, self.form.measured(output.scores, batch).mean())
 
     def _note(self, looks: bool, validates: bool) -> None:
         """Append a line to the metrics, with the watched splits if this step `looks` at them.
@@ -135,30 +135,35 @@ class Loop:
         for are for the curve alone.
         """
         loss, metric = self._seen.take()
+        if not math.isfinite(loss) and theirs(self.model) is not None:
+            raise SynthbenchError(
+                f"{line_of_theirs(self.model)}the training loss of {self.recipe.name!r} is {loss} "
+                f"by step {self.step}; try --recipe clip=1 or a smaller learning_rate."
+            )
         measured: dict[str, Any] = {
             "step": self.step,
             "epoch": self.step * self.recipe.batch_size / self.batches.rows,
             "seconds": round(self.seconds, 3),
             "learning_rate": learning_rate(self.recipe, self.step - 1),
             "train/loss": loss,
-            f"train/{self.objective.metric}": metric,
+            f"train/{self.form.metric}": metric,
         }
         for name, split in self.watched.items() if looks else ():
-            loss, metric = measure(self.model, split, self.objective, self.setting)
+            loss, metric = measure(self.model, split, self.form, self.setting)
             measured[f"{name}/loss"] = loss
-            measured[f"{name}/{self.objective.metric}"] = metric
+            measured[f"{name}/{self.form.metric}"] = metric
             if name == self.select and validates:
                 self._keep_if_best(loss, metric)
         if self.recipe.log_gradients and looks:  # L1 norms, as in Eureka, figure 5
             measured |= {
-                f"grad_norm/{name}": parameter.grad.abs().sum().item()
+                f"grad_norm/{name.removeprefix('backbone.')}": parameter.grad.abs().sum().item()
                 for name, parameter in self.model.named_parameters()
                 if name.endswith(_PROJECTIONS) and parameter.grad is not None
             }
         self.directory.note(measured)
 
     def _keep_if_best(self, loss: float, metric: float) -> None:
-        sign = 1.0 if self.objective.larger_is_better else -1.0
+        sign = 1.0 if self.form.larger_is_better else -1.0
         score = (sign * metric, -loss)
         if self.best is None or score > self.best.score:
             state = {name: value.clone() for name, value in self.model.state_dict().items()}

@@ -22,7 +22,9 @@ from synthbench.tasks.base import Task
 from synthbench.tasks.features import arrow_schema
 from synthbench.text.progress import progress_bar
 from synthbench.training.directory import RunDirectory
-from synthbench.training.encoding import Encoding, Rows
+from synthbench.training.forms import Form, form_of
+from synthbench.training.forms.rows import Rows
+from synthbench.training.layers.attention import Attention
 from synthbench.training.models import build
 from synthbench.training.predicting import read_longest
 from synthbench.training.recipes.base import Recipe, Study
@@ -89,8 +91,6 @@ def plan_runs(
             planned = plan_rows(task, "paper", rows)
             has_train = any(split.name == "train" for split in task.splits)
             train_rows = planned.rows("train") if has_train else 0
-        encoding = Encoding.of(task)
-        tried = _few_rows(task, encoding, dataset)
         for recipe in study.recipes:
             if recipe.steps and study.stream:
                 Rounds(task, "train")  # checks that there are rows
@@ -99,7 +99,8 @@ def plan_runs(
                     f"Batch size {recipe.batch_size}: train has {train_rows:,} rows; allowed are 1 "
                     f"to {train_rows:,}."
                 )
-            _check_model(recipe.for_variant(task.variant), encoding, tried)
+            form = form_of(task, recipe.form or None)
+            _check_model(recipe.for_variant(task.variant), form, _few_rows(task, form, dataset))
     if dataset is None:
         generate(
             made,
@@ -133,28 +134,30 @@ def _tasks(
     return [dataset.task_like(task) for task in tasks]
 
 
-def _few_rows(task: Task, encoding: Encoding, dataset: DatasetDirectory | None) -> Rows:
+def _few_rows(task: Task, form: Form, dataset: DatasetDirectory | None) -> Rows:
     """A few rows of the hardest split; if there is no dataset yet, newly drawn, one a bucket."""
     hardest = [split for split in task.splits if split.evaluation][-1]
     if dataset is None:
         sampled = sample_rows(task, hardest.name, len(hardest.buckets))
     else:
         sampled = list(itertools.islice(dataset.rows(task.variant, hardest.name), 64))
-    schema = arrow_schema({name: task.columns[name] for name in encoding.columns})
-    return encoding.encode_table(pa.Table.from_pylist(sampled, schema=schema))
+    schema = arrow_schema({name: task.columns[name] for name in form.columns})
+    return form.encode_table(pa.Table.from_pylist(sampled, schema=schema))
 
 
-def _check_model(recipe: Recipe, encoding: Encoding, rows: Rows) -> None:
+def _check_model(recipe: Recipe, form: Form, rows: Rows) -> None:
     """Check that a recipe fits a task: its model is built and reads the longest of `rows`."""
-    if recipe.label_smoothing and encoding.target != "classes":
+    if recipe.label_smoothing and not form.chooses:
         raise ParameterError(
             f"Recipe label_smoothing={recipe.label_smoothing}: rows without classes allow 0 only."
         )
     # One thread, because processes that `reproduce` forks later would lack PyTorch's other threads.
     setting = Setting(threads=1)
     with memory_errors(recipe, setting), isolated(0, setting):
-        model = build(recipe.model, encoding.form, encoding.sizes(rows), recipe.options)
-        if recipe.heat is not None and not hasattr(model, "set_temperature"):
+        model = build(recipe.model, form, form.sizes(rows), recipe.options)
+        if recipe.heat is not None and not any(
+            isinstance(one, Attention) for one in model.modules()
+        ):
             raise ParameterError(f"Recipe heat: model {recipe.model!r} has no temperature.")
         read_longest(model, rows)
 

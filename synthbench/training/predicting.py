@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,13 +10,15 @@ import pyarrow as pa
 import torch
 from torch import nn
 
+from synthbench.errors import SynthbenchError
 from synthbench.evaluation.evaluate import evaluate
 from synthbench.tasks.base import Task
 from synthbench.text.progress import progress_bar
-from synthbench.training.batches import Batch, evaluation_batches, take
-from synthbench.training.encoding import Rows
+from synthbench.training.batches import evaluation_batches, take
+from synthbench.training.forms.form import Form
+from synthbench.training.forms.rows import Batch, Rows
+from synthbench.training.models.foreign import line_of_theirs
 from synthbench.training.models.output import Output, Record
-from synthbench.training.objectives import Objective
 from synthbench.training.setting import Setting
 
 #: The most pairs of tokens in a batch. Attention maps should fit into a processor's cache, whereas
@@ -30,7 +32,7 @@ EvaluationSplit = tuple[Rows, pa.Table]
 def report_splits(
     title: str,
     model: nn.Module,
-    objective: Objective,
+    form: Form,
     task: Task,
     splits: Mapping[str, EvaluationSplit],
     setting: Setting,
@@ -41,39 +43,44 @@ def report_splits(
     with progress_bar(setting.progress, title, "rows", total) as bar:
         for name, (rows, judged) in splits.items():
             bar.update(0, now=name)
-            answers = predict(model, rows, objective, setting)
+            answers = predict(model, rows, form, setting)
             report = evaluate(judged.to_pylist(), answers, task=task, split=name, progress=False)
             reports[name] = report.to_dict()
             bar.update(len(rows))
     return reports
 
 
-def predict(model: nn.Module, rows: Rows, objective: Objective, setting: Setting) -> list[Any]:
+def predict(model: nn.Module, rows: Rows, form: Form, setting: Setting) -> list[Any]:
     """The model's answer to each row, in order, as `evaluate` reads it."""
     answers: list[Any] = [None] * len(rows)
     for indices, batch, output in forward(model, rows, setting):
-        for index, answer in zip(indices, objective.answers(output.scores, batch), strict=True):
+        for index, answer in zip(indices, form.answers(output.scores, batch), strict=True):
             answers[index] = answer
     return answers
 
 
-def measure(
-    model: nn.Module, rows: Rows, objective: Objective, setting: Setting
-) -> tuple[float, float]:
+def measure(model: nn.Module, rows: Rows, form: Form, setting: Setting) -> tuple[float, float]:
     """Mean loss and mean metric of a model on rows."""
     loss = metric = 0.0
     for indices, batch, output in forward(model, rows, setting):
-        loss += objective.loss(output.scores, batch).item() * len(indices)
-        metric += objective.measured(output.scores, batch).sum().item()
+        loss += form.loss(output.scores, batch).item() * len(indices)
+        metric += form.measured(output.scores, batch).sum().item()
     return loss / len(rows), metric / len(rows)
 
 
 def training_score(
-    model: nn.Module, rows: Rows, objective: Objective, setting: Setting
+    model: nn.Module, rows: Rows, form: Form, setting: Setting
 ) -> tuple[float, float]:
     """The mean metric of a model on training rows, and the share of them that it has learned."""
-    _, metric = measure(model, rows, objective, setting)
-    return metric, objective.learned(metric, rows.targets)
+    _, metric = measure(model, rows, form, setting)
+    return metric, form.learned(metric, rows.targets)
+
+
+def apply(model: Callable[..., Output], batch: Batch, record: Record | None = None) -> Output:
+    """What a model gives for a batch; only models of tokens are given positions."""
+    if batch.positions is None:
+        return model(batch.inputs, batch.lengths, record)
+    return model(batch.inputs, batch.lengths, record, batch.positions)
 
 
 @torch.inference_mode()
@@ -82,11 +89,16 @@ def read_longest(model: nn.Module, rows: Rows) -> None:
 
     Raises:
         ParameterError: the row is too long for the model.
+        SynthbenchError: a score is not a finite number.
     """
     device = next((one.device for one in model.parameters()), torch.device("cpu"))
     longest = 0 if rows.lengths is None else int(rows.lengths.argmax())
     batch = take(rows, np.array([longest])).to(device)
-    model.eval()(batch.inputs, batch.lengths)
+    output = apply(model.eval(), batch)
+    if not output.scores.isfinite().all():
+        raise SynthbenchError(
+            f"{line_of_theirs(model)}the scores of a row are not finite before any training."
+        )
 
 
 def halting_steps(
@@ -115,5 +127,5 @@ def forward(
     for indices, batch in evaluation_batches(rows, pairs):
         placed = batch.to(setting.device)
         with setting.autocast():
-            output = model(placed.inputs, placed.lengths, record)
+            output = apply(model, placed, record)
         yield indices.tolist(), placed, output

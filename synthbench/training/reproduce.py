@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Any
 from synthbench.arguments import checked
 from synthbench.dataset.files import write_json, write_text
 from synthbench.engine.engine import check_workers, default_workers
-from synthbench.errors import check_whole_number, needs, unknown_name
+from synthbench.errors import check_whole_number, needs
 from synthbench.tasks.base import Task
 from synthbench.tasks.registry import as_tasks
 from synthbench.training.comparison import compare, markdown
+from synthbench.training.models import LAYER
 from synthbench.training.recipes import find_study
-from synthbench.training.recipes.base import Study
+from synthbench.training.recipes.base import Recipe, Study
+from synthbench.training.recipes.borrowed import own_recipes
+from synthbench.training.stored import with_stored
 
 if TYPE_CHECKING:
     from synthbench.training.setting import Setting
@@ -33,6 +36,8 @@ def reproduce(
     profile: str = "cpu",
     study: str = "main",
     models: Sequence[str] | None = None,
+    layers: Sequence[str] | None = None,
+    options: Mapping[str, Any] | None = None,
     seeds: int | None = None,
     out: str | PathLike[str] | None = None,
     dataset: str | PathLike[str] | None = None,
@@ -55,7 +60,11 @@ def reproduce(
         profile: sizes of the recipes: "cpu" (two cores, about an hour a model at most), "paper", or
             "quick" (a minute, for a first look; its figures mean nothing).
         study: "main", or the name of an ablation.
-        models: names of models; default: all of the study.
+        models: names of models, or your own, as in `train`; default: all of the study, or none
+            of it if there are layers.
+        layers: layers of your own, as in `train`; each is one more line. Beside models of your own
+            stand the stored figures of the study's models, marked `(stored)`.
+        options: options of the models and layers of your own, such as `num_layers`.
         seeds: how many seeds, from 0; default: the study's number.
         out: the directory: new, empty or of `reproduce`, and outside any dataset; default:
             `TASK-reproduced`. The table is written there as `TASK-PROFILE.json` and `.md`, or
@@ -94,7 +103,8 @@ def reproduce(
     tasks = None if isinstance(task, str) else as_tasks(task)
     name = task if isinstance(task, str) else as_tasks(task)[0].name
     whole = find_study(name, profile, study)
-    chosen = _narrowed(whole, tasks, models, seeds, stream)
+    own = own_recipes(whole, models or (), layers or (), options or {})
+    chosen = _narrowed(whole, tasks, models, own, seeds, stream)
     with needs("'reproduce'", "PyTorch", "train"):  # slow, so after all names are checked
         from synthbench.training.directory import RUN, RunDirectory, check_output, make_directory
         from synthbench.training.plan import finish_runs, plan_runs
@@ -127,7 +137,7 @@ def reproduce(
         by_line.setdefault((run.variant, run.recipe.title), []).append(result)
     comparison = {
         "command": _command(whole, chosen, setting),
-        **compare(chosen, by_line),
+        **with_stored(compare(chosen, by_line), own),
         "workers": workers,
         "seconds": None if continued else round(time.perf_counter() - started, 1),
     }
@@ -141,19 +151,17 @@ def _narrowed(
     study: Study,
     tasks: Sequence[Task] | None,
     models: Sequence[str] | None,
+    own: Sequence[Recipe],
     seeds: int | None,
     stream: bool | None,
 ) -> Study:
     """The part of a study that is asked for."""
     if seeds is not None:
         check_whole_number("Seeds", seeds, least=1)
-    lines = dict.fromkeys(recipe.title for recipe in study.recipes)
-    for name in models or ():
-        if name not in lines:
-            raise unknown_name(f"model for {study.task} ({study.profile})", name, lines)
+    wanted = [one.title for one in study.recipes] if not (models or own) else models or ()
     return dataclasses.replace(
         study.of(tasks) if tasks else study,
-        recipes=tuple(one for one in study.recipes if not models or one.title in models),
+        recipes=(*(one for one in study.recipes if one.title in wanted), *own),
         seeds=seeds or study.seeds,
         stream=study.stream if stream is None else stream,
     )
@@ -165,14 +173,16 @@ def _command(whole: Study, study: Study, setting: Setting) -> str:
     if study.name != "main":
         words.append(f"--study {study.name}")
     if study.recipes != whole.recipes:
-        words += [f"--model {one}" for one in dict.fromkeys(one.title for one in study.recipes)]
+        words += dict.fromkeys(_named(one, whole) for one in study.recipes)
+        own = next((one for one in study.recipes if one not in whole.recipes), None)
+        given = {} if own is None else own.options
+        words += [f"--option {name}={_text(value)}" for name, value in given.items()]
     if study.variants != whole.variants:
         words += [f"--variant {variant}" for variant in study.variants]
     chosen, usual = (one.tasks()[0].parameters.to_dict() for one in (study, whole))
     for name, given in chosen.items():
         if given != usual[name]:
-            text = ",".join(map(str, given)) if isinstance(given, list) else str(given)
-            words.append(f"--set {name}={text}")
+            words.append(f"--set {name}={_text(given)}")
     if study.seeds != whole.seeds:
         words.append(f"--seeds {study.seeds}")
     if study.stream != whole.stream:
@@ -182,3 +192,19 @@ def _command(whole: Study, study: Study, setting: Setting) -> str:
     if setting.precision != "float32":
         words.append(f"--precision {setting.precision}")
     return " ".join(words)
+
+
+def _named(recipe: Recipe, study: Study) -> str:
+    """The option that chooses a recipe."""
+    if recipe in study.recipes:
+        return f"--model {recipe.title}"
+    if recipe.model.startswith(LAYER):
+        return f"--layer {recipe.model.removeprefix(LAYER)}"
+    return f"--model {recipe.model}"
+
+
+def _text(value: Any) -> str:
+    """A value as on the command line."""
+    if isinstance(value, list | tuple):
+        return ",".join(map(_text, value))
+    return str(value).lower() if isinstance(value, bool) or value is None else str(value)

@@ -17,12 +17,12 @@ from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.engine.open import open_engine
 from synthbench.streaming.rounds import Rounds
 from synthbench.tasks.base import Task
-from synthbench.training.batches import EpochBatches, StreamBatches
+from synthbench.training.batches import EpochBatches, StreamBatches, read_split
 from synthbench.training.directory import RunDirectory
-from synthbench.training.encoding import Encoding, Rows, read_split
+from synthbench.training.forms import Form, form_of
+from synthbench.training.forms.rows import Rows
 from synthbench.training.loop import Loop
-from synthbench.training.models import build
-from synthbench.training.objectives import OBJECTIVES, Objective
+from synthbench.training.models import build, code_of
 from synthbench.training.predicting import (
     EvaluationSplit,
     halting_steps,
@@ -80,8 +80,8 @@ class Run:
                 return self.directory.result
         splits = self._read_splits()
         with memory_errors(self.recipe, self.setting), isolated(self.seed, self.setting):
-            sizes = self._encoding.sizes(next(iter(splits.values()))[0])
-            model = build(self.recipe.model, self._encoding.form, sizes, self.recipe.options)
+            sizes = self._form.sizes(next(iter(splits.values()))[0])
+            model = build(self.recipe.model, self._form, sizes, self.recipe.options)
             model = model.to(self.setting.device)
             for rows, _ in splits.values():
                 read_longest(model, rows)
@@ -93,8 +93,8 @@ class Run:
         return self.dataset.make_task(self.variant)
 
     @functools.cached_property
-    def _encoding(self) -> Encoding:
-        return Encoding.of(self._task)
+    def _form(self) -> Form:
+        return form_of(self._task, self.recipe.form or None)
 
     def _read_splits(self) -> dict[str, EvaluationSplit]:
         """All evaluation splits, each read once."""
@@ -102,7 +102,7 @@ class Run:
         judged = self._task.scored_columns or self._task.columns
         columns = list(dict.fromkeys(["id", *judged, *groups]))
         return {
-            split.name: read_split(self.dataset, self.variant, split.name, self._encoding, columns)
+            split.name: read_split(self.dataset, self.variant, split.name, self._form, columns)
             for split in self._task.splits
             if split.evaluation
         }
@@ -111,9 +111,8 @@ class Run:
         """`finish` in a locked directory."""
         task, directory = self._task, self.directory
         rows = {name: encoded for name, (encoded, _) in splits.items()}
-        objective = OBJECTIVES[self._encoding.target]()
         code = commit()  # before training, because the checkout may change meanwhile
-        taken = self._train(model, objective, rows)
+        taken = self._train(model, rows)
         # The metrics' lines that have measurements of the watched splits.
         needed = {f"{split}/loss" for split in self.study.watched}
         looks = [line for line in directory.metrics() if needed <= line.keys()]
@@ -126,7 +125,7 @@ class Run:
             "model_parameters": sum(one.numel() for one in model.parameters()),
             "metrics": list(task.metrics),
             "splits": report_splits(
-                f"evaluate {self.recipe.name}", model, objective, task, splits, self.setting
+                f"evaluate {self.recipe.name}", model, self._form, task, splits, self.setting
             ),
             "halting": (halting_steps(model, rows, self.setting) if self.recipe.ponder else None),
             "eureka": self._eureka(looks),
@@ -138,34 +137,30 @@ class Run:
         directory.finish(model.state_dict(), result)
         return result
 
-    def _train(
-        self, model: nn.Module, objective: Objective, rows: Mapping[str, Rows]
-    ) -> dict[str, Any]:
+    def _train(self, model: nn.Module, rows: Mapping[str, Rows]) -> dict[str, Any]:
         """Train the model, if there is something to learn, and give it the chosen parameters."""
         recipe, study, setting = self.recipe, self.study, self.setting
-        directory = self.directory
+        directory, form = self.directory, self._form
         if recipe.steps == 0:
             return {
                 "steps": 0, "best_step": 0, "seconds": 0.0, "steps_per_second": None, "fit": None
             }  # fmt: skip
         watched = {name: rows[name] for name in study.watched}
         with self._batches() as batches:
-            loop = Loop(
-                recipe, model, objective, batches, watched, study.select, directory, setting
-            )
+            loop = Loop(recipe, model, form, batches, watched, study.select, directory, setting)
             chosen = loop.run()
             trained_on = batches.sample(FIT_ROWS)
         best_step = loop.best.step if loop.best else loop.step
         last = {name: value.clone() for name, value in model.state_dict().items()}
-        end = training_score(model, trained_on, objective, setting)
+        end = training_score(model, trained_on, form, setting)
         model.load_state_dict(chosen)
-        kept = training_score(model, trained_on, objective, setting)
+        kept = training_score(model, trained_on, form, setting)
         if not learned(kept) and learned(end):
             # A model that does not generalise may be best on validation before it has learned.
             model.load_state_dict(last)
             kept, best_step = end, loop.step
         return {
-            "fit": fit_of(objective.metric, len(trained_on), end, kept),
+            "fit": fit_of(form.metric, len(trained_on), end, kept),
             "steps": loop.step,
             "best_step": best_step,
             "seconds": round(loop.seconds, 3),
@@ -175,7 +170,7 @@ class Run:
     @contextlib.contextmanager
     def _batches(self) -> Iterator[EpochBatches | StreamBatches]:
         """The batches that the model is trained on, from the train split or a stream."""
-        recipe, device, encoding = self.recipe, self.setting.device, self._encoding
+        recipe, device, form = self.recipe, self.setting.device, self._form
         size = recipe.batch_size
         drawn: dict[str, Any] = {
             "seed": self.seed,
@@ -183,7 +178,7 @@ class Run:
             "balanced": recipe.balanced,
         }
         if not self.study.stream:
-            rows, _ = read_split(self.dataset, self.variant, "train", encoding)
+            rows, _ = read_split(self.dataset, self.variant, "train", form)
             if fits(rows, device):
                 rows = rows.to(device)
             yield EpochBatches(rows, size, fixed_width=self.setting.compiled, **drawn)
@@ -192,7 +187,7 @@ class Run:
         # An epoch is as many rows as the paper's train split has.
         epoch = self._task.split("train").rows
         with open_engine(workers=self.setting.workers) as engine:
-            yield StreamBatches(source, size, encoding, engine, device, epoch, **drawn)
+            yield StreamBatches(source, size, form, engine, device, epoch, **drawn)
 
     def _eureka(self, looks: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
         """When the watched accuracy first passed the threshold, None if it never did."""
@@ -216,6 +211,7 @@ def command_without_data(
         "stream": study.stream,
         "select": study.select,
         "precision": setting.precision,
+        **({} if (code := code_of(recipe.model)) is None else {"code": code}),
     }
 
 
@@ -232,7 +228,6 @@ def fits(rows: Rows, device: torch.device) -> bool:
     """Whether rows can stay on a device: they take at most a quarter of its free memory."""
     if device.type != "cuda":
         return True
-    parts = (rows.inputs, rows.lengths, rows.targets)
-    size = sum(part.nbytes for part in parts if part is not None)
+    size = sum(part.nbytes for part in rows.parts if part is not None)
     free, _ = torch.cuda.mem_get_info(device)
     return size < free / 4

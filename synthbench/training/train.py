@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from synthbench.arguments import checked
 from synthbench.engine.engine import check_workers
-from synthbench.errors import check_whole_number, needs
+from synthbench.errors import UsageError, check_whole_number, needs
 from synthbench.sampling.plan import check_rows
 from synthbench.tasks.base import Task
 from synthbench.text.tables import Table, stack, styled
+from synthbench.training.models import LAYER
 from synthbench.training.recipes import QUICK_NOTE, find_study
+from synthbench.training.recipes.borrowed import find_recipe
 from synthbench.training.train_fit import NOT_FITTED, state_of
 
 if TYPE_CHECKING:
@@ -25,7 +27,8 @@ if TYPE_CHECKING:
 def train(
     task: str | Task,
     *,
-    model: str,
+    model: str | None = None,
+    layer: str | None = None,
     out: str | PathLike[str] | None = None,
     profile: str = "cpu",
     study: str = "main",
@@ -49,7 +52,14 @@ def train(
 
     Args:
         task: the task; or its name, for the first variant and the parameters of the study.
-        model: name of a model that has a recipe for it.
+        model: name of a model; or where one of your own is, as `my_model.py:Make` or
+            `my_package.models:Make`: called as `Make(vocabulary=, outputs=, **options)`, its
+            `forward(tokens)` or `forward(tokens, lengths)` takes int64 `(rows, width)` and gives
+            scores `(rows, width, outputs)`, or `(rows, outputs)` for a class of each row.
+            A model without a recipe for the task is trained by that of the study's first model.
+        layer: instead of a model, where a layer of your own is, as `my_layer.py:Layer`: made with
+            the width, its `forward(states)` gives states `(rows, width, d_model)`, or a tuple that
+            begins with them. It is put into our blocks, whose depth and width are options.
         out: the run's directory: new, empty or of this run, and outside any dataset; default:
             `runs/TASK/VARIANT/MODEL/seed-SEED`.
         profile: sizes of the recipe: "cpu", "paper" or "quick".
@@ -77,7 +87,8 @@ def train(
             or with other parameters, or no such device.
         ParameterError: an impossible recipe or option.
         DatasetError: a dataset or checkpoint that cannot be read.
-        SynthbenchError: too little memory, or PyTorch is not installed.
+        SynthbenchError: too little memory, a model of your own that fails, or PyTorch is not
+            installed.
 
     Example:
         >>> import synthbench
@@ -85,6 +96,8 @@ def train(
         >>> result["splits"]["test"]["separated"]  # clusters that stay apart
         1.0
     """
+    if (model is None) == (layer is None):
+        raise UsageError("Name a model or a layer to train, and not both.")
     check_workers(workers)
     check_whole_number("Seed", seed, least=0, most=2**64 - 1)  # as PyTorch allows
     tasks = None if isinstance(task, str) else [task]
@@ -93,7 +106,11 @@ def train(
     first, *_ = tasks or whole.tasks()
     whole, variant = whole.of([first]), first.variant
     check_rows(first, rows)
-    chosen = whole.recipe(model).for_variant(variant).changed(recipe or {}, options or {})
+    chosen = (
+        find_recipe(whole, model or f"{LAYER}{layer}")
+        .for_variant(variant)
+        .changed(recipe or {}, options or {})
+    )
     with needs("'train'", "PyTorch", "train"):  # slow, so after all names are checked
         from synthbench.training.directory import RunDirectory
         from synthbench.training.plan import plan_runs

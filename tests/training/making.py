@@ -6,7 +6,10 @@ import json
 import torch
 
 from synthbench.generation.generate import generate
+from synthbench.tasks.registry import task as make_task
 from synthbench.training import recipes
+from synthbench.training.backbones.heads import RowHead, TokenModel
+from synthbench.training.forms import form_of
 from synthbench.training.recipes.base import Measure, Recipe, Study
 from synthbench.training.train import train
 from tests.support import take_task
@@ -50,6 +53,21 @@ STUDY = Study(
     ),
     **CTL,
 )
+
+
+#: A form for each kind of rows that models read.
+FORMS = {
+    form.reads: form
+    for form in map(
+        form_of,
+        map(make_task, ("listops", "composites", "identity", "grid-count", "clusters")),
+    )
+}
+
+
+def classifier(backbone, classes):
+    """A model of tokens that gives rows one of so many classes."""
+    return TokenModel(backbone, lambda d_model: RowHead(d_model, classes))
 
 
 def add_study(monkeypatch, *studies):

@@ -12,8 +12,15 @@ from synthbench.engine.open import open_engine
 from synthbench.errors import DatasetError, ParameterError
 from synthbench.streaming.rounds import Rounds
 from synthbench.tasks.registry import task as make_task
-from synthbench.training.batches import EpochBatches, StreamBatches, evaluation_batches, take
-from synthbench.training.encoding import Encoding, Rows, read_split
+from synthbench.training.batches import (
+    EpochBatches,
+    StreamBatches,
+    evaluation_batches,
+    read_split,
+    take,
+)
+from synthbench.training.forms import form_of
+from synthbench.training.forms.rows import Rows
 from tests.training.making import make_ctl
 
 CPU = torch.device("cpu")
@@ -88,13 +95,13 @@ def test_a_batch_of_one_length_is_refused_where_rows_have_none():
 
 def test_a_stream_too_gives_batches_of_one_length():
     task = make_task("grid-count", train_sizes="1..3", iid_sizes=3)
-    encoding = Encoding.of(task)
+    form = form_of(task)
     drawn = {"seed": 3, "one_length": True, "balanced": True}
     with open_engine(workers=1) as engine:
 
         def made():
             source = Rounds(task, "train")
-            return StreamBatches(source, 50, encoding, engine, CPU, 100_000, **drawn)
+            return StreamBatches(source, 50, form, engine, CPU, 100_000, **drawn)
 
         batches = made()
         seen = [batches.batch(step) for step in range(300)]
@@ -144,8 +151,8 @@ def test_evaluation_takes_every_row_once_and_bounds_what_a_batch_holds():
 
 def test_a_split_is_read_whole_and_in_order(tmp_path):
     dataset = DatasetDirectory.open(make_ctl(tmp_path / "ctl"))
-    encoding = Encoding.of(dataset.manifest.make_task("forward"))
-    rows, _ = read_split(dataset, "forward", "train", encoding)
+    form = form_of(dataset.manifest.make_task("forward"))
+    rows, _ = read_split(dataset, "forward", "train", form)
     labels = [row["label"] for row in dataset.rows("forward", "train", ["label"])]
     assert rows.targets.tolist() == labels
 
@@ -153,15 +160,15 @@ def test_a_split_is_read_whole_and_in_order(tmp_path):
 def test_rows_of_another_task_are_an_error_that_names_the_split(tmp_path):
     dataset = DatasetDirectory.open(make_ctl(tmp_path / "ctl"))
     with pytest.raises(DatasetError, match=r"split 'test'.*is not a token; allowed are"):
-        read_split(dataset, "forward", "test", Encoding.of(make_task("parity")))
+        read_split(dataset, "forward", "test", form_of(make_task("parity")))
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_stream_gives_the_batches_of_stream_from_any_step_on(workers):
     task = make_task("ctl")
-    encoding = Encoding.of(task)
+    form = form_of(task)
     with open_engine(workers=workers) as engine:
-        batches = StreamBatches(Rounds(task, "train"), 8_000, encoding, engine, CPU, 53_704)
+        batches = StreamBatches(Rounds(task, "train"), 8_000, form, engine, CPU, 53_704)
         given = synthbench.stream("ctl", batch_size=8_000)
         for step in range(10):  # batch 8 has the last rows of one round and the first of the next
             wanted = next(given)
@@ -182,11 +189,11 @@ def test_a_sample_has_each_length_as_often_as_it_is_trained_on():
 
 def test_a_sample_of_a_stream_is_balanced_like_its_batches():
     task = make_task("grid-count")
-    encoding = Encoding.of(task)
+    form = form_of(task)
     with open_engine(workers=1) as engine:
         for balanced in (True, False):
             batches = StreamBatches(
-                *(Rounds(task, "train"), 10, encoding, engine, CPU, 100),
+                *(Rounds(task, "train"), 10, form, engine, CPU, 100),
                 one_length=True,
                 balanced=balanced,
             )

@@ -11,12 +11,12 @@ from torch import nn
 from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensorMode
 
 from synthbench.tasks.registry import task as make_task
-from synthbench.training.batches import Batch
-from synthbench.training.encoding import Encoding
-from synthbench.training.models import MODELS, build
+from synthbench.training.forms import form_of
+from synthbench.training.forms.rows import Batch
+from synthbench.training.models import build
 from synthbench.training.models.output import Record
-from synthbench.training.objectives import OBJECTIVES
 from synthbench.training.recipes import STUDIES
+from tests.training.test_golden import WITH_RECIPES
 from tests.training.test_recipes import SIZES
 
 GPU = torch.device("cuda", 0)
@@ -41,13 +41,13 @@ def move(model):
                     kept[name] = nn.Parameter(placed) if kept is module._parameters else placed
 
 
-def batch_of(encoding):
+def batch_of(form):
     """Any batch as a task's rows give it."""
     with GPU:
         lengths = torch.full((ROWS,), LENGTH)
         classes = torch.zeros(ROWS, dtype=torch.int64)
         columns = torch.zeros(ROWS, LENGTH, dtype=torch.int64)
-        match encoding.form:
+        match form.reads:
             case "tokens":
                 return Batch(columns, lengths, classes)
             case "grids":
@@ -65,23 +65,22 @@ def assert_there(*tensors):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [one for one in MODELS if one not in WAITING])
+@pytest.mark.parametrize("name", [one for one in WITH_RECIPES if one not in WAITING])
 @pytest.mark.parametrize("training", [True, False], ids=["training", "evaluation"])
 def test_a_model_computes_where_it_is_and_waits_for_no_value(name, training):
     study, recipe = shortest(name)
     task = make_task(study.task, study.variants[0], **study.parameters)
-    encoding = Encoding.of(task)
-    model = build(name, encoding.form, SIZES[encoding.form], recipe.options).train(training)
+    form = form_of(task)
+    model = build(name, form, SIZES[form.reads], recipe.options).train(training)
     with FakeTensorMode():
         move(model)
-        batch = batch_of(encoding)
+        batch = batch_of(form)
         record = None if training else Record()
         output = model(batch.inputs, batch.lengths, record)
         assert_there(output.scores, output.ponder)
         if recipe.steps:
-            objective = OBJECTIVES[encoding.target]()
-            assert_there(objective.loss(output.scores, batch))
-            assert_there(objective.measured(output.scores, batch))
+            assert_there(form.loss(output.scores, batch))
+            assert_there(form.measured(output.scores, batch))
 
 
 def test_the_pretended_gpu_refuses_what_a_real_one_would():

@@ -4,9 +4,12 @@ import pytest
 import torch
 
 from synthbench.errors import UsageError
+from synthbench.training.backbones.encoder import Encoder
+from synthbench.training.backbones.states import States
+from synthbench.training.layers.attention import set_temperature
 from synthbench.training.layers.positions import sinusoidal
-from synthbench.training.models.encoder import Encoder
 from synthbench.training.models.output import Record
+from tests.training.making import classifier
 
 VOCABULARY, CLASSES, ROWS, LENGTH = 9, 5, 6, 6
 SWITCHES = {
@@ -35,7 +38,7 @@ each_switch = pytest.mark.parametrize("switch", list(SWITCHES))
 def encoder_of(switch, **options):
     torch.manual_seed(0)
     sizes = {"d_model": 16, "num_heads": 2, "num_layers": 3, "d_ff": 32, "dropout": 0.0}
-    return Encoder(VOCABULARY, CLASSES, **(sizes | SWITCHES[switch] | options))
+    return classifier(Encoder(VOCABULARY, **(sizes | SWITCHES[switch] | options)), CLASSES)
 
 
 def rows_of(seed=0):
@@ -52,7 +55,7 @@ def test_a_record_shows_every_layer_and_changes_no_answer(switch):
     record = Record()
     scores = model(tokens, lengths, record).scores
     torch.testing.assert_close(scores, model(tokens, lengths).scores)
-    columns = LENGTH + 2 * model.begin_end
+    columns = LENGTH + 2 * model.backbone.begin_end
     assert [hidden.shape for hidden in record["hidden"]] == [(ROWS, columns, 16)] * 3
     assert [one.shape for one in record["attention"]] == [(ROWS, 2, columns, columns)] * 3
     gates = 3 if SWITCHES[switch].get("copy_gate") else 0
@@ -79,13 +82,13 @@ def test_the_read_out_column_follows_the_length_or_stays_first():
         scores = model(tokens, lengths, record).scores
         column = torch.zeros(ROWS, dtype=torch.int64) if readout == "first" else lengths + 1
         states = record["hidden"][-1][torch.arange(ROWS), column]
-        torch.testing.assert_close(scores, model.classifier(states))
+        torch.testing.assert_close(scores, model.head(States(states, states), lengths))
 
 
 def test_rows_stand_between_their_begin_and_end_tokens():
     model = encoder_of("ndr")
     tokens, lengths = rows_of()
-    padded, longer = model._with_begin_end(tokens, lengths)
+    padded, longer = model.backbone._with_begin_end(tokens, lengths)
     assert longer.tolist() == (lengths + 2).tolist()
     for row, length in enumerate(lengths.tolist()):
         real = tokens[row, :length].tolist()
@@ -109,19 +112,19 @@ def test_more_layers_can_be_applied_in_evaluation():
 def test_fresh_embeddings_have_the_variance_of_their_name(name, variance, init):
     torch.manual_seed(0)
     options = {"init": init, "embedding_init": name, "position": "learned", "max_length": 502}
-    model = Encoder(500, 10, d_model=64, d_ff=8, **options)
-    for embedding in (model.embedding, model.places):
+    model = classifier(Encoder(500, d_model=64, d_ff=8, **options), 10)
+    for embedding in (model.backbone.embedding, model.backbone.places):
         assert embedding.weight.var().item() == pytest.approx(variance, rel=0.05)
 
 
 def test_first_states_can_be_dropped_after_positions_were_added():
     model = encoder_of("transformer", input_dropout=0.5)
     tokens, lengths = rows_of()
-    padded, _ = model._with_begin_end(tokens, lengths)
-    first = model.eval()._embed(padded)
+    padded, _ = model.backbone._with_begin_end(tokens, lengths)
+    first = model.eval().backbone._embed(padded)
     places = sinusoidal(torch.arange(padded.shape[1]), 16)
-    torch.testing.assert_close(first, model.embedding(padded) + places)
-    dropped = model.train()._embed(padded)
+    torch.testing.assert_close(first, model.backbone.embedding(padded) + places)
+    dropped = model.train().backbone._embed(padded)
     torch.testing.assert_close(dropped, torch.where(dropped == 0, 0.0, 2 * first))
     assert (dropped == 0).float().mean().item() == pytest.approx(0.5, abs=0.1)
 
@@ -129,19 +132,21 @@ def test_first_states_can_be_dropped_after_positions_were_added():
 def test_fresh_weights_can_be_those_of_nanda():
     torch.manual_seed(0)
     as_nanda = {"init": "normal", "embedding_init": "normal", "attention_bias": False}
-    model = Encoder(500, 200, d_model=64, d_ff=256, **as_nanda)
+    model = classifier(Encoder(500, d_model=64, d_ff=256, **as_nanda), 200)
     for name, parameter in model.named_parameters():
         if name.endswith("bias"):
             assert not parameter.any(), name
         elif parameter.ndim > 1:
             assert parameter.std().item() == pytest.approx(1 / 8, rel=0.05), name
-    assert not [name for name, _ in model.layer.attention.named_parameters() if "bias" in name]
+    assert not [
+        name for name, _ in model.backbone.layer.attention.named_parameters() if "bias" in name
+    ]
 
 
 def test_a_temperature_reaches_the_attention():
     model = encoder_of("transformer")
-    model.set_temperature(0.5)
-    assert model.layer.attention.temperature.item() == 0.5
+    set_temperature(model, 0.5)
+    assert model.backbone.layer.attention.temperature.item() == 0.5
 
 
 @pytest.mark.parametrize(

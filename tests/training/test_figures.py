@@ -3,6 +3,7 @@
 import itertools
 import json
 import shutil
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -44,10 +45,10 @@ CORNERS = ("top-left", "top-right", "bottom-left", "bottom-right")
 #: What each run can show.
 MAPS = {"attention", "key-mass", "explained-away"}
 SHOWN = {
-    "ndr": {"curves", *MAPS, "gates", "probes"},
-    "act": {"curves", *MAPS, "gates", "probes", "halting"},
-    "hybrid": {"curves", *MAPS, "probes", "hybrid"},
-    "lstm": {"curves", "probes"},
+    "ndr": {"curves", "places", *MAPS, "gates", "probes"},
+    "act": {"curves", "places", *MAPS, "gates", "probes", "halting"},
+    "hybrid": {"curves", "places", *MAPS, "probes", "hybrid"},
+    "lstm": {"curves", "places", "probes"},
     "parity": {"curves", *MAPS, "gradients", "probes"},
     "counting": {"curves", "attention", "key-mass", "probes", "counts"},
     "identity": {"curves"},
@@ -65,7 +66,7 @@ def runs(tmp_path_factory):
         task, model, options, rows, chosen = RUNS[name]
         recipe = {"steps": 4, "validate_every": 2, "batch_size": 16}
         train(
-            task,
+            synthbench.task(task, **chosen) if chosen else task,
             model=model,
             out=root / name,
             options=options,
@@ -73,7 +74,6 @@ def runs(tmp_path_factory):
             recipe=recipe if task != "clusters" else {},
             device="cpu",
             progress=False,
-            **chosen,
         )
         return root / name
 
@@ -325,3 +325,32 @@ def test_many_heads_and_many_curves_look_different():
         (one.get_color(), one.get_linestyle(), one.get_fillstyle()) for one in axes.get_lines()
     }
     assert len(looks) == 12
+
+
+def test_accuracy_stands_by_length_and_by_place(runs, tmp_path):
+    by = data_of(draw_figures(runs("lstm"), out=tmp_path, names=["places"]))["places"]["by"]
+    reports = open_run(runs("lstm")).result["splits"]
+    assert set(by) == {"length"}
+    for split, series in by["length"].items():
+        scores = reports[split]["by"]["length"]
+        assert series["at"] == [int(length) for length in scores]
+        assert series["mean"] == numbers([one["accuracy"] for one in scores.values()])
+        assert series["low"] == numbers([one["accuracy_interval"][0] for one in scores.values()])
+
+
+def test_the_places_of_a_sequence_have_a_panel_of_their_own(tmp_path):
+    score = {"rows": 9, "position_accuracy": 0.5, "position_accuracy_interval": [0.2, 0.8]}
+    result = {"seed": 0, "splits": {"test": {"by": {"place": {"1": score, "2": score}}}}}
+    form = SimpleNamespace(metric="position_accuracy")
+    view = SimpleNamespace(
+        result=result,
+        form=form,
+        task=SimpleNamespace(name="recall", variant="default"),
+        recipe=SimpleNamespace(name="lstm"),
+    )
+    data = FIGURES["places"].data(view)
+    assert data["by"]["place"]["test"] == {
+        "at": [1, 2], "mean": [0.5, 0.5], "low": [0.2, 0.2], "high": [0.8, 0.8],
+    }  # fmt: skip
+    FIGURES["places"].draw(data, tmp_path / "places.png")
+    assert (tmp_path / "places.png").stat().st_size > 1_000

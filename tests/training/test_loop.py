@@ -9,10 +9,11 @@ import torch
 from synthbench.training.loop import learning_rate, parameter_groups, temperature
 from synthbench.training.models import build
 from synthbench.training.recipes.base import Recipe
+from tests.training.making import FORMS
 
 
 def test_weight_decay_can_spare_all_but_weights():
-    vit = build("vit", "images", {"classes": 3}, {"num_layers": 1, "d_model": 16, "d_ff": 8})
+    vit = build("vit", FORMS["images"], {"classes": 3}, {"num_layers": 1, "d_model": 16, "d_ff": 8})
     recipe = Recipe("vit", "vit", steps=1, weight_decay=0.05)
     (everything,) = parameter_groups(vit, recipe)
     assert (len(everything["params"]), everything["weight_decay"]) == (

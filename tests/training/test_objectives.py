@@ -6,8 +6,7 @@ import torch
 
 from synthbench.tasks.registry import task as make_task
 from synthbench.training.batches import take
-from synthbench.training.encoding import Encoding
-from synthbench.training.objectives import OBJECTIVES
+from synthbench.training.forms import form_of
 from tests.support import draw_splits, plain_rows
 
 
@@ -15,10 +14,10 @@ def drawn(name, rows=40):
     """A task, its rows as dicts, and the batch of all of them."""
     task = make_task(name)
     columns = task.rendered(list(draw_splits(task, rows).values())[-1].block)
-    encoding = Encoding.of(task)
-    encoded = encoding.encode(columns)
+    form = form_of(task)
+    encoded = form.encode(columns)
     batch = take(encoded, np.arange(len(encoded)))
-    return task, plain_rows(columns), batch, OBJECTIVES[encoding.target]()
+    return task, plain_rows(columns), batch, form
 
 
 def scores_for(name, batch, classes=8):

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from synthbench.training.models.dnc import (
+from synthbench.training.backbones.dnc import (
     DNC,
     Memory,
     allocation_weights,
@@ -12,14 +12,18 @@ from synthbench.training.models.dnc import (
     linked,
     sharpened,
 )
+from synthbench.training.backbones.lstm import LSTM
+from synthbench.training.backbones.states import States
 from synthbench.training.models.output import Record
-from synthbench.training.models.recurrent import LSTM
+from tests.training.making import classifier
 
 VOCABULARY, CLASSES = 9, 5
 MODELS = {
-    "lstm": lambda: LSTM(VOCABULARY, CLASSES, d_model=16, num_layers=2, dropout=0.2),
-    "bilstm": lambda: LSTM(VOCABULARY, CLASSES, d_model=16, num_layers=2, bidirectional=True),
-    "dnc": lambda: DNC(VOCABULARY, CLASSES, d_model=16, cells=5, width=6, read_heads=2),
+    "lstm": lambda: classifier(LSTM(VOCABULARY, d_model=16, num_layers=2, dropout=0.2), CLASSES),
+    "bilstm": lambda: classifier(
+        LSTM(VOCABULARY, d_model=16, num_layers=2, bidirectional=True), CLASSES
+    ),
+    "dnc": lambda: classifier(DNC(VOCABULARY, d_model=16, cells=5, width=6, read_heads=2), CLASSES),
 }
 
 
@@ -49,7 +53,7 @@ def test_a_record_holds_the_states_after_each_layer(model):
     tokens, lengths = padded_rows()
     record = Record()
     scores = model(tokens, lengths, record).scores
-    assert len(record["hidden"]) == (2 if isinstance(model, LSTM) else 1)
+    assert len(record["hidden"]) == (2 if isinstance(model.backbone, LSTM) else 1)
     assert all(hidden.shape[:2] == tokens.shape for hidden in record["hidden"])
     torch.testing.assert_close(scores, model(tokens, lengths).scores)
 
@@ -57,40 +61,41 @@ def test_a_record_holds_the_states_after_each_layer(model):
 def test_dropout_meets_the_embedding_and_what_goes_from_layer_to_layer_only():
     def dropped_sizes(model):
         sizes = []
-        model.dropout.register_forward_hook(lambda _, given, made: sizes.append(given[0].shape[-1]))
+        dropout = model.backbone.dropout
+        dropout.register_forward_hook(lambda _, given, made: sizes.append(given[0].shape[-1]))
         model.train()(*padded_rows())
         return sizes
 
-    assert dropped_sizes(LSTM(VOCABULARY, CLASSES, d_model=24, d_embedding=8, num_layers=3)) == [
-        8,
-        24,
-        24,
-    ]
-    dnc = DNC(VOCABULARY, CLASSES, d_model=24, d_embedding=8, width=5)
+    lstm = LSTM(VOCABULARY, d_model=24, d_embedding=8, num_layers=3)
+    assert dropped_sizes(classifier(lstm, CLASSES)) == [8, 24, 24]
+    dnc = classifier(DNC(VOCABULARY, d_model=24, d_embedding=8, width=5), CLASSES)
     assert dropped_sizes(dnc) == [8]
 
 
 def test_the_classifier_reads_the_last_real_state_of_each_direction():
     torch.manual_seed(4)
-    model = LSTM(VOCABULARY, CLASSES, d_model=16, bidirectional=True).eval()
+    model = classifier(LSTM(VOCABULARY, d_model=16, bidirectional=True), CLASSES).eval()
     tokens, lengths = padded_rows()
     record = Record()
     scores = model(tokens, lengths, record).scores
     (hidden,) = record["hidden"]
     onward = hidden[torch.arange(6), lengths - 1, :8]
-    backward = hidden[:, 0, 8:]
-    torch.testing.assert_close(scores, model.classifier(torch.cat([onward, backward], dim=-1)))
+    ends = torch.cat([onward, hidden[:, 0, 8:]], dim=-1)
+    torch.testing.assert_close(
+        scores,
+        model.head(States(hidden, ends), lengths),
+    )
 
 
 def test_sizes_are_those_of_the_published_program_and_padding_stays_at_zero():
-    for model in (LSTM(VOCABULARY, CLASSES), DNC(VOCABULARY, CLASSES)):
-        assert model.embedding.weight.shape == (VOCABULARY, 16)
+    for model in (classifier(LSTM(VOCABULARY), CLASSES), classifier(DNC(VOCABULARY), CLASSES)):
+        assert model.backbone.embedding.weight.shape == (VOCABULARY, 16)
         optimizer = torch.optim.AdamW(model.parameters(), lr=0.1)
         model(*padded_rows()).scores.sum().backward()
         optimizer.step()
-        assert not model.embedding.weight[0].any()
-        assert model.embedding.weight[1:].any(-1).all()
-    memory = DNC(VOCABULARY, CLASSES).memory
+        assert not model.backbone.embedding.weight[0].any()
+        assert model.backbone.embedding.weight[1:].any(-1).all()
+    memory = classifier(DNC(VOCABULARY), CLASSES).backbone.memory
     assert (memory.cells, memory.width, memory.read_heads) == (21, 200, 4)
 
 

@@ -20,7 +20,6 @@ from synthbench.training import run as running
 from synthbench.training import train as training
 from synthbench.training.directory import RunDirectory
 from synthbench.training.figures.figure import open_run
-from synthbench.training.objectives import OBJECTIVES
 from synthbench.training.predicting import predict
 from synthbench.training.setting import Setting, commit
 from synthbench.training.train import train
@@ -77,7 +76,7 @@ def test_reports_are_those_of_evaluate_on_the_directory_and_of_the_run_that_is_o
     for split, report in result["splits"].items():
         view = open_run(path, split=split)
         assert view.recipe == dataclasses.replace(RECIPE, published={})
-        given = predict(view.model, view.rows, OBJECTIVES["classes"](), Setting())
+        given = predict(view.model, view.rows, view.form, Setting())
         assert evaluate(data, given, split=split).to_dict() == report
 
 
@@ -170,10 +169,10 @@ def test_a_stream_trains_on_fresh_rows(tmp_path):
 
 
 def test_heat_reaches_the_model_before_every_step(tmp_path, data, monkeypatch):
-    from synthbench.training.models.encoder import Encoder
+    from synthbench.training.layers.attention import Attention
 
     given = []
-    monkeypatch.setattr(Encoder, "set_temperature", lambda self, value: given.append(value))
+    monkeypatch.setattr(Attention, "set_temperature", lambda self, value: given.append(value))
     run(tmp_path / "run", data, recipe={"steps": 10, "heat": "1,3,0.5"})
     # 1/τ falls from 1 to 1/3 along half a cosine.
     falling = [1 / 3 + (1 + math.cos(math.pi * step / 5)) / 3 for step in range(5)]

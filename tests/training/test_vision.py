@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch import nn
 
+from synthbench.training.layers.attention import set_temperature
 from synthbench.training.models.output import Record
 from synthbench.training.models.vision import ResNet, ViT
 
@@ -140,6 +141,6 @@ def test_a_temperature_reaches_every_layer(images):
     torch.manual_seed(0)
     model = ViT(CLASSES, **SMALL).eval()
     before = model(images).scores
-    model.set_temperature(1 / 3)
+    set_temperature(model, 1 / 3)
     assert all(layer.attention.temperature == torch.tensor(1 / 3) for layer in model.layers)
     assert not torch.equal(model(images).scores, before)

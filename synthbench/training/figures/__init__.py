@@ -15,6 +15,7 @@ from synthbench.text.progress import progress_bar
 from synthbench.training.directory import make_directory
 from synthbench.training.figures.curves import GradientNorms, LearningCurves
 from synthbench.training.figures.figure import Figure, Unavailable, open_run
+from synthbench.training.figures.places import Places
 from synthbench.training.figures.probing import Probes
 from synthbench.training.figures.rows import (
     AttentionMaps,
@@ -41,6 +42,7 @@ FIGURES: dict[str, Figure] = {
         Probes(),
         Counts(),
         Points(),
+        Places(),
     )
 }
 

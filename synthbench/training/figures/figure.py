@@ -21,11 +21,13 @@ from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.files import write_failure
 from synthbench.errors import DatasetError, UsageError
 from synthbench.tasks.base import Task
-from synthbench.training.batches import Batch, take
+from synthbench.training.batches import read_split, take
 from synthbench.training.directory import MODEL, RunDirectory
-from synthbench.training.encoding import Encoding, Rows, read_split
+from synthbench.training.forms import Form, form_of
+from synthbench.training.forms.rows import Batch, Rows
 from synthbench.training.models import build
 from synthbench.training.models.output import Output, Record
+from synthbench.training.predicting import apply
 from synthbench.training.recipes.base import Recipe
 from synthbench.training.setting import Setting, isolated
 
@@ -79,7 +81,7 @@ class View:
     recipe: Recipe
     task: Task
     dataset: DatasetDirectory  # the dataset that the run was trained on
-    encoding: Encoding
+    form: Form
     model: nn.Module  # with the chosen parameters, on the CPU, in evaluation mode
     curve: list[dict[str, Any]]  # the lines of `metrics.jsonl`
     result: dict[str, Any]  # `result.json`
@@ -105,17 +107,17 @@ class View:
     @torch.inference_mode()
     def _forward(self, indices: NDArray[np.int64]) -> Pass:
         batch, record = take(self.rows, indices), Record()
-        return Pass(batch, record, self.model(batch.inputs, batch.lengths, record))
+        return Pass(batch, record, apply(self.model, batch, record))
 
     @functools.cached_property
     def columns(self) -> list[str]:
         """The names of the columns of the shown row's maps."""
         inputs = self.shown.batch.inputs[0]
-        match self.encoding.form:
-            case "tokens" if self.encoding.vocabulary is not None:
-                tokens = self.encoding.vocabulary.tokens
-                names = [tokens[token - 1] for token in inputs.tolist()]
-                return ["B", *names, "E"] if getattr(self.model, "begin_end", False) else names
+        match self.form.reads:
+            case "tokens":
+                tokens = self.form.input_tokens  # type: ignore[attr-defined]
+                names = [tokens[token] for token in inputs.tolist()]
+                return ["B", *names, "E"] if self.backbone_has("begin_end", True) else names
             case "grids":
                 return [str(color) for color in inputs.tolist()]
             case "images":
@@ -123,6 +125,10 @@ class View:
                 return ["class", *(str(patch) for patch in range(patches))]
             case _:
                 return [str(place) for place in range(len(inputs))]
+
+    def backbone_has(self, attribute: str, value: object) -> bool:
+        """Whether the model's backbone has an attribute with this value."""
+        return getattr(getattr(self.model, "backbone", None), attribute, None) == value
 
     def recorded(self, taken: Pass, name: str) -> list[Tensor]:
         """What the model recorded under a name, an entry for each layer or step.
@@ -171,14 +177,15 @@ def open_run(
     last = opened.split(task.variant, split).rows - 1
     if not 0 <= row <= last:
         raise UsageError(f"Row {row}: split {split!r} has the rows 0 to {last}.")
-    encoding, recipe = Encoding.of(task), Recipe.from_dict(command["recipe"])
-    rows, _ = read_split(opened, task.variant, split, encoding)
+    recipe = Recipe.from_dict(command["recipe"])
+    form = form_of(task, recipe.form or None)
+    rows, _ = read_split(opened, task.variant, split, form)
     with isolated(0, setting):
-        model = build(recipe.model, encoding.form, encoding.sizes(rows), recipe.options)
+        model = build(recipe.model, form, form.sizes(rows), recipe.options)
     model.load_state_dict(parameters)
     model.eval()
     curve = directory.metrics()
-    return View(recipe, task, opened, encoding, model, curve, result, split, rows, row)
+    return View(recipe, task, opened, form, model, curve, result, split, rows, row)
 
 
 class Figure(abc.ABC):

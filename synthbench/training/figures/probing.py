@@ -101,11 +101,11 @@ def _states(view: View) -> dict[str, list[NDArray[np.float32]]]:
 
 
 def _vectors(view: View, taken: Pass, hidden: Tensor) -> dict[str, Tensor]:
-    if view.encoding.form == "images":
+    if view.form.reads == "images":
         return of_images(hidden)
     if hidden.ndim == 2:
         return {"state": hidden}
-    first = getattr(view.model, "readout", "last") == "first"
+    first = view.backbone_has("readout", "first")
     return of_tokens(hidden, taken.mask(hidden.shape[1]), first)
 
 

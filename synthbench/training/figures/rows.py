@@ -18,7 +18,6 @@ from synthbench.training.figures.figure import (
     panels,
 )
 from synthbench.training.layers.normalisation import key_mass
-from synthbench.training.objectives import OBJECTIVES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -107,7 +106,7 @@ class Points(Figure):
     source = "DNAS, figures 6, 8 and 9"
 
     def _data(self, view: View) -> dict[str, Any]:
-        if view.encoding.form != "points":
+        if view.form.reads != "points":
             raise Unavailable(f"task {view.task.name} has no points")
         row = view.table(view.row + 1)[view.row]
         places = [view.shown.batch.inputs[0], *view.maps("hidden")]
@@ -142,12 +141,11 @@ class Counts(Figure):
     source = "Counting, figures 2, 3, 5 and 6"
 
     def _data(self, view: View) -> dict[str, Any]:
-        if view.encoding.target != "counts":
+        if view.form.reads != "grids":
             raise Unavailable(f"task {view.task.name} does not count")
-        objective = OBJECTIVES["counts"]()
         cells: dict[int, Counter[tuple[int, int]]] = {}
         for taken in view.passes(len(view.rows)):
-            answers = objective.answers(taken.output.scores, taken.batch)
+            answers = view.form.answers(taken.output.scores, taken.batch)
             grids = zip(taken.batch.inputs.tolist(), taken.batch.targets.tolist(), strict=True)
             for answer, (colors, counts) in zip(answers, grids, strict=True):
                 side = round(len(answer) ** 0.5)

@@ -250,6 +250,13 @@ def _only(maps: Tensor, column: Tensor | None) -> Tensor:
     return maps[torch.arange(len(column), device=column.device), :, column, None]
 
 
+def set_temperature(model: nn.Module, temperature: float) -> None:
+    """Divide all attention scores by this from now on (heat treatment: Eureka, section 3)."""
+    for module in model.modules():
+        if isinstance(module, Attention):
+            module.set_temperature(temperature)
+
+
 def balance_gradients(model: nn.Module) -> None:
     """Scale the gradients of each layer's W_Q, W_K and W_V to the mean of their three norms.
 

@@ -1,17 +1,31 @@
-"""The models by name, and how to build one for a task."""
+"""The models by name, and how to build one for a task.
+
+A model of tokens is a backbone with the form's head, a mixer of states in our blocks with it
+(`backbones.block`), or a whole model from elsewhere. Models of other rows are whole.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-import importlib
+import functools
+import importlib.metadata
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from synthbench.errors import ParameterError, UsageError, unknown_name
+from synthbench.training.models.places import digest, is_place, load
 
 if TYPE_CHECKING:
     from torch import nn
+
+    from synthbench.training.forms.form import Form
+
+#: The group of entry points by which other packages register models.
+ENTRY_POINTS = "synthbench.models"
+#: Before the place of a mixer that our blocks are put around.
+LAYER = "layer "
+_OURS = "synthbench.training."
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,18 +33,32 @@ class Model:
     """An entry of `MODELS`.
 
     Attributes:
-        form: what it reads: tokens, images, grids, vectors or points.
-        place: its module and class in this package.
+        place: its class, as `package.module:Class` or `path/to/file.py:Class`.
+        kind: `backbone`, `mixer`, `whole`, or `foreign` for a whole model of tokens from elsewhere.
+        reads: what it reads: tokens, images, grids, vectors or points.
         switches: the options that make it this model.
     """
 
-    form: str
     place: str
+    kind: str = "backbone"
+    reads: str = "tokens"
     switches: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
-def _encoder(**switches: Any) -> Model:
-    return Model("tokens", "encoder.Encoder", switches)
+def _backbone(place: str, **switches: Any) -> Model:
+    return Model(f"{_OURS}backbones.{place}", switches=switches)
+
+
+def _mixer(place: str, **switches: Any) -> Model:
+    return Model(f"{_OURS}backbones.{place}", "mixer", switches=switches)
+
+
+def _whole(place: str, reads: str, **switches: Any) -> Model:
+    return Model(f"{_OURS}models.{place}", "whole", reads, switches)
+
+
+_encoder = functools.partial(_backbone, "encoder:Encoder")
+_counting = functools.partial(_whole, "counting:Counting", "grids")
 
 
 def _with_halting(name: str, **switches: Any) -> dict[str, Model]:
@@ -57,29 +85,37 @@ def _reasoner(**switches: Any) -> Model:
     return _encoder(**one_layer, **as_nanda, **no_norm, **switches)
 
 
-def _counting(**switches: Any) -> Model:
-    return Model("grids", "counting.Counting", switches)
-
-
 _GATE = {"copy_gate": True, "feedforward_norm": "tanh"}
 
 MODELS: dict[str, Model] = {
     # NDR, tables 1-3; with halting, table 6.
-    "lstm": Model("tokens", "recurrent.LSTM"),
-    "bilstm": Model("tokens", "recurrent.LSTM", {"bidirectional": True}),
-    "dnc": Model("tokens", "dnc.DNC"),
+    "lstm": _backbone("lstm:LSTM"),
+    "bilstm": _backbone("lstm:LSTM", bidirectional=True),
+    "dnc": _backbone("dnc:DNC"),
     **_with_halting("transformer", position="sinusoidal"),
     **_with_halting("transformer-relative", position="relative"),
     "transformer-relative-gate": _encoder(position="relative", **_GATE),
     "transformer-gated-position": _encoder(position="gated", **_GATE),
     **_with_halting("geometric", attention="geometric-l1"),
     "ndr": _encoder(attention="geometric", copy_gate=True),
+    # Sequence layers by name; see the files of `backbones` for their papers.
+    "elman": _mixer("elman:Elman", order="bare", num_layers=1),
+    "gru": _mixer("gru:GRU", order="bare", num_layers=1),
+    "causal-transformer": _backbone("transformer:Transformer"),
+    "diagonal": _mixer("diagonal:Diagonal"),
+    "diagonal-signed": _mixer("diagonal:Diagonal", eigenvalues="signed"),
+    "deltanet": _mixer("delta:Delta"),
+    "deltanet-signed": _mixer("delta:Delta", eigenvalues="signed"),
+    "deltaproduct": _mixer("delta:Delta", eigenvalues="signed", steps=2),
+    "base-convolution": _mixer("convolution:BaseConv", mlp=0),
+    "stack-rnn": _mixer("stack:StackRNN", order="bare", num_layers=1),
+    "tape-rnn": _mixer("tape:TapeRNN", order="bare", num_layers=1),
     # Eureka: the reasoning task (A.12) and vision (table 1).
     "parity-softmax": _reasoner(),
     "parity-normsoftmax": _reasoner(attention="normsoftmax", spread="map"),
-    "vit": Model("images", "vision.ViT"),
-    "vit-normsoftmax": Model("images", "vision.ViT", {"normalisation": "normsoftmax-variance"}),
-    "resnet": Model("images", "vision.ResNet"),
+    "vit": _whole("vision:ViT", "images"),
+    "vit-normsoftmax": _whole("vision:ViT", "images", normalisation="normsoftmax-variance"),
+    "resnet": _whole("vision:ResNet", "images"),
     # Counting, section IV.
     "counting": _counting(),
     "counting-standard": _counting(
@@ -92,44 +128,134 @@ MODELS: dict[str, Model] = {
     ),
     "counting-norm-attention": _counting(norm_attention=True),
     "counting-norm-feedforward": _counting(norm_feedforward=True),
-    "identity": Model("vectors", "counting.Identity"),
-    "identity-norm": Model("vectors", "counting.Identity", {"norm": True}),
+    "identity": _whole("counting:Identity", "vectors"),
+    "identity-norm": _whole("counting:Identity", "vectors", norm=True),
     # DNAS, appendix E.
-    "clusters-softmax": Model("points", "clusters.Clusters", {"normalisation": "softmax"}),
-    "clusters-dnas": Model("points", "clusters.Clusters", {"normalisation": "doubly-normalised"}),
+    "clusters-softmax": _whole("clusters:Clusters", "points", normalisation="softmax"),
+    "clusters-dnas": _whole("clusters:Clusters", "points", normalisation="doubly-normalised"),
 }
 
 
-def build(name: str, form: str, sizes: Mapping[str, int], options: Mapping[str, Any]) -> nn.Module:
+def find_model(name: str) -> Model:
+    """The model of a name.
+
+    Args:
+        name: a name in `MODELS`; of an entry point `synthbench.models` of another package; a
+            place such as `my_model.py:Make` or `my_package.models:Make`, of a model that
+            is called as `Make(vocabulary=, outputs=, **options)`; or `layer ` and the place of a
+            mixer of states.
+
+    Raises:
+        UsageError: no model has this name.
+    """
+    if name in MODELS:
+        return MODELS[name]
+    if name.startswith(LAYER):
+        return Model(name.removeprefix(LAYER), "mixer")
+    if is_place(name):
+        return Model(name, "foreign")
+    registered = registered_models()
+    if name in registered:
+        return Model(registered[name], "foreign")
+    raise unknown_name("model", name, [*MODELS, *registered])
+
+
+def registered_models() -> dict[str, str]:
+    """The places of models that other packages have registered, by name."""
+    points = importlib.metadata.entry_points(group=ENTRY_POINTS)
+    return {one.name: one.value for one in points}
+
+
+def code_of(name: str) -> str | None:
+    """What tells whether the code of a model from a file has changed; None for any other."""
+    return digest(find_model(name).place)
+
+
+def build(name: str, form: Form, sizes: Mapping[str, int], options: Mapping[str, Any]) -> nn.Module:
     """A model with fresh parameters, drawn from PyTorch's default generator.
 
     Args:
-        name: a name in `MODELS`.
-        form: the form of the task's rows: tokens, images, grids, vectors or points.
-        sizes: sizes that follow from the task, such as `vocabulary` and `classes`.
+        name: see `find_model`.
+        form: the form of the task's rows.
+        sizes: the sizes that follow from the task, as `Form.sizes` gives them.
         options: the model's sizes and switches; they override those of its name.
 
     Raises:
         UsageError: no model has this name, or it reads other rows.
         ParameterError: an option that it does not have, or a value that it refuses.
+        SynthbenchError: a model from elsewhere that cannot be loaded or made.
 
     Example:
+        >>> import synthbench
+        >>> from synthbench.training.forms import form_of
         >>> from synthbench.training.models import build
-        >>> model = build("ndr", "tokens", {"vocabulary": 15, "classes": 10}, {"d_model": 32})
-        >>> type(model).__name__
-        'Encoder'
+        >>> sizes = {"vocabulary": 15, "outputs": 10}
+        >>> model = build("ndr", form_of(synthbench.task("listops")), sizes, {"d_model": 32})
+        >>> type(model.backbone).__name__, model.head.out_features
+        ('Encoder', 10)
     """
-    if name not in MODELS:
-        raise unknown_name("model", name, MODELS)
-    model = MODELS[name]
-    if model.form != form:
-        raise UsageError(f"Model {name!r} reads {model.form}, but the rows here are {form}.")
-    module, class_name = model.place.split(".")
-    made = getattr(importlib.import_module(f"{__name__}.{module}"), class_name)
+    model = find_model(name)
+    if model.reads != form.reads:
+        raise UsageError(f"Model {name!r} reads {model.reads}, but the rows here are {form.reads}.")
+    made = load(model.place)
     chosen = {**model.switches, **options}
+    if model.kind == "whole":
+        return _make(name, made, sizes, chosen)
+    if model.kind == "foreign":
+        from synthbench.training.models.foreign import ForeignModel, make_foreign
+
+        return ForeignModel(make_foreign(made, sizes, chosen), form)  # type: ignore[arg-type]
+    from synthbench.training.backbones.heads import TokenModel
+
+    if model.kind == "mixer":
+        backbone = _in_blocks(name, model, made, sizes, chosen)
+    else:
+        backbone = _make(name, made, {"vocabulary": sizes["vocabulary"]}, chosen)
+    return TokenModel(backbone, form.head)  # type: ignore[attr-defined]
+
+
+def _in_blocks(
+    name: str,
+    model: Model,
+    made: Callable[..., nn.Module],
+    sizes: Mapping[str, int],
+    options: Mapping[str, Any],
+) -> nn.Module:
+    """Our blocks around a mixer; each takes the options that its signature has."""
+    from synthbench.training.backbones.block import Mixers
+    from synthbench.training.models.foreign import (
+        ForeignMixer,
+        make_foreign,
+        parameters_of,
+        takes_all,
+    )
+
+    its = parameters_of(made)[1:]  # without the width
+    ours = [one for one in parameters_of(Mixers) if one not in ("vocabulary", "mixer")]
+    for option in options:
+        if option not in (*its, *ours) and not takes_all(made):
+            known = [one for one in (*its, *ours) if one not in sizes]
+            raise unknown_name(f"option of {name}", option, known)
+    own = {one: value for one, value in options.items() if one in its or one not in ours}
+    others = {one: value for one, value in options.items() if one not in own}
+    read = {one: size for one, size in sizes.items() if one in its}  # such as `mask_id`
+
+    def mixer(width: int) -> nn.Module:
+        if model.place.startswith(_OURS):
+            return _make(name, functools.partial(made, width), read, own)
+        return ForeignMixer(make_foreign(functools.partial(made, width), read, own), width)
+
+    vocabulary = {"vocabulary": sizes["vocabulary"]}
+    return _make(name, functools.partial(Mixers, mixer=mixer), vocabulary, others)
+
+
+def _make(
+    name: str, made: Callable[..., nn.Module], sizes: Mapping[str, int], options: Mapping[str, Any]
+) -> nn.Module:
+    """One of our models, its options checked."""
     signature = inspect.signature(made).parameters
-    known = [one for one in signature if one not in sizes]
-    for option, value in chosen.items():
+    known = [one for one in signature if one not in (*sizes, "mixer")]
+    for option, value in options.items():
         if option not in known:
             raise unknown_name(f"option of {name}", option, known)
         is_switch = isinstance(signature[option].default, bool)
@@ -137,7 +263,6 @@ def build(name: str, form: str, sizes: Mapping[str, int], options: Mapping[str, 
             expected = "true or false" if is_switch else "neither true nor false"
             raise ParameterError(f"Option {option}={value!r} of {name}: expected {expected}.")
     try:
-        built: nn.Module = made(**sizes, **chosen)
+        return made(**sizes, **options)
     except (ValueError, TypeError) as error:
-        raise ParameterError(f"Model {name!r} with {chosen}: {error}") from error
-    return built
+        raise ParameterError(f"Model {name!r} with {dict(options)}: {error}") from error

@@ -120,12 +120,6 @@ class ViT(nn.Module):
         draw(self.class_token)
         draw(self.positions)
 
-    def set_temperature(self, temperature: float) -> None:
-        """Set the attention's temperature in every layer (heat treatment)."""
-        for module in self.modules():
-            if isinstance(module, Attention):
-                module.set_temperature(temperature)
-
     def forward(
         self, inputs: Tensor, lengths: Tensor | None = None, record: Record | None = None
     ) -> Output:

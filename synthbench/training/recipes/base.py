@@ -84,6 +84,7 @@ class Recipe:
         batch_size: rows of a batch.
         learning_rate: AdamW's learning rate; with a schedule, the largest.
         options: the model's sizes and switches.
+        form: the form of a text task's rows, such as `masked-lm`; empty: the task's first.
         by_variant: further options for some of the task's variants.
         weight_decay: AdamW's weight decay.
         decay_weights_only: no weight decay of biases, LayerNorms, positions and the class token.
@@ -114,6 +115,7 @@ class Recipe:
     batch_size: int = 1
     learning_rate: float = 1e-3
     options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    form: str = ""
     by_variant: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
     weight_decay: float = 0.0
     decay_weights_only: bool = False

@@ -89,7 +89,7 @@ def test_a_result_is_written_at_every_mark_and_says_that_the_recipe_is_not_at_it
     assert work([training], folder, CPU, time.monotonic() + 600, commit="abc")
     assert found == [(training.name, 6), (training.name, 9)]
     result = folder.results()[training.name]
-    assert result["fit"]["state"] == "not trained to the end" and result["commit"] == "abc"
+    assert result["fit"]["state"] == "not fitted" and result["commit"] == "abc"
     assert result["images_per_second"] > 0 and result["machine"]["torch"] == torch.__version__
     assert result["splits"]["test"]["rows"] == 100
     assert work([training], folder, CPU, time.monotonic() - 1)  # nothing is left

@@ -6,27 +6,28 @@ import pytest
 import torch
 
 from synthbench.errors import UsageError
-from synthbench.tasks.features import image
 from synthbench.tasks.images import png
 from synthbench.tasks.registry import list_tasks
 from synthbench.tasks.registry import task as make_task
-from synthbench.training.encoding import Encoding, concatenate
+from synthbench.training.forms import form_of
+from synthbench.training.forms.arrays import ImageClass
+from synthbench.training.forms.rows import concatenate
 from tests.support import draw_splits
 from tests.toy_task import Numbers
 
 
 def rendered(name, variant=None, rows=30, **parameters):
-    """A task's encoding, and the columns of some rows of its last split."""
+    """A task's form, and the columns of some rows of its last split."""
     task = make_task(name, variant, **parameters)
     drawn = list(draw_splits(task, rows).values())[-1]
-    return task, Encoding.of(task), task.rendered(drawn.block)
+    return task, form_of(task), task.rendered(drawn.block)
 
 
 @pytest.mark.parametrize("name", ["listops", "arithmetic", "ctl", "parity"])
 def test_texts_become_ids_of_the_tasks_tokens_and_can_be_read_again(name):
-    task, encoding, columns = rendered(name)
-    rows = encoding.encode(columns)
-    assert encoding.form == "tokens"
+    task, form, columns = rendered(name)
+    rows = form.encode(columns)
+    assert form.reads == "tokens"
     assert rows.inputs.dtype == torch.uint8
     for row, length, text in zip(
         rows.inputs.tolist(), rows.lengths.tolist(), columns["text"].to_pylist(), strict=True
@@ -35,24 +36,24 @@ def test_texts_become_ids_of_the_tasks_tokens_and_can_be_read_again(name):
         assert task.separator.join(words) == text
         assert set(row[length:]) <= {0}
     assert rows.targets.tolist() == columns["label"].to_pylist()
-    assert encoding.sizes(rows) == {
+    assert form.sizes(rows) == {
         "vocabulary": len(task.tokens) + 1,
-        "classes": len(encoding.classes),
+        "outputs": len(form.output_tokens),
     }
 
 
 def test_more_tokens_than_a_byte_can_number_are_kept_apart():
-    task, encoding, columns = rendered("ctl", symbols=256, functions=200)
-    rows = encoding.encode(columns)
+    task, form, columns = rendered("ctl", symbols=256, functions=200)
+    rows = form.encode(columns)
     assert len(task.tokens) == 456
     assert rows.inputs.dtype == torch.int16
     assert rows.inputs.max() > 255
 
 
 def test_grids_lie_line_by_line_and_their_counts_beside_them():
-    _, encoding, columns = rendered("grid-count", rows=70)
-    rows = encoding.encode(columns)
-    assert (encoding.form, encoding.target) == ("grids", "counts")
+    _, form, columns = rendered("grid-count", rows=70)
+    rows = form.encode(columns)
+    assert form.reads == "grids"
     grids, labels = columns["grid"].to_pylist(), columns["label"].to_pylist()
     for index, (grid, label) in enumerate(zip(grids, labels, strict=True)):
         cells = len(grid) ** 2
@@ -65,12 +66,12 @@ def test_grids_lie_line_by_line_and_their_counts_beside_them():
     ("name", "form", "shape"), [("identity", "vectors", (5,)), ("clusters", "points", (450, 2))]
 )
 def test_lists_of_floats_become_one_array(name, form, shape):
-    _, encoding, columns = rendered(name, rows=7)
-    rows = encoding.encode(columns)
-    assert encoding.form == form
+    _, made, columns = rendered(name, rows=7)
+    rows = made.encode(columns)
+    assert made.reads == form
     assert rows.inputs.shape == (7, *shape)
     assert rows.lengths is None
-    column = columns[encoding.column].to_pylist()
+    column = columns[made.column].to_pylist()
     assert rows.inputs.tolist() == np.array(column, np.float32).tolist()
     assert (rows.targets is None) == (name == "clusters")
 
@@ -78,15 +79,14 @@ def test_lists_of_floats_become_one_array(name, form, shape):
 def test_images_become_channels_of_bytes():
     pixels = np.random.default_rng(0).integers(0, 256, (3, 8, 6, 3), np.uint8)
     images = pa.StructArray.from_arrays([png.encode(pixels)], ["bytes"])
-    encoding = Encoding("images", "image", image(), "classes", classes=("a", "b"))
-    rows = encoding.encode({"image": images, "label": pa.array([0, 1, 0])})
+    form = ImageClass(make_task("composites"), "image")
+    rows = form.encode({"image": images, "label": pa.array([0, 1, 0])})
     assert rows.inputs.dtype == torch.uint8
     assert (rows.inputs.numpy() == pixels.transpose(0, 3, 1, 2)).all()
 
 
-def test_every_task_without_sequences_as_labels_has_an_encoding():
-    tasks = [task for task in map(make_task, list_tasks()) if task.answer.vocabulary is None]
-    assert {task.name: Encoding.of(task).form for task in tasks} == {
+def test_every_task_has_an_form():
+    assert {name: form_of(make_task(name)).reads for name in list_tasks()} == {
         "listops": "tokens",
         "arithmetic": "tokens",
         "ctl": "tokens",
@@ -101,13 +101,13 @@ def test_every_task_without_sequences_as_labels_has_an_encoding():
 
 def test_a_task_that_does_not_name_its_tokens_is_refused():
     with pytest.raises(UsageError, match=r"Task 'numbers'.*a TextTask"):
-        Encoding.of(Numbers())
+        form_of(Numbers())
 
 
 def test_parts_of_different_widths_are_joined_and_padded():
-    encoding = Encoding.of(make_task("ctl"))
+    form = form_of(make_task("ctl"))
     parts = [
-        encoding.encode({"text": pa.array([text]), "label": pa.array([1])})
+        form.encode({"text": pa.array([text]), "label": pa.array([1])})
         for text in ("101 a", "101 a b c")
     ]
     rows = concatenate(parts)

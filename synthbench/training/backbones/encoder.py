@@ -11,6 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from synthbench.errors import ParameterError
+from synthbench.training.backbones.heads import RowHead
+from synthbench.training.backbones.states import States
 from synthbench.training.layers.attention import POSITIONS, Attention, states_at
 from synthbench.training.layers.dropout import Dropout
 from synthbench.training.layers.halting import Halting
@@ -23,14 +25,14 @@ from synthbench.training.layers.layer import (
 )
 from synthbench.training.layers.normalisation import Nearest
 from synthbench.training.layers.positions import sinusoidal
-from synthbench.training.models.output import Output, Record
+from synthbench.training.models.output import Record
 from synthbench.training.options import check_chances, check_names, check_sizes
 
 ADDED_POSITIONS = ("none", "sinusoidal", "learned")
 
 
 class Encoder(nn.Module):
-    """Embeds the tokens, applies one layer `num_layers` times and reads one column.
+    """A backbone: embeds the tokens and applies one layer `num_layers` times.
 
     By default a plain Transformer. The switches make it every encoder of NDR's tables: relative or
     gated positions, copy gate, geometric attention, both (the Neural Data Router), adaptive
@@ -38,7 +40,6 @@ class Encoder(nn.Module):
 
     Args:
         vocabulary: number of tokens, padding (id 0) included.
-        classes: number of classes.
         d_model: size of a state.
         num_heads: number of heads.
         num_layers: how often the layer is applied.
@@ -59,14 +60,14 @@ class Encoder(nn.Module):
         attention_bias: whether the attention's projections have biases.
         gate_drop: chance that a column keeps its state in training; see `Layer`.
         init: the layer's initial weights: `xavier` (see `xavier_layer`), `default` (PyTorch's), or
-            `normal`: weights of the layer and the classifier from a normal distribution with
+            `normal`: weights of the layer and the head from a normal distribution with
             variance 1 / d_model, biases 0 (Nanda et al., 2023).
         embedding_init: the variance of the embeddings of tokens and learned positions: `unit`,
             `normal` (1 / d_model), `kaiming` (2 / d_model) or `xavier` (2 / (rows + d_model)).
         attention_norm: whether LayerNorm follows the attention.
         feedforward_norm: `layer`, `tanh` or `none`.
         halting: `none`, `graves` or `universal` (adaptive computation time).
-        readout: which column the answer is read from, `last` or `first`.
+        readout: which column a class is read from, `last` or `first`.
         begin_end: whether rows get a begin and an end token, as in all of NDR's Transformers.
 
     Raises:
@@ -76,7 +77,6 @@ class Encoder(nn.Module):
     def __init__(
         self,
         vocabulary: int,
-        classes: int,
         *,
         d_model: int = 128,
         num_heads: int = 4,
@@ -140,45 +140,63 @@ class Encoder(nn.Module):
             feedforward_norm=feedforward_norm,
         )
         self.halting = None if halting == "none" else Halting(d_model, halting)
-        self.classifier = nn.Linear(d_model, classes)
         self.input_dropout = Dropout(input_dropout)
-        if init == "normal":
-            draw_weights(self, functools.partial(nn.init.normal_, std=d_model**-0.5))
-        draw_embedding(self.embedding, embedding_init)
+        self.d_model, self._init, self._embedding_init = d_model, init, embedding_init
+        self._column_only = False
+
+    def initialise(self, head: nn.Module) -> None:
+        """Draw the initial parameters, with `normal` the head's, too.
+
+        If the head reads one column alone, the last layer will compute no other.
+        """
+        self._column_only = isinstance(head, RowHead)
+        if self._init == "normal":
+            draw = functools.partial(nn.init.normal_, std=self.d_model**-0.5)
+            for module in (self, head):
+                draw_weights(module, draw)
+        draw_embedding(self.embedding, self._embedding_init)
         if self.places is not None:
-            draw_embedding(self.places, embedding_init)
-        if init == "xavier":
+            draw_embedding(self.places, self._embedding_init)
+        if self._init == "xavier":
             xavier_layer(self.layer)
 
-    def set_temperature(self, temperature: float) -> None:
-        """Divide attention scores by this from now on (heat treatment: Eureka, section 3)."""
-        self.layer.attention.set_temperature(temperature)
-
     def forward(
-        self, inputs: Tensor, lengths: Tensor | None = None, record: Record | None = None
-    ) -> Output:
-        """Classify rows of tokens by scores `(rows, classes)`.
+        self,
+        inputs: Tensor,
+        lengths: Tensor,
+        record: Record | None = None,
+        positions: Tensor | None = None,
+    ) -> States:
+        """States of the tokens; the summary is the state of the column that a class is read from.
 
-        `inputs` are int64 `(rows, length)`, padded with 0, `lengths` the tokens of each row, int64
-        `(rows,)`; without them all rows are full. Records for each layer the entries of the
-        attention, `gate` and `hidden`, and at the end `halting`; columns include the begin and end
-        token. With adaptive computation time the output has `ponder`, a scalar.
+        Records for each layer the entries of the attention, `gate` and `hidden`, and at the end
+        `halting`; columns include the begin and end token. With adaptive computation time there is
+        `ponder`, a scalar.
+
+        Args:
+            inputs: int64 `(rows, width)`, padded with 0.
+            lengths: tokens of each row, int64 `(rows,)`.
+            record: gets what is recorded.
+            positions: not read; columns are counted, with begin and end.
         """
-        if lengths is None:
-            lengths = inputs.new_full((len(inputs),), inputs.shape[1])
+        width = inputs.shape[1]
         if self.begin_end:
             inputs, lengths = self._with_begin_end(inputs, lengths)
         states = self._embed(inputs)
         mask = torch.arange(inputs.shape[1], device=inputs.device) < lengths[:, None]
         column = torch.zeros_like(lengths) if self.readout == "first" else lengths - 1
+        ponder = None
         if self.halting is None:
-            last = self._steps(states, mask, column, record)[-1]
-            return Output(self._classify(last, column))
-        steps = self._steps(states, mask, None, record)
-        halted = self.halting(states, steps)
-        if record is not None:
-            record.add("halting", halted.steps * mask)
-        return Output(self._classify(halted.output, column), _mean(halted.remainder, mask))
+            last = self._steps(states, mask, column if self._column_only else None, record)[-1]
+        else:
+            halted = self.halting(states, self._steps(states, mask, None, record))
+            last, ponder = halted.output, _mean(halted.remainder, mask)
+            if record is not None:
+                record.add("halting", halted.steps * mask)
+        if last.shape[1] == 1:  # the only column, or the only one that was computed
+            return States(last, last[:, 0], ponder)
+        summary = states_at(last, column)[:, 0]
+        return States(last[:, self.begin_end :][:, :width], summary, ponder)
 
     def _with_begin_end(self, inputs: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
         """The rows with begin and end tokens, and their new lengths."""
@@ -221,12 +239,6 @@ class Encoder(nn.Module):
                 record.add("hidden", states)
             steps.append(states)
         return steps
-
-    def _classify(self, states: Tensor, column: Tensor) -> Tensor:
-        """Scores `(rows, classes)` from `column` of all columns, or from the only column."""
-        read = states if states.shape[1] == 1 else states_at(states, column)
-        scores: Tensor = self.classifier(read[:, 0])
-        return scores
 
 
 def _mean(values: Tensor, mask: Tensor) -> Tensor:

@@ -13,8 +13,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from synthbench.training.models.output import Output, Record
-from synthbench.training.models.recurrent import EMBEDDING
+from synthbench.training.backbones.lstm import EMBEDDING
+from synthbench.training.backbones.states import States
+from synthbench.training.models.output import Record
 from synthbench.training.options import check_chances, check_sizes
 
 #: Keeps usages, norms and sums of weights above zero.
@@ -180,7 +181,7 @@ class Memory(nn.Module):
 
 
 class DNC(nn.Module):
-    """Differentiable Neural Computer with an LSTM controller, as a classifier of token rows.
+    """Differentiable Neural Computer with an LSTM controller, a backbone.
 
     NDR gives 21 cells and 4 read heads, but neither the width of a word nor the size of the
     embedding. It names the changes of Csordás & Schmidhuber (2019) as a whole; as in its program,
@@ -188,7 +189,6 @@ class DNC(nn.Module):
 
     Args:
         vocabulary: number of tokens, padding included.
-        classes: number of classes.
         d_model: size of the controller.
         d_embedding: size of the embedding.
         cells: number of words of the memory.
@@ -203,7 +203,6 @@ class DNC(nn.Module):
     def __init__(
         self,
         vocabulary: int,
-        classes: int,
         *,
         d_model: int = 200,
         d_embedding: int = EMBEDDING,
@@ -220,20 +219,26 @@ class DNC(nn.Module):
         self.controller = nn.LSTMCell(d_embedding + read_heads * width, d_model)
         self.memory = Memory(d_model, cells, width, read_heads)
         self.dropout = nn.Dropout(dropout)
-        self.classifier = nn.Linear(d_model + read_heads * width, classes)
+        self.d_model = d_model + read_heads * width
 
     def forward(
-        self, inputs: Tensor, lengths: Tensor | None = None, record: Record | None = None
-    ) -> Output:
-        """Classify rows of tokens by scores `(rows, classes)`, read at the last token.
+        self,
+        inputs: Tensor,
+        lengths: Tensor,
+        record: Record | None = None,
+        positions: Tensor | None = None,
+    ) -> States:
+        """States of tokens: the controller's, and the words read.
 
-        `inputs` are int64 `(rows, length)`, `lengths` the tokens of each row, int64 `(rows,)`;
-        without them all rows are full. Records `hidden` `(rows, length, size)`: the controller's
-        state and the words read at each token.
+        Args:
+            inputs: int64 `(rows, width)`.
+            lengths: tokens of each row; not read, as padding comes last.
+            record: gets the states as `hidden`.
+            positions: not read, as the DNC knows only the order of tokens.
         """
-        rows, length = inputs.shape
+        rows = len(inputs)
         state = self.memory.start(rows)
-        hidden = cell = self.classifier.weight.new_zeros(rows, self.controller.hidden_size)
+        hidden = cell = self.memory.interface.weight.new_zeros(rows, self.controller.hidden_size)
         words = hidden.new_zeros(rows, self.memory.read_heads, self.memory.width)
         outputs = []
         for token in self.dropout(self.embedding(inputs)).unbind(dim=1):
@@ -243,5 +248,4 @@ class DNC(nn.Module):
         steps = torch.stack(outputs, dim=1)
         if record is not None:
             record.add("hidden", steps)
-        last = inputs.new_full((rows,), length) if lengths is None else lengths
-        return Output(self.classifier(steps[torch.arange(rows, device=inputs.device), last - 1]))
+        return States(steps)

@@ -10,7 +10,8 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from synthbench.errors import ParameterError
-from synthbench.training.models.output import Output, Record
+from synthbench.training.backbones.states import States
+from synthbench.training.models.output import Record
 from synthbench.training.options import check_chances, check_sizes
 
 #: Size of the embedding of NDR's LSTMs and DNC in the published program; the paper gives none.
@@ -18,7 +19,7 @@ EMBEDDING = 16
 
 
 class LSTM(nn.Module):
-    """Embedding, layers of LSTM, and a classifier of the last layer's final states.
+    """A backbone: embedding and layers of LSTM; a class is read from the last final states.
 
     Padding is never read: each direction ends at the last token that it meets. With `bidirectional`
     the final states of both directions are concatenated, each of size `d_model / 2`. The published
@@ -26,7 +27,6 @@ class LSTM(nn.Module):
 
     Args:
         vocabulary: number of tokens, padding included.
-        classes: number of classes.
         d_model: size of every layer's output.
         d_embedding: size of the embedding.
         num_layers: number of layers.
@@ -38,15 +38,15 @@ class LSTM(nn.Module):
 
     Example:
         >>> import torch
-        >>> from synthbench.training.models.recurrent import LSTM
-        >>> LSTM(vocabulary=15, classes=10)(torch.ones(2, 7, dtype=torch.int64)).scores.shape
-        torch.Size([2, 10])
+        >>> from synthbench.training.backbones.lstm import LSTM
+        >>> tokens = torch.ones(2, 7, dtype=torch.int64)
+        >>> LSTM(vocabulary=15)(tokens, torch.tensor([7, 5])).states.shape
+        torch.Size([2, 7, 200])
     """
 
     def __init__(
         self,
         vocabulary: int,
-        classes: int,
         *,
         d_model: int = 200,
         d_embedding: int = EMBEDDING,
@@ -68,24 +68,29 @@ class LSTM(nn.Module):
             for size in (d_embedding, *(num_layers - 1) * [d_model])
         )
         self.dropout = nn.Dropout(dropout)
-        self.classifier = nn.Linear(d_model, classes)
+        self.d_model = d_model
 
     def forward(
-        self, inputs: Tensor, lengths: Tensor | None = None, record: Record | None = None
-    ) -> Output:
-        """Classify rows of tokens by scores `(rows, classes)`.
+        self,
+        inputs: Tensor,
+        lengths: Tensor,
+        record: Record | None = None,
+        positions: Tensor | None = None,
+    ) -> States:
+        """States `(rows, width, d_model)` of tokens; the summary has the final states.
 
-        `inputs` are int64 `(rows, length)`, `lengths` the tokens of each row, int64 `(rows,)`;
-        without them all rows are full. Records `hidden` `(rows, length, d_model)` after each layer.
+        Args:
+            inputs: int64 `(rows, width)`.
+            lengths: tokens of each row, int64 `(rows,)`.
+            record: gets `hidden` `(rows, width, d_model)` after each layer.
+            positions: not read, as the LSTM knows only the order of tokens.
         """
-        if lengths is None:
-            lengths = inputs.new_full((len(inputs),), inputs.shape[1])
         packed = pack_padded_sequence(
             self.embedding(inputs), lengths.cpu(), batch_first=True, enforce_sorted=False
         )
         for layer in self.layers:
             packed, (final, _) = layer(packed._replace(data=self.dropout(packed.data)))
+            hidden, _ = pad_packed_sequence(packed, batch_first=True, total_length=inputs.shape[1])
             if record is not None:
-                hidden, _ = pad_packed_sequence(packed, batch_first=True)
                 record.add("hidden", hidden)
-        return Output(self.classifier(torch.cat(final.unbind(), dim=-1)))
+        return States(hidden, torch.cat(final.unbind(), dim=-1))

@@ -1,0 +1,159 @@
+"""A form for the rows of a task: the base class of all forms, and what they share."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from synthbench.errors import UsageError
+from synthbench.tasks.base import LABEL, Block, Task, TextTask
+from synthbench.tasks.tokens import packed
+
+Batch = dict[str, NDArray[np.int32]]
+
+#: The label of a place that is not asked.
+NOT_ASKED = -100
+#: The names of the ids that are no tokens of a task.
+PADDING, MASK, SEPARATOR, END = "<pad>", "<mask>", "<separator>", "<end>"
+
+
+class Form(abc.ABC):
+    """A form for the rows of one task: from a block to a batch, and from scores to answers.
+
+    `read` takes from a block what batches need, in small types; `batch` makes a batch of some of
+    its rows, and `questions` the same without the answers. `name` is the form's name.
+    """
+
+    name: ClassVar[str]
+
+    def __init__(self, task: TextTask) -> None:
+        self.task = task
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.task,)
+
+    @property
+    def input_tokens(self) -> tuple[str, ...]:
+        """The token of each id of `input_ids`, padding first: a model's vocabulary."""
+        return (PADDING, *self.task.tokens)
+
+    @property
+    @abc.abstractmethod
+    def output_tokens(self) -> tuple[str, ...]:
+        """The class or token of each number in `labels`: what a model's scores stand for."""
+
+    def read(self, block: Block) -> Block:
+        """`tokens` `(rows, width)`, `answer`, and perhaps `positions`."""
+        task = self.task
+        return self._read(task.input_ids(block), task.answer_ids(block), task.position_ids(block))
+
+    def read_columns(self, columns: Mapping[str, pa.Array]) -> Block:
+        """`read` for rows as a dataset has them.
+
+        Args:
+            columns: Arrow arrays by name; `text` and `label` are needed, and what the task's
+                `parse` takes if it has positions of its own.
+
+        Raises:
+            ValueError: a row that is not one of the task's.
+        """
+        task, positions = self.task, None
+        if columns[LABEL].null_count:
+            raise ValueError(f"{LABEL} has a null")
+        if type(task).position_ids is not TextTask.position_ids:
+            positions = task.position_ids(task.parse(columns))
+        tokens = task.vocabulary.encode(columns["text"])
+        return self._read(tokens, task.answer.ids(columns[LABEL]), positions)
+
+    def _read(
+        self,
+        tokens: NDArray[np.integer[Any]],
+        answer: NDArray[np.integer[Any]],
+        positions: NDArray[np.integer[Any]] | None,
+    ) -> Block:
+        read = {"tokens": tokens, "answer": self._as_targets(tokens, answer)}
+        return Block(read if positions is None else {**read, "positions": positions})
+
+    def _as_targets(
+        self, tokens: NDArray[np.integer[Any]], answer: NDArray[np.integer[Any]]
+    ) -> NDArray[np.integer[Any]]:
+        """The ids of `Column.ids` as this form needs them."""
+        return answer
+
+    @abc.abstractmethod
+    def batch(self, read: Block) -> Batch:
+        """`input_ids`, `attention_mask`, `labels`, and `position_ids` if there are any."""
+
+    def questions(self, read: Block) -> Batch:
+        """The batch without `labels`, and without anything else that gives an answer away."""
+        return {name: array for name, array in self.batch(read).items() if name != "labels"}
+
+    @abc.abstractmethod
+    def answers(self, read: Block, predicted: NDArray[np.integer[Any]]) -> list[Any]:
+        """Predictions as `Task.read_answer` takes them.
+
+        Args:
+            read: the rows that were asked.
+            predicted: the class of each row `(rows,)` or place `(rows, width)`, the token of each
+                place of `input_ids`, or the tokens that follow the question, as the form has it.
+        """
+
+
+def answer_tokens(task: Task) -> tuple[str, ...]:
+    """The names of the classes, or the tokens of a sequence that can be asked."""
+    return tuple(one for one in all_answer_tokens(task) if one != task.answer.ignored)
+
+
+def all_answer_tokens(task: Task) -> tuple[str, ...]:
+    """The names of the classes, or the tokens of a sequence."""
+    vocabulary = task.answer.vocabulary
+    return (task.labels or ()) if vocabulary is None else vocabulary.tokens
+
+
+def lengths_of(read: Block) -> NDArray[np.int64]:
+    """The number of tokens of each row."""
+    lengths: NDArray[np.int64] = np.count_nonzero(read["tokens"], axis=1)
+    return lengths
+
+
+def inputs_of(read: Block, ids: NDArray[np.integer[Any]]) -> Batch:
+    """`input_ids`, `attention_mask`, and `position_ids` if the task has them."""
+    ids = packed(ids)
+    batch = {"input_ids": ids.astype(np.int32), "attention_mask": (ids > 0).astype(np.int32)}
+    if "positions" in read.columns:
+        given = read["positions"][:, : ids.shape[1]].astype(np.int32)
+        missing = ids.shape[1] - given.shape[1]
+        lengths = lengths_of(read)[:, None]
+        last = np.take_along_axis(given, lengths - 1, axis=1)
+        # Behind the question the positions count on.
+        places = np.arange(ids.shape[1]) - lengths
+        behind = (last + 1 + places).astype(np.int32)
+        given = np.pad(given, [(0, 0), (0, missing)])
+        batch["position_ids"] = np.where(places < 0, given, behind)
+    return batch
+
+
+def as_ids(predicted: NDArray[Any], axes: int, form: str) -> NDArray[Any]:
+    """Predictions of so many axes; scores, which have one more, as the best of the last axis.
+
+    Raises:
+        UsageError: any other array.
+    """
+    if predicted.ndim == axes + 1 and predicted.dtype.kind == "f":
+        predicted = predicted.argmax(axis=-1)
+    if predicted.ndim != axes or predicted.dtype.kind not in "iu":
+        raise UsageError(
+            f"Predictions of {form}: expected whole numbers with {axes} axes, or scores with one "
+            f"axis more; got {predicted.dtype} {predicted.shape}."
+        )
+    return predicted
+
+
+def named(ids: Sequence[int], tokens: Sequence[str]) -> list[str]:
+    """The token of each id; an id that is none becomes an empty token, which no answer has."""
+    return [tokens[one] if 0 <= one < len(tokens) else "" for one in ids]

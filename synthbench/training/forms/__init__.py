@@ -1,0 +1,79 @@
+"""Forms: how the rows of a task become tensors, and what a model makes of them.
+
+A form is one object. It says how columns become tensors, which sizes a model must have, the head
+that reads a backbone's states, the loss, the metric of a row, and answers as `evaluate` reads them.
+
+    form                      a model reads     and gives
+    sequence-classification   tokens            a class for each row
+    token-classification      tokens            a class for each token
+    masked-lm                 tokens            the answer's tokens at the masks behind the question
+    ImageClass                images            a class for each row
+    GridCounts                grids             a count for each cell
+    Vector                    vectors           a vector for each row
+    Points                    points            points; there is nothing to learn
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from synthbench.errors import UsageError, unknown_name
+from synthbench.tasks.base import Task, TextTask
+from synthbench.tasks.column import Column
+from synthbench.tasks.forms import form_of as token_form
+from synthbench.training.forms.arrays import ColumnForm, GridCounts, ImageClass, Points, Vector
+from synthbench.training.forms.form import Form
+from synthbench.training.forms.texts import TEXT_FORMS
+
+__all__ = ["Form", "form_of"]
+
+
+def form_of(task: Task, name: str | None = None) -> Form:
+    """The form of a task's rows, which follows from the type of its column.
+
+    Args:
+        task: the task.
+        name: of a task of texts, one of its forms that a model here can learn; default: the first
+            of them.
+
+    Raises:
+        UsageError: no such form, or columns that no model here can read or answer.
+
+    Example:
+        >>> import synthbench
+        >>> from synthbench.training.forms import form_of
+        >>> form = form_of(synthbench.task("parity"), "masked-lm")
+        >>> form.input_tokens[-1]
+        '<mask>'
+    """
+    if isinstance(task, TextTask) and task.forms:
+        known = [one for one in task.forms if one in TEXT_FORMS]
+        if known and (name is None or name in known):
+            chosen = name or known[0]
+            return TEXT_FORMS[chosen](token_form(task, chosen))
+        raise unknown_name(f"form of {task.name} for the trainer", name, known)
+    column = task.image_column or task.inputs[0]
+    kind = _kind(task.columns[column])
+    if kind is None:
+        raise UsageError(
+            f"Task {task.name!r}: no model reads its column {column!r}; allowed are the text of a "
+            "TextTask whose label is a class or a sequence, an image, a list of floats, or lists "
+            "of lists of numbers."
+        )
+    if kind is ImageClass and not task.labels:
+        raise UsageError(f"Task {task.name!r}: its label has no classes to choose from.")
+    if name is not None:
+        raise UsageError(f"Form {name!r}: the rows of {task.name} are no texts; leave it out.")
+    return kind(task, column)
+
+
+def _kind(column: Column) -> type[ColumnForm] | None:
+    """The form for a column's values, None if no model reads them."""
+    if not column.plain:
+        return ImageClass
+    item, depth = column.arrow, 0
+    while pa.types.is_list(item):
+        item, depth = item.value_type, depth + 1
+    if depth == 2 and pa.types.is_integer(item):
+        return GridCounts
+    return {1: Vector, 2: Points}.get(depth) if pa.types.is_float32(item) else None

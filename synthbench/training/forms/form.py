@@ -1,0 +1,90 @@
+"""What a form is."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import pyarrow as pa
+from torch import Tensor
+from torch.nn import functional
+
+from synthbench.training.forms.rows import Batch, Rows
+
+
+class Form(abc.ABC):
+    """How a task's rows become tensors, and what a model makes of them.
+
+    Attributes:
+        reads: what a model must read: `tokens`, `images`, `grids`, `vectors` or `points`.
+        metric: the task's metric that the best checkpoint is chosen by.
+        larger_is_better: whether a larger metric is better.
+        chooses: whether scores are of classes or tokens to choose from.
+    """
+
+    reads: ClassVar[str]
+    metric: str
+    larger_is_better: ClassVar[bool] = True
+    chooses: ClassVar[bool] = False
+
+    @property
+    @abc.abstractmethod
+    def columns(self) -> list[str]:
+        """The columns that `encode` needs."""
+
+    @abc.abstractmethod
+    def encode(self, columns: Mapping[str, pa.Array] | pa.RecordBatch) -> Rows:
+        """Rows as tensors, from their columns by name; any other column is ignored.
+
+        Raises:
+            ValueError: a row that is not one of the task's.
+        """
+
+    def encode_table(self, table: pa.Table) -> Rows:
+        """`encode` for a table."""
+        (batch,) = table.select(self.columns).combine_chunks().to_batches()
+        return self.encode(batch)
+
+    def sizes(self, rows: Rows) -> dict[str, int]:
+        """The sizes that a model is built for, by the name of its argument."""
+        return {}
+
+    @abc.abstractmethod
+    def loss(self, scores: Tensor, batch: Batch, smoothing: float = 0.0) -> Tensor:
+        """The mean loss of a batch, a scalar; `smoothing` is the share spread over all classes."""
+
+    @abc.abstractmethod
+    def measured(self, scores: Tensor, batch: Batch) -> Tensor:
+        """The metric of each row, float `(rows,)`, as the task's `measure` would give it."""
+
+    def learned(self, metric: float, targets: Tensor | None) -> float:
+        """The share of `targets` that a mean `metric` says is learned; 1 is all."""
+        return metric
+
+    @abc.abstractmethod
+    def answers(self, scores: Tensor, batch: Batch) -> list[Any]:
+        """The model's answer to each row, as `evaluate` reads it."""
+
+
+class Classes(Form):
+    """One of several classes: scores `(rows, classes)`, cross-entropy.
+
+    Labels are smoothed as by Szegedy et al. (2016).
+    """
+
+    metric = "accuracy"
+    chooses = True
+
+    def loss(self, scores: Tensor, batch: Batch, smoothing: float = 0.0) -> Tensor:
+        """Cross-entropy."""
+        return functional.cross_entropy(scores.float(), batch.targets, label_smoothing=smoothing)
+
+    def measured(self, scores: Tensor, batch: Batch) -> Tensor:
+        """1 if the right class has the highest score."""
+        return (scores.argmax(dim=-1) == batch.targets).float()
+
+    def answers(self, scores: Tensor, batch: Batch) -> list[Any]:
+        """The class with the highest score."""
+        answers: list[Any] = scores.argmax(dim=-1).tolist()
+        return answers

@@ -1,0 +1,57 @@
+"""Where in code from elsewhere something went wrong."""
+
+from __future__ import annotations
+
+import inspect
+import sysconfig
+import traceback
+from typing import Any
+
+from synthbench.text.lines import short
+
+#: The most characters of an error's text.
+_LONGEST = 200
+_HERE = __file__.rpartition("synthbench")[0]
+
+
+def blamed(error: BaseException, what: str, file: str | None = None) -> str:
+    """An error as one line: the place, what was going on, and the error's own text.
+
+    Args:
+        error: the error.
+        what: what was going on.
+        file: the user's file; default: the last place outside this package and what is installed.
+    """
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{error.filename}, line {error.lineno}, {what}: {error.msg}."
+    frames = [
+        one
+        for one in traceback.extract_tb(error.__traceback__)
+        if (one.filename == file if file else _is_theirs(one.filename))
+    ]
+    place = f"{frames[-1].filename}, line {frames[-1].lineno}, " if frames else ""
+    text = " ".join(str(error).split())
+    text = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+    return f"{place}{what}: {type(error).__name__}: {text}"
+
+
+def line_of(given: Any, method: str = "forward") -> str:
+    """The file and line of a module's method, or of a class or function; empty if unknown."""
+    found = getattr(type(given), method, given)
+    try:
+        _, line = inspect.getsourcelines(found)
+        return f"{inspect.getsourcefile(found)}, line {line}, "
+    except (OSError, TypeError):
+        return ""
+
+
+def shape_of(given: Any) -> str:
+    """What a model gave, in words."""
+    if hasattr(given, "shape") and hasattr(given, "dtype"):
+        return f"{str(given.dtype).removeprefix('torch.')} {tuple(given.shape)}"
+    return f"{type(given).__name__} {short(given)}"
+
+
+def _is_theirs(file: str) -> bool:
+    installed = sysconfig.get_path("purelib"), sysconfig.get_path("stdlib")
+    return not file.startswith((*installed, f"{_HERE}synthbench", "<"))

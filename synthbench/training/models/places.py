@@ -1,0 +1,107 @@
+"""Classes by their place: `package.module:Class` or `path/to/file.py:Class`."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib
+import importlib.util
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from synthbench.errors import SynthbenchError, UsageError, unknown_name
+from synthbench.training.models.blame import blamed
+
+
+def is_place(name: str) -> bool:
+    """Whether a name is a place and not a name."""
+    return ":" in name
+
+
+def resolved(place: str) -> str:
+    """A place whose file has its whole path, so that it means the same from everywhere.
+
+    Raises:
+        UsageError: it has no class, or there is no such file.
+    """
+    source, _, name = place.rpartition(":")
+    if not source or not name.isidentifier():
+        raise UsageError(
+            f"{place!r}: expected a file and a class such as my_model.py:Make, or a module and a "
+            "class such as my_package.models:Make."
+        )
+    if not source.endswith(".py"):
+        return place
+    file = Path(source)
+    if not file.is_file():
+        raise UsageError(f"{place!r}: there is no file {source!r} here.")
+    return f"{file.resolve()}:{name}"
+
+
+def short_name(place: str) -> str:
+    """A name for tables and directories, such as `my_model.Make`."""
+    source, _, name = place.rpartition(":")
+    stem = Path(source).stem if source.endswith(".py") else source
+    return f"{stem}.{name}"
+
+
+def digest(place: str) -> str | None:
+    """The SHA-256 of a place's file, which tells whether it has changed; None for a module."""
+    source = place.rpartition(":")[0]
+    if not source.endswith(".py"):
+        return None
+    try:
+        return hashlib.sha256(Path(source).read_bytes()).hexdigest()
+    except OSError as error:
+        raise UsageError(f"{source!r} cannot be read: {error.strerror}.") from error
+
+
+def load(place: str) -> Callable[..., Any]:
+    """The class or function at a place.
+
+    Raises:
+        UsageError: no such file, module or class.
+        SynthbenchError: the module raises an error.
+    """
+    source, _, name = resolved(place).rpartition(":")
+    module = _file(source) if source.endswith(".py") else _module(source)
+    found = getattr(module, name, None)
+    if found is None:
+        known = [one for one, value in vars(module).items() if isinstance(value, type)]
+        raise unknown_name(f"class of {source}", name, known)
+    if not callable(found):
+        raise UsageError(f"{place!r} is {type(found).__name__}: expected a class or a function.")
+    return found  # type: ignore[no-any-return]
+
+
+def _module(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
+            raise UsageError(f"There is no module {error.name!r} to import.") from error
+        raise SynthbenchError(blamed(error, f"import of {name}")) from error
+    except Exception as error:  # whatever a module of another package raises
+        raise SynthbenchError(blamed(error, f"import of {name}")) from error
+
+
+@functools.lru_cache(maxsize=64)
+def _file(path: str) -> Any:
+    """The module in a file; modules beside it can be imported, as when Python runs it."""
+    name = f"synthbench_model_{hashlib.sha256(path.encode()).hexdigest()[:12]}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses and pickles look a class's module up by its name
+    beside = str(Path(path).parent)
+    sys.path.append(beside)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:  # whatever the file raises
+        del sys.modules[name]
+        raise SynthbenchError(blamed(error, f"import of {path}", path)) from error
+    finally:
+        sys.path.remove(beside)
+    return module

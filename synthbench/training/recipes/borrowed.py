@@ -1,0 +1,77 @@
+"""The recipe of a model that has none: that of the study's baseline, its first model."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from synthbench.errors import UsageError, unknown_name
+from synthbench.training.models import LAYER, MODELS, registered_models
+from synthbench.training.models.places import is_place, resolved, short_name
+from synthbench.training.recipes.base import Recipe, Study
+
+
+def find_recipe(study: Study, model: str) -> Recipe:
+    """The study's recipe of this name; of another model, the baseline's.
+
+    Args:
+        study: the study.
+        model: name of a recipe, or what `models.find_model` takes.
+
+    Raises:
+        UsageError: there is neither such a recipe nor such a model.
+    """
+    recipes = {recipe.name: recipe for recipe in study.recipes}
+    if model in recipes:
+        return recipes[model]
+    is_layer = model.startswith(LAYER)
+    if is_layer or is_place(model):
+        place = resolved(model.removeprefix(LAYER))
+        return _borrowed(study, short_name(place), f"{LAYER if is_layer else ''}{place}")
+    reads = MODELS[study.recipes[0].model].reads
+    ours = [name for name, one in MODELS.items() if one.reads == reads]
+    if model in (*ours, *registered_models()):
+        return _borrowed(study, model, model)
+    known = dict.fromkeys([*recipes, *ours, *registered_models()])
+    raise unknown_name(f"model for {study.task} ({study.profile})", model, known)
+
+
+def own_recipes(
+    study: Study, models: Sequence[str], layers: Sequence[str], options: Mapping[str, Any]
+) -> list[Recipe]:
+    """The recipes of the models that are no line of a study, and of layers, with these options.
+
+    Raises:
+        UsageError: an unknown model, two of one name, or options without such a model.
+        ParameterError: an option that cannot be read.
+    """
+    lines = {recipe.title for recipe in study.recipes}
+    own = [one for one in models if one not in lines] + [f"{LAYER}{one}" for one in layers]
+    if options and not own:
+        raise UsageError("Options are for models and layers of your own; none is named.")
+    recipes = [find_recipe(study, one).changed({}, options) for one in own]
+    names = [recipe.name for recipe in recipes]
+    if len({*names, *lines}) < len(names) + len(lines):
+        raise UsageError(f"Models {', '.join(names)}: a name is repeated.")
+    return recipes
+
+
+def baseline_of(study: Study) -> Recipe:
+    """The study's first model that is trained.
+
+    Raises:
+        UsageError: none is.
+    """
+    for recipe in study.recipes:
+        if recipe.steps:
+            return recipe
+    raise UsageError(f"Task {study.task!r}: its models are not trained; there is no recipe to use.")
+
+
+def _borrowed(study: Study, name: str, model: str) -> Recipe:
+    """The baseline's recipe for another model, without what is only for the baseline's own."""
+    base = baseline_of(study)
+    own = {"options": {}, "by_variant": {}, "published": {}, "line": ""}
+    special = {"heat": None, "ponder": 0.0, "balance_gradients": False, "log_gradients": False}
+    return dataclasses.replace(base, name=name, model=model, **own, **special)  # type: ignore[arg-type]
