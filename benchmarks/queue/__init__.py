@@ -85,11 +85,15 @@ def _run(chosen, started):
 
         print(costs_table(TRAININGS, folder, chosen.gpu))
         return
+    import torch
+
     from benchmarks.queue.images import unpacked
     from benchmarks.queue.work import work
     from synthbench.training.setting import Setting, commit, find_device
 
     setting = Setting(find_device(chosen.device), chosen.precision, chosen.compile)
+    # What cannot be compiled runs as it is: it costs speed, but not the minutes with a GPU.
+    torch._dynamo.config.suppress_errors = chosen.compile
     with unpacked(chosen.images) if chosen.images else contextlib.nullcontext():
         done = work(
             TRAININGS,

@@ -61,8 +61,6 @@ class Trainer:
         self._model = self._fresh_model(training.seed).to(setting.device)
         self._losses = self._loss
         if setting.compiled:
-            # A step that cannot be compiled costs speed, and not the time that a GPU is lent for.
-            torch._dynamo.config.suppress_errors = True
             self._losses = torch.compile(self._loss, dynamic=data.dynamic)
 
     def _fresh_model(self, seed):

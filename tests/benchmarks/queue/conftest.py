@@ -21,6 +21,8 @@ def _from_sources(sources, monkeypatch):
 @pytest.fixture
 def small_splits(monkeypatch):
     """Splits a hundred times smaller than the paper's."""
-    monkeypatch.setattr(
-        rows, "plan_rows", lambda task, preset, given: plan_rows(task, "small", given)
-    )
+
+    def plan(task, preset, given):
+        return plan_rows(task, "small", given)
+
+    monkeypatch.setattr(rows, "plan_rows", plan)

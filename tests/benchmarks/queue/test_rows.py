@@ -63,7 +63,7 @@ def test_images_with_colours_of_their_own_are_refused():
 def test_splits_are_those_of_a_dataset(tmp_path):
     task = make_task("ctl")
     make(tmp_path / "ctl", task, rows={"train": 100})
-    (stored,) = DatasetDirectory(tmp_path / "ctl").batches(task.variant, "iid", ["id"])
+    (stored,) = DatasetDirectory.open(tmp_path / "ctl").batches(task.variant, "iid", ["id"])
     made = judged(task, split_rows(task, "iid"))
     assert [row["id"] for row in made] == stored["id"].to_pylist()
 

@@ -140,6 +140,35 @@ def test_the_step_of_a_composites_model_is_compiled_as_one_graph(model):
     torch.testing.assert_close(loss, trainer._loss(*batch)[0])
 
 
+@pytest.mark.slow
+def test_a_compiled_training_has_the_losses_of_one_that_is_not(tmp_path):
+    training = small("composites", "vit", num_layers=1)  # without drop path, so nothing is random
+    losses = []
+    for compiled in (False, True):
+        setting = dataclasses.replace(CPU, compiled=compiled)
+        (result,) = run(tmp_path / str(compiled), training, setting=setting)[0].results().values()
+        losses.append([line["train/loss"] for line in result["curve"]])
+        assert result["compiled"] == compiled
+    assert losses[1] == pytest.approx(losses[0], rel=1e-4)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize("model", ["vit", "vit-normsoftmax", "resnet"])
+def test_no_step_waits_for_the_gpu(model):
+    there, training, task = torch.device("cuda"), small("composites", model), "composites"
+    data = data_of(make_task(task), there)
+    trainer = Trainer(training, make_task(task), data, Setting(there, "bfloat16"))
+    trainer._start(0)
+    batches = data.batches(training.recipe, 0)
+    trainer.step(0, 0, batches(0))
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        for step in range(1, 700):  # more than two rounds
+            trainer.step(0, step, batches(step))
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+
+
 def test_matrix_products_are_in_bfloat16_if_the_setting_says_so():
     training, task = small("composites", "vit"), make_task("composites")
     data = data_of(task, torch.device("cpu"))
