@@ -105,7 +105,17 @@ def test_values_in_the_mappings_of_train_are_refused_by_name():
 
 @pytest.mark.parametrize(
     "task",
-    ["listops", "arithmetic", "ctl", "parity", "grid-count", "identity", "clusters", "mqar"],
+    [
+        "listops",
+        "arithmetic",
+        "ctl",
+        "parity",
+        "grid-count",
+        "identity",
+        "clusters",
+        "mqar",
+        "chomsky",
+    ],
 )
 def test_odd_rows_questions_and_predictions_of_every_task(task):
     made = make_task(task)

@@ -16,7 +16,7 @@ from synthbench.tasks.registry import task as make_task
 from tests.support import ROOT
 
 ROWS = {"train": 60, "test": 50}
-ASKABLE = ["listops", "arithmetic", "ctl", "parity", "composites", "mqar"]
+ASKABLE = ["listops", "arithmetic", "ctl", "parity", "composites", "mqar", "chomsky"]
 
 
 def test_tasks_with_a_text_or_image_and_a_right_answer_can_be_asked():
@@ -103,7 +103,7 @@ def test_a_level_is_a_name_for_parameters_which_may_be_set_beside_it():
 def test_the_guide_shows_the_first_test_row_of_each_level():
     guide = (ROOT / "docs/pages/guides/language-models.md").read_text(encoding="utf-8")
     shown = re.findall(r"^\|(?: `([a-z-]+)`)? \| `(\w+)` \|.*\| `(.+)` \|$", guide, re.MULTILINE)
-    assert len(shown) == 15
+    assert len(shown) == 18
     task = ""
     for name, level, text in shown:
         task = name or task
