@@ -130,7 +130,17 @@ def test_what_a_task_is_is_no_argument_of_other_functions():
 
 @pytest.mark.parametrize(
     "task",
-    ["listops", "arithmetic", "ctl", "parity", "grid-count", "identity", "clusters", "mqar"],
+    [
+        "listops",
+        "arithmetic",
+        "ctl",
+        "parity",
+        "grid-count",
+        "identity",
+        "clusters",
+        "mqar",
+        "chomsky",
+    ],
 )
 def test_odd_rows_questions_and_predictions_of_every_task(task):
     made = make_task(task)

@@ -75,6 +75,8 @@ PAPERS: dict[str, dict[str, tuple[int, tuple[int, ...]]]] = {
              "validation": (3_000, (64_004,)),
              "test": (4_000, (64_008, 64_016, 128_004, 128_008, 128_016, 256_004, 256_008,
                               256_016))},
+    "chomsky": {"train": (200_000, tuple(range(1, 41))), "iid": (4_000, tuple(range(1, 41))),
+                "test": (4_700, (*range(41, 500, 10), 500))},
 }  # fmt: skip
 
 

@@ -86,6 +86,7 @@ PROMISED: dict[str, dict[str, Any]] = {
         "length": Value("int16"),
     },
     "clusters": {"points": List(List(Value("float32"))), "cluster": List(Value("int8"))},
+    "chomsky": {"text": Value("string"), "label": Value("string"), "length": Value("int16")},
     "mqar": {
         "text": Value("string"),
         "label": Value("string"),

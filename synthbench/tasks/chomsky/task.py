@@ -87,7 +87,7 @@ class Chomsky(TextTask):
         "easy": {"train_lengths": tuple(range(1, 11)), "test_lengths": tuple(range(11, 21))},
         "medium": {},  # as in the paper
         "hard": {
-            "train_lengths": tuple(range(1, 81)),
+            "train_lengths": tuple(range(21, 61)),
             "test_lengths": tuple(range(100, 1001, 100)),
         },
     }
