@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
-from synthbench.errors import UsageError, whole_number
+from synthbench.checks import whole_number
+from synthbench.errors import UsageError
 from synthbench.text.lines import one_line, short
 
 P = ParamSpec("P")

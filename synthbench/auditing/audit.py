@@ -22,9 +22,9 @@ from synthbench.auditing.scoring import NEAR, compare_with, score_shortcut
 from synthbench.auditing.sections import show_variant
 from synthbench.auditing.shortcuts import choose_shortcuts
 from synthbench.auditing.variant import AuditedVariant, draw_samples, scan_split
+from synthbench.checks import needs
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.engine.open import open_engine
-from synthbench.errors import needs
 from synthbench.text.progress import Bar, progress_bar
 from synthbench.text.tables import render, stack, styled
 

@@ -9,8 +9,9 @@ from typing import Any
 
 from synthbench.auditing.audit import Audit
 from synthbench.auditing.sections import Section, variant_sections, verdict
+from synthbench.checks import claim_output, usable_path
 from synthbench.dataset.files import write_text
-from synthbench.errors import UsageError, claim_output, usable_path
+from synthbench.errors import UsageError
 from synthbench.text.tables import escaped
 
 PAGE, DATA = "audit.html", "audit.json"

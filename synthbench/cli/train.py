@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from synthbench.checks import needs
 from synthbench.cli.options import (
     WithExamples,
     choice_option,
@@ -22,7 +23,7 @@ from synthbench.cli.options import (
     variant_option,
     variants_option,
 )
-from synthbench.errors import UsageError, needs
+from synthbench.errors import UsageError
 from synthbench.text.tables import Table
 
 if TYPE_CHECKING:

@@ -10,11 +10,12 @@ from typing import Any
 
 import pyarrow as pa
 
+from synthbench.checks import usable_path
 from synthbench.dataset.files import regular_file
 from synthbench.dataset.manifest import Manifest, SplitRecord, read_manifest
 from synthbench.dataset.parquet import read_batches
 from synthbench.dataset.places import is_being_replaced, old_of
-from synthbench.errors import DatasetError, UsageError, unknown_name, usable_path
+from synthbench.errors import DatasetError, UsageError, unknown_name
 from synthbench.tasks.base import Task
 from synthbench.tasks.images.source_dirs import chosen_source_dirs
 from synthbench.tasks.images.task import ImageTask

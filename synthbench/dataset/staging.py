@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
+from synthbench.checks import claim_output
 from synthbench.dataset import places
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.files import (
@@ -33,7 +34,6 @@ from synthbench.errors import (
     MissingPathError,
     SynthbenchError,
     UsageError,
-    claim_output,
 )
 from synthbench.text.lines import one_line, short
 

@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from typing import Any, Generic, ParamSpec, Self, TypeVar, cast
 
-from synthbench.errors import UsageError, check_whole_number, unknown_name
+from synthbench.checks import check_whole_number
+from synthbench.errors import UsageError, unknown_name
 
 A = TypeVar("A", bound=tuple[object, ...])
 P = ParamSpec("P")

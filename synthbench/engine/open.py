@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 
+from synthbench.checks import needs
 from synthbench.engine.engine import MAX_MAKERS, Engine, default_workers, usable_cores
 from synthbench.engine.worker_pool import WorkerPool
-from synthbench.errors import needs
 from synthbench.tasks.base import Task
 
 

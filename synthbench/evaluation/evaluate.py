@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from synthbench.errors import DatasetError, UsageError, check_name
+from synthbench.checks import check_name
+from synthbench.errors import DatasetError, UsageError
 from synthbench.evaluation.final_answer import find_answer
 from synthbench.evaluation.predictions import TEXT, VALUE, Predictions, read_predictions
 from synthbench.evaluation.report import Report

@@ -14,7 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from synthbench.errors import DatasetError, needs
+from synthbench.checks import needs
+from synthbench.errors import DatasetError
 from synthbench.text.lines import one_line
 
 #: What a log of Inspect has beside its samples, which a log of the header alone lacks.

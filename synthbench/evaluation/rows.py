@@ -7,8 +7,9 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from synthbench.checks import check_name
 from synthbench.dataset.dataset import DatasetDirectory
-from synthbench.errors import UsageError, check_name
+from synthbench.errors import UsageError
 from synthbench.tasks.base import Task
 from synthbench.tasks.features import row_values
 from synthbench.tasks.registry import as_task

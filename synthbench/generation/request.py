@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from synthbench.checks import check_whole_number, usable_path
 from synthbench.dataset.digest import whole_chunks
 from synthbench.dataset.manifest import merged_tables
 from synthbench.engine.engine import check_engine
-from synthbench.errors import ParameterError, check_whole_number, unknown_name, usable_path
+from synthbench.errors import ParameterError, unknown_name
 from synthbench.sampling.plan import PRESETS, Plan, most_blocks, plan_rows
 from synthbench.sampling.seen import FingerprintSet
 from synthbench.tasks.base import Task

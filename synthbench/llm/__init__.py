@@ -15,7 +15,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from synthbench.arguments import checked
-from synthbench.errors import needs
+from synthbench.checks import needs
 from synthbench.llm.curriculum import Curriculum
 from synthbench.llm.prompts import prompts, sft_examples
 from synthbench.llm.scoring import evaluate, score, trl_reward

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from synthbench.errors import UsageError, check_name, check_whole_number
+from synthbench.checks import check_name, check_whole_number
+from synthbench.errors import UsageError
 from synthbench.llm.prompts import TEXT, check_askable, messages
 from synthbench.llm.scoring import reward_of, rows_of
 from synthbench.streaming.rounds import Rounds

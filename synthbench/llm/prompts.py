@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from synthbench.arguments import checked
+from synthbench.checks import check_whole_number, usable_path
 from synthbench.dataset.dataset import DatasetDirectory
-from synthbench.errors import UsageError, check_whole_number, unknown_name, usable_path
+from synthbench.errors import UsageError, unknown_name
 from synthbench.generation.cache import cached_dataset
 from synthbench.generation.load_dataset import open_with_datasets
 from synthbench.sampling.first_rows import first_rows

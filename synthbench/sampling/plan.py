@@ -7,7 +7,8 @@ import functools
 from collections.abc import Mapping
 from fractions import Fraction
 
-from synthbench.errors import ParameterError, UsageError, unknown_name, whole_number
+from synthbench.checks import whole_number
+from synthbench.errors import ParameterError, UsageError, unknown_name
 from synthbench.sampling.blocks import list_candidates
 from synthbench.tasks.base import Split, Task
 from synthbench.tasks.returned import capacity_of, weights_of

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from synthbench.checks import check_whole_number, usable_path
 from synthbench.engine.engine import Engine
-from synthbench.errors import UsageError, check_whole_number, usable_path
+from synthbench.errors import UsageError
 from synthbench.sampling.plan import make_plan
 from synthbench.sampling.splits import SplitSampler
 from synthbench.tasks.base import Task

@@ -12,10 +12,11 @@ from typing import Any
 
 from synthbench import __version__
 from synthbench.arguments import checked
+from synthbench.checks import claim_output, usable_path
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.files import write_json
 from synthbench.dataset.staging import check_whole
-from synthbench.errors import SynthbenchError, UsageError, claim_output, unknown_name, usable_path
+from synthbench.errors import SynthbenchError, UsageError, unknown_name
 from synthbench.llm.prompts import why_not_askable
 from synthbench.sharing import croissant, lm_eval, tensors, text_formats
 from synthbench.sharing.parts import ExportPart

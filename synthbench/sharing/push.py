@@ -10,11 +10,12 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from synthbench.arguments import checked
+from synthbench.checks import needs
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.files import regular_file
 from synthbench.dataset.manifest import MANIFEST
 from synthbench.dataset.staging import check_whole
-from synthbench.errors import DatasetError, SynthbenchError, UsageError, needs
+from synthbench.errors import DatasetError, SynthbenchError, UsageError
 from synthbench.text.progress import on_terminal
 from synthbench.text.tables import Table, render, stack, styled
 from synthbench.verification.card import CARD, check_card, read_card

@@ -27,7 +27,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from synthbench.errors import DatasetError, needs
+from synthbench.checks import needs
+from synthbench.errors import DatasetError
 from synthbench.sharing.parts import BATCH_ROWS, ExportPart
 from synthbench.tasks.base import Task
 from synthbench.tasks.row_ids import read_ids

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from synthbench.errors import UsageError, check_whole_number, unknown_name
+from synthbench.checks import check_whole_number
+from synthbench.errors import UsageError, unknown_name
 from synthbench.evaluation.scores import Score, score_of, scores_by
 from synthbench.sampling.blocks import Rows
 from synthbench.streaming.rounds import Rounds

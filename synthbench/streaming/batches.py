@@ -11,9 +11,9 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 
 from numpy.typing import NDArray
 
+from synthbench.checks import check_whole_number
 from synthbench.engine.engine import Engine, check_workers
 from synthbench.engine.open import open_engine
-from synthbench.errors import check_whole_number
 from synthbench.sampling.blocks import Rows
 from synthbench.streaming.rounds import Rounds
 from synthbench.tasks.base import Block

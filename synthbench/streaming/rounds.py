@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from synthbench.checks import check_whole_number
 from synthbench.engine.engine import Engine
-from synthbench.errors import ParameterError, check_whole_number
+from synthbench.errors import ParameterError
 from synthbench.sampling.blocks import Rows
 from synthbench.sampling.plan import Plan, divide
 from synthbench.sampling.splits import SplitSampler

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from synthbench.errors import UsageError, needs
+from synthbench.checks import needs
+from synthbench.errors import UsageError
 from synthbench.sampling.blocks import Rows
 from synthbench.streaming.batches import Batches
 from synthbench.streaming.rounds import Rounds

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from torch.utils.data import default_convert
 from torch.utils.data._utils.collate import default_collate_fn_map
 
+from synthbench.checks import check_whole_number
 from synthbench.engine.engine import Engine
-from synthbench.errors import UsageError, check_whole_number
+from synthbench.errors import UsageError
 from synthbench.streaming.batches import RoundMaker, RoundReader, View
 from synthbench.streaming.columns import Columns
 from synthbench.streaming.rounds import Rounds

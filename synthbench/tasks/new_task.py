@@ -12,7 +12,8 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from synthbench.errors import UsageError, claim_output
+from synthbench.checks import claim_output
+from synthbench.errors import UsageError
 from synthbench.tasks.base import Task
 from synthbench.tasks.registry import list_tasks
 

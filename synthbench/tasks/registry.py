@@ -8,7 +8,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from synthbench.errors import SynthbenchError, TaskError, UsageError, check_name, unknown_name
+from synthbench.checks import check_name
+from synthbench.errors import SynthbenchError, TaskError, UsageError, unknown_name
 from synthbench.tasks.base import Parameters, Task
 from synthbench.tasks.declared import check_class, check_task
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir

@@ -15,7 +15,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from synthbench.errors import TaskError, check_name, check_whole_number
+from synthbench.checks import check_name, check_whole_number
+from synthbench.errors import TaskError
 from synthbench.seeding import Draws
 from synthbench.tasks.block import Block, Breakdown, Split
 from synthbench.tasks.column import Column

@@ -20,12 +20,13 @@ from typing import Any
 
 import torch
 
+from synthbench.checks import claim_output
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.files import write_failure, write_json
 from synthbench.dataset.manifest import MANIFEST
 from synthbench.dataset.places import LOCK, hold, staging_of
 from synthbench.dataset.staging import describe_difference
-from synthbench.errors import DatasetError, UsageError, claim_output
+from synthbench.errors import DatasetError, UsageError
 
 RUN, MODEL = "run.json", "model.pt"
 _METRICS, _CHECKPOINT, _RESULT = "metrics.jsonl", "checkpoint.pt", "result.json"

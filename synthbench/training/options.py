@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from synthbench.errors import ParameterError, check_whole_number, unknown_name
+from synthbench.checks import check_whole_number
+from synthbench.errors import ParameterError, unknown_name
 
 
 def check_sizes(least: int = 1, **sizes: object) -> None:

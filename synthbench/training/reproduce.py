@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from synthbench.arguments import checked
+from synthbench.checks import check_whole_number, needs
 from synthbench.dataset.files import write_json, write_text
 from synthbench.engine.engine import check_workers, default_workers
-from synthbench.errors import check_whole_number, needs
 from synthbench.tasks.base import Task
 from synthbench.tasks.registry import as_tasks
 from synthbench.training.comparison import compare, markdown

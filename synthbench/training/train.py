@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from synthbench.arguments import checked
+from synthbench.checks import check_whole_number, needs
 from synthbench.engine.engine import check_workers
-from synthbench.errors import UsageError, check_whole_number, needs
+from synthbench.errors import UsageError
 from synthbench.sampling.plan import check_rows
 from synthbench.tasks.base import Task
 from synthbench.text.tables import Table, stack, styled

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from synthbench.errors import needs
+from synthbench.checks import needs
 from synthbench.tasks.composites.parts import FIXED_PLACES
 from synthbench.tasks.composites.rules import QUADRANTS
 from synthbench.tasks.composites.task import Composites

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from synthbench.errors import DatasetError, needs
+from synthbench.checks import needs
+from synthbench.errors import DatasetError
 
 #: Height and width of every source image, in pixels.
 SIZE = 28

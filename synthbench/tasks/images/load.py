@@ -23,12 +23,12 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from synthbench.checks import needs
 from synthbench.errors import (
     DatasetError,
     MissingSourceError,
     SynthbenchError,
     UsageError,
-    needs,
     unknown_name,
 )
 from synthbench.tasks.images.file_formats import (

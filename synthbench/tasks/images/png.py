@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from synthbench.errors import needs
+from synthbench.checks import needs
 from synthbench.tasks.numeric import join_bytes, split_bytes
 
 #: The largest number of bytes of a stored deflate block.
