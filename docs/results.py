@@ -101,6 +101,16 @@ def sizes(comparison: Mapping[str, Any]) -> str:
     return f"The paper's task, with the recipes of the profile `{comparison['profile']}`."
 
 
+def models_sizes(comparison: Mapping[str, Any]) -> str:
+    """The seeds and the parameters of a comparison's models, as a sentence."""
+    counts: dict[str, list[str]] = {}
+    for line in comparison["models"]:
+        counts.setdefault(f"`{line['model']}`", []).append(f"{line['model_parameters']:,}")
+    named = (f"{model} {' or '.join(dict.fromkeys(found))}" for model, found in counts.items())
+    seeds = max(len(line["runs"]) for line in comparison["models"])
+    return f"{seeds} seed{'s' if seeds > 1 else ''}; parameters: {', '.join(named)}."
+
+
 def _origin(comparison: Mapping[str, Any]) -> str:
     """The command, time, machine and code that one comparison was made with."""
     seconds = comparison["seconds"]

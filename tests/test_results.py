@@ -11,6 +11,7 @@ from docs.results import (
     drawn_models,
     figure,
     held,
+    models_sizes,
     read_comparisons,
     results_section,
 )
@@ -96,6 +97,12 @@ def test_each_comparison_has_a_table_with_parameters_seeds_and_rows(results):
         f"A processor, PyTorch 2.4, synthbench {__version__}. "
         "It was not held against the golden trainings."
     )
+
+
+def test_a_gallery_page_names_seeds_and_parameters():
+    made = comparison()
+    made["models"][1]["model_parameters"] = 50_000
+    assert models_sizes(made) == "2 seeds; parameters: `ndr` 43,533 or 50,000."
 
 
 def test_headings_say_what_the_figures_are_and_the_table_what_differs_from_the_paper():
