@@ -137,11 +137,13 @@ def held(comparison: Mapping[str, Any]) -> str:
         if len(losses) != len(golden.get(model, ())) or not all(map(_close, losses, golden[model]))
     ]
     stored = f"Stored with commit {then['commit'][:7]} of {then['date']}; "
-    if changed:
+    rows = "the stream has other rows of the same distribution today"
+    if changed and then["same_rows"]:
         return f"{stored}the code of {', '.join(changed)} has changed since."
+    if changed:
+        return f"{stored}{rows}, and golden trainings on it ({', '.join(changed)}) other losses."
     same = "in the golden trainings that code and today's have the same losses"
-    other = ", but the stream has other rows of the same distribution today"
-    return f"{stored}{same}{'' if then['same_rows'] else other}."
+    return f"{stored}{same}{'' if then['same_rows'] else f', but {rows}'}."
 
 
 def _close(one: float, other: float) -> bool:

@@ -137,6 +137,7 @@ def test_a_result_names_all_machines_and_commits_of_its_runs_and_another_version
         ([one * (1 + 1e-6) for one in GOLDEN["ndr"]], True, "the same losses."),
         ([one * 1.01 for one in GOLDEN["ndr"]], True, "the code of ndr has changed since."),
         (GOLDEN["ndr"][:5], True, "the code of ndr has changed since."),
+        ([1.0] * 10, False, "today, and golden trainings on it (ndr) other losses."),
     ],
 )
 def test_a_result_says_whether_todays_code_still_makes_it(losses, same_rows, words):
