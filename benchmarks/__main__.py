@@ -132,7 +132,10 @@ def machine():
 def main():
     """Measure the tasks named on the command line, or all; or what `MORE` has."""
     if sys.argv[1:2] and sys.argv[1] in MORE:
-        importlib.import_module(f"benchmarks.{sys.argv[1]}").main(sys.argv[2:])
+        try:
+            importlib.import_module(f"benchmarks.{sys.argv[1]}").main(sys.argv[2:])
+        except SynthbenchError as error:
+            sys.exit(f"Error: {error}")
         return
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tasks", nargs="*")

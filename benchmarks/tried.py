@@ -51,20 +51,30 @@ def collect(
 ) -> Iterator[dict[str, Any]]:
     """The trials of all comparisons and results below a directory, each run once.
 
+    What the profile `quick` has left is no trial: it trains nothing to show.
+
     Raises:
         DatasetError: there is neither.
     """
     found = []
     for file in sorted(directory.rglob("*.json")):
         values = json.loads(file.read_text(encoding="utf-8"))
+        if not isinstance(values, dict) or _profile(values) == "quick":
+            continue
         day = date or datetime.date.fromtimestamp(file.stat().st_mtime).isoformat()
         if file.name == "result.json":
             found.append(from_result(values, source or _made_with(values), day))
-        elif isinstance(values, dict) and {"models", "measures"} <= values.keys():
+        elif {"models", "measures"} <= values.keys():
             found += from_comparison(values, source or _made_with(values), day)
     if not found:
         raise DatasetError(f"{str(directory)!r} has no results of `reproduce` or `train`.")
     yield from merged([], found)
+
+
+def _profile(values: dict[str, Any]) -> str | None:
+    """The profile of a comparison or a result."""
+    study = values.get("study")
+    return study["profile"] if isinstance(study, dict) else values.get("profile")
 
 
 def _made_with(values: dict[str, Any]) -> str:

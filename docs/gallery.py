@@ -10,7 +10,7 @@ from typing import Any
 
 from charts import Curve, line_chart
 from pictures import picture, stand_ins
-from results import drawn_models, read_comparisons, sizes
+from results import drawn_models, models_sizes, read_comparisons, sizes
 
 from synthbench.dataset.card import prose
 from synthbench.sampling.preview import sample_rows
@@ -193,9 +193,10 @@ def result_section(comparison: Mapping[str, Any]) -> str:
     """The table of one run of `reproduce`, and its charts."""
     title = f"### At the sizes of the profile `{comparison['profile']}`"
     _, table, *rest = markdown(comparison).strip().split("\n\n")
-    # Parameters, steps and seconds would leave no room for the figures.
+    # Columns of parameters, steps and seconds would leave no room for the figures.
     table = re.sub(r"^(\|.*?)(?: [^|\n]* \|){3}$", r"\1", table, flags=re.MULTILINE)
-    return "\n\n".join([title, sizes(comparison), table, *rest, *charts(comparison)])
+    size = f"{sizes(comparison)} {models_sizes(comparison)}"
+    return "\n\n".join([title, size, table, *rest, *charts(comparison)])
 
 
 def charts(comparison: Mapping[str, Any]) -> Iterator[str]:

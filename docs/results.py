@@ -101,6 +101,16 @@ def sizes(comparison: Mapping[str, Any]) -> str:
     return f"The paper's task, with the recipes of the profile `{comparison['profile']}`."
 
 
+def models_sizes(comparison: Mapping[str, Any]) -> str:
+    """The seeds and the parameters of a comparison's models, as a sentence."""
+    counts: dict[str, list[str]] = {}
+    for line in comparison["models"]:
+        counts.setdefault(f"`{line['model']}`", []).append(f"{line['model_parameters']:,}")
+    named = (f"{model} {' or '.join(dict.fromkeys(found))}" for model, found in counts.items())
+    seeds = max(len(line["runs"]) for line in comparison["models"])
+    return f"{seeds} seed{'s' if seeds > 1 else ''}; parameters: {', '.join(named)}."
+
+
 def _origin(comparison: Mapping[str, Any]) -> str:
     """The command, time, machine and code that one comparison was made with."""
     seconds = comparison["seconds"]
@@ -127,11 +137,13 @@ def held(comparison: Mapping[str, Any]) -> str:
         if len(losses) != len(golden.get(model, ())) or not all(map(_close, losses, golden[model]))
     ]
     stored = f"Stored with commit {then['commit'][:7]} of {then['date']}; "
-    if changed:
+    rows = "the stream has other rows of the same distribution today"
+    if changed and then["same_rows"]:
         return f"{stored}the code of {', '.join(changed)} has changed since."
+    if changed:
+        return f"{stored}{rows}, and golden trainings on it ({', '.join(changed)}) other losses."
     same = "in the golden trainings that code and today's have the same losses"
-    other = ", but the stream has other rows of the same distribution today"
-    return f"{stored}{same}{'' if then['same_rows'] else other}."
+    return f"{stored}{same}{'' if then['same_rows'] else f', but {rows}'}."
 
 
 def _close(one: float, other: float) -> bool:

@@ -11,6 +11,7 @@ from docs.results import (
     drawn_models,
     figure,
     held,
+    models_sizes,
     read_comparisons,
     results_section,
 )
@@ -98,6 +99,12 @@ def test_each_comparison_has_a_table_with_parameters_seeds_and_rows(results):
     )
 
 
+def test_a_gallery_page_names_seeds_and_parameters():
+    made = comparison()
+    made["models"][1]["model_parameters"] = 50_000
+    assert models_sizes(made) == "2 seeds; parameters: `ndr` 43,533 or 50,000."
+
+
 def test_headings_say_what_the_figures_are_and_the_table_what_differs_from_the_paper():
     made = comparison("arithmetic", variants=("default",))
     made["data"]["parameters"] = {"modulus": 5}
@@ -130,6 +137,7 @@ def test_a_result_names_all_machines_and_commits_of_its_runs_and_another_version
         ([one * (1 + 1e-6) for one in GOLDEN["ndr"]], True, "the same losses."),
         ([one * 1.01 for one in GOLDEN["ndr"]], True, "the code of ndr has changed since."),
         (GOLDEN["ndr"][:5], True, "the code of ndr has changed since."),
+        ([1.0] * 10, False, "today, and golden trainings on it (ndr) other losses."),
     ],
 )
 def test_a_result_says_whether_todays_code_still_makes_it(losses, same_rows, words):

@@ -28,7 +28,8 @@ def contrasts_markdown(findings: Sequence[Finding]) -> str:
         for one in findings
         if one.state != NOT_RUN
     ]
-    return f"The paper's contrasts: {counts(findings)}.\n\n{Table(head, lines).markdown()}"
+    table = f"\n\n{Table(head, lines).markdown()}" if lines else ""
+    return f"The paper's contrasts: {counts(findings)}.{table}"
 
 
 def contrasts_notes(findings: Sequence[Finding]) -> list[str]:
