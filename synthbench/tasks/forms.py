@@ -163,6 +163,11 @@ class MaskedLM(_LanguageModel):
         return batch
 
     def answers(self, read: Block, predicted: NDArray[np.integer[Any]]) -> list[Any]:
+        """Predictions as `Task.read_answer` takes them, from the token of every place.
+
+        Raises:
+            UsageError: predictions of another shape.
+        """
         predicted = as_ids(predicted, 2, self.name)
         batch, at_answer = self._place(read, gap=0, extra=0)
         if predicted.shape != at_answer.shape:
@@ -223,8 +228,8 @@ def form_of(task: Task, name: str | None = None) -> Form:
 
     Example:
         >>> from synthbench.tasks.forms import form_of
-        >>> from synthbench.tasks.registry import make_task
-        >>> form = form_of(make_task("parity"), "masked-lm")
+        >>> from synthbench.tasks.registry import task
+        >>> form = form_of(task("parity"), "masked-lm")
         >>> form.input_tokens[-3:]
         ('10', '=', '<mask>')
     """
