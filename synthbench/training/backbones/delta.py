@@ -124,7 +124,7 @@ def delta_rule(queries: Tensor, keys: Tensor, values: Tensor, betas: Tensor) -> 
         memory = values.new_zeros(len(keys), keys.shape[-1], values.shape[-1], dtype=exact)  # Sᵀ
         read = []
         for query, key, value, beta in chunks:
-            system = (beta * (key @ key.mT)).tril(-1)
+            system = beta * (key @ key.mT)  # of which the solver reads the strictly lower part
             update = torch.linalg.solve_triangular(
                 system, beta * (value - key @ memory), upper=False, unitriangular=True
             )

@@ -102,6 +102,13 @@ def test_the_delta_rule_by_chunks_is_the_delta_rule_step_by_step(steps, dtype):
             torch.testing.assert_close(chunks[head], expected, atol=1e-5, rtol=1e-5)
 
 
+def test_the_delta_rules_gradients_are_right():
+    generator = torch.Generator().manual_seed(0)
+    shapes = ((1, 3, 2), (1, 6, 2), (1, 6, 2), (1, 6, 1))
+    given = [torch.randn(shape, generator=generator, dtype=torch.float64) for shape in shapes]
+    assert torch.autograd.gradcheck(delta_rule, [one.requires_grad_() for one in given])
+
+
 def test_steps_of_the_delta_rule_are_those_computed_by_hand():
     """Two orthogonal keys; the third step overwrites half of what the first has written."""
     keys = torch.tensor([[[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]])
