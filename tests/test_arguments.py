@@ -45,8 +45,8 @@ CALLS = {
     "verify": {"dataset": "made", "fast": True, "workers": 1},
     "audit": {"dataset": "made"},
     "solve": {"task": "parity", "question": ROW["text"]},
-    "score": {"task": "parity", "row": ROW, "prediction": "7"},
-    "held_out": {"task": "parity", "text_or_row": ROW["text"]},
+    "score": {"task": "parity", "row": ROW, "answer": "7"},
+    "is_held_out": {"task": "parity", "text_or_row": ROW["text"]},
     "train": {"task": "parity", "model": "softmax", "dataset": "made", "recipe": {"batch_size": 8}},
     "reproduce": {"task": "parity", "dataset": "made"},
 }
@@ -96,11 +96,36 @@ def test_values_in_the_mappings_of_train_are_refused_by_name():
         "rows": {"train": Odd()},
         "recipe": {"steps": Odd()},
         "options": {"d_model": Odd()},
-        "parameters": {"n_values": Odd()},
     }
     for argument, given in wrong.items():
         with pytest.raises(SynthbenchError, match=next(iter(given))):
             synthbench.train(**{**CALLS["train"], argument: given})
+
+
+def test_odd_choices_of_a_task_are_refused_or_right():
+    refused = 0
+    for argument in ("name", "variant", "seed", "level", "source_dir", "n_values", "other"):
+        for odd in ODD:
+            case = f"{argument}={odd!r}"
+            try:
+                made = synthbench.task(**{"name": "parity", argument: odd})
+            except SynthbenchError as error:
+                assert 1 <= len(str(error).splitlines()) <= 2, case
+                refused += 1
+            except Exception as error:
+                raise AssertionError(f"{case} raised {type(error).__name__}: {error}") from error
+            else:
+                assert made == make_task(
+                    "parity", seed=made.seed, n_values=made.parameters.n_values
+                )
+    assert refused > 180
+
+
+def test_what_a_task_is_is_no_argument_of_other_functions():
+    for name in ("generate", "load_dataset", "train", "reproduce"):
+        for argument in ("variant", "level", "parameters", "source_dir"):
+            with pytest.raises(UsageError, match=rf"no argument '{argument}'; .*synthbench.task\("):
+                getattr(synthbench, name)(**CALLS[name], **{argument: None})
 
 
 @pytest.mark.parametrize(
@@ -132,13 +157,9 @@ def test_whole_numbers_of_numpy_are_whole_numbers(tmp_path):
         synthbench.task("parity", seed=3), out="plain", rows=ROWS, shard_rows=8192
     )
     rows = {name: np.int32(count) for name, count in ROWS.items()}
-    given = {
-        "seed": np.int64(3),
-        "rows": rows,
-        "shard_rows": np.uint16(8192),
-        "workers": np.int8(1),
-    }
-    assert synthbench.generate("parity", out="numpy", **given) == plain
+    given = {"rows": rows, "shard_rows": np.uint16(8192), "workers": np.int8(1)}
+    parity = synthbench.task("parity", seed=np.int64(3))
+    assert synthbench.generate(parity, out="numpy", **given) == plain
     loaded = synthbench.load_dataset(synthbench.task("parity", seed=np.int64(3)), "test", rows=rows)
     assert (
         loaded["id"]

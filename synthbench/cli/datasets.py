@@ -31,7 +31,7 @@ from synthbench.text.tables import Table
 @json_option
 @click.option("--quiet", is_flag=True, help="Show no progress bar.")
 def verify(dataset: str, as_json: bool, quiet: bool, **chosen: Any) -> int:
-    """Check every row of DIR, then make the dataset again and compare."""
+    """Check every row of DIR, make the dataset again, and compare."""
     from synthbench.verification.verify import verify as check
 
     report = check(dataset, progress=not quiet, **chosen)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
 import os
@@ -89,13 +90,14 @@ def generate(
     if task == _ALL:
         chosen = {"--variant": variants, "--level": level, "--rows": rows, "--set": settings}
         places = _all_places(places[task], chosen)
-    options |= {"rows": row_counts(rows), "progress": not quiet}
+    # Options that are wrong for every task are refused here.
+    request = Request((), **options, rows=row_counts(rows), progress=not quiet)
     failed = []
     for name, out in places.items():
         started = time.perf_counter()
         try:
             tasks = _variants(name, variants, seed, level, settings)
-            outcome = run(Request(tasks, out=out, **options))
+            outcome = run(dataclasses.replace(request, tasks=tasks, out=out))
         except SynthbenchError as error:
             if task != _ALL:
                 raise

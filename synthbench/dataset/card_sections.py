@@ -15,6 +15,7 @@ from synthbench.tasks.base import Task
 from synthbench.tasks.column import Column
 from synthbench.tasks.describe import setting
 from synthbench.tasks.images.task import Origin
+from synthbench.tasks.registry import as_task
 from synthbench.tasks.row_ids import columns_of
 from synthbench.text.lines import printable
 from synthbench.text.tables import Table
@@ -114,10 +115,7 @@ def loading(manifest: Manifest, task: Task) -> str:
     """Python code that loads a variant: from its files, or made on the reader's machine."""
     made = manifest.variants[task.variant]
     rows = {name: one.rows for name, one in made.items() if one.rows != task.split(name).rows}
-    is_default = task.variant == next(iter(task.variants))
-    options: dict[str, Any] = {} if is_default else {"variant": task.variant}
-    options |= {"seed": task.seed, **({"rows": rows} if rows else {}), **task.parameters.changed()}
-    words = ", ".join(f"{name}={value!r}" for name, value in options.items())
+    options = f", rows={rows}" if rows else ""
     return f"""\
 ```python
 import synthbench
@@ -127,8 +125,13 @@ from datasets import load_dataset
 dataset = load_dataset("./{task.name}", "{task.variant}")
 
 # The same rows without the files, made on this machine on first use.
-dataset = synthbench.load_dataset("{task.name}", {words})
+dataset = synthbench.load_dataset({_python(task)}{options})
 ```"""
+
+
+def _python(task: Task) -> str:
+    """A task as an argument in Python: its name, if that means the same."""
+    return f'"{task.name}"' if task == as_task(task.name) else repr(task)
 
 
 def held_out_rule(task: Task, splits: Iterable[str], remark: str) -> str:
@@ -139,10 +142,9 @@ def held_out_rule(task: Task, splits: Iterable[str], remark: str) -> str:
         f'all(id {sign} "2" for id in dataset["{name}"]["id"])  # True'
         for name, sign in signs.items()
     )
-    last, changed = made[-1], task.parameters.changed()
-    options = f", parameters={changed}" if changed else ""
+    last = made[-1]
     row = f'dataset["{last.name}"][0]'
-    code += f'\nsynthbench.is_held_out("{task.name}", {row}{options})  # {last.evaluation}'
+    code += f"\nsynthbench.is_held_out({_python(task)}, {row})  # {last.evaluation}"
     return f"""\
 A row whose `id` begins with `0` or `1` is held out. Evaluation splits have only such rows; train \
 splits and streams have none, whatever their seed and parameters. So a model trained on them, with \

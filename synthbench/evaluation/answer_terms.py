@@ -197,10 +197,12 @@ def has_alternative(text: str, terms: list[Term], index: int) -> bool:
     """Whether another answer stands beside a term: "7 or 8"."""
     for one, other in itertools.pairwise(terms[max(0, index - 1) : index + 2]):
         between = text[one.end : other.start]
-        if one.key == other.key or "\n\n" in between or not _ALTERNATIVES.fullmatch(between):
+        if one.key == other.key or not _ALTERNATIVES.fullmatch(between):
+            continue
+        said = re.findall(r"[^\W\d_]+", between)
+        if "\n\n" in between and not said:
             continue
         # Calculations may stand one behind another, and "9 and 8 is 17" is a sum.
-        said = re.findall(r"[^\W\d_]+", between)
         if one.words == other.words == 1 or said not in ([], ["and"]):
             return True
     return False

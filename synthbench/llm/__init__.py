@@ -14,12 +14,15 @@ from __future__ import annotations
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+from synthbench.arguments import checked
 from synthbench.errors import needs
 from synthbench.llm.curriculum import Curriculum
 from synthbench.llm.prompts import prompts, sft_examples
 from synthbench.llm.scoring import evaluate, score, trl_reward
 from synthbench.tasks import registry
 from synthbench.tasks.base import Task
+from synthbench.tasks.images.source_dirs import DEFAULT_DIRS
+from synthbench.tasks.images.task import ImageTask
 from synthbench.tasks.registry import as_task
 
 if TYPE_CHECKING:
@@ -39,6 +42,7 @@ __all__ = [
 ]
 
 
+@checked
 def inspect_task(
     task: str | Task | PathLike[str],
     split: str = "test",
@@ -70,6 +74,7 @@ def inspect_task(
     return make(task, split, limit=limit, preset=preset)
 
 
+@checked
 def verifiers_taskset(
     task: str | Task, *, split: str = "train", seed: int | None = None
 ) -> vf.Taskset[Any, Any]:
@@ -95,8 +100,10 @@ def verifiers_taskset(
             dataset=made.name,
             split=split,
             variant=made.variant,
-            seed=made.seed if seed is None else seed,
+            seed=made.seed,
+            stream_seed=seed,
             parameters=made.parameters.to_dict(),
+            source_dirs=made.source_dirs if isinstance(made, ImageTask) else DEFAULT_DIRS,
         )
     )
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from synthbench.arguments import checked
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import UsageError, check_whole_number, unknown_name, usable_path
 from synthbench.generation.cache import cached_dataset
@@ -32,6 +33,7 @@ TEXT = "text"
 ANSWER_FORMAT = "Write your answer on the last line, in the form 'Answer: ...'."
 
 
+@checked
 def prompts(
     task: str | Task | PathLike[str],
     split: str = "test",
@@ -179,7 +181,11 @@ def open_rows(
     preset: str = "paper",
     rows: Mapping[str, int] | None = None,
 ) -> AskedRows:
-    """The rows of a task or directory that can be prompts; arguments as in `prompts`."""
+    """The rows of a task or directory that can be prompts; arguments as in `prompts`.
+
+    Raises:
+        UsageError: an unknown name, a number that is not allowed, or sizes beside a directory.
+    """
     if limit is not None:
         check_whole_number("Limit", limit, least=1, most=sys.maxsize)
     made, dataset = askable_task(task)

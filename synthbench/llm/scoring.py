@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from os import PathLike
 from typing import Any
 
+from synthbench.arguments import checked
 from synthbench.errors import SynthbenchError, UsageError
 from synthbench.evaluation.evaluate import evaluate as evaluate_rows
 from synthbench.evaluation.final_answer import score_answer
@@ -116,6 +117,7 @@ def _refuse_several_a_row(completions: int, rows: Any) -> None:
         )
 
 
+@checked
 def trl_reward(task: str | Task | PathLike[str]) -> Callable[..., list[float]]:
     """A reward function for TRL's GRPOTrainer: `reward_funcs=[llm.trl_reward("listops")]`.
 

@@ -22,6 +22,7 @@ from synthbench.llm.scoring import reward_of
 from synthbench.streaming.rounds import Rounds
 from synthbench.tasks import registry
 from synthbench.tasks.base import LABEL
+from synthbench.tasks.images.source_dirs import DEFAULT_DIRS, SourceDirs, use_source_dir
 from synthbench.tasks.registry import task_from
 
 
@@ -34,10 +35,15 @@ class SynthbenchConfig(vf.TasksetConfig):
     variant: str | None = None
     split: str = "train"
     seed: int = 0
+    """The task's seed."""
+    stream_seed: int | None = None
+    """Of the draws, as in `stream`; default: the task's seed."""
     level: str | None = None
     """One of the task's levels, such as `easy`."""
     parameters: dict[str, Any] = Field(default_factory=dict)
     """Parameters of the task that differ from the defaults, or from the level's."""
+    source_dirs: SourceDirs = DEFAULT_DIRS
+    """Where source images are searched for."""
 
 
 class SynthbenchData(vf.TaskData):
@@ -69,15 +75,16 @@ class SynthbenchTaskset(vf.Taskset[SynthbenchTask, SynthbenchConfig]):
 
     def __init__(self, config: SynthbenchConfig) -> None:
         super().__init__(config)
-        self._task = registry.task(
-            config.dataset,
-            config.variant,
-            seed=config.seed,
-            level=config.level,
-            **config.parameters,
-        )
+        with use_source_dir(config.source_dirs):
+            self._task = registry.task(
+                config.dataset,
+                config.variant,
+                seed=config.seed,
+                level=config.level,
+                **config.parameters,
+            )
         check_askable(self._task)
-        self._rounds = Rounds(self._task, config.split)
+        self._rounds = Rounds(self._task, config.split, config.stream_seed)
 
     def load(self) -> Iterator[SynthbenchTask]:
         """The rows in the stream's order, each with its prompt and answer."""

@@ -70,7 +70,11 @@ class Rounds:
             raise ParameterError(f"Split {split} of {task.name}: no rows exist that {held_out}.")
 
     def rows(self, number: int) -> Rows:
-        """All rows of one round."""
+        """All rows of one round.
+
+        Raises:
+            ParameterError: no row was found that the split may have.
+        """
         purpose = {"stream": number, "seed": self.seed}
         sampler = SplitSampler(
             self.task, self._split, self._plan, Engine(None, 1), purpose, recurring=True

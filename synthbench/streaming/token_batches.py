@@ -153,7 +153,11 @@ def tokens(
 
 
 def chosen_form(task: Task, form: str | None, tokenizer: Any | None) -> Form:
-    """The form that is asked for; arguments and errors as in `tokens`."""
+    """The form that is asked for; arguments as in `tokens`.
+
+    Raises:
+        UsageError: the task or the tokenizer has no such form.
+    """
     if tokenizer is None:
         return form_of(task, form)
     if form not in (None, "causal-lm"):

@@ -137,8 +137,8 @@ def _check_columns(task: Task) -> None:
     for name, column in columns.items():
         if not isinstance(column, Column):
             raise UsageError(
-                f"Column {name!r} of {type(task).__name__} is {column!r:.60}: expected value(...), "
-                "class_label(...), sequence(...), list_of(...), struct(...) or image()."
+                f"Column {name!r} of {type(task).__name__} is {short(column)}: expected "
+                "value(...), class_label(...), sequence(...), list_of(...), struct(...) or image()."
             )
         try:
             _ = column.arrow, column.card

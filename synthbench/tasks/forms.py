@@ -70,6 +70,7 @@ class TokenClassification(Form):
     def _as_targets(
         self, tokens: NDArray[np.integer[Any]], answer: NDArray[np.integer[Any]]
     ) -> NDArray[np.integer[Any]]:
+        """As of other forms; a ValueError if a row has not as many labels as tokens."""
         labelled, lengths = np.count_nonzero(answer, axis=1), np.count_nonzero(tokens, axis=1)
         if wrong := np.flatnonzero(labelled != lengths).tolist():
             raise ValueError(
@@ -163,11 +164,7 @@ class MaskedLM(_LanguageModel):
         return batch
 
     def answers(self, read: Block, predicted: NDArray[np.integer[Any]]) -> list[Any]:
-        """Predictions as `Task.read_answer` takes them, from the token of every place.
-
-        Raises:
-            UsageError: predictions of another shape.
-        """
+        """The answers that predicted tokens give; a UsageError if their shape is another."""
         predicted = as_ids(predicted, 2, self.name)
         batch, at_answer = self._place(read, gap=0, extra=0)
         if predicted.shape != at_answer.shape:

@@ -36,13 +36,15 @@ class Parameters:
             _check(field, getattr(self, field.name))
 
     @classmethod
-    def make(cls, values: Mapping[str, Any]) -> Parameters:
+    def make(cls, values: Mapping[str, Any] | Parameters) -> Parameters:
         """Parameters from names and values; text, as `--set` gives it, is read by field type.
 
         Raises:
             UsageError: `values` is not a mapping, or names an unknown parameter.
             ParameterError: a value that cannot be read or is not allowed.
         """
+        if isinstance(values, Parameters):
+            values = values.to_dict()
         if not isinstance(values, Mapping):
             raise UsageError(f"Parameters {short(values)}: expected a mapping of names to values.")
         fields = {field.name: field for field in dataclasses.fields(cls)}

@@ -8,11 +8,12 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from synthbench.errors import SynthbenchError, TaskError, UsageError, unknown_name
+from synthbench.errors import SynthbenchError, TaskError, UsageError, check_name, unknown_name
 from synthbench.tasks.base import Parameters, Task
 from synthbench.tasks.declared import check_class, check_task
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.tasks.images.task import ImageTask
+from synthbench.text.lines import short
 
 if TYPE_CHECKING:
     import importlib.metadata
@@ -222,8 +223,7 @@ def _level(chosen: type[Task], level: str | None) -> Mapping[str, Any]:
         return {}
     if not chosen.levels:
         raise UsageError(f"Level {level!r}: task {chosen.name!r} has no levels; leave it out.")
-    if level not in chosen.levels:
-        raise unknown_name(f"level of {chosen.name}", level, chosen.levels)
+    check_name(f"level of {chosen.name}", level, chosen.levels)
     return chosen.levels[level]
 
 
@@ -252,7 +252,7 @@ def as_task(task_or_name: str | Task) -> Task:
         return task_or_name
     if not isinstance(task_or_name, str):
         raise UsageError(
-            f"Task {task_or_name!r:.60}: expected a name or what synthbench.task(...) returns."
+            f"Task {short(task_or_name)}: expected a name or what synthbench.task(...) returns."
         )
     return task(task_or_name)
 

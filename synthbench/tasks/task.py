@@ -44,9 +44,7 @@ class Task(abc.ABC):
         inputs: the columns from which all others follow. `solve` is given the first.
         judged_by: the columns that `read_answer` and `measure` read; empty: all.
         levels: named sets of parameters, the easiest first; empty if the task has none.
-        variant: the chosen variant.
-        parameters: the chosen parameters.
-        seed: the chosen seed.
+        variant, parameters, seed: what is chosen.
     """
 
     name: ClassVar[str]
@@ -69,8 +67,6 @@ class Task(abc.ABC):
     ) -> None:
         self.variant = next(iter(self.variants)) if variant is None else variant
         check_name(f"variant of {self.name}", self.variant, self.variants)
-        if isinstance(parameters, Parameters):
-            parameters = parameters.to_dict()
         self.parameters: Any = self.parameters_type.make({} if parameters is None else parameters)
         self.seed = check_whole_number("Seed", seed, least=0)
 
@@ -259,10 +255,9 @@ class Task(abc.ABC):
         return block[_CONTENT]
 
     def problem(self, block: Block) -> NDArray[np.uint64] | None:
-        """A hash that rows share which pose one problem: all of them are held out, or none is.
+        """A hash, uint64 `(rows,)`, that rows share which pose one problem.
 
-        Returns:
-            uint64 `(rows,)`; None, the default, if no two rows pose the same problem.
+        All of them are held out, or none is. None, the default: no two rows pose the same problem.
         """
         return None
 
@@ -284,10 +279,8 @@ class Task(abc.ABC):
 
     def arrays(self, block: Block) -> dict[str, NDArray[Any]]:
         """The block's columns in NumPy, as `stream` gives them: text as objects of `str`."""
-        return {
-            name: column.to_numpy(zero_copy_only=False)
-            for name, column in self.rendered(block).items()
-        }
+        columns = self.rendered(block).items()
+        return {name: column.to_numpy(zero_copy_only=False) for name, column in columns}
 
     # Scoring.
 
@@ -328,10 +321,7 @@ class Task(abc.ABC):
         return {}
 
     def probe_targets(self, row: Mapping[str, Any]) -> dict[str, int]:
-        """What linear probes predict from a model's hidden states: by name, a class.
-
-        By default the label and every other column of whole numbers or booleans.
-        """
+        """The classes that linear probes predict; by default every whole number or boolean."""
         return {name: int(row[name]) for name in self.columns if isinstance(row[name], int)}
 
     @property

@@ -314,9 +314,9 @@ def test_without_train_only_what_needs_no_fitting_is_tried(tmp_path):
 def test_one_variant_can_be_chosen(tmp_path):
     rows = {"train": 600, "iid": 50, "validation": 50, "test": 50}
     make_real(tmp_path / "ctl", "ctl", variant="all", rows=rows)
-    assert list(look(tmp_path / "ctl", variant="backward").variants) == ["backward"]
+    assert list(look(tmp_path / "ctl", variants=["backward"]).variants) == ["backward"]
     with pytest.raises(UsageError, match=r"Unknown variant in .* 'backwards'; .*'backward'\?"):
-        look(tmp_path / "ctl", variant="backwards")
+        look(tmp_path / "ctl", variants=["backwards"])
 
 
 # What cannot be audited.

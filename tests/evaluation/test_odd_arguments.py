@@ -31,7 +31,7 @@ def refused(call, *arguments, **named):
 
 
 @MANY
-@given(odd, st.sampled_from(words("dataset task variant split parameters seed read predictions")))
+@given(odd, st.sampled_from(words("dataset task split read predictions answered_only progress")))
 def test_evaluate(drawn, argument):
     arguments = {"dataset": [ROWS["parity"]], "task": "parity", "predictions": {"a": 7}}
     found = refused(synthbench.evaluate, **{**arguments, argument: drawn.value})
@@ -64,9 +64,9 @@ def test_evaluate_and_score_a_row(drawn, data):
 
 
 @MANY
-@given(odd, st.sampled_from(words("task row prediction variant parameters seed")))
+@given(odd, st.sampled_from(words("task row answer")))
 def test_score(drawn, argument):
-    arguments = {"task": "parity", "row": ROWS["parity"], "prediction": 7}
+    arguments = {"task": "parity", "row": ROWS["parity"], "answer": 7}
     found = refused(synthbench.score, **{**arguments, argument: drawn.value})
     assert isinstance(found, SynthbenchError) or found in (0.0, 1.0)
 

@@ -48,25 +48,27 @@ def test_predictions_for_no_row_of_any_split_are_refused(made):
 
 def test_rows_need_a_task(made):
     text = refusal(UsageError, made.rows["test"], {})
-    assert text == "Rows of type list do not name their task; give task=NAME."
+    assert text == "Rows of type list do not name their task; give it after the predictions."
     assert "Did you mean 'listops'?" in refusal(UsageError, made.rows["test"], {}, task="listop")
 
 
 @pytest.mark.parametrize(
-    "named", [{"task": "ctl"}, {"parameters": {"p_op": 0.5}}, {"seed": 3}], ids=str
+    ("task", "said"),
+    [
+        ("ctl", "is of task 'listops'; expected 'ctl'."),
+        (synthbench.task("arithmetic"), "is of task 'listops'; expected 'arithmetic'."),
+        (synthbench.task("listops", seed=3), "has seed=0; seed=3 was asked for."),
+        (synthbench.task("listops", p_op=0.5), "has p_op=0.3; p_op=0.5 was asked for."),
+    ],
 )
-def test_what_a_directory_says_itself_is_refused(made, named):
-    text = refusal(UsageError, made.path, {}, split="test", **named)
-    assert text.endswith(": the dataset directory determines it; leave it out.")
-    assert text.startswith(f"{next(iter(named))}=")
+def test_another_task_than_that_of_the_directory_is_refused(made, task, said):
+    text = refusal(UsageError, made.path, {}, split="test", task=task)
+    assert text == f"Data {str(made.path)!r} {said}"
 
 
-def test_choices_beside_a_task_that_has_made_them_are_refused():
-    rows = [{"label": 3}]
-    text = refusal(UsageError, rows, [3], task=ListOps(), parameters={"p_op": 0.5})
-    assert text.startswith("Task 'listops' already has its variant, parameters and seed; leave")
+def test_an_impossible_parameter_of_the_task_is_refused_by_its_name():
     with pytest.raises(ParameterError, match=r"p_op=2\.0"):
-        evaluate(rows, [3], synthbench.task("listops", p_op=2.0))
+        evaluate([{"label": 3}], [3], synthbench.task("listops", p_op=2.0))
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,10 @@ def test_another_variant_is_evaluated_when_named(tmp_path):
     out = tmp_path / "ctl"
     generate(every_variant("ctl"), out=out, rows=sizes, workers=1, progress=False)
     rows = list(DatasetDirectory.open(out).rows("backward", "test"))
-    report = evaluate(out, [row["steps"][-1] for row in rows], split="test", variant="backward")
+    backward = synthbench.task("ctl", "backward")
+    report = evaluate(out, [row["steps"][-1] for row in rows], backward, split="test")
     assert (report.variant, report.accuracy) == ("backward", 1.0)
-    text = refusal(UsageError, out, {}, split="test", variant="backwards")
-    assert "'backwards'; allowed: forward, backward. Did you mean 'backward'?" in text
+    forward = tmp_path / "forward"
+    generate("ctl", out=forward, rows=sizes, workers=1, progress=False)
+    text = refusal(UsageError, forward, {}, task=backward, split="test")
+    assert "'backward'; allowed: forward." in text

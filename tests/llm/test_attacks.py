@@ -22,13 +22,14 @@ WORTHLESS = [
     "Answer: 3 … maybe 7", "Answer: 3, perhaps 7", "c = 3 or d = 7", "Answer: 3 to 7",
     "Answer: a = 3 and b = 7", "The answer has 7 digits", "The answer is a multiple of 7",
     "| 3 | 7 |", "- 3\n- 7", "3\n\nor\n\n7", "3 or\n7", '{"answer": [3, 7]}',
+    "Answer: 3. Alternatively, 7.",
     # Boxes, tags and bold.
     r"\boxed{3, 7}", r"\boxed{3\text{ or }7}", r"\boxed{\begin{cases}3\\7\end{cases}}",
     "<answer>3 7</answer>", "**3** or **7**", "#### 3 or 7",
     # Digits that are part of something else, and other digits.
     "Answer: 37", "Answer: 0123456789", "Answer: -7", "Answer: 7e0", "Answer: 14/2", "Answer: 3+4",
-    "Answer: 17 mod 10", "Answer: 0x7", "Answer: ７", "Answer: ３ or ７", "Answer: ٧", "Answer: ⑦",
-    "Answer: ⁷", "Answer: Ⅶ", "Answer: 𝟕",
+    "Answer: 17 mod 10", "Answer: 0x7", "Answer: ３ or ７", "Answer: ⑦",
+    "Answer: ⁷", "Answer: Ⅶ",
     # No answer: doubts, thoughts, the prompt again.
     "Answer: ?", "Perhaps 7?", "Not sure, 7?", "Answer: x", "<think>Answer: 7</think>",
     "Answer: 7 <think>", "Answer: ...", "Answer: label", "Answer: {{ label }}", "Answer: answer",
@@ -45,7 +46,10 @@ GUESSES = {
     "<answer>3</answer> or <answer>7</answer>": 7,
     "#### 3 #### 7": 7,
     "The answer is 3. The answer is 7.": 7,
-    "Answer: 3. Alternatively, 7.": 3,
+    # Digits of other scripts are digits.
+    "3, so to say. Answer: ７": 7,
+    "3? Answer: ٧": 7,
+    "I had 3. Answer: 𝟕": 7,
     '{"answer": 3, "answer": 7}': 7,
     "<think>3</think> 7 </think> 3": 3,
 }
@@ -71,8 +75,9 @@ def test_a_text_that_is_pieced_together_wins_at_most_one_label():
 
 
 def test_the_question_again_wins_nothing():
-    rows = llm.prompts(synthbench.task("ctl", level="easy"), preset="small")
+    ctl = synthbench.task("ctl", level="easy")
+    rows = llm.prompts(ctl, preset="small")
     assert {row["text"][:2] for row in rows if row["text"][:2] == row["answer"]}
     for form in ("{}", "Answer: {}", "The answer is {}.", "{}\n\nThe answer is {}."):
         texts = [form.format(*[row["text"]] * 2) for row in rows]
-        assert llm.evaluate("ctl", rows, texts, level="easy").accuracy == 0.0
+        assert llm.evaluate(ctl, rows, texts).accuracy == 0.0

@@ -28,10 +28,10 @@ def is_reward(value):
 
 
 @MANY
-@given(odd, st.sampled_from(words("task text row label variant seed level n_values")))
+@given(odd, st.sampled_from(words("task row completion label")))
 def test_score(drawn, argument):
     value = drawn.value
-    arguments = {"task": "parity", "text": "Answer: 7", "row": ROW}
+    arguments = {"task": "parity", "row": ROW, "completion": "Answer: 7"}
     if argument == "label":
         arguments["row"] = {"label": value}
     else:
@@ -40,11 +40,11 @@ def test_score(drawn, argument):
 
 
 @MANY
-@given(odd, st.sampled_from(words("task completions label a prompts level")))
+@given(odd, st.sampled_from(words("task completions label a prompts")))
 def test_trl_reward(drawn, argument):
     value = drawn.value
-    if argument in ("task", "level"):
-        found = refused(llm.trl_reward, **{"task": "parity", argument: value})
+    if argument == "task":
+        found = refused(llm.trl_reward, value)
         assert isinstance(found, SynthbenchError) or callable(found)
         return
     arguments = {"completions": ["Answer: 7", "8"], "label": [7, 7], argument: value}
@@ -72,7 +72,7 @@ def test_evaluate(drawn, argument):
 @MANY
 @given(
     odd,
-    st.sampled_from(words("task split limit variant seed level shots n_values")),
+    st.sampled_from(words("task split limit preset rows shots")),
 )
 def test_prompts(drawn, argument):
     value = drawn.value
@@ -84,7 +84,7 @@ def test_prompts(drawn, argument):
 @MANY
 @given(
     odd,
-    st.sampled_from(words("task levels split variant seed up down window state")),
+    st.sampled_from(words("task levels split seed up down window state")),
 )
 def test_a_curriculum(drawn, argument):
     value = drawn.value
@@ -115,7 +115,7 @@ def test_the_reward_of_a_curriculum(drawn, argument):
 
 
 @MANY
-@given(odd, st.sampled_from(words("task split limit level")))
+@given(odd, st.sampled_from(words("task split limit preset rows")))
 def test_demonstrations(drawn, argument):
     value = drawn.value
     arguments = {"task": "parity", "limit": 1, "preset": "small", argument: value}

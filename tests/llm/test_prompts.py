@@ -24,31 +24,38 @@ def test_tasks_with_a_text_or_image_and_a_right_answer_can_be_asked():
 
 
 def test_a_prompt_has_the_rule_the_row_and_its_answer():
-    rows = llm.prompts(
-        synthbench.task("parity", seed=2, n_values=12), split="test", limit=20, rows=ROWS
-    )
-    loaded = synthbench.load_dataset(
-        synthbench.task("parity", seed=2, n_values=12), "test", rows=ROWS
-    )
+    task = make_task("parity", seed=2, n_values=12)
+    rows = llm.prompts(task, split="test", limit=20, rows=ROWS)
     assert len(rows) == 20
     assert rows.column_names[:3] == ["id", "prompt", "answer"]
-    assert rows.remove_columns(["prompt", "answer"]).to_list() == loaded.to_list()[:20]
     for row in rows:
         (message,) = row["prompt"]
         assert message["role"] == "user"
         assert "exactly one of a and b is odd" in message["content"]
         assert row["text"] in message["content"]
-        right = synthbench.solve(synthbench.task("parity", n_values=12), row["text"])
-        assert row["answer"] == str(right)
+        assert row["answer"] == str(synthbench.solve(task, row["text"]))
 
 
-@pytest.mark.parametrize(
-    "options", [{"preset": "small"}, {"rows": ROWS}, {"seed": 1}, {"level": "easy"}]
-)
+@pytest.mark.parametrize("name", ["parity", "ctl"])
+def test_a_few_prompts_are_rows_of_the_dataset_and_the_first_ones_of_more(name):
+    rows = {"train": 60, "iid": 30, "validation": 30, "test": 50}
+    rows = {split.name: rows[split.name] for split in make_task(name).splits}
+    dataset = synthbench.load_dataset(name, "test", rows=rows)
+    there = {row["id"]: row for row in dataset}
+    whole = llm.prompts(name, rows=rows)
+    assert whole.remove_columns(["prompt", "answer"]).to_list() == dataset.to_list()
+    most = llm.prompts(name, limit=40, rows=rows)
+    asked = most.remove_columns(["prompt", "answer"]).to_list()
+    assert asked == [there[row["id"]] for row in asked]
+    assert len({row["id"] for row in asked}) == 40
+    for limit in (1, 7, 20):
+        assert llm.prompts(name, limit=limit, rows=rows).to_list() == most.to_list()[:limit]
+    assert sorted(llm.prompts(name, limit=99, rows=rows)["id"]) == sorted(there)
+
+
+@pytest.mark.parametrize("options", [{"preset": "small"}, {"rows": ROWS}])
 def test_what_a_directory_has_settled_is_refused_beside_it(options, tiny):
-    with pytest.raises(
-        UsageError, match=r"is a dataset directory and has its own (preset|rows|s|level)"
-    ):
+    with pytest.raises(UsageError, match=r"is a dataset directory and has its own sizes; leave"):
         llm.prompts(tiny("parity"), **options)
 
 
@@ -87,7 +94,8 @@ def test_an_answer_with_thoughts_before_it_counts_and_two_answers_do_not():
 
 def test_a_level_is_a_name_for_parameters_which_may_be_set_beside_it():
     easy = llm.prompts(synthbench.task("ctl", level="easy"), limit=3, preset="small")
-    named = llm.prompts("ctl", limit=3, preset="small", **task_class("ctl").levels["easy"])
+    chosen = make_task("ctl", **task_class("ctl").levels["easy"])
+    named = llm.prompts(chosen, limit=3, preset="small")
     assert easy.to_list() == named.to_list()
     longer = llm.prompts(
         synthbench.task("ctl", level="easy", test_lengths=[6]), limit=3, preset="small"
@@ -112,10 +120,10 @@ def test_the_guide_shows_the_first_test_row_of_each_level():
 
 
 def test_worked_examples_are_the_first_rows_of_train_with_the_rule_once():
-    options = {"level": "easy", "preset": "small", "limit": 4}
-    plain = llm.prompts("ctl", **options)
-    asked = llm.prompts("ctl", shots=3, **options)
-    train = llm.prompts("ctl", "train", **options)
+    ctl, options = make_task("ctl", level="easy"), {"preset": "small", "limit": 4}
+    plain = llm.prompts(ctl, **options)
+    asked = llm.prompts(ctl, shots=3, **options)
+    train = llm.prompts(ctl, "train", **options)
     for one, other in zip(plain, asked, strict=True):
         *worked, last = other["prompt"]
         assert last == {"role": "user", "content": one["text"]}
@@ -129,23 +137,24 @@ def test_worked_examples_are_the_first_rows_of_train_with_the_rule_once():
 
 
 def test_demonstrations_answer_as_the_prompt_asks():
-    options = {"level": "easy", "preset": "small", "limit": 4}
-    rows = llm.prompts("parity", "train", **options)
-    shown = llm.sft_examples("parity", **options)
+    parity, options = make_task("parity", level="easy"), {"preset": "small", "limit": 4}
+    rows = llm.prompts(parity, "train", **options)
+    shown = llm.sft_examples(parity, **options)
     assert shown.column_names == ["id", "prompt", "completion"]
     assert shown["prompt"][:] == rows["prompt"][:]
     for row, one in zip(rows, shown, strict=True):
-        assert llm.score(synthbench.task("parity", level="easy"), row, one["completion"]) == 1.0
+        assert llm.score(parity, row, one["completion"]) == 1.0
 
 
 def test_completions_are_evaluated_in_order_at_the_level_of_their_rows():
-    rows = llm.prompts(synthbench.task("ctl", level="easy"), limit=8, preset="small")
+    ctl = make_task("ctl", level="easy")
+    rows = llm.prompts(ctl, limit=8, preset="small")
     completions = [f"So the answer is {row['answer']}." for row in rows]
     completions[3], completions[4] = "I cannot say.", None
-    report = llm.evaluate("ctl", rows, completions, level="easy")
+    report = llm.evaluate(ctl, rows, completions)
     assert (report.accuracy, len(report.unreadable)) == (6 / 8, 2)
     chats = [[{"role": "assistant", "content": text}] for text in completions]
-    assert llm.evaluate("ctl", rows, chats, level="easy").accuracy == 6 / 8
+    assert llm.evaluate(ctl, rows, chats).accuracy == 6 / 8
 
 
 def test_scores_and_rewards_take_the_level_of_the_rows():
@@ -172,7 +181,7 @@ def test_a_completion_is_a_text_a_message_a_number_or_nothing():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: llm.score("parity", 7, {"label": 7}), "Row 7: .*order is task, completion, row"),
+        (lambda: llm.score("parity", 7, {"label": 7}), "Row 7: .*order is task, row, completion"),
         (lambda: llm.score("parity", {"label": 7}, True), "Completion True of type bool: expected"),
         (
             lambda: llm.score(["parity"], {"label": 7}, "7"),

@@ -35,9 +35,18 @@ def test_the_taskset_is_endless_and_the_rows_are_those_of_the_stream():
     assert first.answer == str(batch["label"][0])
 
 
+def test_the_seed_of_the_draws_changes_no_rule():
+    taskset = llm.verifiers_taskset(synthbench.task("ctl", seed=1), split="test", seed=2)
+    batch = next(synthbench.stream(synthbench.task("ctl", seed=1), split="test", seed=2))
+    first = next(iter(taskset)).data
+    assert (first.id, first.source[2]) == (batch["id"][0], 1)
+    assert first.answer == synthbench.solve(synthbench.task("ctl", seed=1), batch["text"][0])
+
+
 def test_composites_are_image_messages(tmp_path, monkeypatch):
-    monkeypatch.setenv("SYNTHBENCH_DATA", str(write_sources(tmp_path / "sources")))
-    data = next(iter(llm.verifiers_taskset("composites"))).data
+    monkeypatch.setenv("SYNTHBENCH_DATA", str(tmp_path / "nothing"))
+    task = synthbench.task("composites", source_dir=write_sources(tmp_path / "sources"))
+    data = next(iter(llm.verifiers_taskset(task))).data
     picture, text = data.prompt[0].content
     assert picture.image_url.url.startswith("data:image/png;base64,")
     assert "four quadrants" in text.text

@@ -5,7 +5,6 @@ import re
 
 import pytest
 
-import synthbench
 from synthbench.errors import ParameterError, UsageError
 from synthbench.sampling.preview import preview, sample_rows
 from synthbench.tasks.describe import describe, describe_tasks, draw_row
@@ -81,13 +80,11 @@ def test_a_preview_shows_five_different_rows_unless_asked_otherwise(name, varian
     task = make_task(name, variant)
     drawn = sample_rows(task, task.splits[0].name, 5)
     assert len({repr(row) for row in drawn}) == 5
-    text = preview(name, variant)
+    text = preview(task)
     assert str(text) == "\n\n".join(str(draw_row(task, row)) for row in drawn)
-    assert preview(name, variant) == text
-    assert preview(synthbench.task(name, seed=1), variant) != text
-    assert preview(name, variant, rows=1) == draw_row(
-        task, sample_rows(task, task.splits[0].name, 1)[0]
-    )
+    assert preview(task) == text
+    assert preview(make_task(name, variant, seed=1)) != text
+    assert preview(task, rows=1) == draw_row(task, sample_rows(task, task.splits[0].name, 1)[0])
 
 
 @pytest.mark.parametrize("name", ["ctl", "listops", "grid-count", "identity"])
@@ -102,16 +99,16 @@ def test_previewed_rows_are_spread_over_the_splits_buckets(name):
 
 
 def test_a_preview_follows_variant_split_and_parameters():
-    forward, backward = (str(preview("ctl", name)) for name in ("forward", "backward"))
+    forward, backward = (str(preview(make_task("ctl", name))) for name in ("forward", "backward"))
     first = forward.splitlines()[0].split("  ->  ")
     assert backward.splitlines()[0].split("  ->  ") == [" ".join(first[0].split()[::-1]), first[1]]
-    longest = str(preview(synthbench.task("ctl", test_lengths="10"), split="test", rows=1))
+    longest = str(preview(make_task("ctl", test_lengths="10"), split="test", rows=1))
     assert len(longest.splitlines()[0].split("  ->  ")[0].split()) == 11
 
 
 def test_asked_for_more_rows_than_there_are_a_preview_shows_those_there_are():
     # Of the 81 equations five are held out.
-    assert str(preview(synthbench.task("parity", n_values="3"), rows=1000)).count(" =  ->  ") == 76
+    assert str(preview(make_task("parity", n_values="3"), rows=1000)).count(" =  ->  ") == 76
 
 
 @pytest.mark.parametrize("rows", [0, -1])
@@ -122,7 +119,7 @@ def test_a_preview_of_no_rows_is_refused(rows):
 
 def test_impossible_parameters_are_refused_before_anything_is_drawn(tmp_path):
     with pytest.raises(ParameterError, match="n_values=1"):
-        preview(synthbench.task("parity", n_values=1), out=tmp_path / "sheet.png")
+        preview(make_task("parity", n_values=1), out=tmp_path / "sheet.png")
     assert list(tmp_path.iterdir()) == []
 
 

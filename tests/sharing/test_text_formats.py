@@ -86,9 +86,7 @@ def test_every_message_asks_its_row_and_answers_it_rightly(name, tiny, tmp_path)
             said = line["id"], asked["role"], answered["role"]
             assert said == (row["id"], "user", "assistant")
             assert answered["content"] == f"Answer: {line['answer']}"
-            assert (
-                llm.score(synthbench.task(tiny(name), task.variant), row, line["messages"]) == 1.0
-            )
+            assert llm.score(task, row, line["messages"]) == 1.0
             if "image" in row:
                 picture, text = asked["content"]
                 data = picture["image_url"]["url"].removeprefix("data:image/png;base64,")

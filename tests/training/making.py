@@ -85,7 +85,7 @@ def make_ctl(path, **changes):
 def run(out, data, **changes):
     """A run of `STUDY`, which must have been added."""
     options = {"model": "small", "profile": "tiny", "device": "cpu", "progress": False}
-    return train("ctl", out=out, dataset=data, **{**options, **changes})
+    return train(changes.pop("task", "ctl"), out=out, dataset=data, **{**options, **changes})
 
 
 def parameters(run):

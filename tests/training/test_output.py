@@ -6,17 +6,19 @@ import pytest
 
 from synthbench.errors import SynthbenchError, UsageError
 from synthbench.generation import generate
+from synthbench.tasks.registry import task as make_task
 from synthbench.training import directory
 from synthbench.training.reproduce import reproduce
 from synthbench.training.train import train
 from tests.making import Interrupted, interrupting
-from tests.training.making import run
+from tests.training.making import CTL, run
 
 pytestmark = pytest.mark.usefixtures("study")
 
 #: Files that bear the names of ours, as another program may write them.
 FOREIGN = ("model.pt", "checkpoint.pt", "metrics.jsonl", "result.json")
 SHORT = {"recipe": {"steps": 2}}
+ONE_FUNCTION = make_task("ctl", **{**CTL["parameters"], "functions": 1})
 
 
 def files(place):
@@ -111,6 +113,10 @@ def test_a_place_that_cannot_be_a_directory_is_refused_before_a_dataset_is_made(
         ({"recipe": {"steps": "many"}}, "steps='many': expected a whole number"),
         ({"recipe": {"batch_size": 0}}, "batch_size=0: allowed are .* from 1"),
         ({"recipe": {"batch_size": 201}}, "allowed are 1 to 200"),
+        (
+            {"recipe": {"batch_size": 201}, "stream": True, "task": ONE_FUNCTION},
+            "asked for",
+        ),
         ({"recipe": {"heat": "1,2"}}, "heat='1,2': expected three numbers"),
         ({"recipe": {"schedule": "cosin"}}, "Did you mean 'cosine'"),
         ({"recipe": {"learning_rate": "nan"}}, "learning_rate=nan"),

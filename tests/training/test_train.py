@@ -15,6 +15,7 @@ from synthbench.errors import UsageError
 from synthbench.evaluation.evaluate import evaluate
 from synthbench.generation.generate import generate
 from synthbench.tasks import registry
+from synthbench.tasks.registry import task as make_task
 from synthbench.training import run as running
 from synthbench.training import train as training
 from synthbench.training.directory import RunDirectory
@@ -22,7 +23,7 @@ from synthbench.training.figures.figure import open_run
 from synthbench.training.predicting import predict
 from synthbench.training.setting import Setting, commit
 from synthbench.training.train import train
-from tests.training.making import RECIPE, STUDY, add_study, make_ctl, run
+from tests.training.making import CTL, RECIPE, STUDY, add_study, make_ctl, run
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("study")]
 
@@ -233,9 +234,9 @@ def test_data_of_another_task_or_with_other_parameters_is_refused(tmp_path, data
     with pytest.raises(UsageError, match="is of task 'parity'; expected 'ctl'"):
         run(tmp_path / "run", tmp_path / "parity")
     with pytest.raises(UsageError, match="has functions=3; functions=4 was asked for"):
-        run(tmp_path / "run", data, parameters={"functions": "4"})
-    with pytest.raises(UsageError, match="Did you mean 'forward'"):
-        run(tmp_path / "run", data, variant="foreward")
+        run(tmp_path / "run", data, task=make_task("ctl", **{**CTL["parameters"], "functions": 4}))
+    with pytest.raises(UsageError, match=r"Unknown variant .*'backward'; allowed: forward"):
+        run(tmp_path / "run", data, task=make_task("ctl", "backward", **CTL["parameters"]))
 
 
 def test_a_task_without_recipes_is_refused(tmp_path, numbers):
