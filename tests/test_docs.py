@@ -15,7 +15,8 @@ from tests.tasks.tiny_sources import write_sources
 PAGES = ROOT / "docs/pages"
 #: Blocks of Python, and those of commands that run here. What is in `bash` or `text` blocks needs
 #: another package, a model or a network.
-BLOCKS = re.compile(r"^```(python|sh)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+#: A block with a title is a file of this name.
+BLOCKS = re.compile(r'^```(python|sh)(?: title="([\w.]+)")?\n(.*?)^```$', re.DOTALL | re.MULTILINE)
 SHOWN = {
     str(page.relative_to(PAGES)): blocks
     for page in sorted(PAGES.rglob("*.md"))
@@ -42,11 +43,13 @@ def test_a_page_runs_from_its_first_block_to_its_last(page, tmp_path, monkeypatc
     # Fewer rows, because four models compute attention among 500 points.
     monkeypatch.setattr(Clusters, "splits", (Split("test", 100),))
     scope: dict[str, object] = {}
-    for kind, text in SHOWN[page]:
-        if kind == "python":
+    for kind, file, text in SHOWN[page]:
+        if file:
+            (tmp_path / file).write_text(text, encoding="utf-8")
+        elif kind == "python":
             exec(compile(text, page, "exec"), scope)
-            continue
-        for line in text.replace("\\\n", "").splitlines():
-            program, *words = shlex.split(line, comments=True)
-            assert program == "synthbench", line
-            assert _run(commands, words) == 0, line
+        else:
+            for line in text.replace("\\\n", "").splitlines():
+                program, *words = shlex.split(line, comments=True)
+                assert program == "synthbench", line
+                assert _run(commands, words) == 0, line

@@ -11,7 +11,8 @@
     causal-lm                  input_ids  [MAX 3    7    ]    <separator> 7 <end>
                                labels     -100 -100 -100 -100 -100        7 <end>
 
-Names and conventions are those of Hugging Face, whose models shift labels and leave out -100.
+Names and conventions are those of Hugging Face: labels are not shifted, as the models of
+Transformers shift them themselves, and cross-entropy leaves out -100.
 """
 
 from __future__ import annotations
@@ -69,6 +70,7 @@ class TokenClassification(Form):
     def _as_targets(
         self, tokens: NDArray[np.integer[Any]], answer: NDArray[np.integer[Any]]
     ) -> NDArray[np.integer[Any]]:
+        """As of other forms; a ValueError if a row has not as many labels as tokens."""
         labelled, lengths = np.count_nonzero(answer, axis=1), np.count_nonzero(tokens, axis=1)
         if wrong := np.flatnonzero(labelled != lengths).tolist():
             raise ValueError(
@@ -223,8 +225,8 @@ def form_of(task: Task, name: str | None = None) -> Form:
 
     Example:
         >>> from synthbench.tasks.forms import form_of
-        >>> from synthbench.tasks.registry import make_task
-        >>> form = form_of(make_task("parity"), "masked-lm")
+        >>> from synthbench.tasks.registry import task
+        >>> form = form_of(task("parity"), "masked-lm")
         >>> form.input_tokens[-3:]
         ('10', '=', '<mask>')
     """

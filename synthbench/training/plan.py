@@ -91,6 +91,7 @@ def plan_runs(
             planned = plan_rows(task, "paper", rows)
             has_train = any(split.name == "train" for split in task.splits)
             train_rows = planned.rows("train") if has_train else 0
+        tried: dict[str, tuple[Form, Rows]] = {}  # by form
         for recipe in study.recipes:
             if recipe.steps and study.stream:
                 Rounds(task, "train")  # checks that there are rows
@@ -99,8 +100,10 @@ def plan_runs(
                     f"Batch size {recipe.batch_size}: train has {train_rows:,} rows; allowed are 1 "
                     f"to {train_rows:,}."
                 )
-            form = form_of(task, recipe.form or None)
-            _check_model(recipe.for_variant(task.variant), form, _few_rows(task, form, dataset))
+            if recipe.form not in tried:
+                form = form_of(task, recipe.form or None)
+                tried[recipe.form] = form, _few_rows(task, form, dataset)
+            _check_model(recipe.for_variant(task.variant), *tried[recipe.form])
     if dataset is None:
         generate(
             made,

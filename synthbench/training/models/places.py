@@ -48,7 +48,11 @@ def short_name(place: str) -> str:
 
 
 def digest(place: str) -> str | None:
-    """The SHA-256 of a place's file, which tells whether it has changed; None for a module."""
+    """The SHA-256 of a place's file, which tells whether it has changed; None for a module.
+
+    Raises:
+        UsageError: the file cannot be read.
+    """
     source = place.rpartition(":")[0]
     if not source.endswith(".py"):
         return None
