@@ -28,8 +28,9 @@ from synthbench.tasks.trees.task import ExpressionTask
 from synthbench.training.models.clusters import NORMALISATIONS, Clusters
 from tests.tasks.tiny_sources import write_sources
 
-#: Symbols of a chain that stand on one line.
+#: Symbols of a chain that stand on one line; of a string, and how many of these are shown.
 _CHAIN = 6
+_STRING, _SHOWN = 20, 100
 
 
 def picture(task: Task, row: Mapping[str, Any]) -> str:
@@ -180,6 +181,21 @@ def recall(task: Any, row: Mapping[str, Any]) -> str:
     return svg(width, 114, parts, f"{len(pairs)} pairs, and where their keys are asked")
 
 
+def string(task: Any, row: Mapping[str, Any]) -> str:
+    """The symbols of a string, and below them the answer; of long ones the first symbols."""
+    cell = 24 if max(map(len, task.tokens)) == 1 else 52
+    parts, top, width = [], 0, 0
+    for kind, words in (("box", row["text"].split()), ("answer", row["label"].split())):
+        words = [word for word in words if word != task.answer.ignored]
+        shown = words if len(words) <= _SHOWN else [*words[:_SHOWN], "..."]
+        for number, word in enumerate(shown):
+            x, y = number % _STRING, top + number // _STRING
+            parts.append(box(14 + (x + 0.5) * cell, 18 + 30 * y, cell - 4, 24, kind))
+            parts.append(text(14 + (x + 0.5) * cell, 18 + 30 * y, word))
+        top, width = top - (-len(shown) // _STRING), max(width, min(len(shown), _STRING))
+    return svg(28 + width * cell, 6 + 30 * top, parts, f"{task.variant}: a string and its answer")
+
+
 def grids(task: Task, row: Mapping[str, Any]) -> str:
     """The grid and, beside it, the count of each cell's colour."""
     size, cell = row["size"], 26
@@ -274,4 +290,5 @@ _PICTURES: Mapping[str, Callable[[Any, Mapping[str, Any]], str]] = {
     "modular-arithmetic": clock,
     "state-tracking": products,
     "mqar": recall,
+    "chomsky": string,
 }

@@ -34,8 +34,8 @@ _THEME = {
     "md-default-bg-color": "#fff",
     "md-code-bg-color": "#f5f5f5",
 }
-#: The variants that are shown; of other tasks the first.
-_VARIANTS = {"clusters": "unbalanced", "state-tracking": "S3"}
+#: Variants whose rows say more than those of the first.
+_VARIANTS = {"clusters": "unbalanced", "state-tracking": "S3", "chomsky": "stack-manipulation"}
 #: Rows that are looked at for one that is small enough to be seen at the size of a thumb.
 _CANDIDATES = 40
 
@@ -68,13 +68,14 @@ def four_quadrants(row: Mapping[str, Any]) -> str:
     return svg(168, 168, parts, "Four quadrants").replace('class="black"', 'fill="#000"')
 
 
-def _unfit(row: Mapping[str, Any]) -> tuple[bool, bool, int]:
+def _unfit(row: Mapping[str, Any]) -> tuple[bool, bool, bool, int]:
     """What is wrong with a row as a thumbnail: too much or too little to be seen."""
     steps = row.get("steps")
     if isinstance(row.get("label"), str):  # a product at each place
         steps = row["label"].split()[1:]
     other_chain = steps is not None and len(steps) != 3
-    return row.get("size", 4) != 4, other_chain, len(str(row.get("text", "")))
+    words = str(row.get("text", ""))
+    return row.get("size", 4) != 4, other_chain, len(words.split()) < 5, len(words)
 
 
 def accuracy_by_length() -> str:
