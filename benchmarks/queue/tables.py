@@ -66,4 +66,15 @@ def status_table(trainings, folder):
     head = (
         "training", "steps", "Eureka-epoch", "test", "seconds", "rows/s", "machine", "fit",
     )  # fmt: skip
-    return render(Table(head, lines, right=range(1, 6), whole=[0]))
+    return render(Table(head, lines, right=range(1, 6), whole=[0], notes=_under_way(folder)))
+
+
+def _under_way(folder):
+    """The last measurements of the training under way."""
+    if not (head := folder.under_way()):
+        return []
+    shown = (f"{name} {value:.4g}" for name, value in (head["last"] or {}).items())
+    return [
+        "",
+        f"Under way: {head['name']}, step {head['step']:,}. Last: {', '.join(shown) or '-'}",
+    ]

@@ -16,7 +16,7 @@ from synthbench.errors import DatasetError, UsageError
 from synthbench.tasks.images.source_dirs import SOURCE_VARIABLE
 from synthbench.tasks.registry import task as make_task
 from synthbench.training.models import build
-from tests.benchmarks.queue.making import run, small
+from tests.benchmarks.queue.making import run, run_until_killed, small
 
 pytestmark = pytest.mark.usefixtures("small_splits")
 
@@ -107,7 +107,16 @@ def test_results_become_a_comparison_that_the_documentation_reads(tmp_path):
     assert kept["machine"]["torch"] == torch.__version__
     text = results_section(read_comparisons(tmp_path))
     assert "`composites`" in text and "`python -m benchmarks queue run`" in text
-    assert "12 of 12" in status_table(queue, folder)
+    text = status_table(queue, folder)
+    assert "12 of 12" in text and "Under way" not in text
+
+
+def test_the_status_shows_the_last_measurements_of_the_training_under_way(tmp_path):
+    training = small("composites", "vit")
+    run_until_killed(tmp_path, 7, training)
+    text = " ".join(status_table([training], Folder(tmp_path)).split())
+    assert "7 of 12" in text
+    assert f"Under way: {training.name}, step 7. Last: step 6, epoch 0.0032" in text
 
 
 def test_without_results_nothing_is_collected(tmp_path):

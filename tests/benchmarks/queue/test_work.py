@@ -153,6 +153,7 @@ def test_a_compiled_training_has_the_losses_of_one_that_is_not(tmp_path):
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.filterwarnings("ignore:Synchronization debug mode is a prototype")
 @pytest.mark.parametrize("model", ["vit", "vit-normsoftmax", "resnet"])
 def test_no_step_waits_for_the_gpu(model):
     there, training, task = torch.device("cuda"), small("composites", model), "composites"
