@@ -7,6 +7,7 @@ import pytest
 
 import synthbench
 from synthbench.errors import DatasetError, UsageError
+from synthbench.tasks import registry
 
 ROW = {"text": "3 4 7 2 =", "label": 7}
 
@@ -22,12 +23,12 @@ class Unfinished(synthbench.Task):
         (
             lambda: synthbench.generate(synthbench.task("parity", 3)),
             UsageError,
-            "text or a list of",
+            "Unknown variant of parity 3; allowed: default",
         ),
         (lambda: synthbench.generate("parity", rows=5), UsageError, "Rows 5: .*{'train': 1000}"),
         (lambda: synthbench.stream("parity", split=3), UsageError, "Unknown split of parity 3;"),
         (
-            lambda: synthbench.generate(synthbench.task("parity", **[1])),
+            lambda: registry.task_from("parity", None, [1]),
             UsageError,
             "Parameters .1.: exp",
         ),
@@ -44,7 +45,11 @@ class Unfinished(synthbench.Task):
         (lambda: synthbench.register(Unfinished), UsageError, "lacks columns, propose, render"),
         (lambda: synthbench.register(Path), UsageError, "expected a subclass of synthbench.Task"),
         (lambda: synthbench.DatasetDirectory.open(__file__), DatasetError, "it is a file"),
-        (lambda: synthbench.evaluate([ROW], [7]), UsageError, "give task=NAME"),
+        (
+            lambda: synthbench.evaluate([ROW], [7]),
+            UsageError,
+            "do not name their task; give it after the predictions",
+        ),
     ],
 )
 def test_a_mistake_is_an_error_that_says_what_was_got_and_what_is_allowed(

@@ -98,13 +98,14 @@ def test_a_shared_beginning_changes_neither_replies_nor_losses(smollm2):
     import torch
     from shared_beginning import IGNORED, batches, loss, replies
 
+    import synthbench
     from synthbench import llm
 
     model, tokenizer = smollm2.load()
-    options = {"level": "hard", "preset": "small", "limit": 3}
-    asked = llm.prompts("parity", **options)["prompt"]
+    parity, options = synthbench.task("parity", level="hard"), {"preset": "small", "limit": 3}
+    asked = llm.prompts(parity, **options)["prompt"]
     assert replies(model, tokenizer, asked, 6) == smollm2.replies(asked, 6)
-    rows = llm.sft_examples("parity", "train", **options)
+    rows = llm.sft_examples(parity, "train", **options)
     with torch.inference_mode():
         together = float(loss(model, next(batches(tokenizer, list(rows), 0, 3))))
         alone = batches(tokenizer, list(rows), 0, 1)
