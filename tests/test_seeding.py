@@ -49,7 +49,9 @@ def test_integers_are_pinned():
 def test_numbers_below_bounds_of_their_own_are_pinned_and_uniform():
     bounds = np.array([[10, 10, 10], [1, 1000, 2**32 - 1]])
     halves = draws().halves(6).tolist()
-    expected = [half * bound >> 32 for half, bound in zip(halves, bounds.ravel(), strict=True)]
+    expected = [
+        half * bound >> 32 for half, bound in zip(halves, bounds.ravel().tolist(), strict=True)
+    ]
     assert draws().below(bounds).ravel().tolist() == expected
     assert draws().below(bounds).tolist()[0] == [6, 0, 8]
     counts = np.bincount(draws().below(np.full(70_000, 7)), minlength=7)
