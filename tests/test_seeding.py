@@ -46,6 +46,18 @@ def test_integers_are_pinned():
     assert draws().integers(1 << 32, 3).tolist() == [379242627, 2391052091, 3292654908]
 
 
+def test_numbers_below_bounds_of_their_own_are_pinned_and_uniform():
+    bounds = np.array([[10, 10, 10], [1, 1000, 2**32 - 1]])
+    halves = draws().halves(6).tolist()
+    expected = [
+        half * bound >> 32 for half, bound in zip(halves, bounds.ravel().tolist(), strict=True)
+    ]
+    assert draws().below(bounds).ravel().tolist() == expected
+    assert draws().below(bounds).tolist()[0] == [6, 0, 8]
+    counts = np.bincount(draws().below(np.full(70_000, 7)), minlength=7)
+    assert abs(counts - 10_000).max() < 400
+
+
 def test_halves_bits_and_floats_are_pinned():
     assert draws().halves(5).tolist() == [2705475810, 379242627, 3763815910, 2391052091, 2542532287]
     assert np.flatnonzero(draws().bits(0.3, 12)).tolist() == [1, 6]
