@@ -291,10 +291,7 @@ class Task(abc.ABC):
 
     @property
     def group_by(self) -> tuple[Breakdown, ...]:
-        """Tables of the evaluation report, beside the split's. A class attribute will do.
-
-        By default the column `bucket_name`; if the label is a sequence, a column `length`, too.
-        """
+        """Tables of the report: by bucket, and by `length` of sequences. An attribute will do."""
         names = [self.bucket_name, *(["length"] if self.answer.vocabulary is not None else [])]
         return tuple(Breakdown(one) for one in dict.fromkeys(names) if one in self.columns)
 

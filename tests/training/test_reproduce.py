@@ -8,6 +8,7 @@ import statistics
 import pytest
 import torch
 
+import synthbench
 from synthbench.cli.main import _run, commands
 from synthbench.errors import UsageError
 from synthbench.training import loop, plan, run
@@ -17,7 +18,7 @@ from synthbench.training.recipes.base import Measure, Published
 from synthbench.training.reproduce import reproduce
 from tests.making import Interrupted, interrupting
 from tests.support import run_python
-from tests.training.making import RECIPE, STUDY, add_study, without_times
+from tests.training.making import CTL, RECIPE, STUDY, add_study, without_times
 
 pytestmark = pytest.mark.slow
 
@@ -38,9 +39,10 @@ def _study(monkeypatch):
     add_study(monkeypatch, QUICK)
 
 
-def quick(out, **changes):
+def quick(out, variants=(), **changes):
     options = {"profile": "tiny", "out": out, "workers": 1, "device": "cpu", "progress": False}
-    return reproduce("ctl", **{**options, **changes})
+    tasks = [synthbench.task("ctl", one, **CTL["parameters"]) for one in variants]
+    return reproduce(tasks or "ctl", **{**options, **changes})
 
 
 def test_a_comparison_sums_up_the_seeds_of_every_model_and_variant(tmp_path):

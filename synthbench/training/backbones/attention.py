@@ -127,7 +127,8 @@ def check_heads(d_model: int, num_heads: int) -> None:
     """Check that heads divide a state.
 
     Raises:
-        UsageError: they do not, or one of them is not a whole number from 1.
+        ParameterError: they do not.
+        UsageError: one of them is not a whole number from 1.
     """
     check_sizes(d_model=d_model, num_heads=num_heads)
     if d_model % num_heads:
