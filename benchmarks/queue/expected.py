@@ -14,6 +14,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from benchmarks.floor import OPTIMIZER_BYTES, Kernels
 from benchmarks.queue.rows import Tokens, split_rows
+from synthbench.training.forms import form_of
 from synthbench.training.models import build
 
 #: Operations a second of dense bfloat16 matrix products, and bytes of memory a second.
@@ -78,9 +79,10 @@ def cost_of(recipe, task):
 def _batch(recipe, task):
     """The form and sizes of a model, and a batch of the usual shape."""
     if task.image_column is not None:
-        return "images", {"classes": len(task.labels)}, [torch.empty(recipe.batch_size, 3, 56, 56)]
+        sizes = {"classes": len(task.labels)}
+        return form_of(task), sizes, [torch.empty(recipe.batch_size, 3, 56, 56)]
     data = Tokens(task, torch.device("cpu"))
     _, lengths, _ = data.table(split_rows(task, "iid"))
     width = round(lengths.float().mean().item()) if recipe.one_length else int(lengths.max())
     full = torch.full((recipe.batch_size,), width)
-    return "tokens", data.sizes, [torch.ones(recipe.batch_size, width, dtype=torch.int64), full]
+    return data.form, data.sizes, [torch.ones(recipe.batch_size, width, dtype=torch.int64), full]

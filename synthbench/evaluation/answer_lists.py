@@ -34,9 +34,9 @@ def find_text(text: str) -> str | None:
     return _trimmed(lines[-1]) if lines else None
 
 
-def _marked(text: str) -> str | None:
+def _marked(text: str, edges: str = _EDGES) -> str | None:
     """The text in the last marked place that has some."""
-    places = (_trimmed(text[start:end]) for start, end in last_marked(text))
+    places = (_trimmed(text[start:end], edges) for start, end in last_marked(text))
     return next(filter(None, places), None)
 
 
@@ -49,10 +49,10 @@ def _lines(text: str) -> list[str]:
     return [line for line in text.splitlines() if line.strip(_EDGES)]
 
 
-def _trimmed(text: str) -> str | None:
+def _trimmed(text: str, edges: str = _EDGES) -> str | None:
     """The first line of a text, without markup, quotes and full stop around it."""
-    line = text.strip().partition("\n")[0].strip(_EDGES)
-    return line.removesuffix(".").strip(_EDGES + "{}") or None
+    line = text.strip().partition("\n")[0].strip(edges)
+    return line.removesuffix(".").strip(edges + "{}") or None
 
 
 def find_sequence(label: Column, said: str) -> str | None:
@@ -70,17 +70,18 @@ def find_sequence(label: Column, said: str) -> str | None:
 
 
 def _sequence_in(label: Column, said: str) -> str | None:
-    text = plain(said)
+    text, tokens = plain(said), label.vocabulary.tokens if label.vocabulary else ()
+    edges = "".join(one for one in _EDGES if one not in tokens)  # `_` may be a token
     for correction in corrections(text):
         if (found := _as_sequence(label, _after_is(correction))) is not None:
             return found
     if (marked := _marked(text)) is not None:
-        exact, short = _marked(said) or "", _REASON.split(marked)[0]
+        exact, short = _marked(said, edges) or "", _REASON.split(marked)[0]
         return _first_sequence(label, [exact, marked, short, _after_is(short)])
     lines = _lines(text)
     if not lines:
         return None
-    ends = [_trimmed(line) or "" for line in (_lines(said)[-1], lines[-1])]
+    ends = [_trimmed(_lines(said)[-1], edges) or "", _trimmed(lines[-1]) or ""]
     said_last = _after_is(_REASON.split(ends[-1])[0])
     return _first_sequence(label, [*ends, *_bold(text), said_last, lines[0]])
 

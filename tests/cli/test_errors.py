@@ -54,7 +54,11 @@ from tests.making import names
         ("verify nowhere", 2, r"No dataset at 'nowhere': there is no such directory\."),
         ("verify note.txt", 1, r"No dataset at 'note.txt': it is a file\."),
         ("preview parity --out a.png", 2, r"Output 'a.png': parity has no images to draw"),
-        ("train parity", 2, r"Missing option '--model'; allowed for parity: softmax, heat, norm"),
+        (
+            "train parity",
+            2,
+            r"Missing option '--model' or '--layer'; with recipes for parity: softmax, heat, norm",
+        ),
         ("train parity --model nrmsoftmax", 2, r"Unknown model for parity .* 'normsoftmax'\?"),
         ("verify taken", 1, r"No dataset at 'taken': it has no manifest.json\."),
         ("evaluate nowhere answers.jsonl", 2, r"No dataset at 'nowhere'"),

@@ -56,7 +56,8 @@ def test_an_example_is_what_its_command_takes(name, line):
 def test_an_example_of_training_names_models_and_fields_of_recipes(line):
     chosen = parsed(line).params
     study = find_study(chosen["task"], chosen["profile"], chosen["study"])
-    for model in chosen["models"] if "models" in chosen else [chosen["model"]]:
+    models = chosen["models"] if "models" in chosen else [chosen["model"]]
+    for model in filter(None, models):  # with `--layer` there is none
         fields = dict(one.split("=") for one in chosen.get("recipe") or ())
         assert study.recipe(model).changed(fields, {}).name == model
 

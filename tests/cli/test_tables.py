@@ -70,7 +70,7 @@ def check(tables, monkeypatch, show):
             assert apart(table, text) == [], f"{width} columns:\n{text}"
             # At 40 columns a label and a figure with its interval may take a few more.
             longest = max(map(len, render(table).splitlines()))
-            assert longest <= (width if width > 40 else 45), f"{width} columns:\n{text}"
+            assert longest <= (width if width > 40 else 47), f"{width} columns:\n{text}"
             count += len(list(pairs(table)))
     return count
 

@@ -382,7 +382,7 @@ def wheel(tmp_path_factory):
     # From a copy, so that nothing is written beside the sources.
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, root / name)
-    for name in ("synthbench", "cards"):
+    for name in ("synthbench", "cards", "examples/results"):
         shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
     words = ["-m", "build", "--wheel", "--no-isolation", "--outdir", "dist", "."]
     done = start(*words, cwd=root)

@@ -161,7 +161,7 @@ def test_completions_are_evaluated_in_order_at_the_level_of_their_rows():
     rows = llm.prompts(ctl, limit=8, preset="small")
     completions = [f"So the answer is {row['answer']}." for row in rows]
     completions[3], completions[4] = "I cannot say.", None
-    report = llm.evaluate("ctl", rows, completions, level="easy")
+    report = llm.evaluate(ctl, rows, completions)
     assert (report.accuracy, len(report.unparsed)) == (6 / 8, 2)
     chats = [[{"role": "assistant", "content": text}] for text in completions]
     assert llm.evaluate(ctl, rows, chats).accuracy == 6 / 8

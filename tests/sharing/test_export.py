@@ -20,7 +20,10 @@ from tests.making import files, names
 Tiny = Callable[[str], Path]
 
 #: Which formats take the rows of which tasks.
-TEXTS = {"listops", "arithmetic", "ctl", "parity", "modular-arithmetic", "state-tracking"}
+TEXTS = {
+    *("listops", "arithmetic", "ctl", "parity"),
+    *("modular-arithmetic", "state-tracking", "mqar", "chomsky"),
+}
 ALLOWED = {
     name: [
         form

@@ -85,7 +85,7 @@ def test_images_become_channels_of_bytes():
     assert (rows.inputs.numpy() == pixels.transpose(0, 3, 1, 2)).all()
 
 
-def test_every_task_has_an_form():
+def test_every_task_has_a_form():
     assert {name: form_of(make_task(name)).reads for name in list_tasks()} == {
         "listops": "tokens",
         "arithmetic": "tokens",
@@ -96,6 +96,9 @@ def test_every_task_has_an_form():
         "identity": "vectors",
         "clusters": "points",
         "modular-arithmetic": "tokens",
+        "state-tracking": "tokens",
+        "mqar": "tokens",
+        "chomsky": "tokens",
     }
 
 

@@ -9,6 +9,8 @@ from benchmarks.queue import folder as module
 from benchmarks.queue.folder import PART, Folder
 from benchmarks.queue.trainings import TRAININGS
 from synthbench.errors import DatasetError
+from synthbench.tasks.registry import task as make_task
+from synthbench.training.forms import form_of
 from synthbench.training.loop import parameter_groups
 from synthbench.training.models import build
 
@@ -57,7 +59,7 @@ def test_the_largest_states_fit_into_four_files(name, tmp_path):
     """With the two others these are six files, together below 64 MiB."""
     (training,) = (one for one in TRAININGS if one.name == name)
     recipe = training.recipe
-    model = build(recipe.model, "images", {"classes": 10}, recipe.options)
+    model = build(recipe.model, form_of(make_task("composites")), {"classes": 10}, recipe.options)
     optimizer = torch.optim.AdamW(parameter_groups(model, recipe), fused=True)
     model(torch.rand(2, 3, 56, 56)).scores.sum().backward()
     optimizer.step()

@@ -106,7 +106,7 @@ def test_results_become_a_comparison_that_the_documentation_reads(tmp_path):
         assert kept[name] == result[name]
     assert kept["machine"]["torch"] == torch.__version__
     text = results_section(read_comparisons(tmp_path))
-    assert "`composites`" in text and "`python -m benchmarks queue run`" in text
+    assert "### composites, profile paper" in text and "`python -m benchmarks queue run`" in text
     text = status_table(queue, folder)
     assert "12 of 12" in text and "Under way" not in text
 

@@ -62,7 +62,7 @@ def test_images_with_colours_of_their_own_are_refused():
 
 def test_splits_are_those_of_a_dataset(tmp_path):
     task = make_task("ctl")
-    make(tmp_path / "ctl", task, rows={"train": 100})
+    make(tmp_path / "ctl", "ctl", rows={"train": 100})
     (stored,) = DatasetDirectory.open(tmp_path / "ctl").batches(task.variant, "iid", ["id"])
     made = judged(task, split_rows(task, "iid"))
     assert [row["id"] for row in made] == stored["id"].to_pylist()
@@ -76,7 +76,7 @@ def test_tokens_of_a_batch_have_one_length_where_the_recipe_says_so():
     for step in range(5):
         inputs, lengths, targets = batches(step)
         assert len(set(lengths.tolist())) == 1 and inputs.shape == (32, lengths[0])
-        assert targets.max() < data.sizes["classes"]
+        assert targets.max() < data.sizes["outputs"]
     assert torch.equal(batches(0)[0], data.batches(made.recipe, 0)(0)[0])
     others = data.batches(made.recipe, 1)
     assert any(not torch.equal(batches(step)[2], others(step)[2]) for step in range(5))
