@@ -11,14 +11,10 @@ from pathlib import Path
 import smollm2
 from trl import GRPOConfig, GRPOTrainer
 
-import synthbench
-from synthbench import llm
+from synthbench import llm, task
 
 SUMS = {"operators": ["+"], "max_length": 9, "validation_depths": [2], "test_depths": [2]}
-LEVELS = {
-    "one sum": synthbench.task("arithmetic", **SUMS, train_depths=[1]),
-    "two sums": synthbench.task("arithmetic", **SUMS, train_depths=[2]),
-}
+LEVELS = {f"{n} sums": task("arithmetic", **SUMS, train_depths=[n]) for n in (1, 2)}
 SIZES = {"per_device_train_batch_size": 8, "num_generations": 8, "max_completion_length": 12}
 OPTIONS = {"learning_rate": 1e-5, "logging_steps": 1, "save_strategy": "no", "bf16": False}
 

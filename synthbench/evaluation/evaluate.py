@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from synthbench.arguments import checked
 from synthbench.checks import check_name
 from synthbench.errors import DatasetError, UsageError
 from synthbench.evaluation.final_answer import find_answer
@@ -26,6 +27,7 @@ _FEW_ROWS = 10_000
 _MISSING = object()
 
 
+@checked
 def evaluate(
     dataset: Any,
     predictions: Any,

@@ -15,6 +15,7 @@ from docs.results import read_comparisons, results_section
 from synthbench.errors import DatasetError, UsageError
 from synthbench.tasks.images.source_dirs import SOURCE_VARIABLE
 from synthbench.tasks.registry import task as make_task
+from synthbench.training.forms import form_of
 from synthbench.training.models import build
 from tests.benchmarks.queue.making import run, run_until_killed, small
 
@@ -53,7 +54,8 @@ def test_costs_are_those_of_the_models_formulas():
     recipe = training("composites", "vit").recipe
     cost = cost_of(recipe, make_task("composites"))
     assert cost.parameters == sum(
-        one.numel() for one in build("vit", "images", {"classes": 10}, {}).parameters()
+        one.numel()
+        for one in build("vit", form_of(make_task("composites")), {"classes": 10}, {}).parameters()
     )
     # Forward and backward: six operations a weight and token, and four products with the maps.
     tokens, weights = 512 * 197, 7 * (4 * 256**2 + 2 * 256 * 512)
