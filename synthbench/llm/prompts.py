@@ -72,9 +72,9 @@ def prompts(
         >>> from synthbench import llm
         >>> rows = llm.prompts("parity", limit=2, preset="small")
         >>> rows[0]["prompt"][0]["content"].splitlines()[2:]
-        ['4 2 1 4 =', '', "Write your answer on the last line, in the form 'Answer: ...'."]
+        ['1 8 0 1 =', '', "Write your answer on the last line, in the form 'Answer: ...'."]
         >>> rows[0]["answer"]
-        '4'
+        '0'
     """
     asked_rows = open_rows(task, split, limit, preset=preset, rows=rows)
     made, opened = asked_rows.task, asked_rows.with_datasets()

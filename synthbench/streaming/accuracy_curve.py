@@ -121,7 +121,7 @@ def curve(
         >>> score.drawn, score.rows
         (10000, 1844)
         >>> round(score.accuracy, 2)
-        0.54
+        0.52
     """
     made = as_task(task)
     check_whole_number("Rows", rows, least=1)

@@ -270,8 +270,8 @@ def form_of(task: Task, name: str | None = None) -> Form:
 
     Example:
         >>> from synthbench.tasks.forms import form_of
-        >>> from synthbench.tasks.registry import make_task
-        >>> form = form_of(make_task("parity"), "masked-lm")
+        >>> from synthbench.tasks.registry import task
+        >>> form = form_of(task("parity"), "masked-lm")
         >>> form.input_tokens[-3:]
         ('10', '=', '<mask>')
     """

@@ -10,6 +10,7 @@ import torch
 
 from synthbench.cli.main import _run, commands
 from synthbench.errors import UsageError
+from synthbench.tasks.registry import task as make_task
 from synthbench.training import loop, plan, run
 from synthbench.training.comparison import cell, markdown
 from synthbench.training.directory import RunDirectory
@@ -17,7 +18,7 @@ from synthbench.training.recipes.base import Measure, Published
 from synthbench.training.reproduce import reproduce
 from tests.making import Interrupted, interrupting
 from tests.support import run_python
-from tests.training.making import RECIPE, STUDY, add_study, without_times
+from tests.training.making import CTL, RECIPE, STUDY, add_study, without_times
 
 pytestmark = pytest.mark.slow
 
@@ -38,9 +39,12 @@ def _study(monkeypatch):
     add_study(monkeypatch, QUICK)
 
 
-def quick(out, **changes):
+def quick(out, variants=None, **changes):
     options = {"profile": "tiny", "out": out, "workers": 1, "device": "cpu", "progress": False}
-    return reproduce("ctl", **{**options, **changes})
+    task = "ctl"
+    if variants is not None:
+        task = [make_task("ctl", variant, **CTL["parameters"]) for variant in variants]
+    return reproduce(task, **{**options, **changes})
 
 
 def test_a_comparison_sums_up_the_seeds_of_every_model_and_variant(tmp_path):
