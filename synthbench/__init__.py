@@ -1,7 +1,7 @@
 """Algorithmic-reasoning benchmarks: deterministic, free of leaks, ready for `datasets`.
 
     >>> import synthbench
-    >>> manifest = synthbench.generate("ctl", seed=0, preset="small")  # in the directory `ctl`
+    >>> manifest = synthbench.generate("ctl", preset="small")  # in the directory `ctl`
     >>> rows = synthbench.DatasetDirectory.open("ctl").rows("forward", "test")
     >>> predictions = {row["id"]: synthbench.solve("ctl", row["text"]) for row in rows}
     >>> synthbench.evaluate("ctl", predictions, split="test").accuracy

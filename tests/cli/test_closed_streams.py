@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from synthbench.engine.worker_pool import WorkerPool
 from synthbench.sharing.export import export
 from synthbench.text import progress
 from synthbench.training.train import train
+from tests.making import make
 from tests.support import start
 
 pytestmark = pytest.mark.slow
@@ -44,8 +46,12 @@ def run(redirections, *words, cwd):
 
 @posix
 def test_every_command_works_without_any_standard_stream(tmp_path):
-    (tmp_path / "answers.jsonl").write_text('{"id": "0", "prediction": [1]}\n')
-    rows = ["--rows", "train=40", "--rows", "iid=20", "--rows", "test=20"]
+    sizes = {"train": 40, "iid": 20, "test": 20}
+    make(tmp_path / "there", "grid-count", rows=sizes)
+    (row, *_) = synthbench.DatasetDirectory.open(tmp_path / "there").rows("default", "test")
+    (tmp_path / "answers.jsonl").write_text(json.dumps({"id": row["id"], "prediction": [1]}))
+    shutil.rmtree(tmp_path / "there")
+    rows = [word for name, size in sizes.items() for word in ("--rows", f"{name}={size}")]
     recipe = ["--recipe", "steps=2", "--workers", "2", "--stream", "--dataset", "made"]
     commands = [
         ["list"],

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure as Canvas
 
 import synthbench
 from synthbench.errors import DatasetError, SynthbenchError, UsageError
+from synthbench.tasks.registry import task as make_task
 from synthbench.training.figures import FIGURES, draw_figures
 from synthbench.training.figures.figure import numbers, open_run
 from synthbench.training.models.output import Record
@@ -23,22 +24,21 @@ pytestmark = pytest.mark.slow
 SMALL = {"d_model": 8, "num_heads": 2, "num_layers": 3, "d_ff": 8}
 ENCODER = {**SMALL, "test_layers": 3, "begin_end": True}
 CTL = {"train": 100, "iid": 20, "validation": 20, "test": 20}
-#: A run for each kind of figure: task, model, options, rows and what else differs.
+#: A run for each kind of figure: task, model, options and rows.
 RUNS = {
-    "ndr": ("ctl", "ndr", ENCODER, CTL, {}),
-    "act": ("ctl", "ndr", {**ENCODER, "halting": "graves"}, CTL, {}),
-    "hybrid": ("ctl", "transformer", {**ENCODER, "attention": "hybrid"}, CTL, {}),
-    "lstm": ("ctl", "lstm", {"d_model": 8}, CTL, {}),
-    "parity": ("parity", "normsoftmax", {}, {"train": 100, "test": 60}, {}),
-    "counting": ("grid-count", "counting", {}, {"train": 100, "iid": 4, "test": 14}, {}),
-    "identity": ("identity", "identity", {}, {"train": 100, "iid": 9, "test": 9}, {}),
-    "clusters": ("clusters", "clusters-dnas", {}, {"test": 3}, {"variant": "unbalanced"}),
+    "ndr": ("ctl", "ndr", ENCODER, CTL),
+    "act": ("ctl", "ndr", {**ENCODER, "halting": "graves"}, CTL),
+    "hybrid": ("ctl", "transformer", {**ENCODER, "attention": "hybrid"}, CTL),
+    "lstm": ("ctl", "lstm", {"d_model": 8}, CTL),
+    "parity": ("parity", "normsoftmax", {}, {"train": 100, "test": 60}),
+    "counting": ("grid-count", "counting", {}, {"train": 100, "iid": 4, "test": 14}),
+    "identity": ("identity", "identity", {}, {"train": 100, "iid": 9, "test": 9}),
+    "clusters": (make_task("clusters", "unbalanced"), "clusters-dnas", {}, {"test": 3}),
     "vit": (
         "composites",
         "vit",
         {**SMALL, "patch": 14},
         {"train": 40, "validation": 40, "test": 40},
-        {},
     ),
 }
 CORNERS = ("top-left", "top-right", "bottom-left", "bottom-right")
@@ -63,7 +63,7 @@ def runs(tmp_path_factory):
     root = tmp_path_factory.mktemp("runs")
 
     def make(name):
-        task, model, options, rows, chosen = RUNS[name]
+        task, model, options, rows = RUNS[name]
         recipe = {"steps": 4, "validate_every": 2, "batch_size": 16}
         train(
             synthbench.task(task, **chosen) if chosen else task,
@@ -71,7 +71,7 @@ def runs(tmp_path_factory):
             out=root / name,
             options=options,
             rows=rows,
-            recipe=recipe if task != "clusters" else {},
+            recipe=recipe if name != "clusters" else {},
             device="cpu",
             progress=False,
         )

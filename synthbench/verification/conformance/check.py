@@ -12,6 +12,8 @@ from pathlib import Path
 from synthbench.errors import MissingSourceError, unknown_name
 from synthbench.tasks import registry
 from synthbench.tasks.base import Block, Split, Task
+from synthbench.tasks.images.source_dirs import use_source_dir
+from synthbench.tasks.images.task import ImageTask
 from synthbench.tasks.registry import list_tasks, task_class
 from synthbench.verification.conformance import datasets, draws, rows
 from synthbench.verification.conformance.card import check_card
@@ -102,7 +104,8 @@ def _run(task: str | Task) -> Iterator[Step | Finding]:
 
 
 def _check_variant(task: Task) -> Iterator[Step | Finding]:
-    with tempfile.TemporaryDirectory(prefix="synthbench-check-") as place:
+    sources = task.source_dirs if isinstance(task, ImageTask) else None
+    with tempfile.TemporaryDirectory(prefix="synthbench-check-") as place, use_source_dir(sources):
         sound = yield from _ask_each(task, [*_of_the_task(task), *_of_rows(task)])
         if sound:
             yield from _ask_each(task, _of_datasets(task, Path(place)))

@@ -80,7 +80,7 @@ def check_again(made: SmallDataset) -> Problems:
 
 def check_elsewhere(made: SmallDataset) -> Problems:
     """Another process with another `PYTHONHASHSEED` gives the same rows."""
-    request = (type(made.task), made.task.variant, made.plan, made.place / "elsewhere")
+    request = (made.task, made.plan, made.place / "elsewhere")
     done = subprocess.run(
         [sys.executable, "-c", _CODE],
         input=pickle.dumps((sys.path, pickle.dumps(request))),
@@ -104,10 +104,10 @@ def check_elsewhere(made: SmallDataset) -> Problems:
 def make_for_parent() -> None:
     """Make the dataset that `check_elsewhere` asks for on standard input; print its digests."""
     sys.path[:], request = pickle.loads(sys.stdin.buffer.read())
-    cls, variant, plan, out = pickle.loads(request)
-    if cls.name not in registry.list_tasks():
-        registry.register(cls)
-    print(json.dumps(_digests(_make(cls(variant), plan, out))))
+    task, plan, out = pickle.loads(request)
+    if task.name not in registry.list_tasks():
+        registry.register(type(task))
+    print(json.dumps(_digests(_make(task, plan, out))))
 
 
 def check_two_workers(made: SmallDataset) -> Problems:

@@ -6,12 +6,13 @@ import re
 import numpy as np
 import pytest
 
+import synthbench
 from synthbench.cli.main import _run, commands
 from synthbench.errors import MissingSourceError
 from synthbench.tasks import registry
 from synthbench.tasks.composites.task import Composites
 from synthbench.tasks.registry import register
-from synthbench.verification.conformance.check import check_task
+from synthbench.verification.conformance.check import CHECKS, check_task
 from tests.tasks.tiny_sources import write_sources
 from tests.toy_task import Numbers
 from tests.verification.conformance.broken import BROKEN
@@ -83,3 +84,13 @@ def test_a_task_of_images_is_checked_on_the_sources_that_are_named(monkeypatch, 
     monkeypatch.setattr(Composites, "variants", {"main": Composites.variants["main"]})
     assert _run(commands, ["check-task", "composites", "--source-dir", str(sources)]) == 0
     assert "composites passes all 25 checks." in capsys.readouterr().out
+    task = synthbench.task("composites", source_dir=sources)
+    assert [one for one in check_task(task) if one.problems] == []
+
+
+@pytest.mark.slow
+def test_a_task_is_checked_with_its_parameters_and_seed():
+    found = list(check_task(synthbench.task("ctl", "backward", seed=3, level="easy")))
+    assert {one.variant for one in found} == {"backward"}
+    assert len(found) == CHECKS
+    assert [one for one in found if one.problems] == []
