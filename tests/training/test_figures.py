@@ -66,7 +66,7 @@ def runs(tmp_path_factory):
         task, model, options, rows = RUNS[name]
         recipe = {"steps": 4, "validate_every": 2, "batch_size": 16}
         train(
-            synthbench.task(task, **chosen) if chosen else task,
+            task,
             model=model,
             out=root / name,
             options=options,

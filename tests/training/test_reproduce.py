@@ -11,7 +11,6 @@ import torch
 import synthbench
 from synthbench.cli.main import _run, commands
 from synthbench.errors import UsageError
-from synthbench.tasks.registry import task as make_task
 from synthbench.training import loop, plan, run
 from synthbench.training.comparison import cell, markdown
 from synthbench.training.directory import RunDirectory
@@ -40,19 +39,10 @@ def _study(monkeypatch):
     add_study(monkeypatch, QUICK)
 
 
-<<<<<<< HEAD
 def quick(out, variants=(), **changes):
     options = {"profile": "tiny", "out": out, "workers": 1, "device": "cpu", "progress": False}
     tasks = [synthbench.task("ctl", one, **CTL["parameters"]) for one in variants]
     return reproduce(tasks or "ctl", **{**options, **changes})
-=======
-def quick(out, variants=None, **changes):
-    options = {"profile": "tiny", "out": out, "workers": 1, "device": "cpu", "progress": False}
-    task = "ctl"
-    if variants is not None:
-        task = [make_task("ctl", variant, **CTL["parameters"]) for variant in variants]
-    return reproduce(task, **{**options, **changes})
->>>>>>> hold
 
 
 def test_a_comparison_sums_up_the_seeds_of_every_model_and_variant(tmp_path):
