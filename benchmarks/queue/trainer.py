@@ -20,6 +20,7 @@ from torch.nn import functional
 from benchmarks.queue.rows import judged, split_rows
 from synthbench import __version__
 from synthbench.evaluation.evaluate import evaluate
+from synthbench.training.layers.attention import set_temperature
 from synthbench.training.loop import learning_rate, parameter_groups, temperature
 from synthbench.training.models import build
 from synthbench.training.setting import machine
@@ -159,7 +160,7 @@ class Trainer:
         for group in self._optimizer.param_groups:
             group["lr"] = learning_rate(recipe, number)
         if (heat := temperature(recipe, number)) is not None:
-            self._model.set_temperature(heat)
+            set_temperature(self._model, heat)
         self._model.train()
         loss, right = self._losses(*batch)
         self._optimizer.zero_grad(set_to_none=True)
