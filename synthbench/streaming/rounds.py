@@ -58,10 +58,8 @@ class Rounds:
 
     def __init__(self, task: Task, split: str, seed: int | None = None) -> None:
         chosen = task.split(split)
-        if seed is not None:
-            check_whole_number("Seed", seed, least=0)
         self.task, self.split = task, split
-        self.seed = task.seed if seed is None else seed
+        self.seed = task.seed if seed is None else check_whole_number("Seed", seed, least=0)
         self._split = chosen
         most = EVALUATION_ROUND_ROWS if chosen.evaluation else ROUND_ROWS
         self.size = min(most, task.round_rows)

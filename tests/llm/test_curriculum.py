@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from synthbench import llm
@@ -108,3 +109,8 @@ def test_levels_may_be_chosen_or_made():
 def test_what_cannot_be_is_refused(call, message):
     with pytest.raises(UsageError, match=message):
         call()
+
+
+def test_a_seed_may_be_an_integer_of_numpy():
+    given, plain = (next(iter(llm.Curriculum("parity", seed=seed))) for seed in (np.int64(7), 7))
+    assert given == plain
