@@ -41,7 +41,7 @@ def test_the_python_runs_and_the_commands_after_it(tmp_path, monkeypatch, capsys
         exec(compile(python, "README.md", "exec"), scope)
     assert repr(scope["test"][0]["text"])[:30] in README  # the row that is shown
     assert scope["test"][0]["label"] == scope["answers"][0] == 0
-    assert len(scope["batch"]["id"]) == 512
+    assert len(scope["batch"]["input_ids"]) == 512
     assert len(scope["rows"]) == 100
     (shown,) = re.findall(r"^```\n(synthbench new-task.*?)^```", README, re.DOTALL | re.MULTILINE)
     for line in shown.splitlines():

@@ -40,9 +40,11 @@ def test_only_what_can_be_continued_is_said_to_continue(words, continued, capsys
         assert said == "Interrupted."
 
 
-#: Waits when a module is looked for, and says so before.
+#: Waits when a module is looked for, and says so before. Background jobs of a shell ignore SIGINT.
 WAIT = """
-import importlib.abc, sys, time
+import importlib.abc, signal, sys, time
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 class Wait(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path, target=None):

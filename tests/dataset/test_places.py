@@ -119,7 +119,7 @@ def test_a_dataset_that_cannot_be_put_back_is_named_with_its_hidden_place(target
 
 def test_what_is_left_beside_a_finished_dataset_is_removed_unless_it_is_in_use(target, tmp_path):
     put_old(target)
-    (target.parent / ".data.partial" / "progress.json").write_text("{}")
+    (target.parent / ".data.partial" / "finished.jsonl").write_text("{}")
     shutil.copytree(places.staging_of(target) / "old", target)
     with take(target):
         places.repair(target)

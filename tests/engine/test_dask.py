@@ -122,7 +122,7 @@ def test_control_c_ends_a_run_with_its_cluster_in_one_line_and_the_run_can_be_go
         text=True,
         start_new_session=True,
     ) as run:
-        while not (tmp_path / ".ctl.partial" / "progress.json").exists():
+        while not (tmp_path / ".ctl.partial" / "finished.jsonl").exists():
             assert run.poll() is None
             time.sleep(0.001)
         os.killpg(run.pid, signal.SIGINT)  # as a terminal does: the workers get it, too

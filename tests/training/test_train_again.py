@@ -41,7 +41,7 @@ def test_two_runs_of_one_seed_are_equal_and_those_of_two_seeds_are_not(tmp_path,
     assert same(whole[0], tmp_path / "again")
     run(tmp_path / "other", data, seed=1)
     one, other = parameters(whole[0]), parameters(tmp_path / "other")
-    assert not torch.equal(one["embedding.weight"], other["embedding.weight"])
+    assert not torch.equal(one["backbone.embedding.weight"], other["backbone.embedding.weight"])
 
 
 def test_the_global_random_state_neither_matters_nor_moves(tmp_path, data, whole):
