@@ -9,10 +9,14 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import torch
+from hypothesis import settings
 from hypothesis import strategies as st
 
+from synthbench.errors import SynthbenchError
 from synthbench.text.lines import short
 
+MANY = settings(max_examples=200, deadline=None)
+words = str.split
 HUGE = 10**5000
 
 
@@ -74,3 +78,13 @@ odd = st.recursive(
     ),
     max_leaves=4,
 ).map(Odd)
+
+
+def refused(call, *arguments, **named):
+    """The error of ours that a call raises; what it returns if it raises none."""
+    try:
+        return call(*arguments, **named)
+    except SynthbenchError as error:
+        text = str(error)
+        assert text and len(text.splitlines()) <= 2
+        return error

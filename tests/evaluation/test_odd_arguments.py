@@ -1,13 +1,13 @@
 """Arguments of any type: a report or a score, or an error of ours that says what is wrong."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import synthbench
 from synthbench.errors import SynthbenchError
 from synthbench.evaluation.report import Report
-from tests.odd import odd
+from tests.odd import MANY, odd, refused, words
 
 #: A row of each task that has one of its own kind of answer.
 ROWS = {
@@ -16,18 +16,6 @@ ROWS = {
     "grid-count": {"id": "a", "grid": [[1, 0], [0, 1]], "label": [[2, 0], [0, 2]]},
     "identity": {"id": "a", "label": [0.5] * 5},
 }
-words = str.split
-MANY = settings(max_examples=200, deadline=None)
-
-
-def refused(call, *arguments, **named):
-    """The error of ours that a call raises; what it returns if it raises none."""
-    try:
-        return call(*arguments, **named)
-    except SynthbenchError as error:
-        text = str(error)
-        assert text and len(text.splitlines()) <= 2
-        return error
 
 
 @MANY

@@ -1,26 +1,14 @@
 """Arguments of any type: a result that makes sense, or an error of ours that says what is wrong."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from synthbench import llm
 from synthbench.errors import SynthbenchError
 from synthbench.evaluation.report import Report
-from tests.odd import odd
+from tests.odd import MANY, odd, refused, words
 
 ROW = {"text": "3 4 7 2 =", "label": 7}
-words = str.split
-MANY = settings(max_examples=200, deadline=None)
-
-
-def refused(call, *arguments, **named):
-    """The error of ours that a call raises; what it returns if it raises none."""
-    try:
-        return call(*arguments, **named)
-    except SynthbenchError as error:
-        text = str(error)
-        assert text and len(text.splitlines()) <= 2
-        return error
 
 
 def is_reward(value):

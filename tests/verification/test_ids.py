@@ -6,13 +6,13 @@ import pytest
 from synthbench.errors import TaskError
 from synthbench.generation.generate import generate
 from synthbench.tasks import registry
-from synthbench.tasks.base import Split, TextTask
-from synthbench.tasks.features import class_label, value
+from synthbench.tasks.base import Split
 from synthbench.verification.conformance.check import check_task
 from synthbench.verification.verify import verify
 from tests.hostile import made as made_before
 from tests.support import stored_rows
 from tests.toy_task import Numbers
+from tests.verification.conformance.mutations import Toy
 from tests.verification.forging import forge
 from tests.verification.spoiling import TEST, edit_manifest, failures, record
 
@@ -28,36 +28,14 @@ def made(task, out, **rows):
     return out
 
 
-class DigitSum(TextTask):
-    """The last digit of a sum; rows of up to three digits are counted and listed."""
+class DigitSum(Toy):
+    """Rows of up to three digits, all counted and listed."""
 
     name, title = "digit-sum", "Digit sum"
-    summary, source = "What is the last digit of the sum?", "No paper: a toy"
-    tokens = tuple("0123456789")
-    columns = {"text": value("string"), "label": class_label(tokens), "length": value("int8")}
-    bucket_name = "length"
     splits = (Split("train", 40_000, (1, 2, 3), evaluation=False), Split("iid", 2_000, (1, 2, 3)))
-    block_rows = 64
-
-    def solve(self, question):
-        digits = question.split(" ")
-        if not set(digits) <= set(self.tokens):
-            raise ValueError(f"{question!r} is not digits separated by spaces")
-        return sum(map(int, digits)) % 10
-
-    def propose(self, draws, n, split, bucket):
-        return {"tokens": 1 + draws.integers(10, (n, bucket))}
 
     def capacity(self, split, bucket):
         return 10**bucket
-
-    def enumerate_rows(self, split, bucket):
-        numbers = np.arange(10**bucket)[:, None]
-        return {"tokens": (1 + numbers // 10 ** np.arange(bucket) % 10).astype(np.int64)}
-
-    def render(self, block):
-        ids = block["tokens"]
-        return {"label": (ids - 1).sum(axis=1, where=ids > 0, dtype=int) % 10}
 
 
 def test_listed_ids_may_be_of_any_whole_number_type(know, tmp_path):

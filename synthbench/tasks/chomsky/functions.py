@@ -7,6 +7,7 @@ among the function's `symbols`. Answers `(rows,)` or `(rows, tokens)` are places
 
 from __future__ import annotations
 
+import abc
 import math
 from typing import Any, ClassVar
 
@@ -24,7 +25,7 @@ DIGITS = ("0", "1", "2", "3", "4")
 _COUNTED = 40
 
 
-class StringFunction:
+class StringFunction(abc.ABC):
     """A function of strings; by default of all strings of its symbols, drawn uniformly.
 
     Args:
@@ -49,9 +50,9 @@ class StringFunction:
     def __init__(self, program: bool = False) -> None:
         self.program = program
 
+    @abc.abstractmethod
     def answer(self, x: Strings) -> Strings:
         """The answers to strings."""
-        raise NotImplementedError
 
     def shapes(self, length: int) -> tuple[Strings, Strings]:
         """Which symbols may stand where: the first one, and how many, each `(shapes, length)`."""

@@ -19,6 +19,18 @@ def real(states, lengths):
     return states[torch.arange(states.shape[1]) < lengths[:, None]]
 
 
+def with_another_token(name):
+    """Places of a row, and its states before and after the token there became another."""
+    tokens, _ = padded_rows()
+    tokens, lengths = tokens[:1], torch.tensor([12])
+    backbone = make(name)
+    before = backbone(tokens, lengths).states[0]
+    for place in (0, 5, 11):
+        other = tokens.clone()
+        other[0, place] = other[0, place] % (MASK - 1) + 1
+        yield place, before, backbone(other, lengths).states[0]
+
+
 @pytest.mark.parametrize("name", BACKBONES)
 def test_a_backbone_gives_finite_states_for_each_place(name):
     tokens, lengths = padded_rows()
@@ -32,14 +44,7 @@ def test_a_backbone_gives_finite_states_for_each_place(name):
 
 @pytest.mark.parametrize("name", CAUSAL)
 def test_a_causal_state_does_not_see_later_tokens_but_sees_earlier_ones(name):
-    tokens, _ = padded_rows()
-    tokens, lengths = tokens[:1], torch.tensor([12])
-    backbone = make(name)
-    before = backbone(tokens, lengths).states[0]
-    for place in (0, 5, 11):
-        other = tokens.clone()
-        other[0, place] = other[0, place] % (MASK - 1) + 1
-        after = backbone(other, lengths).states[0]
+    for place, before, after in with_another_token(name):
         torch.testing.assert_close(after[:place], before[:place], **CLOSE)
         assert (after[place] - before[place]).abs().max() > 1e-4
         if place < 11:
@@ -48,14 +53,7 @@ def test_a_causal_state_does_not_see_later_tokens_but_sees_earlier_ones(name):
 
 @pytest.mark.parametrize("name", ENCODERS)
 def test_an_encoders_state_sees_every_token_of_its_row(name):
-    tokens, _ = padded_rows()
-    tokens, lengths = tokens[:1], torch.tensor([12])
-    backbone = make(name)
-    before = backbone(tokens, lengths).states[0]
-    for place in (0, 5, 11):
-        other = tokens.clone()
-        other[0, place] = other[0, place] % (MASK - 1) + 1
-        after = backbone(other, lengths).states[0]
+    for _, before, after in with_another_token(name):
         assert ((after - before).abs().amax(dim=-1) > 1e-9).all()
 
 
