@@ -4,7 +4,7 @@
 
 P is nothing, a learned vector for each position, or sines and cosines (Vaswani et al., Attention is
 all you need, NeurIPS 2017, sections 3.4 and 3.5). Position t is t, counted from 0, unless the task
-gives positions of its own, as position coupling does (Cho et al., NeurIPS 2024, section 3).
+gives positions of its own, as position coupling does (Cho et al., NeurIPS 2024).
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ The published models that it becomes, by their options:
   num_layers=5, d_model=64, num_heads=8, mlp=256, activation="relu", dropout=0.1,
   attention_bias=False, embedding_std=0.02, scaled_embedding=True`; the best of the positions none,
   sinusoidal (with `count_down=True`), rotary, alibi and relative is reported.
-- Grokking (Power et al., 2022, section A.1.2): `order="post", num_layers=2, d_model=128,
+- Grokking (Power et al., 2022): `order="post", num_layers=2, d_model=128,
   num_heads=4, activation="relu", position="sinusoidal"`.
 - MQAR (Arora et al., Zoology, ICLR 2024): `num_layers=2, num_heads=1, mlp=0, dropout=0.1,
   weight_dropout=0.1, position="learned"`.
